@@ -1,0 +1,51 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs;
+
+/**
+ * Collects the results of work requests, see ibv_create_cq(3).
+ *
+ * <p>Polled and armed by its one owner thread; polling allocates nothing. When completions overrun
+ * its capacity, the queue pairs that complete in it go to {@link QueuePairState#ERROR} and {@link
+ * #poll} throws. Closed by its creator, after its queue pairs.
+ */
+public interface CompletionQueue extends AutoCloseable {
+  /** Completions that it can hold; at least what was asked for. */
+  int capacity();
+
+  /**
+   * Hands over completions that are there, oldest first, see ibv_poll_cq(3).
+   *
+   * @param limit the most to hand over
+   * @return how many were handed over; 0 when there are none
+   * @throws IllegalStateException after an overrun or close
+   */
+  int poll(int limit, CompletionHandler handler);
+
+  /**
+   * Asks for one wake-up of the channel at the next completion, see ibv_req_notify_cq(3). Poll once
+   * more afterwards: a completion that came in between does not wake.
+   *
+   * @throws IllegalStateException when it was created without a channel
+   */
+  void arm();
+
+  /**
+   * See ibv_destroy_cq(3). A second close does nothing.
+   *
+   * @throws IllegalStateException while a queue pair completes in it
+   */
+  @Override
+  void close();
+}

@@ -1,0 +1,65 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs;
+
+import org.sparkrdma.verbs.cm.ConnectionManager;
+import org.sparkrdma.verbs.device.DeviceInfo;
+
+/**
+ * An open device, see ibv_open_device(3): parent of everything that is made on it.
+ *
+ * <p>Safe for any thread. Its opener closes it; closing it closes what is still open on it in verbs
+ * order (connections, queue pairs, completion queues, regions, protection domains, memory). A
+ * second close does nothing.
+ */
+public interface Device extends AutoCloseable {
+  /** Its facts when it was opened. */
+  DeviceInfo info();
+
+  /**
+   * Memory that can be registered on this device, zeroed and present: running out of it is an
+   * exception here and never a fault later.
+   *
+   * @param lengthBytes more than 0
+   * @return closed by the caller
+   * @throws VerbsException when there is not that much
+   */
+  HostMemory allocate(long lengthBytes) throws VerbsException;
+
+  /** See ibv_alloc_pd(3). Closed by the caller. */
+  ProtectionDomain allocateProtectionDomain() throws VerbsException;
+
+  /** See ibv_create_comp_channel(3). Closed by the caller, after what reports to it. */
+  CompletionChannel createCompletionChannel() throws VerbsException;
+
+  /**
+   * See ibv_create_cq(3). Closed by the caller, after the queue pairs that complete in it.
+   *
+   * @param capacity completions that it must hold, at least 1
+   * @param channel where it reports when armed; may be null
+   * @throws VerbsException when the capacity is over the device's limit or the device refuses
+   */
+  CompletionQueue createCompletionQueue(int capacity, CompletionChannel channel)
+      throws VerbsException;
+
+  /**
+   * See rdma_create_event_channel(3). Closed by the caller.
+   *
+   * @param channel woken when an event is there to be polled; not null
+   */
+  ConnectionManager createConnectionManager(CompletionChannel channel) throws VerbsException;
+
+  @Override
+  void close();
+}

@@ -1,0 +1,51 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs;
+
+import java.nio.ByteBuffer;
+
+/**
+ * A block of this process's memory that a device can register.
+ *
+ * <p>Lengths are 64 bit; the bytes are reached through bounded slices, since Java 17 has no other
+ * view of long memory. Slicing is safe from any thread; whoever writes and reads must agree.
+ *
+ * <p>Closed by whoever allocated it, after the regions over it. Slices taken earlier must not be
+ * used afterwards; where the platform cannot refuse the access, the memory stays mapped until the
+ * last slice is unreachable, so that a late reader sees stale bytes and never a fault.
+ */
+public interface HostMemory extends AutoCloseable {
+  /** Address of its first byte, in the space that work requests use. */
+  long address();
+
+  /** Its length in bytes. */
+  long lengthBytes();
+
+  /**
+   * A direct buffer over part of it, little-endian, position 0, limit and capacity {@code
+   * lengthBytes}.
+   *
+   * @throws IndexOutOfBoundsException when the range does not lie inside
+   * @throws IllegalStateException after close
+   */
+  ByteBuffer slice(long offset, int lengthBytes);
+
+  /**
+   * Gives the memory back. A second close does nothing.
+   *
+   * @throws IllegalStateException while a region over it is registered
+   */
+  @Override
+  void close();
+}

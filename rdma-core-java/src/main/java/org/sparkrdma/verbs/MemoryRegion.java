@@ -1,0 +1,40 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs;
+
+import java.util.Set;
+
+/**
+ * Registered memory, see ibv_reg_mr(3).
+ *
+ * <p>Safe for any thread. Closed by whoever registered it. Closing returns when no peer's operation
+ * on it is in progress any more: from then on no byte of it can reach a peer. A second close does
+ * nothing.
+ */
+public interface MemoryRegion extends AutoCloseable {
+  /** Address of its first byte, in the space that work requests use. */
+  long address();
+
+  /** Its length in bytes. */
+  long lengthBytes();
+
+  /** What may be done with it. */
+  Set<AccessFlag> access();
+
+  /** What a peer must know to reach it; the key is a secret of the two, never to be logged. */
+  RemoteRegion remote();
+
+  @Override
+  void close();
+}

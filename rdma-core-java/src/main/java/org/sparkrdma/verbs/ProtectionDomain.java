@@ -1,0 +1,64 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs;
+
+import java.nio.file.Path;
+import java.util.Set;
+
+/**
+ * Keeps regions and queue pairs that belong together, see ibv_alloc_pd(3): a key is good only on
+ * queue pairs of its own domain.
+ *
+ * <p>Safe for any thread. Closed by its allocator, after its regions and queue pairs.
+ */
+public interface ProtectionDomain extends AutoCloseable {
+  /**
+   * Registers part of a block of memory, see ibv_reg_mr(3). The caller closes the region before the
+   * memory.
+   *
+   * @param offset of the first byte in {@code memory}
+   * @param lengthBytes at least 1
+   * @throws IllegalArgumentException for {@link AccessFlag#REMOTE_WRITE} without {@link
+   *     AccessFlag#LOCAL_WRITE}, or memory of another device
+   * @throws IndexOutOfBoundsException when the range does not lie inside the memory
+   * @throws VerbsException when the device or the memlock limit refuses
+   */
+  MemoryRegion register(HostMemory memory, long offset, long lengthBytes, Set<AccessFlag> access)
+      throws VerbsException;
+
+  /**
+   * Registers a range of a file for peers to read where it is, in the page cache, without copying
+   * it. The region stays readable when the file is unlinked afterwards.
+   *
+   * @param file a regular file that this process may read and write
+   * @param offset of the first byte in the file
+   * @param lengthBytes at least 1; the range must lie inside the file
+   * @param access {@link AccessFlag#REMOTE_READ} and nothing else
+   * @throws IllegalArgumentException for any other access
+   * @throws VerbsException when the file cannot be opened or registered, or ends before the range
+   *     does
+   * @throws UnsupportedOperationException without {@link
+   *     org.sparkrdma.verbs.device.Capability#FILE_REGIONS}
+   */
+  MemoryRegion registerFile(Path file, long offset, long lengthBytes, Set<AccessFlag> access)
+      throws VerbsException;
+
+  /**
+   * See ibv_dealloc_pd(3). A second close does nothing.
+   *
+   * @throws IllegalStateException while it has regions or queue pairs
+   */
+  @Override
+  void close();
+}

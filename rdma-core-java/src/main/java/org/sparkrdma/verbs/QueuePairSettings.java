@@ -1,0 +1,58 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs;
+
+import java.util.Objects;
+import java.util.Set;
+
+/**
+ * How a queue pair is made, see ibv_create_qp(3).
+ *
+ * @param sendQueue where its sends, reads and writes complete
+ * @param receiveQueue where its receives complete; may be the same
+ * @param sendDepth sends, reads and writes outstanding at once, at least 1
+ * @param receiveDepth receives outstanding at once, at least 1
+ * @param maxSge scatter/gather elements of one work request, at least 1
+ * @param maxInlineBytes data that a send may carry inline
+ * @param remoteAccess what peers may do through it: {@link AccessFlag#REMOTE_READ}, {@link
+ *     AccessFlag#REMOTE_WRITE}
+ */
+public record QueuePairSettings(
+    CompletionQueue sendQueue,
+    CompletionQueue receiveQueue,
+    int sendDepth,
+    int receiveDepth,
+    int maxSge,
+    int maxInlineBytes,
+    Set<AccessFlag> remoteAccess) {
+  public QueuePairSettings {
+    Objects.requireNonNull(sendQueue, "sendQueue");
+    Objects.requireNonNull(receiveQueue, "receiveQueue");
+    remoteAccess = Set.copyOf(remoteAccess);
+    if (sendDepth < 1 || receiveDepth < 1 || maxSge < 1 || maxInlineBytes < 0) {
+      throw new IllegalArgumentException(
+          "bad queue pair settings: sendDepth="
+              + sendDepth
+              + " receiveDepth="
+              + receiveDepth
+              + " maxSge="
+              + maxSge
+              + " maxInlineBytes="
+              + maxInlineBytes);
+    }
+    if (remoteAccess.contains(AccessFlag.LOCAL_WRITE)) {
+      throw new IllegalArgumentException("not an access of peers: remoteAccess=LOCAL_WRITE");
+    }
+  }
+}

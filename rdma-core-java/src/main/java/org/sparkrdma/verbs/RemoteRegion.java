@@ -1,0 +1,29 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs;
+
+/**
+ * A peer's registered memory, as told by the peer.
+ *
+ * @param address of its first byte
+ * @param lengthBytes its length
+ * @param remoteKey the right to reach it; never logged
+ */
+public record RemoteRegion(long address, long lengthBytes, int remoteKey) {
+  /** Without the key and the address: both are secrets of the two peers. */
+  @Override
+  public String toString() {
+    return "RemoteRegion[lengthBytes=" + lengthBytes + "]";
+  }
+}

@@ -1,0 +1,113 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.ServiceConfigurationError;
+import java.util.ServiceLoader;
+import org.sparkrdma.verbs.spi.EngineSettings;
+import org.sparkrdma.verbs.spi.EngineUnavailableException;
+import org.sparkrdma.verbs.spi.VerbsProvider;
+
+/**
+ * Finds the engines on the class path of this class and opens one of them.
+ *
+ * <p>Stateless and safe for any thread. Providers are looked up by the class loader that loaded
+ * this class, so that a jar handed to {@code spark-submit --jars} finds its own engines.
+ */
+public final class Verbs {
+  private Verbs() {}
+
+  /**
+   * The outcome of trying engines.
+   *
+   * @param engine the first engine that could be loaded and has a device; null when there is none
+   * @param reasons one sentence for each engine that was tried and is not used, in the order tried
+   */
+  public record Choice(VerbsEngine engine, List<String> reasons) {}
+
+  /** All providers, in the order of the automatic choice; a broken one is left out. */
+  public static List<VerbsProvider> providers() {
+    List<VerbsProvider> found = new ArrayList<>();
+    var iterator = ServiceLoader.load(VerbsProvider.class, Verbs.class.getClassLoader()).iterator();
+    while (true) {
+      try {
+        if (!iterator.hasNext()) {
+          break;
+        }
+        found.add(iterator.next());
+      } catch (ServiceConfigurationError e) {
+        // An engine compiled for a newer Java than this one: the others are still good.
+        continue;
+      }
+    }
+    found.sort(Comparator.comparingInt(VerbsProvider::order).thenComparing(VerbsProvider::name));
+    return found;
+  }
+
+  /**
+   * Tries engines in turn until one has a device.
+   *
+   * @param name an engine's name, or {@code auto} for all that take part in the automatic choice
+   * @return never null; the caller closes its engine
+   * @throws IllegalArgumentException when no engine has that name, or a setting's value is wrong
+   */
+  public static Choice choose(String name, EngineSettings settings) {
+    List<VerbsProvider> all = providers();
+    List<VerbsProvider> candidates =
+        all.stream()
+            .filter(p -> name.equals("auto") ? p.order() >= 0 : p.name().equals(name))
+            .toList();
+    if (candidates.isEmpty() && !name.equals("auto")) {
+      throw new IllegalArgumentException(
+          "no such engine: engine="
+              + name
+              + " allowed=auto,"
+              + String.join(",", all.stream().map(VerbsProvider::name).toList()));
+    }
+    List<String> reasons = new ArrayList<>();
+    for (VerbsProvider provider : candidates) {
+      VerbsEngine engine = load(provider, settings, reasons);
+      if (engine != null) {
+        return new Choice(engine, List.copyOf(reasons));
+      }
+    }
+    if (candidates.isEmpty()) {
+      reasons.add("no engine for RDMA hardware is in this jar");
+    }
+    return new Choice(null, List.copyOf(reasons));
+  }
+
+  private static VerbsEngine load(
+      VerbsProvider provider, EngineSettings settings, List<String> reasons) {
+    VerbsEngine engine = null;
+    try {
+      engine = provider.load(settings);
+      if (!engine.devices().isEmpty()) {
+        return engine;
+      }
+      reasons.add(provider.name() + ": no device");
+    } catch (EngineUnavailableException e) {
+      reasons.add(provider.name() + ": " + e.getMessage());
+    } catch (VerbsException | LinkageError e) {
+      reasons.add(provider.name() + ": " + e);
+    }
+    if (engine != null) {
+      engine.close();
+    }
+    return null;
+  }
+}

@@ -1,0 +1,42 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs;
+
+import java.util.List;
+import org.sparkrdma.verbs.device.DeviceInfo;
+
+/**
+ * A loaded engine: the door to its devices.
+ *
+ * <p>Safe for any thread. Whoever loaded it closes it, after the devices; closing it closes devices
+ * that are still open. A second close does nothing.
+ */
+public interface VerbsEngine extends AutoCloseable {
+  /** The engine's name, see {@link org.sparkrdma.verbs.spi.VerbsProvider#name()}. */
+  String name();
+
+  /** The devices present now; empty when there is none. See ibv_get_device_list(3). */
+  List<DeviceInfo> devices() throws VerbsException;
+
+  /**
+   * Opens a device, see ibv_open_device(3). The caller closes it.
+   *
+   * @param deviceName as in {@link DeviceInfo#name()}
+   * @throws VerbsException when there is no such device or it cannot be opened
+   */
+  Device open(String deviceName) throws VerbsException;
+
+  @Override
+  void close();
+}

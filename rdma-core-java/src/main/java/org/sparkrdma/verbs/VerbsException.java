@@ -1,0 +1,62 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs;
+
+/**
+ * The environment refused: a verbs call failed.
+ *
+ * <p>The message names the call, the object and the reason in lower case with {@code name=value}
+ * pairs, as in {@code ibv_reg_mr failed: errno=12 (Cannot allocate memory) lengthBytes=16777216}.
+ */
+public class VerbsException extends Exception {
+  private static final long serialVersionUID = 1L;
+
+  /** {@link #errno()} of failures that no system call reported. */
+  public static final int NO_ERRNO = 0;
+
+  private final String call;
+  private final int errno;
+
+  /**
+   * @param call the verbs call that failed, as in {@code ibv_reg_mr}
+   * @param errno the system's error number, see errno(3), or {@link #NO_ERRNO}
+   * @param message the whole sentence; not null
+   * @param cause what made it fail; may be null
+   */
+  public VerbsException(String call, int errno, String message, Throwable cause) {
+    super(message, cause);
+    this.call = call;
+    this.errno = errno;
+  }
+
+  /** A failure without an error number of the system. */
+  public VerbsException(String call, String message) {
+    this(call, NO_ERRNO, message, null);
+  }
+
+  /** A failure without an error number of the system, with its cause. */
+  public VerbsException(String call, String message, Throwable cause) {
+    this(call, NO_ERRNO, message, cause);
+  }
+
+  /** The verbs call that failed. */
+  public final String call() {
+    return call;
+  }
+
+  /** The system's error number, see errno(3); {@link #NO_ERRNO} when there is none. */
+  public final int errno() {
+    return errno;
+  }
+}

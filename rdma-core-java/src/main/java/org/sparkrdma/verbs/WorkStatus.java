@@ -1,0 +1,46 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs;
+
+/**
+ * How a work request ended, see ibv_poll_cq(3).
+ *
+ * <p>Decide by success or failure only. Which failure a peer's error shows up as differs between
+ * transports: iWARP reports nearly everything as {@link #FLUSH_ERROR}.
+ */
+public enum WorkStatus {
+  SUCCESS,
+  /** The message was longer than the receive, or longer than the device bears. */
+  LOCAL_LENGTH_ERROR,
+  /** An inconsistency in the queue pair. */
+  LOCAL_QUEUE_PAIR_ERROR,
+  /** Local memory does not allow what was asked. */
+  LOCAL_PROTECTION_ERROR,
+  /** Not done, because the queue pair went to {@link QueuePairState#ERROR} before. */
+  FLUSH_ERROR,
+  /** The peer found the request invalid. */
+  REMOTE_INVALID_REQUEST,
+  /** The peer's memory does not allow it: dead, foreign or too narrow key, or range outside. */
+  REMOTE_ACCESS_ERROR,
+  /** The peer could not do it. */
+  REMOTE_OPERATION_ERROR,
+  /** The peer does not answer. */
+  RETRY_EXCEEDED,
+  /** The peer had no receive posted for too long. */
+  RECEIVER_NOT_READY_RETRY_EXCEEDED,
+  /** The peer or the connection is gone. */
+  REMOTE_ABORTED,
+  /** Anything else; see the vendor error. */
+  GENERAL_ERROR
+}

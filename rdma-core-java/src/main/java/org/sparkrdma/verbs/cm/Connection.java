@@ -1,0 +1,92 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.cm;
+
+import java.net.InetSocketAddress;
+import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.QueuePair;
+import org.sparkrdma.verbs.QueuePairSettings;
+import org.sparkrdma.verbs.VerbsException;
+
+/**
+ * One end of a connection, or of an attempt at one: the communication identifier of rdma_cm(7).
+ *
+ * <p>Owned by the thread that polls its connection manager. Closed by whoever resolved it or took
+ * its {@link ConnectionEvent.Type#CONNECT_REQUEST}, whatever became of it; closing it destroys its
+ * queue pair and ends the connection. No event of it is polled afterwards. A second close does
+ * nothing.
+ */
+public interface Connection extends AutoCloseable {
+  /** This end, or null before it is resolved. */
+  InetSocketAddress localAddress();
+
+  /** The other end. */
+  InetSocketAddress remoteAddress();
+
+  /**
+   * Makes the queue pair, see rdma_create_qp(3): once, after {@link ConnectionEvent.Type#RESOLVED}
+   * or {@link ConnectionEvent.Type#CONNECT_REQUEST}.
+   *
+   * @throws IllegalArgumentException when the settings are over the device's limits
+   * @throws VerbsException when the device refuses
+   */
+  QueuePair createQueuePair(ProtectionDomain domain, QueuePairSettings settings)
+      throws VerbsException;
+
+  /** Its queue pair, or null before there is one. */
+  QueuePair queuePair();
+
+  /**
+   * Requests the connection, see rdma_connect(3). Ends in {@link ConnectionEvent.Type#ESTABLISHED},
+   * {@link ConnectionEvent.Type#REJECTED}, {@link ConnectionEvent.Type#UNREACHABLE} or {@link
+   * ConnectionEvent.Type#CONNECT_ERROR}.
+   *
+   * @throws IllegalStateException when it is not resolved or has no queue pair
+   * @throws VerbsException when the request cannot be sent
+   */
+  void connect(ConnectionParameters parameters) throws VerbsException;
+
+  /**
+   * Accepts a connection request, see rdma_accept(3). Ends in {@link
+   * ConnectionEvent.Type#ESTABLISHED} or {@link ConnectionEvent.Type#CONNECT_ERROR}.
+   *
+   * @throws IllegalStateException when it is no request or has no queue pair
+   * @throws VerbsException when the answer cannot be sent
+   */
+  void accept(ConnectionParameters parameters) throws VerbsException;
+
+  /**
+   * Refuses a connection request, see rdma_reject(3). The caller closes the connection afterwards.
+   *
+   * @param privateData for the peer, at most the device's limit; not null
+   * @throws IllegalStateException when it is no request
+   */
+  void reject(byte[] privateData);
+
+  /**
+   * Ends the connection, see rdma_disconnect(3): the queue pair goes to {@link
+   * org.sparkrdma.verbs.QueuePairState#ERROR}, its work is flushed, both ends get {@link
+   * ConnectionEvent.Type#DISCONNECTED}. Does nothing when it is not established.
+   */
+  void disconnect();
+
+  /** What the owner has attached; null at first. */
+  Object attachment();
+
+  /** Attaches something of the owner's, as its own connection object. */
+  void attach(Object attachment);
+
+  @Override
+  void close();
+}

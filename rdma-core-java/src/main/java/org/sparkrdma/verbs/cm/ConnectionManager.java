@@ -1,0 +1,62 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.cm;
+
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import org.sparkrdma.verbs.VerbsException;
+
+/**
+ * Makes connections, see rdma_cm(7).
+ *
+ * <pre>
+ *  active:   resolve ─► RESOLVED ─► createQueuePair, post receives ─► connect ─► ESTABLISHED
+ *                └─► RESOLVE_FAILED                                      └─► REJECTED, UNREACHABLE, CONNECT_ERROR
+ *  passive:  listen ─► CONNECT_REQUEST ─► createQueuePair, post receives ─► accept ─► ESTABLISHED
+ *                                      └─► reject
+ *  both:     ESTABLISHED ─► DISCONNECTED, exactly once, whoever ends it and however
+ * </pre>
+ *
+ * <p>Owned by the thread that polls it. Closed by its creator; closing it closes its listeners and
+ * connections. A second close does nothing.
+ */
+public interface ConnectionManager extends AutoCloseable {
+  /**
+   * Listens for connection requests, see rdma_listen(3).
+   *
+   * @param address port 0 takes a free one; see {@link Listener#address()}
+   * @param backlog requests that may wait to be polled, at least 1
+   * @throws VerbsException when the address cannot be used
+   */
+  Listener listen(InetSocketAddress address, int backlog) throws VerbsException;
+
+  /**
+   * Begins a connection: resolves address and route, see rdma_resolve_addr(3). Ends in {@link
+   * ConnectionEvent.Type#RESOLVED} or {@link ConnectionEvent.Type#RESOLVE_FAILED}.
+   *
+   * @param remote a resolved address
+   * @param local where to come from; null leaves it to the system
+   * @param timeout for resolving
+   * @return closed by the caller, whatever becomes of it
+   * @throws VerbsException when it cannot even begin
+   */
+  Connection resolve(InetSocketAddress remote, InetSocketAddress local, Duration timeout)
+      throws VerbsException;
+
+  /** The oldest event not yet taken, or null. Never blocks. See rdma_get_cm_event(3). */
+  ConnectionEvent pollEvent();
+
+  @Override
+  void close();
+}

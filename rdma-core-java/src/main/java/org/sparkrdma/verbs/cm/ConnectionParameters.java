@@ -1,0 +1,71 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.cm;
+
+import java.time.Duration;
+
+/**
+ * What goes with {@link Connection#connect} and {@link Connection#accept}, see rdma_conn_param in
+ * rdma_connect(3).
+ *
+ * @param privateData for the peer, at most the device's limit; not null. The peer may see it padded
+ *     with zeros: carry the length inside
+ * @param readsInFlight RDMA READs outstanding at once, both ways (initiator depth and responder
+ *     resources)
+ * @param retryCount retries when the peer does not acknowledge, 0 to 6: 7 means for ever on some
+ *     transports and is refused
+ * @param receiverNotReadyRetryCount retries when the peer has no receive posted, 0 to 7; 7 means
+ *     for ever
+ * @param ackTimeout exponent of the acknowledge time-out, 4.096 us times 2 to its power, 1 to 31; 0
+ *     leaves it to the device
+ * @param timeout how long the peer may take to answer; only of connect
+ */
+public record ConnectionParameters(
+    byte[] privateData,
+    int readsInFlight,
+    int retryCount,
+    int receiverNotReadyRetryCount,
+    int ackTimeout,
+    Duration timeout) {
+  public ConnectionParameters {
+    privateData = privateData.clone();
+    if (readsInFlight < 0
+        || retryCount < 0
+        || retryCount > 6
+        || receiverNotReadyRetryCount < 0
+        || receiverNotReadyRetryCount > 7
+        || ackTimeout < 0
+        || ackTimeout > 31) {
+      throw new IllegalArgumentException(
+          "bad connection parameters: readsInFlight="
+              + readsInFlight
+              + " retryCount="
+              + retryCount
+              + " receiverNotReadyRetryCount="
+              + receiverNotReadyRetryCount
+              + " ackTimeout="
+              + ackTimeout);
+    }
+  }
+
+  /** Safe defaults with the given private data. */
+  public static ConnectionParameters of(byte[] privateData) {
+    return new ConnectionParameters(privateData, 16, 6, 6, 17, Duration.ofSeconds(5));
+  }
+
+  @Override
+  public byte[] privateData() {
+    return privateData.clone();
+  }
+}

@@ -1,0 +1,47 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.device;
+
+import java.util.List;
+import java.util.Set;
+
+/**
+ * The facts of one device.
+ *
+ * @param name as the system calls it, as in {@code mlx5_0}
+ * @param engine name of the engine that found it
+ * @param transport what carries its packets
+ * @param nodeGuid its 64-bit identity
+ * @param limits what it bears
+ * @param capabilities what it can do beyond the common ground
+ * @param ports its ports, by number
+ */
+public record DeviceInfo(
+    String name,
+    String engine,
+    Transport transport,
+    long nodeGuid,
+    DeviceLimits limits,
+    Set<Capability> capabilities,
+    List<PortInfo> ports) {
+  public DeviceInfo {
+    capabilities = Set.copyOf(capabilities);
+    ports = List.copyOf(ports);
+  }
+
+  /** Whether the device has this capability. */
+  public boolean can(Capability capability) {
+    return capabilities.contains(capability);
+  }
+}

@@ -1,0 +1,42 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.device;
+
+/**
+ * Limits of a device, see ibv_query_device(3).
+ *
+ * @param maxQueuePairs queue pairs
+ * @param maxQueuePairDepth work requests outstanding on one send or receive queue
+ * @param maxSge scatter/gather elements of a work request
+ * @param maxReadSge scatter/gather elements of an RDMA READ; 1 on iWARP
+ * @param maxCompletionQueueDepth entries of a completion queue
+ * @param maxMemoryRegions regions registered at once
+ * @param maxMemoryRegionBytes length of one region
+ * @param maxMessageBytes length of one message
+ * @param maxReadsInFlight RDMA READs outstanding per queue pair, as initiator and as responder
+ * @param maxInlineBytes data that a send may carry inline; 0 without {@link Capability#INLINE}
+ * @param maxPrivateDataBytes private data that every step of a connection can carry
+ */
+public record DeviceLimits(
+    int maxQueuePairs,
+    int maxQueuePairDepth,
+    int maxSge,
+    int maxReadSge,
+    int maxCompletionQueueDepth,
+    int maxMemoryRegions,
+    long maxMemoryRegionBytes,
+    long maxMessageBytes,
+    int maxReadsInFlight,
+    int maxInlineBytes,
+    int maxPrivateDataBytes) {}

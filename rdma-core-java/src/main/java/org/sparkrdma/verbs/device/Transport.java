@@ -1,0 +1,24 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.device;
+
+/** What carries a device's packets; taken from the device, never guessed from its name. */
+public enum Transport {
+  /** InfiniBand, and RoCE when the port's link layer is Ethernet. */
+  INFINIBAND,
+  /** iWARP: RDMA over TCP, RFC 5040 and RFC 5044. */
+  IWARP,
+  /** The loopback engine: memory of processes on one host. */
+  LOOPBACK
+}

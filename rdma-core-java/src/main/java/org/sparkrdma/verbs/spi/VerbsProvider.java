@@ -1,0 +1,55 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.spi;
+
+import java.util.List;
+import org.sparkrdma.verbs.VerbsEngine;
+
+/**
+ * Finds out whether an engine can run here and starts it.
+ *
+ * <p>Implementations are public, have a public constructor without arguments that does nothing, and
+ * are listed in {@code META-INF/services/org.sparkrdma.verbs.spi.VerbsProvider}. Safe for any
+ * thread.
+ */
+public interface VerbsProvider {
+  /**
+   * The engine's name as users write it, lower case: {@code ibverbs}, {@code disni}, {@code soft}.
+   */
+  String name();
+
+  /**
+   * Place in the automatic choice, lower first; negative for an engine that is taken only when
+   * asked for by name.
+   */
+  int order();
+
+  /** The settings this engine understands. */
+  List<EngineSetting> settings();
+
+  /**
+   * Checks values of this engine's settings without touching the machine.
+   *
+   * @throws IllegalArgumentException naming key, value and what is allowed
+   */
+  void validate(EngineSettings settings);
+
+  /**
+   * Loads the engine. The caller closes it.
+   *
+   * @throws EngineUnavailableException when it cannot run here; its message is the reason
+   * @throws IllegalArgumentException as {@link #validate}
+   */
+  VerbsEngine load(EngineSettings settings) throws EngineUnavailableException;
+}
