@@ -43,15 +43,16 @@ public final class Verbs {
   public static List<VerbsProvider> providers() {
     List<VerbsProvider> found = new ArrayList<>();
     var iterator = ServiceLoader.load(VerbsProvider.class, Verbs.class.getClassLoader()).iterator();
-    while (true) {
+    boolean more = true;
+    while (more) {
       try {
-        if (!iterator.hasNext()) {
-          break;
+        more = iterator.hasNext();
+        if (more) {
+          found.add(iterator.next());
         }
-        found.add(iterator.next());
       } catch (ServiceConfigurationError e) {
         // An engine compiled for a newer Java than this one: the others are still good.
-        continue;
+        more = true;
       }
     }
     found.sort(Comparator.comparingInt(VerbsProvider::order).thenComparing(VerbsProvider::name));
