@@ -1,0 +1,107 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.memory;
+
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * The one account of bytes that this process has pinned.
+ *
+ * <p>Whoever registers memory takes a {@link Grant} first and closes it after deregistration, so
+ * that the sum never passes the limit that RLIMIT_MEMLOCK and the container leave us (getrlimit(2),
+ * "memory" in cgroups(7)). The kernel pins whole pages, so grants are counted in whole pages.
+ *
+ * <p>Safe for any thread: a grant is one compare-and-set, nothing blocks. Owned and closed by the
+ * runtime, last.
+ */
+public final class PinnedBudget implements AutoCloseable {
+  private final long limitBytes;
+  private final long pageBytes;
+  private final AtomicLong pinnedBytes = new AtomicLong();
+
+  /**
+   * @throws IllegalArgumentException if {@code limitBytes} is negative or {@code pageBytes} no
+   *     power of two
+   */
+  public PinnedBudget(long limitBytes, long pageBytes) {
+    if (limitBytes < 0 || Long.bitCount(pageBytes) != 1) {
+      throw new IllegalArgumentException(
+          "bad pinned budget: limitBytes=" + limitBytes + " pageBytes=" + pageBytes);
+    }
+    this.limitBytes = limitBytes;
+    this.pageBytes = pageBytes;
+  }
+
+  /**
+   * Takes {@code lengthBytes}, rounded up to whole pages, from the budget.
+   *
+   * @return empty when they do not fit now; the caller then evicts, copies, or lets the block go by
+   *     TCP
+   * @throws IllegalArgumentException if {@code lengthBytes} is not positive
+   */
+  public Optional<Grant> tryGrant(long lengthBytes) {
+    if (lengthBytes <= 0) {
+      throw new IllegalArgumentException(
+          "a grant needs at least one byte: lengthBytes=" + lengthBytes);
+    }
+    if (lengthBytes > limitBytes) {
+      return Optional.empty();
+    }
+    long wholePages = (lengthBytes + pageBytes - 1) & -pageBytes;
+    long pinned;
+    do {
+      pinned = pinnedBytes.get();
+      if (wholePages > limitBytes - pinned) {
+        return Optional.empty();
+      }
+    } while (!pinnedBytes.compareAndSet(pinned, pinned + wholePages));
+    return Optional.of(new Grant(wholePages));
+  }
+
+  /** Bytes under grant now; between 0 and the limit at every moment. */
+  public long pinnedBytes() {
+    return pinnedBytes.get();
+  }
+
+  /**
+   * @throws IllegalStateException if grants are outstanding: memory is still registered somewhere
+   */
+  @Override
+  public void close() {
+    long leaked = pinnedBytes.get();
+    if (leaked != 0) {
+      throw new IllegalStateException("closed with memory still pinned: leakedBytes=" + leaked);
+    }
+  }
+
+  /** The right to keep {@link #heldBytes} pinned until closed; closing twice is a no-op. */
+  public final class Grant implements AutoCloseable {
+    private final AtomicLong heldBytes;
+
+    private Grant(long wholePages) {
+      heldBytes = new AtomicLong(wholePages);
+    }
+
+    /** Bytes this grant still holds, whole pages; 0 once closed. */
+    public long heldBytes() {
+      return heldBytes.get();
+    }
+
+    @Override
+    public void close() {
+      pinnedBytes.addAndGet(-heldBytes.getAndSet(0));
+    }
+  }
+}

@@ -1,0 +1,99 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.memory;
+
+import java.nio.ByteBuffer;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.sparkrdma.verbs.MemoryRegion;
+
+/**
+ * A counted piece of registered memory, lent by a {@link RegisteredPool}.
+ *
+ * <p>Lent with one reference; whoever adds a reader retains, whoever is done releases, and the last
+ * release gives it back. Counting is safe from any thread. The same object is lent again later:
+ * nobody may use it after the own release.
+ */
+public final class RegisteredChunk {
+  private final RegisteredPool pool;
+  private final RegisteredPool.Slab slab;
+  private final long offset;
+  private final ByteBuffer bytes;
+  private final AtomicInteger references = new AtomicInteger();
+
+  RegisteredChunk(RegisteredPool pool, RegisteredPool.Slab slab, long offset, int lengthBytes) {
+    this.pool = pool;
+    this.slab = slab;
+    this.offset = offset;
+    this.bytes = slab.memory().slice(offset, lengthBytes);
+  }
+
+  RegisteredPool.Slab slab() {
+    return slab;
+  }
+
+  void lend() {
+    references.set(1);
+  }
+
+  /** The region it lies in. */
+  public MemoryRegion region() {
+    return slab.region();
+  }
+
+  /** Where in the region it begins. */
+  public long regionOffset() {
+    return offset;
+  }
+
+  /** Address of its first byte as peers see it. */
+  public long address() {
+    return slab.region().address() + offset;
+  }
+
+  /** Its length in bytes. */
+  public int lengthBytes() {
+    return bytes.capacity();
+  }
+
+  /** A new view of part of it, position 0; little-endian as {@link ByteBuffer#slice} never is. */
+  public ByteBuffer slice(int from, int lengthBytes) {
+    return bytes.slice(from, lengthBytes);
+  }
+
+  /**
+   * Adds a reference.
+   *
+   * @throws IllegalStateException when it was given back already
+   */
+  public void retain() {
+    if (references.getAndIncrement() <= 0) {
+      throw new IllegalStateException("retained after the last release");
+    }
+  }
+
+  /**
+   * Takes a reference away; the last one gives the chunk back.
+   *
+   * @throws IllegalStateException when there is none left
+   */
+  public void release() {
+    int left = references.decrementAndGet();
+    if (left < 0) {
+      throw new IllegalStateException("released more often than retained");
+    }
+    if (left == 0) {
+      pool.giveBack(this);
+    }
+  }
+}

@@ -1,0 +1,198 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.memory;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.HostMemory;
+import org.sparkrdma.verbs.MemoryRegion;
+import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.VerbsException;
+
+/**
+ * Lends chunks of equal length out of a few large regions, so that taking one registers nothing.
+ *
+ * <p>Slabs are registered when chunks run out, within the pool's own limit and the {@link
+ * PinnedBudget}; {@link #trim()} gives back slabs of which no chunk is out. Safe for any thread;
+ * never blocks on anything but registering a slab. Owned by the runtime, closed before the
+ * protection domain.
+ */
+public final class RegisteredPool implements AutoCloseable {
+  private final Device device;
+  private final ProtectionDomain domain;
+  private final PinnedBudget budget;
+  private final Set<AccessFlag> access;
+  private final int chunkBytes;
+  private final int chunksPerSlab;
+  private final int maxSlabs;
+
+  private final List<Slab> slabs = new ArrayList<>();
+  private final ArrayDeque<RegisteredChunk> free = new ArrayDeque<>();
+  private int chunksOut;
+  private boolean closed;
+
+  /**
+   * @param access of every chunk
+   * @param chunkBytes length of a chunk
+   * @param chunksPerSlab chunks that are registered with one call
+   * @param limitBytes most memory of this pool; rounded down to whole slabs, but at least one
+   */
+  public RegisteredPool(
+      Device device,
+      ProtectionDomain domain,
+      PinnedBudget budget,
+      Set<AccessFlag> access,
+      int chunkBytes,
+      int chunksPerSlab,
+      long limitBytes) {
+    this.device = device;
+    this.domain = domain;
+    this.budget = budget;
+    this.access = Set.copyOf(access);
+    this.chunkBytes = chunkBytes;
+    this.chunksPerSlab = chunksPerSlab;
+    this.maxSlabs = (int) Math.max(1, limitBytes / ((long) chunkBytes * chunksPerSlab));
+  }
+
+  /** Length of every chunk in bytes. */
+  public int chunkBytes() {
+    return chunkBytes;
+  }
+
+  /**
+   * Lends a chunk; its bytes are whatever was there before.
+   *
+   * @return empty when the pool's limit or the budget is reached, or the device refuses more memory
+   */
+  public synchronized Optional<RegisteredChunk> tryTake() {
+    if (closed) {
+      return Optional.empty();
+    }
+    if (free.isEmpty() && !grow()) {
+      return Optional.empty();
+    }
+    chunksOut++;
+    RegisteredChunk chunk = free.pop();
+    chunk.lend();
+    return Optional.of(chunk);
+  }
+
+  private boolean grow() {
+    if (slabs.size() == maxSlabs) {
+      return false;
+    }
+    long lengthBytes = (long) chunkBytes * chunksPerSlab;
+    Optional<PinnedBudget.Grant> grant = budget.tryGrant(lengthBytes);
+    if (grant.isEmpty()) {
+      return false;
+    }
+    HostMemory memory = null;
+    try {
+      memory = device.allocate(lengthBytes);
+      MemoryRegion region = domain.register(memory, 0, lengthBytes, access);
+      Slab slab = new Slab(memory, region, grant.get());
+      slabs.add(slab);
+      for (int i = chunksPerSlab - 1; i >= 0; i--) {
+        free.push(new RegisteredChunk(this, slab, (long) i * chunkBytes, chunkBytes));
+      }
+      return true;
+    } catch (VerbsException e) {
+      if (memory != null) {
+        memory.close();
+      }
+      grant.get().close();
+      return false;
+    }
+  }
+
+  synchronized void giveBack(RegisteredChunk chunk) {
+    chunksOut--;
+    free.push(chunk);
+    if (closed && chunksOut == 0) {
+      closeSlabs();
+    }
+  }
+
+  /** Chunks that are lent now. */
+  public synchronized int chunksOut() {
+    return chunksOut;
+  }
+
+  /** Bytes registered now. */
+  public synchronized long registeredBytes() {
+    return (long) slabs.size() * chunksPerSlab * chunkBytes;
+  }
+
+  /** Deregisters slabs of which no chunk is out. */
+  public synchronized void trim() {
+    for (Slab slab : List.copyOf(slabs)) {
+      long freeOfSlab = free.stream().filter(chunk -> chunk.slab().equals(slab)).count();
+      if (freeOfSlab == chunksPerSlab) {
+        free.removeIf(chunk -> chunk.slab().equals(slab));
+        slabs.remove(slab);
+        slab.close();
+      }
+    }
+  }
+
+  /**
+   * Lends nothing any more; the memory is given back when the last chunk has come back, now or
+   * later: memory is never taken from under a reader.
+   */
+  @Override
+  public synchronized void close() {
+    closed = true;
+    if (chunksOut == 0) {
+      closeSlabs();
+    }
+  }
+
+  private void closeSlabs() {
+    free.clear();
+    slabs.forEach(Slab::close);
+    slabs.clear();
+  }
+
+  /** A region and what it stands on; compared by identity. */
+  static final class Slab {
+    private final HostMemory memory;
+    private final MemoryRegion region;
+    private final PinnedBudget.Grant grant;
+
+    Slab(HostMemory memory, MemoryRegion region, PinnedBudget.Grant grant) {
+      this.memory = memory;
+      this.region = region;
+      this.grant = grant;
+    }
+
+    HostMemory memory() {
+      return memory;
+    }
+
+    MemoryRegion region() {
+      return region;
+    }
+
+    void close() {
+      region.close();
+      memory.close();
+      grant.close();
+    }
+  }
+}

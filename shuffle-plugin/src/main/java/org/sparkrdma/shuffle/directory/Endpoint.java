@@ -1,0 +1,53 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.directory;
+
+/**
+ * Where an executor takes connections, and the secrets that prove one belongs to it.
+ *
+ * @param executorId Spark's id of the executor
+ * @param host address of its listener, literal or name
+ * @param port of its listener
+ * @param engine name of its verbs engine; both ends must use the same
+ * @param protocol version of the wire protocol it speaks
+ * @param incarnation random number of this start of this executor
+ * @param token 32 random bytes; whoever knows them was told by the driver. Never logged
+ */
+public record Endpoint(
+    String executorId,
+    String host,
+    int port,
+    String engine,
+    int protocol,
+    long incarnation,
+    byte[] token) {
+
+  /** Bytes of a token. */
+  public static final int TOKEN_BYTES = 32;
+
+  public Endpoint {
+    token = token.clone();
+  }
+
+  @Override
+  public byte[] token() {
+    return token.clone();
+  }
+
+  /** Without the secrets. */
+  @Override
+  public String toString() {
+    return "Endpoint[executorId=" + executorId + " host=" + host + " port=" + port + "]";
+  }
+}

@@ -1,0 +1,73 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.metrics;
+
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.LongAdder;
+
+/** The counters of one executor; safe for any thread, never reset. */
+public final class ShuffleCounters {
+  private final Map<Counter, LongAdder> counters = new EnumMap<>(Counter.class);
+  private final Map<FallbackReason, LongAdder> fallbacks = new EnumMap<>(FallbackReason.class);
+
+  /** All at zero. */
+  public ShuffleCounters() {
+    for (Counter counter : Counter.values()) {
+      counters.put(counter, new LongAdder());
+    }
+    for (FallbackReason reason : FallbackReason.values()) {
+      fallbacks.put(reason, new LongAdder());
+    }
+  }
+
+  /** Counts one more. */
+  public void increment(Counter counter) {
+    counters.get(counter).increment();
+  }
+
+  /** Counts {@code amount} more. */
+  public void add(Counter counter, long amount) {
+    counters.get(counter).add(amount);
+  }
+
+  /** Counts one block, or one read where RDMA is off, that went by TCP for this reason. */
+  public void fellBack(FallbackReason reason) {
+    fallbacks.get(reason).increment();
+  }
+
+  /** The present value. */
+  public long value(Counter counter) {
+    return counters.get(counter).sum();
+  }
+
+  /** The present value. */
+  public long value(FallbackReason reason) {
+    return fallbacks.get(reason).sum();
+  }
+
+  /** All counters by label, and {@code fallback.<reason>} for each reason that occurred. */
+  public Map<String, Long> snapshot() {
+    Map<String, Long> all = new TreeMap<>();
+    counters.forEach((counter, adder) -> all.put(counter.label(), adder.sum()));
+    fallbacks.forEach(
+        (reason, adder) -> {
+          if (adder.sum() > 0) {
+            all.put("fallback." + reason.label(), adder.sum());
+          }
+        });
+    return all;
+  }
+}

@@ -1,0 +1,6 @@
+/**
+ * What the plug-in counts: {@link org.sparkrdma.shuffle.metrics.ShuffleCounters}, one per executor.
+ *
+ * <p>Safe for any thread; depends on nothing else of the plug-in.
+ */
+package org.sparkrdma.shuffle.metrics;

@@ -1,0 +1,36 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.serve;
+
+import java.nio.ByteBuffer;
+
+/** One LOCATE on its way through the {@link BlockServer}; exactly one of the two ends is called. */
+public interface LocateCall {
+  /** The connection it came by; its leases are scoped to that. */
+  long peer();
+
+  /** The message as received; belongs to the server until the end. */
+  ByteBuffer request();
+
+  /** Where the answer goes, from index 0 on; belongs to the server until the end. */
+  ByteBuffer answer();
+
+  /** The answer is written. On the server's thread; must not block. */
+  void answered(int lengthBytes);
+
+  /**
+   * The request breaks the protocol, for the reason given. On the server's thread; must not block.
+   */
+  void malformed(String reason);
+}

@@ -1,0 +1,40 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.serve;
+
+import java.time.Duration;
+
+/**
+ * How blocks are served.
+ *
+ * @param mode which ways are open
+ * @param windowBytes length of the file windows that are registered, a power of two
+ * @param slotBytes length of a slot of the copy pool
+ * @param slots most slots of the copy pool; 0 for none
+ * @param lease how long a reader may READ what was located for it
+ * @param indexCacheEntries most map outputs whose index and checksums are kept parsed
+ */
+public record ServeSettings(
+    Mode mode, int windowBytes, int slotBytes, int slots, Duration lease, int indexCacheEntries) {
+
+  /** Which ways of serving are open. */
+  public enum Mode {
+    /** Registered windows; copies when a window cannot be had. */
+    AUTO,
+    /** Registered windows only. */
+    WINDOW,
+    /** Copies only. */
+    COPY
+  }
+}

@@ -1,0 +1,190 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.wire;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/**
+ * LOCATE: a reader asks where blocks are, and gives leases back that it needs no more.
+ *
+ * <pre>
+ *   0               1               2               3
+ *  +---------------+---------------+---------------+---------------+
+ *  | type = 1      | reserved = 0  | released leases (16 bit)      |
+ *  +---------------+---------------+---------------+---------------+
+ *  | blocks (16 bit)               | reserved = 0                  |
+ *  +---------------------------------------------------------------+
+ *  | request id (64 bit)                                           |
+ *  +---------------------------------------------------------------+
+ *  | released leases: 64 bit each                                  |
+ *  +---------------------------------------------------------------+
+ *  | blocks, 32 bytes each:                                        |
+ *  |   map id (64 bit) | start offset in bytes (64 bit)            |
+ *  |   shuffle id (32) | start reduce id (32) | end reduce id (32) |
+ *  |   reserved = 0 (32 bit)                                       |
+ *  +---------------------------------------------------------------+
+ * </pre>
+ *
+ * <p>A start offset above 0 asks for the rest of a block of which earlier answers gave the
+ * beginning. All fields little-endian. Answered by one {@link Located}.
+ */
+public final class Locate {
+  /** Bytes before the leases. */
+  public static final int HEADER_BYTES = 16;
+
+  /** Bytes of one lease given back. */
+  public static final int LEASE_BYTES = 8;
+
+  /** Bytes of one block asked for. */
+  public static final int BLOCK_BYTES = 32;
+
+  private final ByteBuffer in;
+  private final int leases;
+  private final int blocks;
+
+  private Locate(ByteBuffer in, int leases, int blocks) {
+    this.in = in;
+    this.leases = leases;
+    this.blocks = blocks;
+  }
+
+  /**
+   * Views the message that fills {@code message} from its position to its limit.
+   *
+   * @throws MalformedMessageException when counts, length or ranges are wrong
+   */
+  public static Locate decode(ByteBuffer message) {
+    ByteBuffer in = MessageType.LOCATE.view(message, HEADER_BYTES);
+    int leases = Short.toUnsignedInt(in.getShort(2));
+    int blocks = Short.toUnsignedInt(in.getShort(4));
+    if (blocks == 0
+        || in.remaining() != HEADER_BYTES + leases * LEASE_BYTES + blocks * BLOCK_BYTES) {
+      throw new MalformedMessageException(
+          "bad LOCATE: lengthBytes=" + in.remaining() + " leases=" + leases + " blocks=" + blocks);
+    }
+    Locate locate = new Locate(in, leases, blocks);
+    for (int i = 0; i < blocks; i++) {
+      int start = locate.startReduceId(i);
+      if (start < 0
+          || locate.endReduceId(i) <= start
+          || locate.shuffleId(i) < 0
+          || locate.mapId(i) < 0
+          || locate.startOffset(i) < 0) {
+        throw new MalformedMessageException("bad LOCATE: block=" + i);
+      }
+    }
+    return locate;
+  }
+
+  /** Chosen by the reader; comes back in the answer. */
+  public long requestId() {
+    return in.getLong(8);
+  }
+
+  /** How many leases are given back. */
+  public int leaseCount() {
+    return leases;
+  }
+
+  /** Id of the {@code i}-th lease given back. */
+  public long leaseId(int i) {
+    return in.getLong(HEADER_BYTES + i * LEASE_BYTES);
+  }
+
+  /** How many blocks are asked for; at least 1. */
+  public int blockCount() {
+    return blocks;
+  }
+
+  private int at(int i) {
+    return HEADER_BYTES + leases * LEASE_BYTES + i * BLOCK_BYTES;
+  }
+
+  /** Map id of block {@code i}. */
+  public long mapId(int i) {
+    return in.getLong(at(i));
+  }
+
+  /** Where in block {@code i} to begin, in bytes. */
+  public long startOffset(int i) {
+    return in.getLong(at(i) + 8);
+  }
+
+  /** Shuffle id of block {@code i}. */
+  public int shuffleId(int i) {
+    return in.getInt(at(i) + 16);
+  }
+
+  /** First reduce partition of block {@code i}. */
+  public int startReduceId(int i) {
+    return in.getInt(at(i) + 20);
+  }
+
+  /** One past the last reduce partition of block {@code i}. */
+  public int endReduceId(int i) {
+    return in.getInt(at(i) + 24);
+  }
+
+  /** Writes a LOCATE into a buffer: begin, then leases, then blocks, then finish. */
+  public static final class Encoder {
+    private ByteBuffer out;
+    private int leases;
+    private int blocks;
+
+    /** Begins a message at index 0 of {@code target}, which is kept until {@link #finish}. */
+    public Encoder begin(ByteBuffer target, long requestId) {
+      out = target.order(ByteOrder.LITTLE_ENDIAN).clear();
+      leases = 0;
+      blocks = 0;
+      out.putLong(MessageType.LOCATE.code()).putLong(requestId);
+      return this;
+    }
+
+    /** Whether another lease fits and leaves room for a block. */
+    public boolean hasRoomForLease() {
+      return out.remaining() >= LEASE_BYTES + BLOCK_BYTES && leases < 0xFFFF;
+    }
+
+    /** Gives a lease back; before the first block. */
+    public void lease(long leaseId) {
+      out.putLong(leaseId);
+      leases++;
+    }
+
+    /** Whether another block fits. */
+    public boolean hasRoomForBlock() {
+      return out.remaining() >= BLOCK_BYTES && blocks < 0xFFFF;
+    }
+
+    /** Asks for a block from {@code startOffset} on. */
+    public void block(
+        int shuffleId, long mapId, int startReduceId, int endReduceId, long startOffset) {
+      out.putLong(mapId).putLong(startOffset);
+      out.putInt(shuffleId).putInt(startReduceId).putInt(endReduceId).putInt(0);
+      blocks++;
+    }
+
+    /** Blocks asked for so far. */
+    public int blockCount() {
+      return blocks;
+    }
+
+    /** Ends the message; returns its length in bytes. */
+    public int finish() {
+      out.putShort(2, (short) leases).putShort(4, (short) blocks);
+      return out.position();
+    }
+  }
+}

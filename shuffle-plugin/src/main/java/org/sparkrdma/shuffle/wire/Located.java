@@ -1,0 +1,283 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.wire;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/**
+ * LOCATED: where the blocks of a {@link Locate} are, piece by piece, and how long they stay there.
+ *
+ * <pre>
+ *   0               1               2               3
+ *  +---------------+---------------+---------------+---------------+
+ *  | type = 2      | checksum kind | pieces (16 bit)               |
+ *  +---------------+---------------+---------------+---------------+
+ *  | lease: remaining milliseconds (32 bit)                        |
+ *  +---------------------------------------------------------------+
+ *  | request id (64 bit)                                           |
+ *  +---------------------------------------------------------------+
+ *  | lease id (64 bit), 0 when nothing is leased                   |
+ *  +---------------------------------------------------------------+
+ *  | pieces, each 40 bytes and its sums:                           |
+ *  |   block's place in the LOCATE (16 bit)                        |
+ *  |   kind (8 bit: 0 located, 1 busy, 2 unknown) | reserved = 0   |
+ *  |   sums (32 bit)                                               |
+ *  |   address (64 bit)     | remote key (32 bit) | length (32 bit)|
+ *  |   offset of the piece in the block (64 bit)                   |
+ *  |   length of the whole block (64 bit)                          |
+ *  |   sums, 16 bytes each: offset in the block of the end of a    |
+ *  |   reduce partition (64 bit), its checksum (64 bit)            |
+ *  +---------------------------------------------------------------+
+ * </pre>
+ *
+ * <p>Pieces come in the order of the blocks asked for, and those of one block in the order of their
+ * offsets, without gaps. A block may be answered in part, its first pieces only, and blocks at the
+ * end not at all: the reader asks for the rest again. A piece that is not located stands for the
+ * rest of its block, which is to be fetched by TCP. A sum belongs to the partition that ends in its
+ * piece; sums of empty partitions are left out.
+ *
+ * <p>All fields little-endian.
+ */
+public final class Located {
+  /** Bytes before the pieces. */
+  public static final int HEADER_BYTES = 24;
+
+  /** Bytes of a piece without its sums. */
+  public static final int PIECE_BYTES = 40;
+
+  /** Bytes of one sum. */
+  public static final int SUM_BYTES = 16;
+
+  /** {@link Decoder#checksumKind()} when there are no sums; 1 is ADLER32, 2 CRC32, 3 CRC32C. */
+  public static final int NO_CHECKSUM = 0;
+
+  /** What a piece says. */
+  public enum Kind {
+    /** It can be read at its address. */
+    LOCATED(0),
+    /** The server has no room now: by TCP. */
+    BUSY(1),
+    /** The server does not know the block, or cannot read it: by TCP. */
+    UNKNOWN(2);
+
+    private final byte code;
+
+    Kind(int code) {
+      this.code = (byte) code;
+    }
+  }
+
+  private static final Kind[] KINDS = Kind.values();
+  private static final int MAX_CHECKSUM_KIND = 3;
+
+  private Located() {}
+
+  /** Reads a LOCATED from front to back; reusable, allocates nothing but a view of the message. */
+  public static final class Decoder {
+    private ByteBuffer in;
+    private int piecesLeft;
+    private int piece;
+    private int next;
+
+    /**
+     * Begins with the message that fills {@code message} from its position to its limit.
+     *
+     * @throws MalformedMessageException when it is too short or not a LOCATED
+     */
+    public Decoder begin(ByteBuffer message) {
+      in = MessageType.LOCATED.view(message, HEADER_BYTES);
+      piecesLeft = Short.toUnsignedInt(in.getShort(2));
+      next = HEADER_BYTES;
+      if (checksumKind() > MAX_CHECKSUM_KIND || leaseRemainingMs() < 0) {
+        throw new MalformedMessageException("bad LOCATED: checksumKind=" + checksumKind());
+      }
+      return this;
+    }
+
+    /** Kind of the sums, see {@link Located#NO_CHECKSUM}. */
+    public int checksumKind() {
+      return Byte.toUnsignedInt(in.get(1));
+    }
+
+    /** How many milliseconds the lease still has, when the message was written. */
+    public int leaseRemainingMs() {
+      return in.getInt(4);
+    }
+
+    /** As in the LOCATE. */
+    public long requestId() {
+      return in.getLong(8);
+    }
+
+    /** The lease over all located pieces; 0 when nothing is leased. */
+    public long leaseId() {
+      return in.getLong(16);
+    }
+
+    /**
+     * Moves to the next piece.
+     *
+     * @return false when there is none
+     * @throws MalformedMessageException when the message ends too early or too late, or a field is
+     *     out of range
+     */
+    public boolean nextPiece() {
+      if (piecesLeft == 0) {
+        if (next != in.limit()) {
+          throw new MalformedMessageException("bad LOCATED: lengthBytes=" + in.limit());
+        }
+        return false;
+      }
+      piecesLeft--;
+      piece = next;
+      if (in.limit() - piece < PIECE_BYTES) {
+        throw new MalformedMessageException("bad LOCATED: cut off at a piece");
+      }
+      int sums = sumCount();
+      if (sums < 0 || sums > (in.limit() - piece - PIECE_BYTES) / SUM_BYTES) {
+        throw new MalformedMessageException("bad LOCATED: sums=" + sums);
+      }
+      next = piece + PIECE_BYTES + sums * SUM_BYTES;
+      checkPiece();
+      return true;
+    }
+
+    private void checkPiece() {
+      int kind = Byte.toUnsignedInt(in.get(piece + 2));
+      long end = blockOffset() + lengthBytes();
+      if (kind >= KINDS.length
+          || blockOffset() < 0
+          || lengthBytes() < 0
+          || end < 0
+          || (KINDS[kind] == Kind.LOCATED && end > blockBytes())) {
+        throw new MalformedMessageException("bad LOCATED: kind=" + kind);
+      }
+      long before = blockOffset();
+      for (int i = 0; i < sumCount(); i++) {
+        if (sumEnd(i) <= before || sumEnd(i) > end) {
+          throw new MalformedMessageException("bad LOCATED: sum=" + i);
+        }
+        before = sumEnd(i);
+      }
+    }
+
+    /** Place in the LOCATE of the block that this piece is of. */
+    public int blockIndex() {
+      return Short.toUnsignedInt(in.getShort(piece));
+    }
+
+    /** What this piece says. */
+    public Kind kind() {
+      return KINDS[in.get(piece + 2)];
+    }
+
+    /** How many sums this piece has. */
+    public int sumCount() {
+      return in.getInt(piece + 4);
+    }
+
+    /** Address to READ from. */
+    public long address() {
+      return in.getLong(piece + 8);
+    }
+
+    /** The key to READ with. */
+    public int remoteKey() {
+      return in.getInt(piece + 16);
+    }
+
+    /** Length of this piece in bytes. */
+    public int lengthBytes() {
+      return in.getInt(piece + 20);
+    }
+
+    /** Where this piece begins in its block, in bytes. */
+    public long blockOffset() {
+      return in.getLong(piece + 24);
+    }
+
+    /** Length of the whole block in bytes. */
+    public long blockBytes() {
+      return in.getLong(piece + 32);
+    }
+
+    /** Offset in the block of the end of the {@code i}-th partition summed. */
+    public long sumEnd(int i) {
+      return in.getLong(piece + PIECE_BYTES + i * SUM_BYTES);
+    }
+
+    /** Checksum of the {@code i}-th partition summed. */
+    public long sum(int i) {
+      return in.getLong(piece + PIECE_BYTES + i * SUM_BYTES + 8);
+    }
+  }
+
+  /** Writes a LOCATED into a buffer: begin, pieces with their sums, finish. */
+  public static final class Encoder {
+    private ByteBuffer out;
+    private int pieces;
+
+    /** Begins a message at index 0 of {@code target}, which is kept until {@link #finish}. */
+    public Encoder begin(ByteBuffer target, long requestId, int checksumKind) {
+      out = target.order(ByteOrder.LITTLE_ENDIAN).clear();
+      pieces = 0;
+      out.put(MessageType.LOCATED.code()).put((byte) checksumKind).putShort((short) 0);
+      out.putInt(0).putLong(requestId).putLong(0);
+      return this;
+    }
+
+    /** How many sums a piece could carry now; negative when not even a piece fits. */
+    public int roomForSums() {
+      int room = out.remaining() - PIECE_BYTES;
+      return room < 0 || pieces == 0xFFFF ? -1 : room / SUM_BYTES;
+    }
+
+    /** Adds a piece that can be read; exactly {@code sums} calls of {@link #sum} must follow. */
+    public void located(
+        int blockIndex,
+        long address,
+        int remoteKey,
+        int lengthBytes,
+        long blockOffset,
+        long blockBytes,
+        int sums) {
+      piece(blockIndex, Kind.LOCATED, sums);
+      out.putLong(address).putInt(remoteKey).putInt(lengthBytes);
+      out.putLong(blockOffset).putLong(blockBytes);
+    }
+
+    /** Adds a sum to the piece just added. */
+    public void sum(long endInBlock, long sum) {
+      out.putLong(endInBlock).putLong(sum);
+    }
+
+    /** Adds a piece that stands for the rest of its block, to be fetched by TCP. */
+    public void byTcp(int blockIndex, Kind kind) {
+      piece(blockIndex, kind, 0);
+      out.putLong(0).putInt(0).putInt(0).putLong(0).putLong(0);
+    }
+
+    private void piece(int blockIndex, Kind kind, int sums) {
+      out.putShort((short) blockIndex).put(kind.code).put((byte) 0).putInt(sums);
+      pieces++;
+    }
+
+    /** Ends the message; returns its length in bytes. */
+    public int finish(long leaseId, int leaseRemainingMs) {
+      out.putShort(2, (short) pieces).putInt(4, leaseRemainingMs).putLong(16, leaseId);
+      return out.position();
+    }
+  }
+}

@@ -1,0 +1,65 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.wire;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/** The first byte of every message after the connection is made. */
+public enum MessageType {
+  /** Reader to server: where are these blocks; here are leases back. */
+  LOCATE(1),
+  /** Server to reader: there, under this lease; the answer to a LOCATE. */
+  LOCATED(2),
+  /** Reader to server: here are leases back. */
+  RELEASE(3),
+  /** Server to reader: taken; the answer to a RELEASE. */
+  RELEASED(4);
+
+  private final byte code;
+
+  MessageType(int code) {
+    this.code = (byte) code;
+  }
+
+  byte code() {
+    return code;
+  }
+
+  /**
+   * Type of the message at the buffer's position, which stays.
+   *
+   * @throws MalformedMessageException when the buffer is empty or the type unknown
+   */
+  public static MessageType of(ByteBuffer message) {
+    if (message.hasRemaining()) {
+      byte code = message.get(message.position());
+      for (MessageType type : values()) {
+        if (type.code == code) {
+          return type;
+        }
+      }
+    }
+    throw new MalformedMessageException("unknown message: lengthBytes=" + message.remaining());
+  }
+
+  /** A little-endian view of the message, position 0, once its type and least length are right. */
+  ByteBuffer view(ByteBuffer message, int leastBytes) {
+    ByteBuffer view = message.slice().order(ByteOrder.LITTLE_ENDIAN);
+    if (view.remaining() < leastBytes || view.get(0) != code) {
+      throw new MalformedMessageException("not a " + name() + ": lengthBytes=" + view.remaining());
+    }
+    return view;
+  }
+}

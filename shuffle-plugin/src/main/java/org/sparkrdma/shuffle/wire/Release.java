@@ -1,0 +1,126 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.wire;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/**
+ * RELEASE: a reader gives leases back and has no {@link Locate} to do it in; and RELEASED, the
+ * answer.
+ *
+ * <pre>
+ *   0               1               2               3
+ *  +---------------+---------------+---------------+---------------+
+ *  | type = 3, 4   | reserved = 0  | leases (16 bit); RELEASED: 0  |
+ *  +---------------+---------------+---------------+---------------+
+ *  | reserved = 0                                                  |
+ *  +---------------------------------------------------------------+
+ *  | request id (64 bit)                                           |
+ *  +---------------------------------------------------------------+
+ *  | leases: 64 bit each                                           |
+ *  +---------------------------------------------------------------+
+ * </pre>
+ *
+ * <p>All fields little-endian. The answer keeps the posted receives of both ends from running out.
+ */
+public final class Release {
+  /** Bytes before the leases; the whole of a RELEASED. */
+  public static final int HEADER_BYTES = 16;
+
+  private final ByteBuffer in;
+  private final int leases;
+
+  private Release(ByteBuffer in, int leases) {
+    this.in = in;
+    this.leases = leases;
+  }
+
+  /**
+   * Views the RELEASE that fills {@code message} from its position to its limit.
+   *
+   * @throws MalformedMessageException when count and length do not fit
+   */
+  public static Release decode(ByteBuffer message) {
+    return decode(message, MessageType.RELEASE);
+  }
+
+  /** Views a RELEASED; as {@link #decode}. */
+  public static Release decodeAnswer(ByteBuffer message) {
+    return decode(message, MessageType.RELEASED);
+  }
+
+  private static Release decode(ByteBuffer message, MessageType type) {
+    ByteBuffer in = type.view(message, HEADER_BYTES);
+    int leases = Short.toUnsignedInt(in.getShort(2));
+    if (in.remaining() != HEADER_BYTES + leases * Long.BYTES) {
+      throw new MalformedMessageException(
+          "bad " + type + ": lengthBytes=" + in.remaining() + " leases=" + leases);
+    }
+    return new Release(in, leases);
+  }
+
+  /** Chosen by the reader; comes back in the answer. */
+  public long requestId() {
+    return in.getLong(8);
+  }
+
+  /** How many leases are given back. */
+  public int leaseCount() {
+    return leases;
+  }
+
+  /** Id of the {@code i}-th lease given back. */
+  public long leaseId(int i) {
+    return in.getLong(HEADER_BYTES + i * Long.BYTES);
+  }
+
+  /** Writes the answer to a RELEASE at index 0 of {@code target}; returns its length in bytes. */
+  public static int encodeAnswer(ByteBuffer target, long requestId) {
+    ByteBuffer out = target.order(ByteOrder.LITTLE_ENDIAN).clear();
+    out.putLong(MessageType.RELEASED.code()).putLong(requestId);
+    return out.position();
+  }
+
+  /** Writes a RELEASE into a buffer: begin, leases, finish. */
+  public static final class Encoder {
+    private ByteBuffer out;
+    private int leases;
+
+    /** Begins a message at index 0 of {@code target}, which is kept until {@link #finish}. */
+    public Encoder begin(ByteBuffer target, long requestId) {
+      out = target.order(ByteOrder.LITTLE_ENDIAN).clear();
+      leases = 0;
+      out.putLong(MessageType.RELEASE.code()).putLong(requestId);
+      return this;
+    }
+
+    /** Whether another lease fits. */
+    public boolean hasRoom() {
+      return out.remaining() >= Long.BYTES && leases < 0xFFFF;
+    }
+
+    /** Gives a lease back. */
+    public void lease(long leaseId) {
+      out.putLong(leaseId);
+      leases++;
+    }
+
+    /** Ends the message; returns its length in bytes. */
+    public int finish() {
+      out.putShort(2, (short) leases);
+      return out.position();
+    }
+  }
+}

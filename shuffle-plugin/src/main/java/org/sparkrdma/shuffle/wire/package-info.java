@@ -1,0 +1,9 @@
+/**
+ * The messages between executors, one flyweight each, its layout drawn in its Javadoc: the proof in
+ * the connection request ({@link org.sparkrdma.shuffle.wire.Hello}), LOCATE, LOCATED, RELEASE and
+ * RELEASED.
+ *
+ * <p>All fields are little-endian. Decoding checks every length and range before use and throws
+ * {@link org.sparkrdma.shuffle.wire.MalformedMessageException}.
+ */
+package org.sparkrdma.shuffle.wire;
