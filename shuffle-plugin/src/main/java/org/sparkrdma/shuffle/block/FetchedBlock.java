@@ -1,0 +1,124 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.block;
+
+import io.netty.buffer.Unpooled;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.spark.network.buffer.ManagedBuffer;
+
+/**
+ * A block in registered memory, counted as Spark counts its own network buffers.
+ *
+ * <p>Made with one reference. After the last release the memory belongs to other blocks: every
+ * access from then on throws, and a read that was under way when it happened throws too instead of
+ * handing out foreign bytes. Safe for any thread.
+ */
+public final class FetchedBlock extends ManagedBuffer {
+  private final List<Segment> segments;
+  private final long sizeBytes;
+  private final AtomicInteger references = new AtomicInteger(1);
+
+  /**
+   * Takes over the references that the segments hold.
+   *
+   * @param segments in the order of the block; empty for an empty block
+   */
+  public FetchedBlock(List<Segment> segments) {
+    this.segments = List.copyOf(segments);
+    long sum = 0;
+    for (Segment segment : segments) {
+      sum += segment.lengthBytes();
+    }
+    sizeBytes = sum;
+  }
+
+  /**
+   * Throws when the memory has gone back.
+   *
+   * @throws IllegalStateException after the last release
+   */
+  void checkLive() {
+    if (references.get() <= 0) {
+      throw new IllegalStateException("block read after its last release: sizeBytes=" + sizeBytes);
+    }
+  }
+
+  List<Segment> segments() {
+    return segments;
+  }
+
+  @Override
+  public long size() {
+    return sizeBytes;
+  }
+
+  /** A copy on the heap: nobody can read it after release, and it outlives the chunk. */
+  @Override
+  public ByteBuffer nioByteBuffer() {
+    checkLive();
+    ByteBuffer copy = ByteBuffer.allocate(Math.toIntExact(sizeBytes));
+    for (Segment segment : segments) {
+      copy.put(segment.bytes());
+    }
+    checkLive();
+    return copy.flip();
+  }
+
+  @Override
+  public InputStream createInputStream() {
+    checkLive();
+    return new SegmentInputStream(this);
+  }
+
+  @Override
+  public ManagedBuffer retain() {
+    if (references.getAndIncrement() <= 0) {
+      references.getAndDecrement();
+      throw new IllegalStateException("block retained after its last release");
+    }
+    return this;
+  }
+
+  @Override
+  public ManagedBuffer release() {
+    int left = references.decrementAndGet();
+    if (left < 0) {
+      throw new IllegalStateException("block released more often than retained");
+    }
+    if (left == 0) {
+      for (Segment segment : segments) {
+        segment.chunk().release();
+      }
+    }
+    return this;
+  }
+
+  @Override
+  public Object convertToNetty() {
+    return Unpooled.wrappedBuffer(nioByteBuffer());
+  }
+
+  @Override
+  public Object convertToNettyForSsl() {
+    return convertToNetty();
+  }
+
+  @Override
+  public String toString() {
+    return "FetchedBlock[sizeBytes=" + sizeBytes + " references=" + references + "]";
+  }
+}
