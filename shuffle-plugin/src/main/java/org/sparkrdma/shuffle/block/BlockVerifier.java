@@ -1,28 +1,14 @@
-/*
- * Licensed under the Apache License, Version 2.0 (the "License");
- * you may not use this file except in compliance with the License.
- * You may obtain a copy of the License at
- *
- *     http://www.apache.org/licenses/LICENSE-2.0
- *
- * Unless required by applicable law or agreed to in writing, software
- * distributed under the License is distributed on an "AS IS" BASIS,
- * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
- * See the License for the specific language governing permissions and
- * limitations under the License.
- */
 package org.sparkrdma.shuffle.block;
 
 import java.nio.ByteBuffer;
-import java.util.List;
 import java.util.zip.Adler32;
 import java.util.zip.CRC32;
 import java.util.zip.CRC32C;
 import java.util.zip.Checksum;
 
 /**
- * Compares a block with the checksums that Spark recorded when it was written, partition by
- * partition. Stateless; safe for any thread.
+ * Compares a block, fed from front to back, with the checksums that Spark recorded when it was written,
+ * partition by partition. Owned by one thread at a time.
  */
 public final class BlockVerifier {
   /** How a comparison ended. */
@@ -35,50 +21,60 @@ public final class BlockVerifier {
     MISMATCH
   }
 
-  private BlockVerifier() {}
+  private final Checksum checksum;
+  private final PartitionSums sums;
+  private int partition;
+  private long position;
+  private boolean mismatch;
 
   /**
-   * Verifies a block.
-   *
-   * @param segments the block's bytes in order
-   * @param checksumKind as {@link org.sparkrdma.shuffle.wire.Located#NO_CHECKSUM} and its
-   *     companions
+   * @param checksumKind as {@link org.sparkrdma.shuffle.wire.Located#NO_CHECKSUM} and its companions
+   * @param sums of the block; may grow while it is fed, as long as a partition's sum is there before the
+   *     bytes behind that partition's end
    */
-  public static Verdict verify(
-      List<Segment> segments, long blockBytes, PartitionSums sums, int checksumKind) {
-    Checksum checksum = checksum(checksumKind);
-    if (checksum == null || !sums.cover(blockBytes)) {
-      return blockBytes == 0 ? Verdict.MATCH : Verdict.NO_SUMS;
-    }
-    int partition = 0;
-    long position = 0;
-    for (Segment segment : segments) {
-      ByteBuffer bytes = segment.bytes();
-      while (bytes.hasRemaining()) {
-        long toEnd = sums.end(partition) - position;
-        int step = (int) Math.min(toEnd, bytes.remaining());
-        int limit = bytes.limit();
-        checksum.update(bytes.limit(bytes.position() + step));
-        bytes.limit(limit);
-        position += step;
-        if (step == toEnd) {
-          if (checksum.getValue() != sums.sum(partition)) {
-            return Verdict.MISMATCH;
-          }
-          checksum.reset();
-          partition++;
-        }
-      }
-    }
-    return Verdict.MATCH;
+  public BlockVerifier(int checksumKind, PartitionSums sums) {
+    this.checksum =
+        switch (checksumKind) {
+          case 1 -> new Adler32();
+          case 2 -> new CRC32();
+          case 3 -> new CRC32C();
+          default -> null;
+        };
+    this.sums = sums;
   }
 
-  private static Checksum checksum(int kind) {
-    return switch (kind) {
-      case 1 -> new Adler32();
-      case 2 -> new CRC32();
-      case 3 -> new CRC32C();
-      default -> null;
-    };
+  /** Takes the next bytes of the block, all that remain in the buffer. */
+  public void feed(ByteBuffer bytes) {
+    if (checksum == null || sums.count() == 0 || mismatch) {
+      position += bytes.remaining();
+      return;
+    }
+    while (bytes.hasRemaining()) {
+      boolean known = partition < sums.count();
+      long toEnd = known ? sums.end(partition) - position : Long.MAX_VALUE;
+      int step = (int) Math.min(toEnd, bytes.remaining());
+      int limit = bytes.limit();
+      checksum.update(bytes.limit(bytes.position() + step));
+      bytes.limit(limit);
+      position += step;
+      if (step == toEnd) {
+        mismatch |= checksum.getValue() != sums.sum(partition);
+        checksum.reset();
+        partition++;
+      }
+    }
+  }
+
+  /** What came out, once the whole block was fed. */
+  public Verdict verdict() {
+    if (mismatch) {
+      return Verdict.MISMATCH;
+    }
+    if (position == 0) {
+      return Verdict.MATCH;
+    }
+    return checksum != null && partition == sums.count() && sums.cover(position)
+        ? Verdict.MATCH
+        : Verdict.NO_SUMS;
   }
 }

@@ -1,0 +1,42 @@
+package org.sparkrdma.shuffle.transport;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.spark.network.shuffle.DownloadFileManager;
+import org.sparkrdma.shuffle.directory.Endpoint;
+
+/** One call of {@link BlockTransport#fetch}. */
+final class BlockFetch {
+  private final Endpoint peer;
+  private final DownloadFileManager files;
+  private final FetchHandler handler;
+  private final List<BlockProgress> blocks;
+
+  BlockFetch(
+      Endpoint peer, List<BlockRange> ranges, DownloadFileManager files, FetchHandler handler) {
+    this.peer = peer;
+    this.files = files;
+    this.handler = handler;
+    this.blocks = new ArrayList<>(ranges.size());
+    for (int i = 0; i < ranges.size(); i++) {
+      blocks.add(new BlockProgress(this, i, ranges.get(i)));
+    }
+  }
+
+  Endpoint peer() {
+    return peer;
+  }
+
+  /** Where blocks go that are to be written to disk; null for memory. */
+  DownloadFileManager files() {
+    return files;
+  }
+
+  FetchHandler handler() {
+    return handler;
+  }
+
+  List<BlockProgress> blocks() {
+    return blocks;
+  }
+}

@@ -1,0 +1,110 @@
+package org.sparkrdma.shuffle.transport;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.sparkrdma.shuffle.block.PartitionSums;
+import org.sparkrdma.shuffle.block.Segment;
+
+/**
+ * How far one block of a {@link BlockFetch} has come. Owned by the agent until it is handed to {@link
+ * Delivery}, which then owns it, for good or until it hands it back to have the next piece fetched.
+ */
+final class BlockProgress {
+  private static final long UNKNOWN = -1;
+
+  private final BlockFetch fetch;
+  private final int index;
+  private final BlockRange range;
+  private final PartitionSums sums = new PartitionSums();
+  private final List<Segment> segments = new ArrayList<>();
+  private long bytesRead;
+  private long blockBytes = UNKNOWN;
+  private int checksumKind;
+  private boolean reissued;
+  private DiskBlock disk;
+
+  BlockProgress(BlockFetch fetch, int index, BlockRange range) {
+    this.fetch = fetch;
+    this.index = index;
+    this.range = range;
+  }
+
+  BlockFetch fetch() {
+    return fetch;
+  }
+
+  int index() {
+    return index;
+  }
+
+  BlockRange range() {
+    return range;
+  }
+
+  PartitionSums sums() {
+    return sums;
+  }
+
+  /** What has been read and not been written to disk. */
+  List<Segment> segments() {
+    return segments;
+  }
+
+  /** How many bytes of the block have been read. */
+  long bytesRead() {
+    return bytesRead;
+  }
+
+  int checksumKind() {
+    return checksumKind;
+  }
+
+  /** Whether it is to be written to disk. */
+  boolean toDisk() {
+    return fetch.files() != null;
+  }
+
+  /** The file it is written to; null before the first piece. */
+  DiskBlock disk() {
+    return disk;
+  }
+
+  void disk(DiskBlock opened) {
+    disk = opened;
+  }
+
+  /** Takes what a LOCATED says of the whole block; false when it contradicts an earlier one. */
+  boolean learn(long length, int kind) {
+    if (blockBytes == UNKNOWN) {
+      blockBytes = length;
+      checksumKind = kind;
+    }
+    return blockBytes == length && checksumKind == kind;
+  }
+
+  /** Takes the bytes of a finished part. */
+  void commit(ReadBatch.Part part) {
+    segments.addAll(part.segments());
+    bytesRead += part.bytes();
+    for (int i = 0; i < part.sums().count(); i++) {
+      sums.add(part.sums().end(i), part.sums().sum(i));
+    }
+  }
+
+  boolean isComplete() {
+    return bytesRead == blockBytes;
+  }
+
+  /** Whether it may be asked for once more after its connection broke; true only the first time. */
+  boolean mayReissue() {
+    boolean first = !reissued;
+    reissued = true;
+    return first;
+  }
+
+  /** Gives back the memory it holds. */
+  void releaseSegments() {
+    segments.forEach(segment -> segment.chunk().release());
+    segments.clear();
+  }
+}

@@ -1,0 +1,82 @@
+package org.sparkrdma.shuffle.transport;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.sparkrdma.verbs.cm.Connection;
+
+/** All connections there are, by the place that their work requests name. Owned by the agent. */
+final class ConnectionTable {
+  private final TransportContext context;
+  private final PeerConnection[] places;
+  private final List<PeerConnection> all = new ArrayList<>();
+  private long nextNumber = 1;
+
+  /**
+   * @param size most connections at once, established or not
+   */
+  ConnectionTable(TransportContext context, int size) {
+    this.context = context;
+    this.places = new PeerConnection[size];
+  }
+
+  boolean hasRoom() {
+    return all.size() < places.length;
+  }
+
+  /** The connection that has been idle the longest, if one is idle. */
+  Optional<PeerConnection> longestIdle(long nowNs) {
+    PeerConnection longest = null;
+    for (PeerConnection connection : all) {
+      if (connection.state() == PeerConnection.State.ESTABLISHED
+          && connection.fetches().isIdle()
+          && (longest == null || connection.idleNs(nowNs) > longest.idleNs(nowNs))) {
+        longest = connection;
+      }
+    }
+    return Optional.ofNullable(longest);
+  }
+
+  /** Adds a connection; there must be room. */
+  PeerConnection add(Peer peer, Connection connection, PeerConnection.State state) {
+    int place = 0;
+    while (places[place] != null) {
+      place++;
+    }
+    PeerConnection added =
+        new PeerConnection(context, peer, place, nextNumber++, connection, state);
+    places[place] = added;
+    all.add(added);
+    connection.attach(added);
+    return added;
+  }
+
+  void remove(PeerConnection connection) {
+    if (all.remove(connection)) {
+      places[connection.place()] = null;
+    }
+  }
+
+  /** The connection at a place; null when there is none any more. */
+  PeerConnection at(int place) {
+    return place < places.length ? places[place] : null;
+  }
+
+  /** The connection with this number; null when there is none any more. */
+  PeerConnection numbered(long number) {
+    for (PeerConnection connection : all) {
+      if (connection.number() == number) {
+        return connection;
+      }
+    }
+    return null;
+  }
+
+  int size() {
+    return all.size();
+  }
+
+  PeerConnection get(int i) {
+    return all.get(i);
+  }
+}

@@ -1,0 +1,149 @@
+package org.sparkrdma.shuffle.transport;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Consumer;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.network.util.TransportConf;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.block.BlockVerifier;
+import org.sparkrdma.shuffle.block.BlockVerifier.Verdict;
+import org.sparkrdma.shuffle.block.FetchedBlock;
+import org.sparkrdma.shuffle.block.Segment;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+
+/**
+ * Verifies blocks, writes them to disk and hands them over, on threads of its own: the agent never calls
+ * Spark. Its methods are called by the agent and return at once.
+ */
+final class Delivery {
+  private static final Logger LOG = LoggerFactory.getLogger(Delivery.class);
+
+  private final ExecutorService threads;
+  private final TransportConf conf;
+  private final boolean verify;
+  private final ShuffleCounters counters;
+
+  Delivery(ExecutorService threads, TransportConf conf, boolean verify, ShuffleCounters counters) {
+    this.threads = threads;
+    this.conf = conf;
+    this.verify = verify;
+    this.counters = counters;
+  }
+
+  /** Hands whole blocks over from memory. */
+  void deliver(List<BlockProgress> blocks) {
+    execute(() -> blocks.forEach(this::deliverNow));
+  }
+
+  /**
+   * Writes what has been read of a block to its file; the whole block is handed over, of others the rest
+   * is asked for.
+   *
+   * @param rest called on a delivery thread when there is more to fetch
+   */
+  void writeToDisk(BlockProgress block, Consumer<BlockProgress> rest) {
+    execute(() -> writeNow(block, rest));
+  }
+
+  /** Says that a block is to go by TCP. */
+  void fail(BlockProgress block, FallbackReason reason, String detail) {
+    execute(() -> failNow(block, reason, detail));
+  }
+
+  private void execute(Runnable work) {
+    try {
+      threads.execute(work);
+    } catch (RejectedExecutionException e) {
+      // Stopping: the threads are gone, and every block still has to be answered.
+      work.run();
+    }
+  }
+
+  private void deliverNow(BlockProgress block) {
+    Verdict verdict = Verdict.NO_SUMS;
+    if (verify) {
+      BlockVerifier verifier = new BlockVerifier(block.checksumKind(), block.sums());
+      for (Segment segment : block.segments()) {
+        verifier.feed(segment.bytes());
+      }
+      verdict = verifier.verdict();
+    }
+    if (verdict == Verdict.MISMATCH) {
+      failNow(block, FallbackReason.CORRUPT, "checksum mismatch: " + block.range());
+      return;
+    }
+    count(verdict);
+    FetchedBlock buffer = new FetchedBlock(block.segments());
+    try {
+      handOver(block, buffer);
+    } finally {
+      buffer.release();
+    }
+  }
+
+  private void writeNow(BlockProgress block, Consumer<BlockProgress> rest) {
+    try {
+      if (block.disk() == null) {
+        block.disk(
+            new DiskBlock(block.fetch().files(), conf, block.checksumKind(), block.sums()));
+      }
+      block.disk().write(block.segments(), verify);
+      block.releaseSegments();
+    } catch (IOException | RuntimeException e) {
+      failNow(block, FallbackReason.DISK, e.toString());
+      return;
+    }
+    if (!block.isComplete()) {
+      rest.accept(block);
+      return;
+    }
+    Verdict verdict = verify ? block.disk().verdict() : Verdict.NO_SUMS;
+    if (verdict == Verdict.MISMATCH) {
+      failNow(block, FallbackReason.CORRUPT, "checksum mismatch: " + block.range());
+      return;
+    }
+    ManagedBuffer file;
+    try {
+      file = block.disk().finish();
+    } catch (IOException | RuntimeException e) {
+      failNow(block, FallbackReason.DISK, e.toString());
+      return;
+    }
+    count(verdict);
+    handOver(block, file);
+    block.disk().leaveToSpark();
+  }
+
+  private void count(Verdict verdict) {
+    if (verify) {
+      counters.increment(
+          verdict == Verdict.MATCH ? Counter.BLOCKS_VERIFIED : Counter.BLOCKS_UNVERIFIED);
+    }
+  }
+
+  private void handOver(BlockProgress block, ManagedBuffer buffer) {
+    try {
+      block.fetch().handler().onFetched(block.index(), buffer);
+    } catch (RuntimeException e) {
+      LOG.error("block handler failed: {}", block.range(), e);
+    }
+  }
+
+  private void failNow(BlockProgress block, FallbackReason reason, String detail) {
+    block.releaseSegments();
+    if (block.disk() != null) {
+      block.disk().discard();
+    }
+    try {
+      block.fetch().handler().onFailed(block.index(), reason, detail);
+    } catch (RuntimeException e) {
+      LOG.error("block handler failed: {}", block.range(), e);
+    }
+  }
+}

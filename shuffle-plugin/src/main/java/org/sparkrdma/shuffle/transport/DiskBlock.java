@@ -1,0 +1,72 @@
+package org.sparkrdma.shuffle.transport;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.List;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.network.shuffle.DownloadFile;
+import org.apache.spark.network.shuffle.DownloadFileManager;
+import org.apache.spark.network.shuffle.DownloadFileWritableChannel;
+import org.apache.spark.network.util.TransportConf;
+import org.sparkrdma.shuffle.block.BlockVerifier;
+import org.sparkrdma.shuffle.block.PartitionSums;
+import org.sparkrdma.shuffle.block.Segment;
+
+/** A block on its way to a file of Spark's; owned by one delivery thread at a time. */
+final class DiskBlock {
+  private final DownloadFileManager files;
+  private final DownloadFile file;
+  private final DownloadFileWritableChannel channel;
+  private final BlockVerifier verifier;
+
+  DiskBlock(DownloadFileManager files, TransportConf conf, int checksumKind, PartitionSums sums)
+      throws IOException {
+    this.files = files;
+    this.file = files.createTempFile(conf);
+    this.verifier = new BlockVerifier(checksumKind, sums);
+    try {
+      this.channel = file.openForWriting();
+    } catch (IOException | RuntimeException e) {
+      file.delete();
+      throw e;
+    }
+  }
+
+  void write(List<Segment> segments, boolean verify) throws IOException {
+    for (Segment segment : segments) {
+      ByteBuffer bytes = segment.bytes();
+      if (verify) {
+        verifier.feed(bytes.duplicate());
+      }
+      while (bytes.hasRemaining()) {
+        channel.write(bytes);
+      }
+    }
+  }
+
+  BlockVerifier.Verdict verdict() {
+    return verifier.verdict();
+  }
+
+  /** Ends the writing and opens what was written. */
+  ManagedBuffer finish() throws IOException {
+    return channel.closeAndRead();
+  }
+
+  /** Leaves the file to Spark's cleaning; deletes it when the task is over already. */
+  void leaveToSpark() {
+    if (!files.registerTempFileToClean(file)) {
+      file.delete();
+    }
+  }
+
+  /** Throws away what was written. */
+  void discard() {
+    try {
+      channel.close();
+    } catch (IOException e) {
+      // The file is deleted either way.
+    }
+    file.delete();
+  }
+}

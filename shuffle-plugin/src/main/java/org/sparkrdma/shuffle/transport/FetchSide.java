@@ -1,0 +1,296 @@
+package org.sparkrdma.shuffle.transport;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.wire.Locate;
+import org.sparkrdma.shuffle.wire.Located;
+import org.sparkrdma.shuffle.wire.MalformedMessageException;
+import org.sparkrdma.shuffle.wire.Release;
+
+/**
+ * The fetching half of a connection: asks where blocks are, posts the READs, hands over what has come and
+ * gives leases back. Owned by the agent.
+ *
+ * <pre>
+ *  wanted ──LOCATE──► open ──LOCATED──► batch of READs ──all done──► delivered
+ *    ▲                  │ rest not told    │ rest of a block
+ *    └──────────────────┴──────────────────┘
+ * </pre>
+ */
+final class FetchSide implements ReadOperation.Listener {
+  private static final long LEASE_MARGIN_MS = 1_000;
+
+  private final TransportContext context;
+  private final SendQueue sends;
+  private final ArrayDeque<ControlSlot> freeSlots;
+  private final Consumer<BlockProgress> wantMore;
+  private final LocatedReader reader;
+
+  private final ArrayDeque<BlockProgress> wanted = new ArrayDeque<>();
+  private final List<OpenRequest> open = new ArrayList<>();
+  private final Set<ReadBatch> batches = new LinkedHashSet<>();
+  private final ArrayDeque<ReadOperation> unposted = new ArrayDeque<>();
+  private final ArrayDeque<Long> leasesToRelease = new ArrayDeque<>();
+  private final Locate.Encoder locateEncoder = new Locate.Encoder();
+  private final Release.Encoder releaseEncoder = new Release.Encoder();
+  private int readsPosted;
+  private long nextRequestId = 1;
+  private boolean releaseOpen;
+  private boolean starved;
+  private long starvedSinceNs;
+
+  /**
+   * @param slots for requests, one for each that may be open
+   * @param wantMore takes blocks to disk whose next piece is wanted; from any thread
+   */
+  FetchSide(
+      TransportContext context,
+      SendQueue sends,
+      Collection<ControlSlot> slots,
+      Consumer<BlockProgress> wantMore) {
+    this.context = context;
+    this.sends = sends;
+    this.freeSlots = new ArrayDeque<>(slots);
+    this.wantMore = wantMore;
+    this.reader = new LocatedReader(context.sinks(), context.delivery(), this, unposted);
+  }
+
+  void want(BlockProgress block) {
+    wanted.add(block);
+  }
+
+  boolean isIdle() {
+    return wanted.isEmpty() && open.isEmpty() && batches.isEmpty();
+  }
+
+  /** Posts what can be posted; the caller flushes the send queue. */
+  void pump(long nowNs) {
+    postReads();
+    while (!wanted.isEmpty() && locatesOpen() < context.settings().locatesInFlight()) {
+      if (starved && !sinksAgain(nowNs)) {
+        break;
+      }
+      sendLocate(nowNs);
+    }
+    if (!leasesToRelease.isEmpty() && !releaseOpen && wanted.isEmpty()) {
+      sendRelease(nowNs);
+    }
+  }
+
+  private int locatesOpen() {
+    return open.size() - (releaseOpen ? 1 : 0);
+  }
+
+  private void postReads() {
+    while (!unposted.isEmpty() && readsPosted < context.settings().readsInFlight()) {
+      ReadOperation read = unposted.poll();
+      ReadOperation next = unposted.peek();
+      sends.read(read, next == null || next.batch() != read.batch());
+      readsPosted++;
+      context.counters().increment(Counter.RDMA_READS_POSTED);
+    }
+  }
+
+  private boolean sinksAgain(long nowNs) {
+    var chunk = context.sinks().tryTake();
+    if (chunk.isPresent()) {
+      chunk.get().release();
+      starved = false;
+    } else if (nowNs - starvedSinceNs > context.settings().requestTimeout().toNanos() / 10) {
+      wanted.forEach(
+          block ->
+              context
+                  .delivery()
+                  .fail(block, FallbackReason.POOL_EMPTY, "no receive memory for too long"));
+      wanted.clear();
+      starved = false;
+    }
+    return !starved && !wanted.isEmpty();
+  }
+
+  /** Whether it waits for receive memory, of which nobody tells. */
+  boolean isStarved() {
+    return starved;
+  }
+
+  private void sendLocate(long nowNs) {
+    ControlSlot slot = freeSlots.poll();
+    locateEncoder.begin(slot.bytes(), nextRequestId);
+    while (!leasesToRelease.isEmpty() && locateEncoder.hasRoomForLease()) {
+      locateEncoder.lease(leasesToRelease.poll());
+    }
+    List<BlockProgress> asked = new ArrayList<>();
+    while (!wanted.isEmpty() && locateEncoder.hasRoomForBlock()) {
+      BlockProgress block = wanted.poll();
+      BlockRange range = block.range();
+      locateEncoder.block(
+          range.shuffleId(),
+          range.mapId(),
+          range.startReduceId(),
+          range.endReduceId(),
+          block.bytesRead());
+      asked.add(block);
+    }
+    send(slot, locateEncoder.finish(), asked, nowNs);
+  }
+
+  private void sendRelease(long nowNs) {
+    ControlSlot slot = freeSlots.poll();
+    releaseEncoder.begin(slot.bytes(), nextRequestId);
+    while (!leasesToRelease.isEmpty() && releaseEncoder.hasRoom()) {
+      releaseEncoder.lease(leasesToRelease.poll());
+    }
+    releaseOpen = true;
+    send(slot, releaseEncoder.finish(), List.of(), nowNs);
+  }
+
+  private void send(ControlSlot slot, int length, List<BlockProgress> blocks, long nowNs) {
+    long deadline = nowNs + context.settings().requestTimeout().toNanos();
+    OpenRequest request =
+        new OpenRequest(nextRequestId++, blocks, deadline, slot, () -> freeSlots.add(slot));
+    open.add(request);
+    sends.send(slot.chunk().region(), slot.chunk().regionOffset(), length, request);
+  }
+
+  private OpenRequest close(long requestId) {
+    for (int i = 0; i < open.size(); i++) {
+      if (open.get(i).requestId() == requestId) {
+        OpenRequest request = open.remove(i);
+        request.answered();
+        return request;
+      }
+    }
+    throw new MalformedMessageException("answer to nothing: requestId=" + requestId);
+  }
+
+  /** A RELEASED came. */
+  void onReleased(ByteBuffer message) {
+    close(Release.decodeAnswer(message).requestId());
+    releaseOpen = false;
+  }
+
+  /** A LOCATED came. */
+  void onLocated(ByteBuffer message, long nowNs) {
+    Located.Decoder located = LocatedReader.decoder(message);
+    OpenRequest request = close(located.requestId());
+    if (request.blocks().isEmpty()) {
+      throw new MalformedMessageException("LOCATED as the answer to a RELEASE");
+    }
+    long timeoutNs = context.settings().requestTimeout().toNanos();
+    ReadBatch batch = new ReadBatch(located.leaseId(), nowNs + timeoutNs);
+    batches.add(batch);
+    long leaseMs = located.leaseRemainingMs();
+    if (located.leaseId() != 0 && leaseMs < timeoutNs / 1_000_000 + LEASE_MARGIN_MS) {
+      request
+          .blocks()
+          .forEach(
+              block ->
+                  context
+                      .delivery()
+                      .fail(
+                          block,
+                          FallbackReason.TIMEOUT,
+                          "lease shorter than the request time-out: leaseMs=" + leaseMs));
+    } else {
+      readBlocks(located, request, batch, nowNs);
+    }
+    if (!batch.hasReads()) {
+      batchDone(batch);
+    }
+  }
+
+  private void readBlocks(
+      Located.Decoder located, OpenRequest request, ReadBatch batch, long nowNs) {
+    BlockProgress[] blocks = request.blocks().toArray(new BlockProgress[0]);
+    boolean[] told = new boolean[blocks.length];
+    try {
+      reader.read(located, blocks, told, batch);
+    } finally {
+      for (int i = 0; i < blocks.length; i++) {
+        if (!told[i]) {
+          wanted.add(blocks[i]);
+        }
+      }
+    }
+    if (reader.poolEmpty() && !starved) {
+      starved = true;
+      starvedSinceNs = nowNs;
+    }
+  }
+
+  @Override
+  public void readDone(ReadBatch batch) {
+    readsPosted--;
+    if (batch.readDone()) {
+      batchDone(batch);
+    }
+  }
+
+  private void batchDone(ReadBatch batch) {
+    batches.remove(batch);
+    if (batch.leaseId() != 0) {
+      leasesToRelease.add(batch.leaseId());
+    }
+    List<BlockProgress> whole = new ArrayList<>();
+    for (ReadBatch.Part part : batch.parts()) {
+      BlockProgress block = part.block();
+      block.commit(part);
+      if (block.toDisk()) {
+        context.delivery().writeToDisk(block, wantMore);
+      } else if (block.isComplete()) {
+        whole.add(block);
+      } else {
+        wanted.addFirst(block);
+      }
+    }
+    if (!whole.isEmpty()) {
+      context.delivery().deliver(whole);
+    }
+  }
+
+  /** What has not ended in time; null when all is well. */
+  BrokenConnection expired(long nowNs) {
+    for (OpenRequest request : open) {
+      if (request.deadlineNs() - nowNs < 0) {
+        return new BrokenConnection(
+            FallbackReason.TIMEOUT, "no answer in time", request.blocks());
+      }
+    }
+    for (ReadBatch batch : batches) {
+      if (batch.deadlineNs() - nowNs < 0) {
+        return new BrokenConnection(
+            FallbackReason.TIMEOUT, "READ not completed in time", blocksOf(batch));
+      }
+    }
+    return null;
+  }
+
+  static List<BlockProgress> blocksOf(ReadBatch batch) {
+    return batch.parts().stream().map(ReadBatch.Part::block).toList();
+  }
+
+  /**
+   * Gives everything up, after the queue pair is destroyed: sinks go back, and the blocks are returned.
+   */
+  List<BlockProgress> abandon() {
+    List<BlockProgress> left = new ArrayList<>(wanted);
+    open.forEach(request -> left.addAll(request.blocks()));
+    for (ReadBatch batch : batches) {
+      left.addAll(blocksOf(batch));
+      batch.releaseSinks();
+    }
+    wanted.clear();
+    open.clear();
+    batches.clear();
+    unposted.clear();
+    return left;
+  }
+}

@@ -1,0 +1,64 @@
+package org.sparkrdma.shuffle.transport;
+
+import java.util.List;
+
+/** A LOCATE or RELEASE that waits for its answer. Owned by the agent. */
+final class OpenRequest implements Posted {
+  private final long requestId;
+  private final List<BlockProgress> blocks;
+  private final long deadlineNs;
+  private final ControlSlot slot;
+  private final Runnable slotFree;
+  private boolean sent;
+  private boolean answered;
+
+  /**
+   * @param blocks asked for; empty for a RELEASE
+   * @param slotFree told when the slot may be used again: sent and answered
+   */
+  OpenRequest(
+      long requestId,
+      List<BlockProgress> blocks,
+      long deadlineNs,
+      ControlSlot slot,
+      Runnable slotFree) {
+    this.requestId = requestId;
+    this.blocks = blocks;
+    this.deadlineNs = deadlineNs;
+    this.slot = slot;
+    this.slotFree = slotFree;
+  }
+
+  long requestId() {
+    return requestId;
+  }
+
+  List<BlockProgress> blocks() {
+    return blocks;
+  }
+
+  long deadlineNs() {
+    return deadlineNs;
+  }
+
+  ControlSlot slot() {
+    return slot;
+  }
+
+  void answered() {
+    answered = true;
+    freeWhenOver();
+  }
+
+  @Override
+  public void done() {
+    sent = true;
+    freeWhenOver();
+  }
+
+  private void freeWhenOver() {
+    if (sent && answered) {
+      slotFree.run();
+    }
+  }
+}

@@ -1,0 +1,151 @@
+package org.sparkrdma.shuffle.transport;
+
+import java.util.ArrayDeque;
+import java.util.function.Consumer;
+import org.sparkrdma.shuffle.directory.Endpoint;
+
+/**
+ * Another executor, as far as this one deals with it. Owned by the agent.
+ *
+ * <p>At most one connection is established; beside it there may be an attempt of ours and one of the
+ * peer's, see {@link Connector} for which of them stands.
+ */
+final class Peer {
+  private final long incarnation;
+  private final Consumer<BlockProgress> wantFromAnyThread;
+  private final ArrayDeque<BlockProgress> pending = new ArrayDeque<>();
+  private Endpoint endpoint;
+  private PeerConnection attempt;
+  private PeerConnection accepting;
+  private PeerConnection established;
+  private int generation;
+  private boolean waiting;
+  private long waitingSinceNs;
+  private long retryAtNs;
+  private long quarantineNs;
+  private long quarantinedUntilNs;
+  private boolean quarantined;
+
+  /**
+   * @param wantFromAnyThread hands a block to the agent, to be fetched from its endpoint
+   */
+  Peer(long incarnation, Consumer<BlockProgress> wantFromAnyThread) {
+    this.incarnation = incarnation;
+    this.wantFromAnyThread = wantFromAnyThread;
+  }
+
+  long incarnation() {
+    return incarnation;
+  }
+
+  void wantFromAnyThread(BlockProgress block) {
+    wantFromAnyThread.accept(block);
+  }
+
+  /** Blocks that wait for a connection. */
+  ArrayDeque<BlockProgress> pending() {
+    return pending;
+  }
+
+  /** Where it listens; null when only it has called so far. */
+  Endpoint endpoint() {
+    return endpoint;
+  }
+
+  void endpoint(Endpoint told) {
+    endpoint = told;
+  }
+
+  PeerConnection attempt() {
+    return attempt;
+  }
+
+  void attempt(PeerConnection ours) {
+    attempt = ours;
+  }
+
+  PeerConnection accepting() {
+    return accepting;
+  }
+
+  void accepting(PeerConnection theirs) {
+    accepting = theirs;
+  }
+
+  PeerConnection established() {
+    return established;
+  }
+
+  /** A connection is established; generations of both ends are the same from now on. */
+  void established(PeerConnection made, int newGeneration) {
+    established = made;
+    generation = newGeneration;
+    waiting = false;
+    quarantineNs = 0;
+    quarantined = false;
+  }
+
+  /** Connections with it so far, modulo 65536. */
+  int generation() {
+    return generation;
+  }
+
+  /** Whether a generation told by the peer is before ours. */
+  boolean isBehind(int theirs) {
+    return (short) (theirs - generation) < 0;
+  }
+
+  /** Forgets a connection, whatever it was. */
+  void forget(PeerConnection gone) {
+    if (attempt == gone) {
+      attempt = null;
+    }
+    if (accepting == gone) {
+      accepting = null;
+    }
+    if (established == gone) {
+      established = null;
+    }
+  }
+
+  /** Notes since when blocks wait for a connection. */
+  void startWaiting(long nowNs) {
+    if (!waiting) {
+      waiting = true;
+      waitingSinceNs = nowNs;
+      retryAtNs = nowNs;
+    }
+  }
+
+  void stopWaiting() {
+    waiting = false;
+  }
+
+  boolean hasWaitedTooLong(long nowNs, long timeoutNs) {
+    return waiting && nowNs - waitingSinceNs > timeoutNs;
+  }
+
+  void retryAt(long thenNs) {
+    retryAtNs = thenNs;
+  }
+
+  /** Whether an attempt of ours is due. */
+  boolean shouldAttempt(long nowNs) {
+    return waiting
+        && attempt == null
+        && accepting == null
+        && established == null
+        && nowNs - retryAtNs >= 0;
+  }
+
+  /** Leaves it alone for a while, twice as long each time until a connection is made. */
+  void quarantine(long nowNs, long firstNs, long mostNs) {
+    quarantineNs = quarantineNs == 0 ? firstNs : Math.min(2 * quarantineNs, mostNs);
+    quarantinedUntilNs = nowNs + quarantineNs;
+    quarantined = true;
+  }
+
+  boolean isQuarantined(long nowNs) {
+    return quarantined && nowNs - quarantinedUntilNs < 0;
+  }
+}

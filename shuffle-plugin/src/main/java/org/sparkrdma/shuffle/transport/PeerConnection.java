@@ -1,0 +1,276 @@
+package org.sparkrdma.shuffle.transport;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.sparkrdma.memory.RegisteredChunk;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.wire.Hello;
+import org.sparkrdma.shuffle.wire.MalformedMessageException;
+import org.sparkrdma.shuffle.wire.MessageType;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.QueuePair;
+import org.sparkrdma.verbs.QueuePairSettings;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.WorkCompletion;
+import org.sparkrdma.verbs.WorkRequest;
+import org.sparkrdma.verbs.WorkStatus;
+import org.sparkrdma.verbs.cm.Connection;
+
+/**
+ * One connection to a peer, used by both for fetching and serving. Owned by the agent.
+ *
+ * <pre>
+ *  RESOLVING ─► CONNECTING ─► ESTABLISHED ─► CLOSED     we asked for it
+ *               ACCEPTING  ─┘                           the peer asked for it
+ * </pre>
+ *
+ * <p>From any state it may go to CLOSED, which destroys the queue pair before any memory goes back.
+ */
+final class PeerConnection {
+  /** Where it stands. */
+  enum State {
+    RESOLVING,
+    CONNECTING,
+    ACCEPTING,
+    ESTABLISHED,
+    CLOSED
+  }
+
+  private final TransportContext context;
+  private final Peer peer;
+  private final int place;
+  private final long number;
+  private final Connection connection;
+  private final long bornNs;
+  private final List<ControlSlot> slots = new ArrayList<>();
+  private final WorkRequest receive = new WorkRequest(1);
+  private State state;
+  private Hello hello;
+  private QueuePair queuePair;
+  private SendQueue sends;
+  private FetchSide fetches;
+  private ServeSide serves;
+  private BrokenConnection broken;
+  private long lastUsedNs;
+
+  /**
+   * @param place index in the agent's table, part of every work request's id
+   * @param number never used again; by it the server knows the connection
+   */
+  PeerConnection(
+      TransportContext context,
+      Peer peer,
+      int place,
+      long number,
+      Connection connection,
+      State state) {
+    this.context = context;
+    this.peer = peer;
+    this.place = place;
+    this.number = number;
+    this.connection = connection;
+    this.state = state;
+    this.bornNs = context.nanoClock().getAsLong();
+    this.lastUsedNs = bornNs;
+  }
+
+  Peer peer() {
+    return peer;
+  }
+
+  int place() {
+    return place;
+  }
+
+  long number() {
+    return number;
+  }
+
+  Connection connection() {
+    return connection;
+  }
+
+  State state() {
+    return state;
+  }
+
+  void state(State next) {
+    state = next;
+  }
+
+  long ageNs(long nowNs) {
+    return nowNs - bornNs;
+  }
+
+  long idleNs(long nowNs) {
+    return nowNs - lastUsedNs;
+  }
+
+  /** The request's HELLO, sent or received. */
+  Hello hello() {
+    return hello;
+  }
+
+  void hello(Hello proof) {
+    hello = proof;
+  }
+
+  FetchSide fetches() {
+    return fetches;
+  }
+
+  /** Why it must be ended, or null. */
+  BrokenConnection broken() {
+    return broken;
+  }
+
+  /** Notes that it must be ended; the first reason counts. */
+  void breaks(BrokenConnection why) {
+    if (broken == null) {
+      broken = why;
+    }
+  }
+
+  /**
+   * Makes the queue pair and posts its receives.
+   *
+   * @return false when there is no memory for its control buffers
+   * @throws VerbsException when the device refuses
+   */
+  boolean prepare() throws VerbsException {
+    for (int i = 0; i < context.slotsPerConnection(); i++) {
+      Optional<RegisteredChunk> chunk = context.control().tryTake();
+      if (chunk.isEmpty()) {
+        return false;
+      }
+      slots.add(new ControlSlot(i, chunk.get()));
+    }
+    queuePair =
+        connection.createQueuePair(
+            context.domain(),
+            new QueuePairSettings(
+                context.completions(),
+                context.completions(),
+                context.sendDepth(),
+                context.receiveDepth(),
+                1,
+                0,
+                Set.of(AccessFlag.REMOTE_READ)));
+    sends = new SendQueue(queuePair, context.sendDepth(), WorkIds.sends(place));
+    int receives = context.receiveDepth();
+    int requests = receives + context.requestsOpen();
+    fetches =
+        new FetchSide(context, sends, slots.subList(receives, requests), peer::wantFromAnyThread);
+    serves =
+        new ServeSide(
+            context,
+            sends,
+            slots.subList(requests, slots.size()),
+            number,
+            this::receiveAgain,
+            this::protocolError);
+    for (int i = 0; i < receives; i++) {
+      receiveAgain(slots.get(i));
+    }
+    return true;
+  }
+
+  private void receiveAgain(ControlSlot slot) {
+    receive.receive(WorkIds.receives(place) | slot.index());
+    receive.local(slot.chunk().region(), slot.chunk().regionOffset(), slot.chunk().lengthBytes());
+    if (!queuePair.postReceive(receive)) {
+      throw new IllegalStateException("receive queue full: depth=" + context.receiveDepth());
+    }
+  }
+
+  private void protocolError(String reason) {
+    context.counters().increment(Counter.PROTOCOL_ERRORS);
+    breaks(new BrokenConnection(FallbackReason.PROTOCOL_ERROR, reason, List.of()));
+  }
+
+  /** A completion of its queue pair. */
+  void onCompletion(WorkCompletion completion, long nowNs) {
+    if (state == State.CLOSED || completion.queuePairNumber() != queuePair.number()) {
+      return;
+    }
+    if (!completion.succeeded()) {
+      fail(completion.status(), completion.requestId());
+    } else if (WorkIds.isReceive(completion.requestId())) {
+      lastUsedNs = nowNs;
+      ControlSlot slot = slots.get((int) (completion.requestId() & WorkIds.LOW_MASK));
+      onMessage(slot, (int) completion.byteLength(), nowNs);
+    } else {
+      sends.completed(completion.requestId());
+    }
+  }
+
+  private void fail(WorkStatus status, long id) {
+    Posted failed = WorkIds.isReceive(id) ? null : sends.outstanding(id);
+    String detail = "completion failed: status=" + status;
+    // A flush tells nothing of whose fault it was, see siw in the design notes.
+    if (failed instanceof ReadOperation read && status != WorkStatus.FLUSH_ERROR) {
+      breaks(
+          new BrokenConnection(
+              FallbackReason.READ_ERROR, detail, FetchSide.blocksOf(read.batch())));
+    } else {
+      breaks(BrokenConnection.nobodysFault(detail));
+    }
+  }
+
+  private void onMessage(ControlSlot slot, int lengthBytes, long nowNs) {
+    try {
+      var message = slot.message(lengthBytes);
+      switch (MessageType.of(message)) {
+        case LOCATE -> serves.onLocate(slot, message);
+        case LOCATED -> {
+          fetches.onLocated(message, nowNs);
+          receiveAgain(slot);
+        }
+        case RELEASE -> {
+          // The receive goes back before the answer leaves: the peer may ask again at once.
+          serves.onRelease(message);
+          receiveAgain(slot);
+        }
+        case RELEASED -> {
+          fetches.onReleased(message);
+          receiveAgain(slot);
+        }
+      }
+    } catch (MalformedMessageException e) {
+      protocolError(e.getMessage());
+    }
+  }
+
+  /** Posts what can be posted. */
+  void pump(long nowNs) {
+    if (!fetches.isIdle()) {
+      lastUsedNs = nowNs;
+    }
+    fetches.pump(nowNs);
+    sends.flush();
+  }
+
+  /**
+   * Ends it: first the queue pair is destroyed, then memory goes back, leases of the peer end, and the
+   * blocks that it was fetching are returned.
+   */
+  List<BlockProgress> close() {
+    if (state == State.CLOSED) {
+      return List.of();
+    }
+    state = State.CLOSED;
+    connection.close();
+    List<BlockProgress> left = List.of();
+    if (fetches != null) {
+      left = fetches.abandon();
+      serves.close();
+      context.server().peerGone(number);
+    }
+    slots.forEach(slot -> slot.chunk().release());
+    slots.clear();
+    return left;
+  }
+}

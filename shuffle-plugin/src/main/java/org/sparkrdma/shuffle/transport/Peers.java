@@ -1,0 +1,125 @@
+package org.sparkrdma.shuffle.transport;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+
+/**
+ * Routes blocks to connections, and decides what becomes of them when a connection cannot be made or
+ * ends. Owned by the agent.
+ */
+final class Peers {
+  private final TransportContext context;
+  private final ConnectionTable table;
+  private final Map<Long, Peer> byIncarnation = new HashMap<>();
+
+  Peers(TransportContext context, ConnectionTable table) {
+    this.context = context;
+    this.table = table;
+  }
+
+  Peer of(long incarnation) {
+    return byIncarnation.computeIfAbsent(
+        incarnation,
+        key -> new Peer(key, block -> context.agent().accept(() -> want(block))));
+  }
+
+  Collection<Peer> all() {
+    return byIncarnation.values();
+  }
+
+  /** Has a block fetched, over the connection there is or over one to be made. */
+  void want(BlockProgress block) {
+    long nowNs = context.nanoClock().getAsLong();
+    Peer peer = of(block.fetch().peer().incarnation());
+    peer.endpoint(block.fetch().peer());
+    if (peer.established() != null) {
+      peer.established().fetches().want(block);
+    } else if (peer.isQuarantined(nowNs)) {
+      context.delivery().fail(block, FallbackReason.QUARANTINED, "left alone after a failure");
+    } else {
+      peer.pending().add(block);
+      peer.startWaiting(nowNs);
+    }
+  }
+
+  /** A connection is made: what waited for it goes on. */
+  void established(PeerConnection connection, int generation) {
+    Peer peer = connection.peer();
+    PeerConnection old = peer.established();
+    peer.forget(connection);
+    peer.established(connection, generation);
+    connection.state(PeerConnection.State.ESTABLISHED);
+    context.counters().increment(Counter.CONNECTIONS_ESTABLISHED);
+    peer.pending().forEach(connection.fetches()::want);
+    peer.pending().clear();
+    if (old != null) {
+      end(old, BrokenConnection.nobodysFault("replaced"));
+    }
+  }
+
+  /** Ends a connection, or an attempt at one; blocks of others than those at fault are wanted again. */
+  void end(PeerConnection connection, BrokenConnection why) {
+    boolean counted = connection.state() == PeerConnection.State.ESTABLISHED;
+    List<BlockProgress> left = connection.close();
+    table.remove(connection);
+    connection.peer().forget(connection);
+    if (counted) {
+      context.counters().increment(Counter.CONNECTIONS_CLOSED);
+    }
+    if (why.reason() == FallbackReason.TIMEOUT || why.reason() == FallbackReason.PROTOCOL_ERROR) {
+      quarantine(connection.peer());
+    }
+    Set<BlockProgress> atFault = new HashSet<>(why.atFault());
+    for (BlockProgress block : left) {
+      if (atFault.contains(block)) {
+        context.delivery().fail(block, why.reason(), why.detail());
+      } else if (block.mayReissue()) {
+        want(block);
+      } else {
+        context.delivery().fail(block, FallbackReason.LOST_PEER, why.detail());
+      }
+    }
+  }
+
+  /** No connection comes about: what waits for it goes by TCP, and the peer is left alone. */
+  void giveUp(Peer peer, FallbackReason reason, String detail) {
+    peer.stopWaiting();
+    quarantine(peer);
+    failPending(peer, reason, detail);
+  }
+
+  void failPending(Peer peer, FallbackReason reason, String detail) {
+    List<BlockProgress> pending = new ArrayList<>(peer.pending());
+    peer.pending().clear();
+    pending.forEach(block -> context.delivery().fail(block, reason, detail));
+  }
+
+  private void quarantine(Peer peer) {
+    peer.quarantine(
+        context.nanoClock().getAsLong(),
+        context.settings().quarantine().toNanos(),
+        context.settings().maxQuarantine().toNanos());
+  }
+
+  /** The transport stops: every connection ends, every block is answered. */
+  void stop() {
+    while (table.size() > 0) {
+      PeerConnection connection = table.get(0);
+      List<BlockProgress> left = connection.close();
+      table.remove(connection);
+      connection.peer().forget(connection);
+      left.forEach(
+          block -> context.delivery().fail(block, FallbackReason.STOPPED, "executor stops"));
+    }
+    byIncarnation
+        .values()
+        .forEach(peer -> failPending(peer, FallbackReason.STOPPED, "executor stops"));
+  }
+}

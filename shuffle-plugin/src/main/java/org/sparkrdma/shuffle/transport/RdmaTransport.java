@@ -1,0 +1,270 @@
+package org.sparkrdma.shuffle.transport;
+
+import java.net.InetSocketAddress;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+import org.apache.spark.network.shuffle.DownloadFileManager;
+import org.apache.spark.network.util.TransportConf;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.memory.RegisteredPool;
+import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.serve.BlockServer;
+import org.sparkrdma.shuffle.serve.MapOutputs;
+import org.sparkrdma.shuffle.serve.ServeSettings;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.CompletionChannel;
+import org.sparkrdma.verbs.CompletionQueue;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.cm.ConnectionManager;
+import org.sparkrdma.verbs.cm.Listener;
+import org.sparkrdma.verbs.device.DeviceLimits;
+import org.sparkrdma.verbs.device.Transport;
+
+/**
+ * An executor's end of the RDMA shuffle: listens, connects, fetches and serves on one device.
+ *
+ * <p>{@link #open} builds and starts it; {@link #close} answers every block still under way, ends every
+ * connection and gives all memory back, in verbs order. The device and the budget belong to the caller.
+ * Safe for any thread.
+ */
+public final class RdmaTransport implements BlockTransport, AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(RdmaTransport.class);
+  private static final int SLAB_BYTES = 4 << 20;
+  private static final int BACKLOG = 128;
+  private static final long STOP_SECONDS = 10;
+
+  private final ProtectionDomain domain;
+  private final CompletionChannel channel;
+  private final CompletionQueue completions;
+  private final ConnectionManager manager;
+  private final RegisteredPool sinks;
+  private final RegisteredPool control;
+  private final BlockServer server;
+  private final ExecutorService deliveryThreads;
+  private final Delivery delivery;
+  private final TransportAgent agent;
+  private final Thread agentThread;
+  private final Endpoint self;
+  private final ConnectionTable table;
+  private final Peers peers;
+  private volatile boolean closed;
+
+  /**
+   * What the transport is given.
+   *
+   * @param device open; closed by the caller, after the transport
+   * @param budget the one account of pinned bytes
+   * @param outputs the map outputs to serve
+   * @param conf of Spark's shuffle transport, for blocks that go to disk
+   * @param listen where to listen; port 0 takes a free one
+   * @param identity makes this executor's endpoint of the address listened on
+   * @param nanoClock as {@link System#nanoTime}
+   */
+  public record Environment(
+      Device device,
+      PinnedBudget budget,
+      MapOutputs outputs,
+      TransportConf conf,
+      InetSocketAddress listen,
+      Function<InetSocketAddress, Endpoint> identity,
+      ShuffleCounters counters,
+      LongSupplier nanoClock) {}
+
+  /**
+   * Builds and starts a transport.
+   *
+   * @throws VerbsException when the device or the address refuses; nothing is left behind
+   */
+  public static RdmaTransport open(
+      TransportSettings settings, ServeSettings serveSettings, Environment environment)
+      throws VerbsException {
+    Undo undo = new Undo();
+    try {
+      return new RdmaTransport(settings, serveSettings, environment, undo);
+    } catch (VerbsException | RuntimeException e) {
+      undo.close();
+      throw e;
+    }
+  }
+
+  private RdmaTransport(
+      TransportSettings settings, ServeSettings serveSettings, Environment env, Undo undo)
+      throws VerbsException {
+    Device device = env.device();
+    DeviceLimits limits = device.info().limits();
+    domain = undo.push(device.allocateProtectionDomain());
+    channel = undo.push(device.createCompletionChannel());
+    int perConnection = settings.readsInFlight() + 4 * (settings.locatesInFlight() + 1);
+    int connections =
+        Math.min(settings.maxConnections(), limits.maxCompletionQueueDepth() / perConnection);
+    completions =
+        undo.push(device.createCompletionQueue(connections * perConnection, channel));
+    manager = undo.push(device.createConnectionManager(channel));
+    sinks = undo.push(sinkPool(device, domain, env.budget(), settings));
+    int slots = 4 * (settings.locatesInFlight() + 1);
+    control =
+        undo.push(
+            new RegisteredPool(
+                device,
+                domain,
+                env.budget(),
+                Set.of(AccessFlag.LOCAL_WRITE),
+                settings.messageBytes(),
+                slots,
+                (long) connections * slots * settings.messageBytes()));
+    agent = new TransportAgent(settings, channel, completions, manager, env.nanoClock());
+    server =
+        undo.push(
+            new BlockServer(
+                serveSettings,
+                env.outputs(),
+                device,
+                domain,
+                env.budget(),
+                env.counters(),
+                peer -> agent.execute(() -> leaseExpired(peer)),
+                env.nanoClock()));
+    Listener listener = manager.listen(env.listen(), BACKLOG);
+    self = env.identity().apply(listener.address());
+    deliveryThreads =
+        Executors.newFixedThreadPool(settings.deliveryThreads(), named("rdma-delivery"));
+    undo.push(deliveryThreads::shutdown);
+    delivery = new Delivery(deliveryThreads, env.conf(), settings.verify(), env.counters());
+    TransportContext context =
+        new TransportContext(
+            settings,
+            self,
+            domain,
+            completions,
+            sinks,
+            control,
+            server,
+            delivery,
+            env.counters(),
+            agent::execute,
+            env.nanoClock());
+    table = new ConnectionTable(context, connections);
+    peers = new Peers(context, table);
+    agent.init(
+        table,
+        peers,
+        new Connector(context, manager, table, peers, Math.min(16, limits.maxReadsInFlight())));
+    server.start();
+    agentThread = named("rdma-agent").newThread(agent);
+    agentThread.start();
+  }
+
+  private static RegisteredPool sinkPool(
+      Device device, ProtectionDomain domain, PinnedBudget budget, TransportSettings settings) {
+    EnumSet<AccessFlag> access = EnumSet.of(AccessFlag.LOCAL_WRITE);
+    if (device.info().transport() == Transport.IWARP) {
+      // RFC 5040, section 5.2: the sink of a READ is written by the peer's RDMA READ Response.
+      access.add(AccessFlag.REMOTE_WRITE);
+    }
+    return new RegisteredPool(
+        device,
+        domain,
+        budget,
+        access,
+        settings.chunkBytes(),
+        Math.max(1, SLAB_BYTES / settings.chunkBytes()),
+        settings.poolBytes());
+  }
+
+  private static ThreadFactory named(String name) {
+    AtomicInteger count = new AtomicInteger();
+    return work -> {
+      Thread thread = new Thread(work, name + "-" + count.incrementAndGet());
+      thread.setDaemon(true);
+      return thread;
+    };
+  }
+
+  private void leaseExpired(long number) {
+    PeerConnection connection = table.numbered(number);
+    if (connection != null) {
+      connection.breaks(BrokenConnection.nobodysFault("peer kept a lease too long"));
+    }
+  }
+
+  /** Where this executor listens, and what proves a caller belongs to the application. */
+  public Endpoint endpoint() {
+    return self;
+  }
+
+  @Override
+  public void fetch(
+      Endpoint peer, List<BlockRange> blocks, DownloadFileManager files, FetchHandler handler) {
+    BlockFetch fetch = new BlockFetch(peer, blocks, files, handler);
+    agent.execute(
+        () -> {
+          if (closed) {
+            fetch
+                .blocks()
+                .forEach(
+                    block -> delivery.fail(block, FallbackReason.STOPPED, "executor stops"));
+          } else {
+            fetch.blocks().forEach(peers::want);
+          }
+        });
+    if (closed && !agentThread.isAlive()) {
+      agent.drain();
+    }
+  }
+
+  /**
+   * A shuffle is unregistered: gives back what is registered of its files.
+   *
+   * @param done told when that is done
+   */
+  public void forgetShuffle(int shuffleId, Runnable done) {
+    server.forgetShuffle(shuffleId, done);
+  }
+
+  /** Ends everything; blocks under way are answered with {@link FallbackReason#STOPPED}. */
+  @Override
+  public void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    agent.stop();
+    try {
+      agentThread.join(TimeUnit.SECONDS.toMillis(STOP_SECONDS));
+      server.close();
+      agent.drain();
+      deliveryThreads.shutdown();
+      if (!deliveryThreads.awaitTermination(STOP_SECONDS, TimeUnit.SECONDS)) {
+        LOG.warn("delivery threads still work at stop");
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    manager.close();
+    completions.close();
+    channel.close();
+    control.close();
+    sinks.close();
+    if (sinks.chunksOut() == 0 && control.chunksOut() == 0) {
+      domain.close();
+    } else {
+      LOG.info(
+          "receive memory is still being read: chunks={}",
+          sinks.chunksOut() + control.chunksOut());
+    }
+  }
+}

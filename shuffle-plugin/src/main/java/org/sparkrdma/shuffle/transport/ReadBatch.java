@@ -1,0 +1,114 @@
+package org.sparkrdma.shuffle.transport;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.sparkrdma.shuffle.block.PartitionSums;
+import org.sparkrdma.shuffle.block.Segment;
+
+/**
+ * The READs that one LOCATED led to: all under one lease, with one deadline. Owned by the agent.
+ *
+ * <p>Its segments keep their chunks until the batch is done or, if it never is, until the queue pair is
+ * destroyed: a sink whose READ has not completed may still be written.
+ */
+final class ReadBatch {
+  private final long leaseId;
+  private final long deadlineNs;
+  private final List<Part> parts = new ArrayList<>();
+  private int readsLeft;
+
+  ReadBatch(long leaseId, long deadlineNs) {
+    this.leaseId = leaseId;
+    this.deadlineNs = deadlineNs;
+  }
+
+  /** What this batch brings of one block. */
+  static final class Part {
+    private final BlockProgress block;
+    private final List<Segment> segments = new ArrayList<>();
+    private final PartitionSums sums = new PartitionSums();
+    private long bytes;
+    private boolean cutOff;
+
+    private Part(BlockProgress block) {
+      this.block = block;
+    }
+
+    BlockProgress block() {
+      return block;
+    }
+
+    List<Segment> segments() {
+      return segments;
+    }
+
+    long bytes() {
+      return bytes;
+    }
+
+    /** Sums of the partitions that end in this part. */
+    PartitionSums sums() {
+      return sums;
+    }
+
+    /** Whether the rest of the block is left for another LOCATE. */
+    boolean cutOff() {
+      return cutOff;
+    }
+
+    void cutOffHere() {
+      cutOff = true;
+    }
+
+    void sum(long end, long sum) {
+      sums.add(end, sum);
+    }
+
+    void add(Segment segment) {
+      segments.add(segment);
+      bytes += segment.lengthBytes();
+    }
+  }
+
+  long leaseId() {
+    return leaseId;
+  }
+
+  long deadlineNs() {
+    return deadlineNs;
+  }
+
+  List<Part> parts() {
+    return parts;
+  }
+
+  /** The part of this block: the last one when it is of the same block, else a new one. */
+  Part partOf(BlockProgress block) {
+    Part last = parts.isEmpty() ? null : parts.get(parts.size() - 1);
+    if (last == null || !last.block.equals(block)) {
+      last = new Part(block);
+      parts.add(last);
+    }
+    return last;
+  }
+
+  void readAdded() {
+    readsLeft++;
+  }
+
+  /** One READ has completed; true when it was the last. */
+  boolean readDone() {
+    return --readsLeft == 0;
+  }
+
+  boolean hasReads() {
+    return readsLeft > 0;
+  }
+
+  /** Gives the sinks back, after the queue pair is destroyed. */
+  void releaseSinks() {
+    for (Part part : parts) {
+      part.segments.forEach(segment -> segment.chunk().release());
+    }
+  }
+}

@@ -1,0 +1,136 @@
+package org.sparkrdma.shuffle.transport;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.Collection;
+import java.util.function.Consumer;
+import org.sparkrdma.shuffle.serve.LocateCall;
+import org.sparkrdma.shuffle.wire.Locate;
+import org.sparkrdma.shuffle.wire.MalformedMessageException;
+import org.sparkrdma.shuffle.wire.Release;
+
+/** The serving half of a connection: hands LOCATEs to the server, sends its answers. Owned by the agent. */
+final class ServeSide {
+  private final TransportContext context;
+  private final SendQueue sends;
+  private final ArrayDeque<ControlSlot> freeSlots;
+  private final long peer;
+  private final Consumer<ControlSlot> receiveAgain;
+  private final Consumer<String> malformed;
+  private boolean closed;
+
+  /**
+   * @param slots for answers, one for each request that the peer may have open
+   * @param peer number of the connection
+   * @param receiveAgain takes a receive buffer that is no longer needed
+   * @param malformed told when the server finds a request malformed
+   */
+  ServeSide(
+      TransportContext context,
+      SendQueue sends,
+      Collection<ControlSlot> slots,
+      long peer,
+      Consumer<ControlSlot> receiveAgain,
+      Consumer<String> malformed) {
+    this.context = context;
+    this.sends = sends;
+    this.freeSlots = new ArrayDeque<>(slots);
+    this.peer = peer;
+    this.receiveAgain = receiveAgain;
+    this.malformed = malformed;
+  }
+
+  /** A LOCATE came; its receive buffer stays lent until it is answered. */
+  void onLocate(ControlSlot received, ByteBuffer message) {
+    Call call = new Call(received, message, takeSlot());
+    context.server().locate(call);
+  }
+
+  /** A RELEASE came; it is answered at once. */
+  void onRelease(ByteBuffer message) {
+    Release release = Release.decode(message);
+    long[] leases = new long[release.leaseCount()];
+    for (int i = 0; i < leases.length; i++) {
+      leases[i] = release.leaseId(i);
+    }
+    ControlSlot slot = takeSlot();
+    context.server().release(peer, leases);
+    answer(slot, Release.encodeAnswer(slot.bytes(), release.requestId()));
+  }
+
+  private ControlSlot takeSlot() {
+    ControlSlot slot = freeSlots.poll();
+    if (slot == null) {
+      throw new MalformedMessageException("more requests open than allowed");
+    }
+    return slot;
+  }
+
+  private void answer(ControlSlot slot, int lengthBytes) {
+    sends.send(
+        slot.chunk().region(),
+        slot.chunk().regionOffset(),
+        lengthBytes,
+        () -> freeSlots.add(slot));
+  }
+
+  /** The queue pair is destroyed: answers still to come are dropped. */
+  void close() {
+    closed = true;
+  }
+
+  /** A {@link Locate} with the server; keeps its buffers from being lent again meanwhile. */
+  private final class Call implements LocateCall {
+    private final ControlSlot received;
+    private final ByteBuffer message;
+    private final ControlSlot slot;
+
+    Call(ControlSlot received, ByteBuffer message, ControlSlot slot) {
+      this.received = received;
+      this.message = message;
+      this.slot = slot;
+      received.chunk().retain();
+      slot.chunk().retain();
+    }
+
+    @Override
+    public long peer() {
+      return peer;
+    }
+
+    @Override
+    public ByteBuffer request() {
+      return message;
+    }
+
+    @Override
+    public ByteBuffer answer() {
+      return slot.bytes();
+    }
+
+    @Override
+    public void answered(int lengthBytes) {
+      context.agent().accept(() -> end(lengthBytes, null));
+    }
+
+    @Override
+    public void malformed(String reason) {
+      context.agent().accept(() -> end(0, reason));
+    }
+
+    private void end(int lengthBytes, String reason) {
+      received.chunk().release();
+      slot.chunk().release();
+      if (closed) {
+        return;
+      }
+      if (reason != null) {
+        malformed.accept(reason);
+        return;
+      }
+      receiveAgain.accept(received);
+      answer(slot, lengthBytes);
+      sends.flush();
+    }
+  }
+}

@@ -1,0 +1,218 @@
+package org.sparkrdma.shuffle.transport;
+
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.verbs.CompletionChannel;
+import org.sparkrdma.verbs.CompletionHandler;
+import org.sparkrdma.verbs.CompletionQueue;
+import org.sparkrdma.verbs.WorkCompletion;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
+import org.sparkrdma.verbs.cm.ConnectionManager;
+
+/**
+ * The one thread that owns the completion queue, the connection manager and everything of all peers. It
+ * never calls Spark and never waits for anything but its completion channel.
+ *
+ * <p>Others hand it commands; {@link #doWork} is one turn and may be called by hand in tests.
+ */
+final class TransportAgent implements Runnable, CompletionHandler {
+  private static final Logger LOG = LoggerFactory.getLogger(TransportAgent.class);
+  private static final int COMPLETIONS_AT_ONCE = 256;
+  private static final long TICK_NS = 5_000_000;
+  private static final long STARVED_SLEEP_NS = 1_000_000;
+  private static final long BUSY_SLEEP_NS = 20_000_000;
+  private static final long IDLE_SLEEP_NS = 1_000_000_000;
+
+  private final TransportSettings settings;
+  private final CompletionChannel channel;
+  private final CompletionQueue completions;
+  private final ConnectionManager manager;
+  private final LongSupplier nanoClock;
+  private final ConcurrentLinkedQueue<Runnable> commands = new ConcurrentLinkedQueue<>();
+  private ConnectionTable table;
+  private Peers peers;
+  private Connector connector;
+  private long nowNs;
+  private long tickedNs;
+  private volatile boolean stopping;
+
+  TransportAgent(
+      TransportSettings settings,
+      CompletionChannel channel,
+      CompletionQueue completions,
+      ConnectionManager manager,
+      LongSupplier nanoClock) {
+    this.settings = settings;
+    this.channel = channel;
+    this.completions = completions;
+    this.manager = manager;
+    this.nanoClock = nanoClock;
+    this.nowNs = nanoClock.getAsLong();
+    this.tickedNs = nowNs;
+  }
+
+  /** Gives it what it works on; before it runs. */
+  void init(ConnectionTable connections, Peers allPeers, Connector makesThem) {
+    table = connections;
+    peers = allPeers;
+    connector = makesThem;
+  }
+
+  /** Runs something on the agent's thread, soon; from any thread. */
+  void execute(Runnable command) {
+    commands.add(command);
+    channel.wakeup();
+  }
+
+  /** Runs commands that came too late for the agent's thread, which has ended; from any thread. */
+  void drain() {
+    runCommands();
+  }
+
+  /** Ends the run after all blocks are answered; from any thread. */
+  void stop() {
+    stopping = true;
+    channel.wakeup();
+  }
+
+  @Override
+  public void run() {
+    long idleSinceNs = nanoClock.getAsLong();
+    while (!stopping) {
+      try {
+        if (doWork() > 0) {
+          idleSinceNs = nowNs;
+        } else if (nowNs - idleSinceNs > settings.spin().toNanos()) {
+          completions.arm();
+          if (doWork() == 0) {
+            channel.await(sleepNs());
+          }
+        } else {
+          Thread.onSpinWait();
+        }
+      } catch (RuntimeException e) {
+        LOG.error("transport agent failed; blocks under way go by TCP", e);
+        peers.stop();
+      }
+    }
+    runCommands();
+    peers.stop();
+  }
+
+  /** One turn; returns how much there was to do. */
+  int doWork() {
+    nowNs = nanoClock.getAsLong();
+    int work = runCommands();
+    ConnectionEvent event = manager.pollEvent();
+    while (event != null) {
+      connector.onEvent(event, nowNs);
+      work++;
+      event = manager.pollEvent();
+    }
+    work += completions.poll(COMPLETIONS_AT_ONCE, this);
+    boolean tick = nowNs - tickedNs >= TICK_NS;
+    if (work > 0 || tick) {
+      work += turn(tick);
+    }
+    return work;
+  }
+
+  private int runCommands() {
+    int work = 0;
+    Runnable command = commands.poll();
+    while (command != null) {
+      command.run();
+      work++;
+      command = commands.poll();
+    }
+    return work;
+  }
+
+  @Override
+  public void onCompletion(WorkCompletion completion) {
+    PeerConnection connection = table.at(WorkIds.place(completion.requestId()));
+    if (connection != null) {
+      connection.onCompletion(completion, nowNs);
+    }
+  }
+
+  private int turn(boolean tick) {
+    int work = 0;
+    if (tick) {
+      tickedNs = nowNs;
+    }
+    for (int i = table.size() - 1; i >= 0; i--) {
+      if (i < table.size()) {
+        work += turn(table.get(i), tick);
+      }
+    }
+    for (Peer peer : peers.all()) {
+      if (peer.shouldAttempt(nowNs)) {
+        connector.attempt(peer, nowNs);
+        work++;
+      }
+    }
+    if (tick) {
+      giveUpOnSlowPeers();
+    }
+    return work;
+  }
+
+  private int turn(PeerConnection connection, boolean tick) {
+    if (connection.broken() == null && connection.state() == PeerConnection.State.ESTABLISHED) {
+      connection.pump(nowNs);
+      if (tick) {
+        BrokenConnection expired = connection.fetches().expired(nowNs);
+        if (expired != null) {
+          connection.breaks(expired);
+        } else if (connection.idleNs(nowNs) > settings.idleTimeout().toNanos()) {
+          connection.breaks(BrokenConnection.nobodysFault("idle"));
+        }
+      }
+    }
+    if (connection.broken() != null) {
+      LOG.debug("connection ends: {}", connection.broken().detail());
+      peers.end(connection, connection.broken());
+      return 1;
+    }
+    return 0;
+  }
+
+  private void giveUpOnSlowPeers() {
+    for (Peer peer : peers.all()) {
+      if (peer.hasWaitedTooLong(nowNs, settings.connectTimeout().toNanos())) {
+        PeerConnection attempt = peer.attempt();
+        if (attempt != null) {
+          peers.end(attempt, BrokenConnection.nobodysFault("connect timed out"));
+        }
+        peers.giveUp(
+            peer,
+            FallbackReason.CONNECT_FAILED,
+            "no connection in time");
+      }
+    }
+  }
+
+  private long sleepNs() {
+    long sleep = IDLE_SLEEP_NS;
+    for (int i = 0; i < table.size(); i++) {
+      PeerConnection connection = table.get(i);
+      if (connection.state() != PeerConnection.State.ESTABLISHED
+          || !connection.fetches().isIdle()) {
+        sleep = Math.min(sleep, BUSY_SLEEP_NS);
+      }
+      if (connection.fetches() != null && connection.fetches().isStarved()) {
+        sleep = STARVED_SLEEP_NS;
+      }
+    }
+    for (Peer peer : peers.all()) {
+      if (!peer.pending().isEmpty()) {
+        sleep = Math.min(sleep, TICK_NS);
+      }
+    }
+    return sleep;
+  }
+}

@@ -1,0 +1,53 @@
+package org.sparkrdma.shuffle.transport;
+
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import org.sparkrdma.memory.RegisteredPool;
+import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.serve.BlockServer;
+import org.sparkrdma.verbs.CompletionQueue;
+import org.sparkrdma.verbs.ProtectionDomain;
+
+/**
+ * What the agent's classes share; all owned by {@link RdmaTransport}.
+ *
+ * @param self this executor's own endpoint
+ * @param sinks receive memory for READs
+ * @param control buffers of control messages
+ * @param agent runs something on the agent's thread, soon; from any thread
+ * @param nanoClock as {@link System#nanoTime}
+ */
+record TransportContext(
+    TransportSettings settings,
+    Endpoint self,
+    ProtectionDomain domain,
+    CompletionQueue completions,
+    RegisteredPool sinks,
+    RegisteredPool control,
+    BlockServer server,
+    Delivery delivery,
+    ShuffleCounters counters,
+    Consumer<Runnable> agent,
+    LongSupplier nanoClock) {
+
+  /** Requests that one connection may have open: W LOCATEs and a RELEASE. */
+  int requestsOpen() {
+    return settings.locatesInFlight() + 1;
+  }
+
+  /** Depth of a send queue: READs, own requests and answers. */
+  int sendDepth() {
+    return settings.readsInFlight() + 2 * requestsOpen();
+  }
+
+  /** Depth of a receive queue: the peer's requests and its answers. */
+  int receiveDepth() {
+    return 2 * requestsOpen();
+  }
+
+  /** Control buffers of one connection. */
+  int slotsPerConnection() {
+    return receiveDepth() + 2 * requestsOpen();
+  }
+}
