@@ -32,15 +32,16 @@ public final class PinnedBudget implements AutoCloseable {
   private final AtomicLong pinnedBytes = new AtomicLong();
 
   /**
+   * @param limitBytes rounded down to whole pages
    * @throws IllegalArgumentException if {@code limitBytes} is negative or {@code pageBytes} no
    *     power of two
    */
   public PinnedBudget(long limitBytes, long pageBytes) {
-    if (limitBytes < 0 || Long.bitCount(pageBytes) != 1) {
+    if (limitBytes < 0 || pageBytes <= 0 || Long.bitCount(pageBytes) != 1) {
       throw new IllegalArgumentException(
           "bad pinned budget: limitBytes=" + limitBytes + " pageBytes=" + pageBytes);
     }
-    this.limitBytes = limitBytes;
+    this.limitBytes = limitBytes & -pageBytes;
     this.pageBytes = pageBytes;
   }
 
@@ -59,7 +60,7 @@ public final class PinnedBudget implements AutoCloseable {
     if (lengthBytes > limitBytes) {
       return Optional.empty();
     }
-    long wholePages = (lengthBytes + pageBytes - 1) & -pageBytes;
+    long wholePages = wholePages(lengthBytes);
     long pinned;
     do {
       pinned = pinnedBytes.get();
@@ -68,6 +69,20 @@ public final class PinnedBudget implements AutoCloseable {
       }
     } while (!pinnedBytes.compareAndSet(pinned, pinned + wholePages));
     return Optional.of(new Grant(wholePages));
+  }
+
+  /**
+   * Whether so much would be granted now, if {@code moreBytes} of other grants were given back
+   * first; for who decides whether giving back helps. Others may take it meanwhile.
+   */
+  public boolean couldGrant(long lengthBytes, long moreBytes) {
+    return lengthBytes <= limitBytes
+        && wholePages(lengthBytes) <= limitBytes - pinnedBytes.get() + moreBytes;
+  }
+
+  /** Overflows for lengths near 2^63 only, which are over every limit in whole pages. */
+  private long wholePages(long lengthBytes) {
+    return (lengthBytes + pageBytes - 1) & -pageBytes;
   }
 
   /** Bytes under grant now; between 0 and the limit at every moment. */

@@ -14,6 +14,7 @@
 package org.sparkrdma.memory;
 
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.sparkrdma.verbs.MemoryRegion;
 
@@ -66,9 +67,9 @@ public final class RegisteredChunk {
     return bytes.capacity();
   }
 
-  /** A new view of part of it, position 0; little-endian as {@link ByteBuffer#slice} never is. */
+  /** A new view of part of it, position 0, little-endian. */
   public ByteBuffer slice(int from, int lengthBytes) {
-    return bytes.slice(from, lengthBytes);
+    return bytes.slice(from, lengthBytes).order(ByteOrder.LITTLE_ENDIAN);
   }
 
   /**
@@ -77,7 +78,7 @@ public final class RegisteredChunk {
    * @throws IllegalStateException when it was given back already
    */
   public void retain() {
-    if (references.getAndIncrement() <= 0) {
+    if (references.getAndUpdate(n -> n > 0 ? n + 1 : n) <= 0) {
       throw new IllegalStateException("retained after the last release");
     }
   }
@@ -88,11 +89,11 @@ public final class RegisteredChunk {
    * @throws IllegalStateException when there is none left
    */
   public void release() {
-    int left = references.decrementAndGet();
-    if (left < 0) {
+    int before = references.getAndUpdate(n -> n > 0 ? n - 1 : n);
+    if (before <= 0) {
       throw new IllegalStateException("released more often than retained");
     }
-    if (left == 0) {
+    if (before == 1) {
       pool.giveBack(this);
     }
   }

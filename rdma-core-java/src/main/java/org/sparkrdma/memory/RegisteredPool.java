@@ -103,22 +103,26 @@ public final class RegisteredPool implements AutoCloseable {
       return false;
     }
     HostMemory memory = null;
+    MemoryRegion region = null;
     try {
       memory = device.allocate(lengthBytes);
-      MemoryRegion region = domain.register(memory, 0, lengthBytes, access);
-      Slab slab = new Slab(memory, region, grant.get());
-      slabs.add(slab);
-      for (int i = chunksPerSlab - 1; i >= 0; i--) {
-        free.push(new RegisteredChunk(this, slab, (long) i * chunkBytes, chunkBytes));
-      }
-      return true;
+      region = domain.register(memory, 0, lengthBytes, access);
     } catch (VerbsException e) {
-      if (memory != null) {
-        memory.close();
-      }
-      grant.get().close();
       return false;
+    } finally {
+      if (region == null) {
+        if (memory != null) {
+          memory.close();
+        }
+        grant.get().close();
+      }
     }
+    Slab slab = new Slab(memory, region, grant.get());
+    slabs.add(slab);
+    for (int i = chunksPerSlab - 1; i >= 0; i--) {
+      free.push(new RegisteredChunk(this, slab, (long) i * chunkBytes, chunkBytes));
+    }
+    return true;
   }
 
   synchronized void giveBack(RegisteredChunk chunk) {
@@ -127,6 +131,11 @@ public final class RegisteredPool implements AutoCloseable {
     if (closed && chunksOut == 0) {
       closeSlabs();
     }
+  }
+
+  /** Whether the pool's own limit allows more than is registered now. */
+  public synchronized boolean couldGrow() {
+    return !closed && slabs.size() < maxSlabs;
   }
 
   /** Chunks that are lent now. */

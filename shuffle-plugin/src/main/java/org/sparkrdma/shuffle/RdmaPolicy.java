@@ -1,0 +1,50 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.spark.SparkConf;
+import org.sparkrdma.shuffle.settings.ShuffleSettings;
+
+/** What in Spark's own settings speaks against RDMA. Stateless. */
+final class RdmaPolicy {
+  private static final List<String> NETWORK_ENCRYPTION =
+      List.of(
+          "spark.network.crypto.enabled",
+          "spark.ssl.rpc.enabled",
+          "spark.authenticate.enableSaslEncryption");
+
+  private RdmaPolicy() {}
+
+  /** One sentence for each thing that forbids RDMA; empty when it may be used. */
+  static List<String> objections(SparkConf conf, ShuffleSettings settings) {
+    List<String> objections = new ArrayList<>();
+    if (conf.getBoolean("spark.shuffle.useOldFetchProtocol", false)) {
+      objections.add("spark.shuffle.useOldFetchProtocol=true names blocks by map index");
+    }
+    boolean safe =
+        settings.trustedFabric() || conf.getBoolean("spark.io.encryption.enabled", false);
+    for (String key : NETWORK_ENCRYPTION) {
+      if (!safe && conf.getBoolean(key, false)) {
+        objections.add(
+            key
+                + "=true asks for encryption and RDMA carries blocks as they are stored; set"
+                + " spark.io.encryption.enabled=true, or spark.shuffle.rdma.trustedFabric=true if"
+                + " the fabric is trusted");
+      }
+    }
+    return objections;
+  }
+}

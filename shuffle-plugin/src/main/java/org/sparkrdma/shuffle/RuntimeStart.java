@@ -1,0 +1,110 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.shuffle.IndexShuffleBlockResolver;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.settings.MachineMemory;
+import org.sparkrdma.shuffle.settings.PinnedLimit;
+import org.sparkrdma.shuffle.settings.ShuffleSettings;
+import org.sparkrdma.verbs.Verbs;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.device.Transport;
+
+/** Engine, device, budget, transport: one try to bring them up. Used by one thread, once. */
+final class RuntimeStart {
+  private static final Logger log = LoggerFactory.getLogger(RuntimeStart.class);
+
+  private final SparkEnv env;
+  private final IndexShuffleBlockResolver resolver;
+  private final ShuffleSettings settings;
+  private final ShuffleCounters counters;
+  private final TransportFactory factory;
+  private final List<String> reasons;
+
+  /**
+   * @param objections why RDMA must not be used, known beforehand; then only the other reasons are
+   *     looked for, to name all at once
+   */
+  RuntimeStart(
+      SparkEnv env,
+      IndexShuffleBlockResolver resolver,
+      ShuffleSettings settings,
+      ShuffleCounters counters,
+      TransportFactory factory,
+      List<String> objections) {
+    this.env = env;
+    this.resolver = resolver;
+    this.settings = settings;
+    this.counters = counters;
+    this.factory = factory;
+    this.reasons = new ArrayList<>(objections);
+  }
+
+  /** Why {@link #run} gave nothing, or passed engines over. */
+  List<String> reasons() {
+    return List.copyOf(reasons);
+  }
+
+  /** Never throws; empty when RDMA cannot be used. The caller closes the parts. */
+  Optional<RunningParts> run() {
+    boolean forbidden = !reasons.isEmpty();
+    try {
+      Verbs.Choice choice = Verbs.choose(settings.engine(), settings.engineSettings());
+      reasons.addAll(choice.reasons());
+      if (choice.engine() == null) {
+        return Optional.empty();
+      }
+      if (forbidden) {
+        choice.engine().close();
+        return Optional.empty();
+      }
+      return Optional.of(startOn(OpenedDevice.open(choice.engine(), settings.device())));
+    } catch (VerbsException | IllegalArgumentException e) {
+      reasons.add(e.getMessage());
+    } catch (RuntimeException | LinkageError e) {
+      log.warn("RDMA did not start", e);
+      reasons.add(e.toString());
+    }
+    return Optional.empty();
+  }
+
+  private RunningParts startOn(OpenedDevice opened) throws VerbsException {
+    boolean started = false;
+    try {
+      MachineMemory machine = MachineMemory.ofThisMachine();
+      boolean hardware = opened.device().info().transport() != Transport.LOOPBACK;
+      PinnedLimit limit = PinnedLimit.of(settings.pinnedMaxBytes(), machine, hardware);
+      log.info("RDMA may pin {} MiB: {}", limit.bytes() >> 20, limit.derivation());
+      PinnedBudget budget = new PinnedBudget(limit.bytes(), machine.pageBytes());
+      RunningTransport transport =
+          factory.start(
+              new TransportFactory.Parts(
+                  env, resolver, settings, limit.bytes(), budget, opened.device(), counters));
+      started = true;
+      return new RunningParts(transport, budget, opened);
+    } finally {
+      if (!started) {
+        opened.close();
+      }
+    }
+  }
+}

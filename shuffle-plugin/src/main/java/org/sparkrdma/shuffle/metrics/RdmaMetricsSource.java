@@ -1,0 +1,43 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.metrics;
+
+import com.codahale.metrics.Gauge;
+import com.codahale.metrics.MetricRegistry;
+import org.apache.spark.metrics.source.Source;
+
+/** All counters as gauges of Spark's metrics system, under the name {@code rdma}. Immutable. */
+public final class RdmaMetricsSource implements Source {
+  private final MetricRegistry registry = new MetricRegistry();
+
+  /** Publishes these counters; the registration with Spark is the caller's. */
+  public RdmaMetricsSource(ShuffleCounters counters) {
+    for (Counter counter : Counter.values()) {
+      registry.register(counter.label(), (Gauge<Long>) () -> counters.value(counter));
+    }
+    for (FallbackReason reason : FallbackReason.values()) {
+      registry.register("fallback." + reason.label(), (Gauge<Long>) () -> counters.value(reason));
+    }
+  }
+
+  @Override
+  public String sourceName() {
+    return "rdma";
+  }
+
+  @Override
+  public MetricRegistry metricRegistry() {
+    return registry;
+  }
+}

@@ -1,0 +1,266 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.serve;
+
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.OptionalLong;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.wire.Located;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.ProtectionDomain;
+
+/**
+ * Answers the LOCATEs of all peers.
+ *
+ * <p>One thread, its own, owns windows, slots, leases and the cache of indexes; everybody else
+ * hands commands in, which never blocks. The thread sleeps while there is nothing to do and no
+ * lease to expire. The runtime constructs it, starts it, and closes it after the transport and
+ * before the protection domain.
+ *
+ * <p>An answer may end early: because the message is full, because one answer has registered or
+ * located {@value Placement#MAX_ANSWER_BYTES} bytes, or because the budget is full of leases, this
+ * answer's own among them. It then has at least one piece, and the reader asks for the rest again.
+ */
+public final class BlockServer implements AutoCloseable {
+  /** Shortest answer buffer: room for one piece with one sum. */
+  public static final int MIN_ANSWER_BYTES =
+      Located.HEADER_BYTES + Located.PIECE_BYTES + Located.SUM_BYTES;
+
+  private static final Logger LOGGER = LoggerFactory.getLogger(BlockServer.class);
+  private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(30);
+
+  private final LongSupplier nanoClock;
+  private final ShuffleCounters counters;
+  private final RegisteredFiles files;
+  private final CopySlots slots;
+  private final ServedOutputs outputs;
+  private final Leases leases;
+  private final Locator locator;
+  private final Thread thread = new Thread(this::run, "rdma-block-server");
+
+  private final Queue<Runnable> commands = new ConcurrentLinkedQueue<>();
+  private volatile boolean asleep;
+  private volatile boolean closing;
+  private volatile boolean ended;
+
+  /**
+   * @param device without {@link org.sparkrdma.verbs.device.Capability#FILE_REGIONS} no windows are
+   *     registered, whatever the mode
+   * @param domain of the queue pairs of all peers
+   * @param expiry told once per peer when a lease of it has run out
+   * @param nanoClock as {@link System#nanoTime}
+   */
+  public BlockServer(
+      ServeSettings settings,
+      MapOutputs outputs,
+      Device device,
+      ProtectionDomain domain,
+      PinnedBudget budget,
+      ShuffleCounters counters,
+      LeaseExpiryListener expiry,
+      LongSupplier nanoClock) {
+    this.nanoClock = nanoClock;
+    this.counters = counters;
+    // Half of what the device bears: pools and other processes need regions as well.
+    int maxWindows = Math.max(1, device.info().limits().maxMemoryRegions() / 2);
+    this.files =
+        new RegisteredFiles(
+            settings.windowBytes(), maxWindows, domain, budget, counters, nanoClock);
+    this.slots =
+        settings.mode() == ServeSettings.Mode.WINDOW || settings.slots() == 0
+            ? null
+            : new CopySlots(settings.slotBytes(), settings.slots(), device, domain, budget, files);
+    this.outputs =
+        new ServedOutputs(
+            outputs, files, counters, settings.indexCacheEntries(), settings.windowBytes());
+    this.leases =
+        new Leases(settings.lease(), files, counters, expiry, new SecureRandom().nextLong());
+    this.locator =
+        new Locator(
+            this.outputs,
+            leases,
+            new Placement(settings, device, files, slots, counters),
+            outputs.checksumKind(),
+            counters,
+            nanoClock);
+    thread.setDaemon(true);
+  }
+
+  /** Starts the thread; once. */
+  public void start() {
+    thread.start();
+  }
+
+  /**
+   * Answers a LOCATE later. Any thread; after {@link #close}, at once and with BUSY for all.
+   *
+   * @throws IllegalArgumentException when the answer's buffer has not {@link #MIN_ANSWER_BYTES}
+   */
+  public void locate(LocateCall call) {
+    if (call.answer().capacity() < MIN_ANSWER_BYTES) {
+      throw new IllegalArgumentException(
+          "no room for an answer: lengthBytes="
+              + call.answer().capacity()
+              + " least="
+              + MIN_ANSWER_BYTES);
+    }
+    submit(() -> locator.locate(call));
+  }
+
+  /** A peer gives leases back. Any thread. The array belongs to the server from now on. */
+  public void release(long peer, long[] leaseIds) {
+    submit(() -> takeBack(peer, leaseIds));
+  }
+
+  /**
+   * The queue pair of a peer is destroyed: its leases end. Any thread. No LOCATE of this peer may
+   * follow; a peer that comes back has another number.
+   */
+  public void peerGone(long peer) {
+    submit(() -> leases.peerGone(peer));
+  }
+
+  /**
+   * Forgets a shuffle: what is registered of it and not leased is given back at once, the rest with
+   * its leases. Any thread. To be called after the shuffle's files are gone, so that a LOCATE that
+   * comes late finds nothing to register again.
+   *
+   * @param done run when no window of it is registered any more, which may be as late as the end of
+   *     its last lease; on the server's thread, must not block
+   */
+  public void forgetShuffle(int shuffleId, Runnable done) {
+    submit(
+        () -> {
+          Forgetting forgetting = new Forgetting(done);
+          outputs.forget(shuffleId, forgetting);
+          forgetting.onOutputGone();
+        });
+  }
+
+  private void takeBack(long peer, long[] leaseIds) {
+    for (long leaseId : leaseIds) {
+      if (!leases.giveBack(peer, leaseId)) {
+        counters.increment(Counter.PROTOCOL_ERRORS);
+      }
+    }
+  }
+
+  private void submit(Runnable command) {
+    commands.add(command);
+    if (asleep) {
+      LockSupport.unpark(thread);
+    }
+    if (ended) {
+      doWork();
+    }
+  }
+
+  private void run() {
+    while (!closing) {
+      if (doWork() == 0) {
+        sleep();
+      }
+    }
+    shutDown();
+  }
+
+  private void sleep() {
+    asleep = true;
+    if (commands.isEmpty() && !closing) {
+      OptionalLong deadlineNs = leases.nextDeadlineNs();
+      if (deadlineNs.isEmpty()) {
+        LockSupport.park(this);
+      } else {
+        LockSupport.parkNanos(this, deadlineNs.getAsLong() - nanoClock.getAsLong());
+      }
+    }
+    asleep = false;
+  }
+
+  /**
+   * Does what has been handed in, and sorts out leases that have run out.
+   *
+   * <p>Synchronized for what is handed in after the end, which is done by the caller; until then
+   * the server's thread is alone here.
+   *
+   * @return how much was done
+   */
+  synchronized int doWork() {
+    int done = 0;
+    Runnable command = commands.poll();
+    while (command != null) {
+      guarded(command);
+      done++;
+      command = commands.poll();
+    }
+    guarded(() -> leases.expire(nanoClock.getAsLong()));
+    return done;
+  }
+
+  private static void guarded(Runnable command) {
+    try {
+      command.run();
+    } catch (RuntimeException e) {
+      LOGGER.warn("block server: a command failed", e);
+    }
+  }
+
+  private synchronized void shutDown() {
+    if (ended) {
+      return;
+    }
+    doWork();
+    locator.stop();
+    leases.close();
+    outputs.close();
+    if (slots != null) {
+      slots.close();
+    }
+    ended = true;
+    doWork();
+  }
+
+  /**
+   * Does what has been handed in, then deregisters everything, leased or not: from then on a peer's
+   * READ ends with an error. Returns when that is done, or with a warning when the device has not
+   * let go within 30 seconds. A second close does nothing.
+   */
+  @Override
+  public void close() {
+    closing = true;
+    if (thread.getState() == Thread.State.NEW) {
+      shutDown();
+      return;
+    }
+    LockSupport.unpark(thread);
+    try {
+      thread.join(CLOSE_TIMEOUT.toMillis());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      // The caller is in a hurry; the thread ends by itself.
+    }
+    if (thread.isAlive()) {
+      LOGGER.warn("block server: memory is still registered, closing goes on without waiting");
+    }
+  }
+}

@@ -1,0 +1,118 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.serve;
+
+import java.io.IOException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.wire.Located;
+
+/** Writes blocks into an answer, piece by piece with their sums. On the server's thread. */
+final class BlockWriter {
+  private static final Logger LOGGER = LoggerFactory.getLogger(BlockWriter.class);
+
+  private final Placement placement;
+  private final Piece piece = new Piece();
+  private final SumCursor sums = new SumCursor();
+  private Located.Encoder answer;
+  private int sentToTcp;
+
+  BlockWriter(Placement placement) {
+    this.placement = placement;
+  }
+
+  /** Writes into this answer from now on. */
+  void beginAnswer(Located.Encoder newAnswer) {
+    answer = newAnswer;
+    sentToTcp = 0;
+  }
+
+  /** Blocks of this answer that go by TCP. */
+  int sentToTcp() {
+    return sentToTcp;
+  }
+
+  /**
+   * Writes that a block goes by TCP.
+   *
+   * @return false when there is no room for that
+   */
+  boolean byTcp(int block, Located.Kind why) {
+    if (answer.roomForSums() < 0) {
+      return false;
+    }
+    answer.byTcp(block, why);
+    sentToTcp++;
+    return true;
+  }
+
+  /**
+   * Writes the pieces of a block from {@code from} on, as many as there is room for.
+   *
+   * @param from offset in the block
+   * @return false when the answer must end here; the reader asks for the rest again
+   */
+  boolean block(int block, ServedOutput output, int startReduceId, int endReduceId, long from) {
+    MapOutput map = output.mapOutput();
+    if (endReduceId > map.partitions()) {
+      return byTcp(block, Located.Kind.UNKNOWN);
+    }
+    long start = map.offset(startReduceId);
+    long end = map.offset(endReduceId);
+    if (start == end && from == 0) {
+      return writeEmpty(block);
+    }
+    if (from >= end - start) {
+      return byTcp(block, Located.Kind.UNKNOWN);
+    }
+    sums.begin(map, startReduceId, start + from);
+    long at = start + from;
+    while (at < end) {
+      int room = answer.roomForSums();
+      long longest = sums.endOfFittingSums(at, end, room);
+      if (room < 0 || longest == at || placement.isSated()) {
+        return false;
+      }
+      try {
+        if (!placement.place(output, at, longest - at, piece)) {
+          // What this very answer holds may be in the way: the reader gives it back and asks again.
+          return !placement.hasPlaced() && byTcp(block, Located.Kind.BUSY);
+        }
+      } catch (IOException e) {
+        LOGGER.debug("block cannot be read here, sent to tcp", e);
+        return byTcp(block, Located.Kind.UNKNOWN);
+      }
+      int count = sums.countUntil(at + piece.lengthBytes());
+      answer.located(
+          block,
+          piece.address(),
+          piece.remoteKey(),
+          piece.lengthBytes(),
+          at - start,
+          end - start,
+          count);
+      sums.write(answer, start, count);
+      at += piece.lengthBytes();
+    }
+    return true;
+  }
+
+  private boolean writeEmpty(int block) {
+    if (answer.roomForSums() < 0) {
+      return false;
+    }
+    answer.located(block, 0, 0, 0, 0, 0, 0);
+    return true;
+  }
+}

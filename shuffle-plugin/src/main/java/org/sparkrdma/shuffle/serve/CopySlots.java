@@ -1,0 +1,159 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.serve;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.StandardOpenOption;
+import java.util.EnumSet;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.memory.RegisteredChunk;
+import org.sparkrdma.memory.RegisteredPool;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.ProtectionDomain;
+
+/**
+ * The second way of serving: bytes are copied into registered slots, and those are leased.
+ *
+ * <p>The blocks of one answer are packed one after the other; a slot is never shared by two
+ * answers. On the server's thread.
+ */
+final class CopySlots implements AutoCloseable {
+  private static final Logger LOGGER = LoggerFactory.getLogger(CopySlots.class);
+
+  /** What is registered at once, as near as whole slots come to it. */
+  private static final int SLAB_BYTES = 4 << 20;
+
+  private final RegisteredPool pool;
+  private final RegisteredFiles files;
+  private final long slabBytes;
+
+  private FileChannel channel;
+  private ServedOutput channelOf;
+  private RegisteredChunk slot;
+  private int used;
+
+  /**
+   * @param slots at least 1
+   * @param files give windows back when slots need the room
+   */
+  CopySlots(
+      int slotBytes,
+      int slots,
+      Device device,
+      ProtectionDomain domain,
+      PinnedBudget budget,
+      RegisteredFiles files) {
+    int slotsPerSlab = Math.min(slots, Math.max(1, SLAB_BYTES / slotBytes));
+    this.slabBytes = (long) slotsPerSlab * slotBytes;
+    this.files = files;
+    this.pool =
+        new RegisteredPool(
+            device,
+            domain,
+            budget,
+            EnumSet.of(AccessFlag.REMOTE_READ),
+            slotBytes,
+            slotsPerSlab,
+            (long) slots * slotBytes);
+  }
+
+  /**
+   * Copies as much of a stretch of the file as goes into one slot.
+   *
+   * @return false when there is no slot
+   * @throws IOException when the file cannot be read, or ends
+   */
+  boolean copy(ServedOutput output, long fileOffset, long lengthBytes, Lease lease, Piece piece)
+      throws IOException {
+    if (slot == null || used == slot.lengthBytes()) {
+      slot = take().orElse(null);
+      used = 0;
+      if (slot == null) {
+        return false;
+      }
+      lease.add(slot);
+    }
+    int copied = (int) Math.min(lengthBytes, slot.lengthBytes() - used);
+    read(output, fileOffset, slot.slice(used, copied));
+    piece.set(slot.address() + used, slot.region().remote().remoteKey(), copied);
+    used += copied;
+    return true;
+  }
+
+  private Optional<RegisteredChunk> take() {
+    Optional<RegisteredChunk> free = pool.tryTake();
+    if (free.isEmpty() && pool.couldGrow() && files.makeRoom(slabBytes)) {
+      free = pool.tryTake();
+    }
+    return free;
+  }
+
+  private void read(ServedOutput output, long fileOffset, ByteBuffer target) throws IOException {
+    if (channelOf != output) {
+      closeChannel();
+      channel = FileChannel.open(output.mapOutput().dataFile(), StandardOpenOption.READ);
+      channelOf = output;
+    }
+    long at = fileOffset;
+    while (target.hasRemaining()) {
+      int count = channel.read(target, at);
+      if (count < 0) {
+        throw new EOFException("data ended early: offset=" + at);
+      }
+      at += count;
+    }
+  }
+
+  /** The next copy is for another answer: the slot is left to its lease, the file is closed. */
+  void endAnswer() {
+    slot = null;
+    closeChannel();
+  }
+
+  private void closeChannel() {
+    channelOf = null;
+    if (channel != null) {
+      try {
+        channel.close();
+      } catch (IOException e) {
+        LOGGER.debug("file that was only read did not close", e);
+      }
+      channel = null;
+    }
+  }
+
+  /**
+   * Gives registered memory back in which no slot is leased.
+   *
+   * @return whether there was any
+   */
+  boolean trim() {
+    long before = pool.registeredBytes();
+    pool.trim();
+    return pool.registeredBytes() < before;
+  }
+
+  /** After the last lease has ended. */
+  @Override
+  public void close() {
+    pool.close();
+  }
+}

@@ -1,0 +1,100 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.serve;
+
+import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.verbs.MemoryRegion;
+import org.sparkrdma.verbs.RemoteRegion;
+
+/**
+ * A registered range of a map output's data file. Owned by {@link RegisteredFiles}, on the server's
+ * thread.
+ */
+final class FileWindow {
+  private final ServedOutput output;
+  private final int index;
+  private final MemoryRegion region;
+  private final PinnedBudget.Grant grant;
+  private final long address;
+  private final int remoteKey;
+  private int leases;
+  private long lastLeaseId;
+
+  /** Its neighbours in {@link IdleWindows}; null when it is not in there. */
+  FileWindow older;
+
+  FileWindow newer;
+
+  FileWindow(ServedOutput output, int index, MemoryRegion region, PinnedBudget.Grant grant) {
+    this.output = output;
+    this.index = index;
+    this.region = region;
+    this.grant = grant;
+    RemoteRegion remote = region.remote();
+    this.address = remote.address();
+    this.remoteKey = remote.remoteKey();
+  }
+
+  ServedOutput output() {
+    return output;
+  }
+
+  /** Its place in the file, counted in windows. */
+  int index() {
+    return index;
+  }
+
+  /** Address of its first byte as peers see it. */
+  long address() {
+    return address;
+  }
+
+  int remoteKey() {
+    return remoteKey;
+  }
+
+  /** What it takes from the budget. */
+  long pinnedBytes() {
+    return grant.heldBytes();
+  }
+
+  boolean isLeased() {
+    return leases > 0;
+  }
+
+  /**
+   * Counts a lease on it, once for each lease.
+   *
+   * @return false when this lease has it already
+   */
+  boolean lease(long leaseId) {
+    if (lastLeaseId == leaseId) {
+      return false;
+    }
+    lastLeaseId = leaseId;
+    leases++;
+    return true;
+  }
+
+  /** Counts a lease off. */
+  void endLease() {
+    leases--;
+  }
+
+  /** Deregisters it: when this returns, no byte of it can reach a peer any more. */
+  void close() {
+    region.close();
+    grant.close();
+  }
+}

@@ -1,0 +1,63 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.serve;
+
+/**
+ * The windows on which there is no lease, in the order in which their last lease ended: the first
+ * is the least recently used. A list through the windows themselves, so that leasing allocates
+ * nothing. On the server's thread.
+ */
+final class IdleWindows {
+  private FileWindow oldest;
+  private FileWindow newest;
+  private long pinnedBytes;
+
+  /** What giving all of them back would bring. */
+  long pinnedBytes() {
+    return pinnedBytes;
+  }
+
+  /** The least recently used; null when there is none. */
+  FileWindow oldest() {
+    return oldest;
+  }
+
+  void add(FileWindow window) {
+    window.older = newest;
+    if (newest == null) {
+      oldest = window;
+    } else {
+      newest.newer = window;
+    }
+    newest = window;
+    pinnedBytes += window.pinnedBytes();
+  }
+
+  /** Takes out one that is in. */
+  void remove(FileWindow window) {
+    if (window.older == null) {
+      oldest = window.newer;
+    } else {
+      window.older.newer = window.newer;
+    }
+    if (window.newer == null) {
+      newest = window.older;
+    } else {
+      window.newer.older = window.older;
+    }
+    window.older = null;
+    window.newer = null;
+    pinnedBytes -= window.pinnedBytes();
+  }
+}

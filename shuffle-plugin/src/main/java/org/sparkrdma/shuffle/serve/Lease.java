@@ -1,0 +1,67 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.serve;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.sparkrdma.memory.RegisteredChunk;
+
+/** The right of one peer to READ the windows and slots of one answer. On the server's thread. */
+final class Lease {
+  private final long id;
+  private final long peer;
+  private final long deadlineNs;
+  private final List<FileWindow> windows = new ArrayList<>();
+  private final List<RegisteredChunk> slots = new ArrayList<>();
+
+  Lease(long id, long peer, long deadlineNs) {
+    this.id = id;
+    this.peer = peer;
+    this.deadlineNs = deadlineNs;
+  }
+
+  long id() {
+    return id;
+  }
+
+  long peer() {
+    return peer;
+  }
+
+  long deadlineNs() {
+    return deadlineNs;
+  }
+
+  void add(FileWindow window) {
+    windows.add(window);
+  }
+
+  void add(RegisteredChunk slot) {
+    slots.add(slot);
+  }
+
+  boolean isEmpty() {
+    return windows.isEmpty() && slots.isEmpty();
+  }
+
+  /** Gives everything back. */
+  void end(RegisteredFiles files) {
+    for (int i = 0; i < windows.size(); i++) {
+      files.endLease(windows.get(i));
+    }
+    slots.forEach(RegisteredChunk::release);
+    windows.clear();
+    slots.clear();
+  }
+}

@@ -1,0 +1,156 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.serve;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.Set;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+
+/**
+ * All leases that are out, of all peers.
+ *
+ * <p>A lease ends when it is given back or when its peer is gone. A deadline alone ends nothing: a
+ * slow reader would else READ another block's bytes with success. It only asks, once per peer, that
+ * the peer be cut off; from then on giving back changes nothing either. On the server's thread.
+ */
+final class Leases {
+  /** Odd, so that ids repeat only after all 64-bit numbers have been used. */
+  private static final long ID_STEP = 0x9E3779B97F4A7C15L;
+
+  private final long lengthNs;
+  private final RegisteredFiles files;
+  private final ShuffleCounters counters;
+  private final LeaseExpiryListener expiry;
+
+  /** By id; all leases last equally long, so the order of granting is that of the deadlines. */
+  private final Map<Long, Lease> open = new LinkedHashMap<>();
+
+  private final List<Lease> expired = new ArrayList<>();
+  private final Set<Long> expiredPeers = new HashSet<>();
+  private long lastId;
+
+  /**
+   * @param firstId any number; ids follow it in an order that says nothing
+   */
+  Leases(
+      Duration length,
+      RegisteredFiles files,
+      ShuffleCounters counters,
+      LeaseExpiryListener expiry,
+      long firstId) {
+    this.lengthNs = length.toNanos();
+    this.files = files;
+    this.counters = counters;
+    this.expiry = expiry;
+    this.lastId = firstId;
+  }
+
+  /** A new lease on nothing yet, which is not out before {@link #grant}. */
+  Lease draft(long peer, long nowNs) {
+    do {
+      lastId += ID_STEP;
+    } while (lastId == 0);
+    return new Lease(lastId, peer, nowNs + lengthNs);
+  }
+
+  void grant(Lease lease) {
+    open.put(lease.id(), lease);
+  }
+
+  /** Ends what a draft holds that will not be granted. */
+  void discard(Lease lease) {
+    lease.end(files);
+  }
+
+  /**
+   * A peer gives a lease back. An id that is not out is ignored: the lease may have expired.
+   *
+   * @return false when it is another peer's
+   */
+  boolean giveBack(long peer, long leaseId) {
+    Lease lease = open.get(leaseId);
+    if (lease != null && lease.peer() != peer) {
+      return false;
+    }
+    if (lease != null) {
+      open.remove(leaseId);
+      lease.end(files);
+    }
+    return true;
+  }
+
+  /** The peer's queue pair is destroyed: nothing can be read by it any more. */
+  void peerGone(long peer) {
+    endAll(open.values().iterator(), peer);
+    endAll(expired.iterator(), peer);
+    expiredPeers.remove(peer);
+  }
+
+  private void endAll(Iterator<Lease> leases, long peer) {
+    while (leases.hasNext()) {
+      Lease lease = leases.next();
+      if (lease.peer() == peer) {
+        leases.remove();
+        lease.end(files);
+      }
+    }
+  }
+
+  /** When the next lease expires; empty when none is out. */
+  OptionalLong nextDeadlineNs() {
+    return open.isEmpty()
+        ? OptionalLong.empty()
+        : OptionalLong.of(open.values().iterator().next().deadlineNs());
+  }
+
+  /** Sorts out leases past their deadlines; returns how many. */
+  int expire(long nowNs) {
+    if (open.isEmpty()) {
+      return 0;
+    }
+    int count = 0;
+    Iterator<Lease> leases = open.values().iterator();
+    while (leases.hasNext()) {
+      Lease lease = leases.next();
+      if (nowNs - lease.deadlineNs() < 0) {
+        break;
+      }
+      leases.remove();
+      expired.add(lease);
+      counters.increment(Counter.LEASES_EXPIRED);
+      count++;
+      if (expiredPeers.add(lease.peer())) {
+        expiry.onLeaseExpired(lease.peer());
+      }
+    }
+    return count;
+  }
+
+  /** Ends all leases, for a server that stops and deregisters what they were on. */
+  void close() {
+    open.values().forEach(lease -> lease.end(files));
+    expired.forEach(lease -> lease.end(files));
+    open.clear();
+    expired.clear();
+    expiredPeers.clear();
+  }
+}

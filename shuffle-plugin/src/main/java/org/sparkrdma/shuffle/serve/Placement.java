@@ -1,0 +1,127 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.serve;
+
+import java.io.IOException;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.device.Capability;
+
+/**
+ * Finds a place that a peer may READ for a stretch of a file: a registered window, else a copy in a
+ * slot, as far as the mode allows.
+ *
+ * <p>One answer may register only so much anew, so that the one thread is free for other peers
+ * again after a few milliseconds. On the server's thread.
+ */
+final class Placement {
+  /** Enough for a request of Spark's usual size; what is left is asked for again. */
+  static final long MAX_ANSWER_BYTES = 64L << 20;
+
+  private final RegisteredFiles files;
+  private final CopySlots slots;
+  private final boolean fromWindows;
+  private final int windowBytes;
+  private final ShuffleCounters counters;
+
+  private Lease lease;
+  private long registeredBefore;
+  private long placedBytes;
+  private int piecesFromWindows;
+  private int piecesFromSlots;
+
+  /**
+   * @param slots null when nothing may be copied
+   */
+  Placement(
+      ServeSettings settings,
+      Device device,
+      RegisteredFiles files,
+      CopySlots slots,
+      ShuffleCounters counters) {
+    this.files = files;
+    this.slots = slots;
+    this.fromWindows =
+        settings.mode() != ServeSettings.Mode.COPY && device.info().can(Capability.FILE_REGIONS);
+    this.windowBytes = settings.windowBytes();
+    this.counters = counters;
+  }
+
+  /** Begins an answer; what is placed for it is leased by {@code newLease}. */
+  void beginAnswer(Lease newLease) {
+    lease = newLease;
+    registeredBefore = files.registeredBytes();
+    placedBytes = 0;
+    piecesFromWindows = 0;
+    piecesFromSlots = 0;
+  }
+
+  /** Whether this answer has had its share. */
+  boolean isSated() {
+    return placedBytes >= MAX_ANSWER_BYTES
+        || files.registeredBytes() - registeredBefore >= MAX_ANSWER_BYTES;
+  }
+
+  /** Whether anything has been placed for this answer. */
+  boolean hasPlaced() {
+    return placedBytes > 0;
+  }
+
+  /**
+   * Places the beginning of a stretch of the file, as much of it as lies in one place.
+   *
+   * @return false when there is no room now
+   * @throws IOException when the file cannot be read
+   */
+  boolean place(ServedOutput output, long fileOffset, long lengthBytes, Piece piece)
+      throws IOException {
+    if (fromWindows && placeInWindow(output, fileOffset, lengthBytes, piece)) {
+      piecesFromWindows++;
+    } else if (slots != null && slots.copy(output, fileOffset, lengthBytes, lease, piece)) {
+      piecesFromSlots++;
+    } else {
+      return false;
+    }
+    placedBytes += piece.lengthBytes();
+    return true;
+  }
+
+  private boolean placeInWindow(
+      ServedOutput output, long fileOffset, long lengthBytes, Piece piece) {
+    FileWindow window = files.lease(output, fileOffset, lease);
+    if (window == null && slots != null && slots.trim()) {
+      window = files.lease(output, fileOffset, lease);
+    }
+    if (window == null) {
+      return false;
+    }
+    int inWindow = (int) (fileOffset & (windowBytes - 1));
+    int length = (int) Math.min(lengthBytes, windowBytes - inWindow);
+    piece.set(window.address() + inWindow, window.remoteKey(), length);
+    return true;
+  }
+
+  /** Ends the answer. */
+  void endAnswer() {
+    lease = null;
+    counters.add(Counter.PIECES_FROM_WINDOWS, piecesFromWindows);
+    if (piecesFromSlots > 0) {
+      counters.add(Counter.PIECES_FROM_SLOTS, piecesFromSlots);
+    }
+    if (slots != null) {
+      slots.endAnswer();
+    }
+  }
+}

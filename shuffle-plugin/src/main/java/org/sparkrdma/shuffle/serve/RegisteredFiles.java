@@ -1,0 +1,194 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.serve;
+
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.MemoryRegion;
+import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.VerbsException;
+
+/**
+ * Registers map-output files in windows, for remote reading only, and gives the least recently used
+ * window back when the budget is used up.
+ *
+ * <p>A window with a lease is never given back. A file that the device refuses is left alone for a
+ * second, so that a file system that cannot be registered costs no system call per block. On the
+ * server's thread.
+ */
+final class RegisteredFiles {
+  private static final Logger LOGGER = LoggerFactory.getLogger(RegisteredFiles.class);
+  private static final Set<AccessFlag> ACCESS = EnumSet.of(AccessFlag.REMOTE_READ);
+  private static final long REFUSED_NS = Duration.ofSeconds(1).toNanos();
+
+  private final int windowBytes;
+  private final int maxWindows;
+  private final ProtectionDomain domain;
+  private final PinnedBudget budget;
+  private final ShuffleCounters counters;
+  private final LongSupplier nanoClock;
+  private final IdleWindows idle = new IdleWindows();
+  private int windows;
+  private long registeredBytes;
+
+  /**
+   * @param maxWindows most windows at once, whatever their length
+   */
+  RegisteredFiles(
+      int windowBytes,
+      int maxWindows,
+      ProtectionDomain domain,
+      PinnedBudget budget,
+      ShuffleCounters counters,
+      LongSupplier nanoClock) {
+    this.windowBytes = windowBytes;
+    this.maxWindows = maxWindows;
+    this.domain = domain;
+    this.budget = budget;
+    this.counters = counters;
+    this.nanoClock = nanoClock;
+  }
+
+  /** Bytes ever registered; only ever grows. */
+  long registeredBytes() {
+    return registeredBytes;
+  }
+
+  /**
+   * The window in which a byte of the file lies, registered if it was not, and leased.
+   *
+   * @return null when it cannot be registered now
+   */
+  FileWindow lease(ServedOutput output, long fileOffset, Lease lease) {
+    int index = (int) (fileOffset / windowBytes);
+    FileWindow window = output.window(index);
+    if (window == null) {
+      window = register(output, index);
+      if (window == null) {
+        return null;
+      }
+    }
+    boolean wasIdle = !window.isLeased();
+    if (window.lease(lease.id())) {
+      lease.add(window);
+      if (wasIdle) {
+        idle.remove(window);
+        output.onLeased();
+      }
+    }
+    return window;
+  }
+
+  /** A lease on the window has ended. */
+  void endLease(FileWindow window) {
+    window.endLease();
+    if (!window.isLeased()) {
+      window.output().onIdle();
+      idle.add(window);
+      if (window.output().isForgotten()) {
+        deregister(window);
+      }
+    }
+  }
+
+  private FileWindow register(ServedOutput output, int index) {
+    if (output.isRefused(nanoClock.getAsLong())) {
+      return null;
+    }
+    if (windows == maxWindows && !evict()) {
+      return null;
+    }
+    long start = (long) index * windowBytes;
+    long lengthBytes = Math.min(windowBytes, output.mapOutput().lengthBytes() - start);
+    Optional<PinnedBudget.Grant> grant =
+        makeRoom(lengthBytes) ? budget.tryGrant(lengthBytes) : Optional.empty();
+    if (grant.isEmpty()) {
+      return null;
+    }
+    MemoryRegion region = null;
+    try {
+      region = domain.registerFile(output.mapOutput().dataFile(), start, lengthBytes, ACCESS);
+    } catch (VerbsException e) {
+      LOGGER.debug("file not registered, served another way for a second", e);
+      output.onRefused(nanoClock.getAsLong() + REFUSED_NS);
+      return null;
+    } finally {
+      if (region == null) {
+        grant.get().close();
+      }
+    }
+    FileWindow window = new FileWindow(output, index, region, grant.get());
+    output.onRegistered(window);
+    idle.add(window);
+    windows++;
+    registeredBytes += lengthBytes;
+    counters.increment(Counter.WINDOWS_REGISTERED);
+    return window;
+  }
+
+  /**
+   * Gives windows back until the budget has this much left.
+   *
+   * @return false when all idle windows together are not enough; then none was given back
+   */
+  boolean makeRoom(long lengthBytes) {
+    if (!budget.couldGrant(lengthBytes, idle.pinnedBytes())) {
+      return false;
+    }
+    while (!budget.couldGrant(lengthBytes, 0)) {
+      if (!evict()) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private boolean evict() {
+    FileWindow oldest = idle.oldest();
+    if (oldest == null) {
+      return false;
+    }
+    deregister(oldest);
+    counters.increment(Counter.WINDOWS_EVICTED);
+    return true;
+  }
+
+  /** Gives all windows of a map output back on which there is no lease; returns how many. */
+  int deregisterIdle(ServedOutput output) {
+    int before = windows;
+    for (int i = 0; output.isRegistered() && i < output.windowCount(); i++) {
+      FileWindow window = output.window(i);
+      if (window != null && !window.isLeased()) {
+        deregister(window);
+      }
+    }
+    return before - windows;
+  }
+
+  private void deregister(FileWindow window) {
+    idle.remove(window);
+    windows--;
+    window.close();
+    window.output().onDeregistered(window);
+  }
+}

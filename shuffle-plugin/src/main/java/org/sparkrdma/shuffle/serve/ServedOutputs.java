@@ -1,0 +1,145 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.serve;
+
+import java.io.IOException;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+
+/**
+ * The map outputs that the server knows: index and checksums are read once and kept.
+ *
+ * <p>Bounded: the least recently used map output goes, with its windows, when there are too many.
+ * One with leases stays, so that there are for a while as many more as are leased. On the server's
+ * thread.
+ */
+final class ServedOutputs {
+  private static final Logger LOGGER = LoggerFactory.getLogger(ServedOutputs.class);
+  private static final float LOAD_FACTOR = 0.75f;
+
+  private final MapOutputs mapOutputs;
+  private final RegisteredFiles files;
+  private final ShuffleCounters counters;
+  private final int maxEntries;
+  private final int windowBytes;
+
+  /** In the order of their last use. */
+  private final Map<Key, ServedOutput> entries = new LinkedHashMap<>(16, LOAD_FACTOR, true);
+
+  private final Key wanted = new Key();
+
+  ServedOutputs(
+      MapOutputs mapOutputs,
+      RegisteredFiles files,
+      ShuffleCounters counters,
+      int maxEntries,
+      int windowBytes) {
+    this.mapOutputs = mapOutputs;
+    this.files = files;
+    this.counters = counters;
+    this.maxEntries = maxEntries;
+    this.windowBytes = windowBytes;
+  }
+
+  /** Looks a map output up; null when there is none that can be read. */
+  ServedOutput find(int shuffleId, long mapId) {
+    wanted.set(shuffleId, mapId);
+    ServedOutput known = entries.get(wanted);
+    return known != null ? known : open(shuffleId, mapId);
+  }
+
+  private ServedOutput open(int shuffleId, long mapId) {
+    MapOutput mapOutput;
+    try {
+      mapOutput = mapOutputs.open(shuffleId, mapId);
+    } catch (IOException e) {
+      LOGGER.debug("map output cannot be served: shuffle={} map={}", shuffleId, mapId, e);
+      return null;
+    }
+    if (mapOutput == null) {
+      return null;
+    }
+    if (entries.size() >= maxEntries) {
+      evict();
+    }
+    ServedOutput output = new ServedOutput(mapOutput, windowBytes);
+    Key key = new Key();
+    key.set(shuffleId, mapId);
+    entries.put(key, output);
+    return output;
+  }
+
+  private void evict() {
+    Iterator<ServedOutput> eldestFirst = entries.values().iterator();
+    while (eldestFirst.hasNext() && entries.size() >= maxEntries) {
+      ServedOutput output = eldestFirst.next();
+      if (!output.isLeased()) {
+        eldestFirst.remove();
+        counters.add(Counter.WINDOWS_EVICTED, files.deregisterIdle(output));
+      }
+    }
+  }
+
+  /** Forgets the map outputs of a shuffle; {@code forgetting} waits for those that are leased. */
+  void forget(int shuffleId, Forgetting forgetting) {
+    Iterator<Map.Entry<Key, ServedOutput>> all = entries.entrySet().iterator();
+    while (all.hasNext()) {
+      Map.Entry<Key, ServedOutput> entry = all.next();
+      if (entry.getKey().shuffleId == shuffleId) {
+        all.remove();
+        forget(entry.getValue(), forgetting);
+      }
+    }
+  }
+
+  private void forget(ServedOutput output, Forgetting forgetting) {
+    files.deregisterIdle(output);
+    if (output.isRegistered()) {
+      forgetting.await();
+      output.forget(forgetting);
+    }
+  }
+
+  /** Forgets all, once no lease is left. */
+  void close() {
+    entries.values().forEach(files::deregisterIdle);
+    entries.clear();
+  }
+
+  /** Names a map output; changed only while it is not in the map. */
+  private static final class Key {
+    private int shuffleId;
+    private long mapId;
+
+    void set(int newShuffleId, long newMapId) {
+      shuffleId = newShuffleId;
+      mapId = newMapId;
+    }
+
+    @Override
+    public boolean equals(Object other) {
+      return other instanceof Key key && key.mapId == mapId && key.shuffleId == shuffleId;
+    }
+
+    @Override
+    public int hashCode() {
+      return Long.hashCode(mapId) * 31 + shuffleId;
+    }
+  }
+}

@@ -1,0 +1,48 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.settings;
+
+import java.util.Collection;
+import java.util.Comparator;
+
+/** How alike two keys are, to name the one that was meant. Stateless. */
+final class EditDistance {
+  private EditDistance() {}
+
+  /** The candidate with the fewest insertions, removals and replacements away. */
+  static String nearest(String word, Collection<String> candidates) {
+    return candidates.stream()
+        .min(
+            Comparator.comparingInt((String candidate) -> between(word, candidate))
+                .thenComparing(Comparator.naturalOrder()))
+        .orElseThrow();
+  }
+
+  static int between(String left, String right) {
+    int[] row = new int[right.length() + 1];
+    for (int j = 0; j < row.length; j++) {
+      row[j] = j;
+    }
+    for (int i = 1; i <= left.length(); i++) {
+      int diagonal = row[0];
+      row[0] = i;
+      for (int j = 1; j < row.length; j++) {
+        int replaced = diagonal + (left.charAt(i - 1) == right.charAt(j - 1) ? 0 : 1);
+        diagonal = row[j];
+        row[j] = Math.min(replaced, 1 + Math.min(row[j], row[j - 1]));
+      }
+    }
+    return row[right.length()];
+  }
+}

@@ -1,0 +1,70 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.settings;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.sparkrdma.verbs.spi.EngineSetting;
+import org.sparkrdma.verbs.spi.EngineSettings;
+import org.sparkrdma.verbs.spi.VerbsProvider;
+
+/**
+ * The engines' own keys, which are passed through to them: {@code spark.shuffle.rdma.soft.latency}
+ * is the engine's {@code soft.latency}. Immutable.
+ */
+final class EngineKeys {
+  private static final Set<String> ENGINES = Set.of("ibverbs", "disni", "soft");
+
+  private final List<VerbsProvider> providers;
+
+  EngineKeys(List<VerbsProvider> providers) {
+    this.providers = List.copyOf(providers);
+  }
+
+  /** Every key of the engines present, without the prefix. */
+  Set<String> names() {
+    Set<String> names = new TreeSet<>();
+    for (VerbsProvider provider : providers) {
+      provider.settings().stream().map(EngineSetting::key).forEach(names::add);
+    }
+    return names;
+  }
+
+  /**
+   * Whether an engine takes this key. One of an engine that this JVM cannot load, as one for a
+   * newer Java is, cannot be judged here and passes.
+   */
+  boolean takes(String name) {
+    int dot = name.indexOf('.');
+    if (dot < 0 || !ENGINES.contains(name.substring(0, dot))) {
+      return false;
+    }
+    String engine = name.substring(0, dot);
+    return names().contains(name) || providers.stream().noneMatch(p -> p.name().equals(engine));
+  }
+
+  /**
+   * Hands the values to the engines to be checked.
+   *
+   * @throws IllegalArgumentException of an engine
+   */
+  EngineSettings validated(Map<String, String> values) {
+    EngineSettings settings = EngineSettings.of(new TreeMap<>(values));
+    providers.forEach(provider -> provider.validate(settings));
+    return settings;
+  }
+}

@@ -1,0 +1,60 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.settings;
+
+import java.util.Map;
+import java.util.TreeMap;
+
+/** SparkRDMA's keys, which a user may still have, and what became of each. Stateless. */
+final class FormerSettings {
+  private static final Map<String, String> REPLACEMENTS = new TreeMap<>();
+
+  static {
+    REPLACEMENTS.put("recvQueueDepth", replacedBy("locatesInFlight"));
+    REPLACEMENTS.put("sendQueueDepth", replacedBy("readsInFlight"));
+    REPLACEMENTS.put("recvWrSize", replacedBy("message"));
+    REPLACEMENTS.put("swFlowControl", "not needed: every message is answered");
+    REPLACEMENTS.put("maxBufferAllocationSize", replacedBy("pinned.max"));
+    REPLACEMENTS.put("device.num", replacedBy("device"));
+    REPLACEMENTS.put("useOdp", "not needed: files are registered in windows under pinned.max");
+    REPLACEMENTS.put("cpuList", "not needed: one thread serves all connections");
+    REPLACEMENTS.put("shuffleWriteBlockSize", replacedBy("window"));
+    REPLACEMENTS.put("shuffleReadBlockSize", replacedBy("chunk"));
+    REPLACEMENTS.put("maxBytesInFlight", "replaced by spark.reducer.maxSizeInFlight");
+    REPLACEMENTS.put("preAllocateBuffers", "not needed: receive memory is pooled");
+    REPLACEMENTS.put("collectShuffleReaderStats", "not needed: see the metrics source rdma");
+    REPLACEMENTS.put("driverPort", "not needed: peers are found through Spark's own driver port");
+    REPLACEMENTS.put("executorPort", replacedBy("port"));
+    REPLACEMENTS.put("rdmaCmEventTimeout", replacedBy("connect.timeout"));
+    REPLACEMENTS.put("teardownListenTimeout", "not needed");
+    REPLACEMENTS.put("resolvePathTimeout", replacedBy("connect.timeout"));
+    REPLACEMENTS.put("maxConnectionAttempts", replacedBy("quarantine"));
+  }
+
+  private FormerSettings() {}
+
+  private static String replacedBy(String name) {
+    return "replaced by " + ShuffleSetting.PREFIX + name;
+  }
+
+  /** What became of a key, without its prefix; null when it never was one. */
+  static String replacement(String name) {
+    return REPLACEMENTS.get(name);
+  }
+
+  /** All of them by name. */
+  static Map<String, String> all() {
+    return REPLACEMENTS;
+  }
+}

@@ -1,0 +1,242 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.settings;
+
+import java.time.Duration;
+
+/** Every key of the plug-in, without the engines' own: name, default, what is allowed, meaning. */
+public enum ShuffleSetting {
+  /** Whether RDMA is used. */
+  MODE(
+      "mode",
+      "auto",
+      ValueType.choice("auto", "required", "off"),
+      "`auto` uses RDMA where it can and says once in a WARN why where it cannot; `required` fails"
+          + " tasks in an executor that has no RDMA; `off` is plain Spark."),
+  /** Which verbs engine. */
+  ENGINE(
+      "engine",
+      "auto",
+      ValueType.choice("auto", "ibverbs", "disni", "soft"),
+      "The verbs engine. `auto` takes the first that finds a device, never `soft`, which is a"
+          + " loopback device for tests and demos on one host."),
+  /** Which device. */
+  DEVICE(
+      "device",
+      "auto",
+      ValueType.text("auto, or a device's name"),
+      "The RDMA device, as in `mlx5_0`; `auto` takes the first one of the engine."),
+  /** Where to listen. */
+  ADDRESS(
+      "address",
+      "auto",
+      ValueType.text("auto, a literal address, an interface's name or a network as in 10.1.0.0/16"),
+      "Where this executor takes RDMA connections; apart from Spark's own addresses. `auto` takes"
+          + " the address of Spark's block manager where the device has it."),
+  /** Port to listen on. */
+  PORT(
+      "port",
+      "0",
+      ValueType.count(0, 65_535),
+      "Port of the RDMA listener; 0 takes a free one. Executors that share a host need 0."),
+  /** The one account of pinned memory. */
+  PINNED_MAX(
+      "pinned.max",
+      ValueType.DERIVED,
+      ValueType.bytes(1L << 20, 1L << 44).orDerived(),
+      "Most memory that this executor pins, for everything together. `auto` is the least of an"
+          + " eighth of the host's memory, half of what the container's limit leaves beside the"
+          + " heap, and, on hardware, RLIMIT_MEMLOCK; the derivation is logged once."),
+  /** Ways of serving. */
+  SERVE(
+      "serve",
+      "auto",
+      ValueType.choice("auto", "window", "copy"),
+      "How blocks are served: `window` registers map-output files in windows, `copy` copies blocks"
+          + " into registered slots, `auto` copies when a window cannot be had."),
+  /** Length of a window. */
+  WINDOW(
+      "window",
+      "16m",
+      ValueType.powerOfTwoBytes(1L << 16, 1L << 30),
+      "Length of the windows in which map-output files are registered."),
+  /** Length of a copy slot. */
+  COPY_SLOT(
+      "copy.slot",
+      "1m",
+      ValueType.powerOfTwoBytes(1L << 12, 1L << 28),
+      "Length of a slot of the copy pool."),
+  /** Number of copy slots. */
+  COPY_SLOTS(
+      "copy.slots",
+      "32",
+      ValueType.count(0, 65_536),
+      "Most slots of the copy pool; 0 turns copying off."),
+  /** Time of a lease. */
+  LEASE(
+      "lease",
+      "120s",
+      ValueType.duration(Duration.ofSeconds(1), Duration.ofHours(1)),
+      "How long a reader may READ what was located for it; must be longer than"
+          + " `request.timeout`."),
+  /** Parsed index files. */
+  INDEX_CACHE(
+      "indexCache",
+      "4096",
+      ValueType.count(1, 1_000_000),
+      "Most map outputs whose index and checksums are kept parsed."),
+  /** Length of control messages. */
+  MESSAGE(
+      "message",
+      "16k",
+      ValueType.bytes(512, 1L << 20),
+      "Length of a control message's buffer; every connection pins a few."),
+  /** LOCATEs open. */
+  LOCATES_IN_FLIGHT(
+      "locatesInFlight",
+      "4",
+      ValueType.count(1, 256),
+      "LOCATE messages that one connection may have open."),
+  /** READs posted. */
+  READS_IN_FLIGHT(
+      "readsInFlight",
+      "64",
+      ValueType.count(1, 16_384),
+      "READs that one connection may have posted."),
+  /** Length of a pool chunk. */
+  CHUNK(
+      "chunk",
+      "1m",
+      ValueType.powerOfTwoBytes(1L << 12, 1L << 28),
+      "Length of the pieces that receive memory is cut into."),
+  /** Receive memory. */
+  POOL_MAX(
+      "pool.max",
+      ValueType.DERIVED,
+      ValueType.bytes(1L << 16, 1L << 44).orDerived(),
+      "Most receive memory, within `pinned.max`; `auto` is half of that. When it is used up blocks"
+          + " go by TCP."),
+  /** Until a connection is made. */
+  CONNECT_TIMEOUT(
+      "connect.timeout",
+      "5s",
+      ValueType.duration(Duration.ofMillis(10), Duration.ofMinutes(10)),
+      "Until a connection, with its proof of identity, is made; also how long a look-up of a peer"
+          + " may take."),
+  /** Until a request is answered. */
+  REQUEST_TIMEOUT(
+      "request.timeout",
+      "30s",
+      ValueType.duration(Duration.ofMillis(10), Duration.ofMinutes(30)),
+      "From sending a LOCATE, or posting READs, to their end."),
+  /** Until an idle connection is closed. */
+  IDLE_TIMEOUT(
+      "idle.timeout",
+      "60s",
+      ValueType.duration(Duration.ofMillis(100), Duration.ofDays(1)),
+      "Until a connection that nobody uses is closed."),
+  /** First quarantine. */
+  QUARANTINE(
+      "quarantine",
+      "1s",
+      ValueType.duration(Duration.ofMillis(1), Duration.ofHours(1)),
+      "How long a peer is first left alone after a failure; doubles each time."),
+  /** Longest quarantine. */
+  QUARANTINE_MAX(
+      "quarantine.max",
+      "60s",
+      ValueType.duration(Duration.ofMillis(1), Duration.ofDays(1)),
+      "The longest that a peer is left alone; at least `quarantine`."),
+  /** Connections at once. */
+  MAX_CONNECTIONS(
+      "maxConnections",
+      "1024",
+      ValueType.count(1, 65_536),
+      "Most connections at once; the oldest idle one makes room for a new one."),
+  /** Delivery threads. */
+  DELIVERY_THREADS(
+      "deliveryThreads",
+      "2",
+      ValueType.count(1, 64),
+      "Threads that verify blocks, write them to disk and hand them to tasks."),
+  /** Whether sums are checked. */
+  VERIFY(
+      "verify",
+      "true",
+      ValueType.flag(),
+      "Whether blocks read by RDMA are checked against the checksums that Spark wrote"
+          + " (`spark.shuffle.checksum.*`)."),
+  /** Busy polling. */
+  SPIN(
+      "spin",
+      "50us",
+      ValueType.duration(Duration.ZERO, Duration.ofSeconds(1)),
+      "How long the transport's thread polls before it sleeps."),
+  /** Plain text on the fabric allowed. */
+  TRUSTED_FABRIC(
+      "trustedFabric",
+      "false",
+      ValueType.flag(),
+      "RDMA carries blocks as they are stored. With `spark.network.crypto.enabled` or"
+          + " `spark.ssl.rpc.enabled` it is therefore off, unless `spark.io.encryption.enabled`"
+          + " encrypts the blocks themselves, or this says that the fabric is trusted.");
+
+  /** In front of every key. */
+  public static final String PREFIX = "spark.shuffle.rdma.";
+
+  private final String name;
+  private final String defaultText;
+
+  // Its parser is a function without state.
+  @SuppressWarnings("ImmutableEnumChecker")
+  private final ValueType type;
+
+  private final String meaning;
+
+  ShuffleSetting(String name, String defaultText, ValueType type, String meaning) {
+    this.name = name;
+    this.defaultText = defaultText;
+    this.type = type;
+    this.meaning = meaning;
+  }
+
+  /** The whole key. */
+  public String key() {
+    return PREFIX + name;
+  }
+
+  /** Value when it is not set, as a user would write it. */
+  public String defaultText() {
+    return defaultText;
+  }
+
+  /** What is allowed, in words. */
+  public String allowed() {
+    return type.allowed();
+  }
+
+  /** What it does, in Markdown. */
+  public String meaning() {
+    return meaning;
+  }
+
+  Object parse(String text) {
+    try {
+      return type.parser().apply(text);
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException(
+          "bad setting: key=" + key() + " value=" + text + " allowed=" + allowed(), e);
+    }
+  }
+}

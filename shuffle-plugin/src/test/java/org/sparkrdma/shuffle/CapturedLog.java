@@ -1,0 +1,54 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.apache.logging.log4j.Level;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.core.LogEvent;
+import org.apache.logging.log4j.core.Logger;
+import org.apache.logging.log4j.core.appender.AbstractAppender;
+import org.apache.logging.log4j.core.config.Property;
+
+/** Collects what the plug-in logs from WARN on, until closed. */
+final class CapturedLog implements AutoCloseable {
+  private final List<String> lines = new CopyOnWriteArrayList<>();
+  private final Logger logger = (Logger) LogManager.getLogger("org.sparkrdma");
+  private final AbstractAppender appender =
+      new AbstractAppender("captured", null, null, true, Property.EMPTY_ARRAY) {
+        @Override
+        public void append(LogEvent event) {
+          if (event.getLevel().isMoreSpecificThan(Level.WARN)) {
+            lines.add(event.getMessage().getFormattedMessage());
+          }
+        }
+      };
+
+  CapturedLog() {
+    appender.start();
+    logger.addAppender(appender);
+  }
+
+  /** Lines of WARN and worse, in order. */
+  List<String> warnings() {
+    return List.copyOf(lines);
+  }
+
+  @Override
+  public void close() {
+    logger.removeAppender(appender);
+    appender.stop();
+  }
+}

@@ -1,0 +1,128 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import org.apache.spark.SparkConf;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import scala.Tuple2;
+
+@Timeout(120)
+class RdmaShuffleManagerTest {
+  private static final List<Integer> NUMBERS = IntStream.range(0, 1_000).boxed().toList();
+
+  @Test
+  void shouldRunAsPlainSparkWithOneWarningWhenThereIsNoRdma() {
+    try (CapturedLog log = new CapturedLog();
+        JavaSparkContext spark = new JavaSparkContext(conf())) {
+      assertThat(sumsByRemainder(spark)).hasSize(7).containsEntry(0, 71_071);
+      assertThat(sumsByRemainder(spark)).hasSize(7);
+      assertThat(log.warnings())
+          .singleElement()
+          .asString()
+          .contains("RDMA is not used", "Spark's own");
+      assertThat(manager().counters())
+          .containsEntry("rdma.bytes.read", 0L)
+          .containsEntry("fallback.unavailable", 8L);
+    }
+  }
+
+  @Test
+  void shouldServeOneContextAfterTheOther() {
+    for (int i = 0; i < 2; i++) {
+      try (JavaSparkContext spark = new JavaSparkContext(conf())) {
+        assertThat(sumsByRemainder(spark)).hasSize(7);
+        assertThat(manager().counters()).containsEntry("fallback.unavailable", 4L);
+      }
+    }
+  }
+
+  @Test
+  void shouldSayAndCountNothingWhenTheModeIsOff() {
+    try (CapturedLog log = new CapturedLog();
+        JavaSparkContext spark =
+            new JavaSparkContext(conf().set("spark.shuffle.rdma.mode", "off"))) {
+      assertThat(sumsByRemainder(spark)).hasSize(7);
+      assertThat(log.warnings()).isEmpty();
+      assertThat(manager().counters()).doesNotContainKey("fallback.unavailable");
+    }
+  }
+
+  @Test
+  void shouldFailTheTaskWithTheReasonsWhenRdmaIsRequired() {
+    try (JavaSparkContext spark =
+        new JavaSparkContext(
+            conf()
+                .set("spark.shuffle.rdma.mode", "required")
+                .set("spark.shuffle.useOldFetchProtocol", "true"))) {
+      assertThatThrownBy(() -> sumsByRemainder(spark))
+          .hasMessageContaining("spark.shuffle.rdma.mode=required")
+          .hasMessageContaining("spark.shuffle.useOldFetchProtocol=true");
+    }
+  }
+
+  @Test
+  void shouldRefuseABadSettingOnTheDriver() {
+    SparkConf bad = conf().set("spark.shuffle.rdma.window", "17m");
+    assertThatThrownBy(() -> new RdmaShuffleManager(bad, true))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("key=spark.shuffle.rdma.window value=17m");
+  }
+
+  @Test
+  void shouldGoOnWithoutRdmaWhenAnExecutorSeesABadSetting() {
+    SparkConf bad = conf().set("spark.shuffle.rdma.window", "17m");
+    assertThat(new RdmaShuffleManager(bad, false).counters()).containsEntry("rdma.bytes.read", 0L);
+  }
+
+  @Test
+  void shouldSayOnceWhatBecameOfSparkRdmasKeys() {
+    try (CapturedLog log = new CapturedLog()) {
+      new RdmaShuffleManager(conf().set("spark.shuffle.rdma.recvQueueDepth", "1024"), true).stop();
+      assertThat(log.warnings())
+          .singleElement()
+          .asString()
+          .contains("recvQueueDepth", "replaced by spark.shuffle.rdma.locatesInFlight");
+    }
+  }
+
+  private static SparkConf conf() {
+    return new SparkConf(false)
+        .setMaster("local[2]")
+        .setAppName("manager")
+        .set("spark.ui.enabled", "false")
+        .set("spark.driver.host", "127.0.0.1")
+        .set("spark.shuffle.manager", RdmaShuffleManager.class.getName());
+  }
+
+  private static RdmaShuffleManager manager() {
+    return (RdmaShuffleManager) SparkEnv.get().shuffleManager();
+  }
+
+  private static Map<Integer, Integer> sumsByRemainder(JavaSparkContext spark) {
+    return spark
+        .parallelize(NUMBERS, 3)
+        .mapToPair(number -> new Tuple2<>(number % 7, number))
+        .reduceByKey(Integer::sum, 4)
+        .collectAsMap();
+  }
+}
