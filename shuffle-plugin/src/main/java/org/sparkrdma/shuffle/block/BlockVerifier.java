@@ -1,3 +1,16 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
 package org.sparkrdma.shuffle.block;
 
 import java.nio.ByteBuffer;
@@ -7,8 +20,8 @@ import java.util.zip.CRC32C;
 import java.util.zip.Checksum;
 
 /**
- * Compares a block, fed from front to back, with the checksums that Spark recorded when it was written,
- * partition by partition. Owned by one thread at a time.
+ * Compares a block, fed from front to back, with the checksums that Spark recorded when it was
+ * written, partition by partition. Owned by one thread at a time.
  */
 public final class BlockVerifier {
   /** How a comparison ended. */
@@ -28,9 +41,10 @@ public final class BlockVerifier {
   private boolean mismatch;
 
   /**
-   * @param checksumKind as {@link org.sparkrdma.shuffle.wire.Located#NO_CHECKSUM} and its companions
-   * @param sums of the block; may grow while it is fed, as long as a partition's sum is there before the
-   *     bytes behind that partition's end
+   * @param checksumKind as {@link org.sparkrdma.shuffle.wire.Located#NO_CHECKSUM} and its
+   *     companions
+   * @param sums of the block; may grow while it is fed, as long as a partition's sum is there
+   *     before the bytes behind that partition's end
    */
   public BlockVerifier(int checksumKind, PartitionSums sums) {
     this.checksum =

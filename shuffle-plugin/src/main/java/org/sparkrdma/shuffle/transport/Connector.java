@@ -1,3 +1,16 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
 package org.sparkrdma.shuffle.transport;
 
 import java.net.InetSocketAddress;
@@ -18,12 +31,13 @@ import org.sparkrdma.verbs.cm.ConnectionManager;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
 
 /**
- * Makes connections: asks for them, and takes or refuses those that peers ask for. Owned by the agent.
+ * Makes connections: asks for them, and takes or refuses those that peers ask for. Owned by the
+ * agent.
  *
- * <p>Two executors share one connection. When both ask at once, the request of the lower incarnation
- * (unsigned) stands: the other end takes it and drops its own. A request that crossed on the wire with
- * one that was accepted meanwhile is told apart from one of a peer that has lost its connection by the
- * generation in its HELLO, which counts the connections the sender knows of.
+ * <p>Two executors share one connection. When both ask at once, the request of the lower
+ * incarnation (unsigned) stands: the other end takes it and drops its own. A request that crossed
+ * on the wire with one that was accepted meanwhile is told apart from one of a peer that has lost
+ * its connection by the generation in its HELLO, which counts the connections the sender knows of.
  */
 final class Connector {
   private static final Logger LOG = LoggerFactory.getLogger(Connector.class);
@@ -99,8 +113,7 @@ final class Connector {
       case RESOLVE_FAILED, UNREACHABLE, CONNECT_ERROR ->
           fail(connection, FallbackReason.CONNECT_FAILED, event.type() + " " + event.reason());
       case DISCONNECTED, DEVICE_REMOVED ->
-          connection.breaks(
-              BrokenConnection.nobodysFault(event.type() + " " + event.reason()));
+          connection.breaks(BrokenConnection.nobodysFault(event.type() + " " + event.reason()));
       case CONNECT_REQUEST -> throw new IllegalStateException("handled above");
     }
   }
@@ -125,8 +138,7 @@ final class Connector {
       byte[] nonce = new byte[Hello.NONCE_BYTES];
       random.nextBytes(nonce);
       connection.hello(
-          Hello.of(
-              peer.generation(), peer.incarnation(), context.self().incarnation(), nonce));
+          Hello.of(peer.generation(), peer.incarnation(), context.self().incarnation(), nonce));
       connection.state(PeerConnection.State.CONNECTING);
       connection
           .connection()

@@ -1,3 +1,16 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
 package org.sparkrdma.shuffle.transport;
 
 import java.io.IOException;
@@ -18,8 +31,8 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 
 /**
- * Verifies blocks, writes them to disk and hands them over, on threads of its own: the agent never calls
- * Spark. Its methods are called by the agent and return at once.
+ * Verifies blocks, writes them to disk and hands them over, on threads of its own: the agent never
+ * calls Spark. Its methods are called by the agent and return at once.
  */
 final class Delivery {
   private static final Logger LOG = LoggerFactory.getLogger(Delivery.class);
@@ -42,8 +55,8 @@ final class Delivery {
   }
 
   /**
-   * Writes what has been read of a block to its file; the whole block is handed over, of others the rest
-   * is asked for.
+   * Writes what has been read of a block to its file; the whole block is handed over, of others the
+   * rest is asked for.
    *
    * @param rest called on a delivery thread when there is more to fetch
    */
@@ -90,8 +103,7 @@ final class Delivery {
   private void writeNow(BlockProgress block, Consumer<BlockProgress> rest) {
     try {
       if (block.disk() == null) {
-        block.disk(
-            new DiskBlock(block.fetch().files(), conf, block.checksumKind(), block.sums()));
+        block.disk(new DiskBlock(block.fetch().files(), conf, block.checksumKind(), block.sums()));
       }
       block.disk().write(block.segments(), verify);
       block.releaseSegments();

@@ -1,3 +1,16 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
 package org.sparkrdma.shuffle.transport;
 
 import java.nio.ByteBuffer;
@@ -16,8 +29,8 @@ import org.sparkrdma.shuffle.wire.MalformedMessageException;
 import org.sparkrdma.shuffle.wire.Release;
 
 /**
- * The fetching half of a connection: asks where blocks are, posts the READs, hands over what has come and
- * gives leases back. Owned by the agent.
+ * The fetching half of a connection: asks where blocks are, posts the READs, hands over what has
+ * come and gives leases back. Owned by the agent.
  *
  * <pre>
  *  wanted ──LOCATE──► open ──LOCATED──► batch of READs ──all done──► delivered
@@ -260,8 +273,7 @@ final class FetchSide implements ReadOperation.Listener {
   BrokenConnection expired(long nowNs) {
     for (OpenRequest request : open) {
       if (request.deadlineNs() - nowNs < 0) {
-        return new BrokenConnection(
-            FallbackReason.TIMEOUT, "no answer in time", request.blocks());
+        return new BrokenConnection(FallbackReason.TIMEOUT, "no answer in time", request.blocks());
       }
     }
     for (ReadBatch batch : batches) {
@@ -278,7 +290,8 @@ final class FetchSide implements ReadOperation.Listener {
   }
 
   /**
-   * Gives everything up, after the queue pair is destroyed: sinks go back, and the blocks are returned.
+   * Gives everything up, after the queue pair is destroyed: sinks go back, and the blocks are
+   * returned.
    */
   List<BlockProgress> abandon() {
     List<BlockProgress> left = new ArrayList<>(wanted);

@@ -1,3 +1,16 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
 package org.sparkrdma.shuffle.transport;
 
 import java.nio.ByteBuffer;
@@ -10,8 +23,8 @@ import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.shuffle.wire.MalformedMessageException;
 
 /**
- * Turns the pieces of a LOCATED into READs: as many as there is receive memory for, neighbours merged.
- * Owned by the agent.
+ * Turns the pieces of a LOCATED into READs: as many as there is receive memory for, neighbours
+ * merged. Owned by the agent.
  */
 final class LocatedReader {
   /** Most of a block to disk that is read before it is written. */
@@ -49,8 +62,7 @@ final class LocatedReader {
    * @param told set for each block that the message says something of
    * @throws MalformedMessageException when the pieces do not fit the question
    */
-  void read(
-      Located.Decoder message, BlockProgress[] blocks, boolean[] told, ReadBatch batch) {
+  void read(Located.Decoder message, BlockProgress[] blocks, boolean[] told, ReadBatch batch) {
     poolEmpty = false;
     int pieces = 0;
     int before = 0;

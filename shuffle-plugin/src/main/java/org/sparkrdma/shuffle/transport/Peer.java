@@ -1,3 +1,16 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
 package org.sparkrdma.shuffle.transport;
 
 import java.util.ArrayDeque;
@@ -7,8 +20,8 @@ import org.sparkrdma.shuffle.directory.Endpoint;
 /**
  * Another executor, as far as this one deals with it. Owned by the agent.
  *
- * <p>At most one connection is established; beside it there may be an attempt of ours and one of the
- * peer's, see {@link Connector} for which of them stands.
+ * <p>At most one connection is established; beside it there may be an attempt of ours and one of
+ * the peer's, see {@link Connector} for which of them stands.
  */
 final class Peer {
   private final long incarnation;

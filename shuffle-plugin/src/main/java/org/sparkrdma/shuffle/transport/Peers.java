@@ -1,3 +1,16 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
 package org.sparkrdma.shuffle.transport;
 
 import java.util.ArrayList;
@@ -11,8 +24,8 @@ import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /**
- * Routes blocks to connections, and decides what becomes of them when a connection cannot be made or
- * ends. Owned by the agent.
+ * Routes blocks to connections, and decides what becomes of them when a connection cannot be made
+ * or ends. Owned by the agent.
  */
 final class Peers {
   private final TransportContext context;
@@ -26,8 +39,7 @@ final class Peers {
 
   Peer of(long incarnation) {
     return byIncarnation.computeIfAbsent(
-        incarnation,
-        key -> new Peer(key, block -> context.agent().accept(() -> want(block))));
+        incarnation, key -> new Peer(key, block -> context.agent().accept(() -> want(block))));
   }
 
   Collection<Peer> all() {
@@ -64,7 +76,9 @@ final class Peers {
     }
   }
 
-  /** Ends a connection, or an attempt at one; blocks of others than those at fault are wanted again. */
+  /**
+   * Ends a connection, or an attempt at one; blocks of others than those at fault are wanted again.
+   */
   void end(PeerConnection connection, BrokenConnection why) {
     boolean counted = connection.state() == PeerConnection.State.ESTABLISHED;
     List<BlockProgress> left = connection.close();

@@ -1,3 +1,16 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
 package org.sparkrdma.shuffle.transport;
 
 import java.net.InetSocketAddress;
@@ -37,9 +50,9 @@ import org.sparkrdma.verbs.device.Transport;
 /**
  * An executor's end of the RDMA shuffle: listens, connects, fetches and serves on one device.
  *
- * <p>{@link #open} builds and starts it; {@link #close} answers every block still under way, ends every
- * connection and gives all memory back, in verbs order. The device and the budget belong to the caller.
- * Safe for any thread.
+ * <p>{@link #open} builds and starts it; {@link #close} answers every block still under way, ends
+ * every connection and gives all memory back, in verbs order. The device and the budget belong to
+ * the caller. Safe for any thread.
  */
 public final class RdmaTransport implements BlockTransport, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(RdmaTransport.class);
@@ -111,8 +124,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     int perConnection = settings.readsInFlight() + 4 * (settings.locatesInFlight() + 1);
     int connections =
         Math.min(settings.maxConnections(), limits.maxCompletionQueueDepth() / perConnection);
-    completions =
-        undo.push(device.createCompletionQueue(connections * perConnection, channel));
+    completions = undo.push(device.createCompletionQueue(connections * perConnection, channel));
     manager = undo.push(device.createConnectionManager(channel));
     sinks = undo.push(sinkPool(device, domain, env.budget(), settings));
     int slots = 4 * (settings.locatesInFlight() + 1);
@@ -215,8 +227,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
           if (closed) {
             fetch
                 .blocks()
-                .forEach(
-                    block -> delivery.fail(block, FallbackReason.STOPPED, "executor stops"));
+                .forEach(block -> delivery.fail(block, FallbackReason.STOPPED, "executor stops"));
           } else {
             fetch.blocks().forEach(peers::want);
           }
@@ -263,8 +274,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
       domain.close();
     } else {
       LOG.info(
-          "receive memory is still being read: chunks={}",
-          sinks.chunksOut() + control.chunksOut());
+          "receive memory is still being read: chunks={}", sinks.chunksOut() + control.chunksOut());
     }
   }
 }

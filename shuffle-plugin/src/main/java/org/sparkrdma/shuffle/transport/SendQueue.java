@@ -1,3 +1,16 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
 package org.sparkrdma.shuffle.transport;
 
 import org.sparkrdma.verbs.MemoryRegion;
@@ -8,9 +21,9 @@ import org.sparkrdma.verbs.WorkRequest;
  * The send side of a queue pair: gathers work requests, posts them together, and knows what is done
  * when a completion comes. Owned by the agent.
  *
- * <p>Requests get consecutive numbers as their ids. Sends complete in order, so a completion of number n
- * says that all up to n are done, and only the last READ of a batch, and one now and then, need be
- * signalled.
+ * <p>Requests get consecutive numbers as their ids. Sends complete in order, so a completion of
+ * number n says that all up to n are done, and only the last READ of a batch, and one now and then,
+ * need be signalled.
  */
 final class SendQueue {
   private final QueuePair queuePair;

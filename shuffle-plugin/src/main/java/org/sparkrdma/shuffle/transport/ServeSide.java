@@ -1,3 +1,16 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
 package org.sparkrdma.shuffle.transport;
 
 import java.nio.ByteBuffer;
@@ -9,7 +22,10 @@ import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.MalformedMessageException;
 import org.sparkrdma.shuffle.wire.Release;
 
-/** The serving half of a connection: hands LOCATEs to the server, sends its answers. Owned by the agent. */
+/**
+ * The serving half of a connection: hands LOCATEs to the server, sends its answers. Owned by the
+ * agent.
+ */
 final class ServeSide {
   private final TransportContext context;
   private final SendQueue sends;
@@ -68,10 +84,7 @@ final class ServeSide {
 
   private void answer(ControlSlot slot, int lengthBytes) {
     sends.send(
-        slot.chunk().region(),
-        slot.chunk().regionOffset(),
-        lengthBytes,
-        () -> freeSlots.add(slot));
+        slot.chunk().region(), slot.chunk().regionOffset(), lengthBytes, () -> freeSlots.add(slot));
   }
 
   /** The queue pair is destroyed: answers still to come are dropped. */
@@ -129,7 +142,7 @@ final class ServeSide {
         return;
       }
       receiveAgain.accept(received);
-      answer(slot, lengthBytes);
+      ServeSide.this.answer(slot, lengthBytes);
       sends.flush();
     }
   }

@@ -1,3 +1,16 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
 package org.sparkrdma.shuffle.transport;
 
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -13,8 +26,8 @@ import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionManager;
 
 /**
- * The one thread that owns the completion queue, the connection manager and everything of all peers. It
- * never calls Spark and never waits for anything but its completion channel.
+ * The one thread that owns the completion queue, the connection manager and everything of all
+ * peers. It never calls Spark and never waits for anything but its completion channel.
  *
  * <p>Others hand it commands; {@link #doWork} is one turn and may be called by hand in tests.
  */
@@ -188,10 +201,7 @@ final class TransportAgent implements Runnable, CompletionHandler {
         if (attempt != null) {
           peers.end(attempt, BrokenConnection.nobodysFault("connect timed out"));
         }
-        peers.giveUp(
-            peer,
-            FallbackReason.CONNECT_FAILED,
-            "no connection in time");
+        peers.giveUp(peer, FallbackReason.CONNECT_FAILED, "no connection in time");
       }
     }
   }
