@@ -32,7 +32,6 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.RdmaMetricsSource;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
-import org.sparkrdma.verbs.VerbsException;
 
 /**
  * What {@code spark.shuffle.manager} names: Spark's own sort shuffle, of which the reader fetches
@@ -47,11 +46,6 @@ public final class RdmaShuffleManager extends SortShuffleManager {
 
   /** How long a task of mode required waits for RDMA to come up. */
   private static final Duration REQUIRED_WAIT = Duration.ofSeconds(60);
-
-  private static final TransportFactory NO_TRANSPORT =
-      parts -> {
-        throw new VerbsException("start", "this build carries no transport");
-      };
 
   private final SparkConf conf;
   private final TransportFactory transports;
@@ -70,7 +64,7 @@ public final class RdmaShuffleManager extends SortShuffleManager {
    * @throws IllegalArgumentException on the driver, when a setting is wrong
    */
   public RdmaShuffleManager(SparkConf conf, boolean isDriver) {
-    this(conf, isDriver, NO_TRANSPORT);
+    this(conf, isDriver, new RdmaTransportFactory());
   }
 
   RdmaShuffleManager(SparkConf conf, boolean isDriver, TransportFactory transports) {

@@ -1,0 +1,103 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.security.SecureRandom;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.network.netty.SparkTransportConf;
+import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.serve.SparkMapOutputs;
+import org.sparkrdma.shuffle.transport.BlockTransport;
+import org.sparkrdma.shuffle.transport.RdmaTransport;
+import org.sparkrdma.shuffle.wire.Hello;
+import org.sparkrdma.verbs.VerbsException;
+import scala.Option;
+
+/** Starts the {@link RdmaTransport} of an executor. Stateless. */
+final class RdmaTransportFactory implements TransportFactory {
+  @Override
+  public RunningTransport start(Parts parts) throws VerbsException {
+    SparkEnv env = parts.env();
+    SecureRandom random = new SecureRandom();
+    byte[] token = new byte[Endpoint.TOKEN_BYTES];
+    random.nextBytes(token);
+    long incarnation = random.nextLong();
+    String engine = parts.device().info().engine();
+    RdmaTransport transport =
+        RdmaTransport.open(
+            parts.settings().transport(parts.pinnedMaxBytes()),
+            parts.settings().serve(),
+            new RdmaTransport.Environment(
+                parts.device(),
+                parts.budget(),
+                new SparkMapOutputs(parts.resolver(), env.conf()),
+                SparkTransportConf.fromSparkConf(
+                    env.conf(), "shuffle", 0, Option.empty(), Option.empty()),
+                new InetSocketAddress(listenAddress(parts), parts.settings().port()),
+                address ->
+                    new Endpoint(
+                        env.executorId(),
+                        address.getAddress().getHostAddress(),
+                        address.getPort(),
+                        engine,
+                        Hello.PROTOCOL,
+                        incarnation,
+                        token),
+                parts.counters(),
+                System::nanoTime));
+    return new Running(transport);
+  }
+
+  private static InetAddress listenAddress(Parts parts) throws VerbsException {
+    String wanted =
+        parts
+            .settings()
+            .address()
+            .orElseGet(() -> parts.env().blockManager().blockManagerId().host());
+    try {
+      return parts.settings().address().isPresent()
+          ? ListenAddress.find(wanted)
+          : InetAddress.getByName(wanted);
+    } catch (IOException | NumberFormatException e) {
+      throw new VerbsException(
+          "listen", "cannot listen: address=" + wanted + ": " + e.getMessage(), e);
+    }
+  }
+
+  /** The transport as the runtime sees it. */
+  private record Running(RdmaTransport rdma) implements RunningTransport {
+    @Override
+    public BlockTransport transport() {
+      return rdma;
+    }
+
+    @Override
+    public Endpoint endpoint() {
+      return rdma.endpoint();
+    }
+
+    @Override
+    public void unregisterShuffle(int shuffleId) {
+      rdma.forgetShuffle(shuffleId, () -> {});
+    }
+
+    @Override
+    public void close() {
+      rdma.close();
+    }
+  }
+}
