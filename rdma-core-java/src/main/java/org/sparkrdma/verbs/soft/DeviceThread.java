@@ -206,7 +206,10 @@ final class DeviceThread {
 
   private void round() throws IOException {
     nowNs = System.nanoTime();
-    boolean worked = runCommands() | answerDoorbells() | fireTimers() | runQueuePairs();
+    boolean worked = runCommands();
+    worked |= answerDoorbells();
+    worked |= fireTimers();
+    worked |= runQueuePairs();
     signalNow();
     if (worked) {
       if (nowNs - selectedNs > SELECT_EVERY_NS) {

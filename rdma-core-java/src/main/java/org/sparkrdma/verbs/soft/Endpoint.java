@@ -19,7 +19,7 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 import java.time.Duration;
-import org.sparkrdma.verbs.cm.ConnectionEvent.Type;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
 
 /**
@@ -92,7 +92,7 @@ final class Endpoint implements Link.Frames {
     device.endpoints().add(this);
     limit(
         wanted.timeout().toNanos(),
-        () -> fail(Type.UNREACHABLE, "no answer: timeout=" + wanted.timeout()));
+        () -> fail(ConnectionEvent.Type.UNREACHABLE, "no answer: timeout=" + wanted.timeout()));
   }
 
   /** Begins to wait for the greeting. */
@@ -106,7 +106,7 @@ final class Endpoint implements Link.Frames {
     adopt(pair);
     if (state != State.REQUESTED) {
       pair.fail();
-      connection.onFailed(Type.CONNECT_ERROR, "the peer has gone");
+      connection.onFailed(ConnectionEvent.Type.CONNECT_ERROR, "the peer has gone");
       return;
     }
     parameters = answer;
@@ -115,7 +115,7 @@ final class Endpoint implements Link.Frames {
     sendHello(Link.REPLY);
     limit(
         device.settings().greetingTimeoutNs(),
-        () -> fail(Type.CONNECT_ERROR, "the peer did not confirm"));
+        () -> fail(ConnectionEvent.Type.CONNECT_ERROR, "the peer did not confirm"));
   }
 
   private void adopt(SoftQueuePair pair) {
@@ -149,7 +149,7 @@ final class Endpoint implements Link.Frames {
       queuePair.fail();
       connection.onDisconnected(reason);
     } else if (state == State.ACCEPTED) {
-      fail(Type.CONNECT_ERROR, reason);
+      fail(ConnectionEvent.Type.CONNECT_ERROR, reason);
     }
   }
 
@@ -167,7 +167,7 @@ final class Endpoint implements Link.Frames {
       sayDisconnect();
       connection.onDisconnected("the queue pair is in error");
     } else if (state == State.ACCEPTED || state == State.REQUESTING) {
-      fail(Type.CONNECT_ERROR, "the queue pair was closed");
+      fail(ConnectionEvent.Type.CONNECT_ERROR, "the queue pair was closed");
     }
   }
 
@@ -201,7 +201,7 @@ final class Endpoint implements Link.Frames {
       link.out().put(body);
       link.flush();
     } catch (IOException e) {
-      fail(Type.CONNECT_ERROR, e.getMessage());
+      fail(ConnectionEvent.Type.CONNECT_ERROR, e.getMessage());
     }
   }
 
@@ -215,7 +215,7 @@ final class Endpoint implements Link.Frames {
 
   @Override
   public void onConnectRefused(String reason) {
-    fail(Type.REJECTED, reason);
+    fail(ConnectionEvent.Type.REJECTED, reason);
   }
 
   @Override
@@ -228,7 +228,7 @@ final class Endpoint implements Link.Frames {
         case Link.SEND, Link.WRITTEN -> queuePair.receiveSide().onMessage(header);
         case Link.ACKNOWLEDGE -> queuePair.sendSide().onAcknowledged(header.sequence);
         case Link.NOT_READY -> queuePair.sendSide().onNotReady(header.sequence);
-        case Link.FAILED -> queuePair.sendSide().onFailed(header.sequence, header.extent);
+        case Link.FAILED -> queuePair.sendSide().onFailed(header.sequence, header.extent == 1);
         default -> throw unexpected(header);
       }
     } else {
@@ -279,7 +279,7 @@ final class Endpoint implements Link.Frames {
     try {
       privateData = meet();
     } catch (IOException e) {
-      fail(Type.REJECTED, e.getMessage());
+      fail(ConnectionEvent.Type.REJECTED, e.getMessage());
       return;
     }
     cancelTimer();
@@ -334,7 +334,7 @@ final class Endpoint implements Link.Frames {
     require(state == State.REQUESTING, header);
     byte[] text = new byte[body.flip().remaining()];
     body.get(text);
-    fail(Type.REJECTED, "refused: " + new String(text, StandardCharsets.UTF_8));
+    fail(ConnectionEvent.Type.REJECTED, "refused: " + new String(text, StandardCharsets.UTF_8));
   }
 
   private void onDisconnect() {
@@ -380,13 +380,13 @@ final class Endpoint implements Link.Frames {
       }
       case CONNECTING, REQUESTING, ACCEPTED -> {
         queuePair.fail();
-        connection.onFailed(Type.CONNECT_ERROR, reason);
+        connection.onFailed(ConnectionEvent.Type.CONNECT_ERROR, reason);
       }
       default -> {}
     }
   }
 
-  private void fail(Type type, String reason) {
+  private void fail(ConnectionEvent.Type type, String reason) {
     closeNow();
     queuePair.fail();
     connection.onFailed(type, reason);

@@ -15,8 +15,10 @@ package org.sparkrdma.verbs.soft;
 
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -73,7 +75,7 @@ final class FaultPlan {
 
   private final List<Rule> rules;
   private final SplittableRandom random;
-  private final long[] counts = new long[Kind.values().length];
+  private final Map<Kind, Long> counts = new EnumMap<>(Kind.class);
 
   private FaultPlan(List<Rule> rules, long seed) {
     this.rules = rules;
@@ -144,7 +146,7 @@ final class FaultPlan {
       read.progress = chooseBelow(read.totalBytes);
       ByteBuffer sink = read.view(1);
       int at = sink.position();
-      sink.put(at, (byte) (sink.get(at) ^ 1 << (int) chooseBelow(Byte.SIZE)));
+      sink.put(at, (byte) (sink.get(at) ^ (1 << (int) chooseBelow(Byte.SIZE))));
       read.progress = end;
     }
   }
@@ -154,7 +156,7 @@ final class FaultPlan {
   }
 
   private synchronized Rule strike(Kind kind) {
-    long count = ++counts[kind.ordinal()];
+    long count = counts.merge(kind, 1L, Long::sum);
     Rule struck = null;
     for (Rule rule : rules) {
       if (rule.kind == kind && (rule.hits(count) || rule.chance > random.nextDouble())) {
@@ -166,7 +168,7 @@ final class FaultPlan {
 
   private record Rule(Kind kind, long n, boolean andLater, double chance, long durationNs) {
     boolean hits(long count) {
-      return n > 0 && (count == n || andLater && count > n);
+      return n > 0 && (count == n || (andLater && count > n));
     }
   }
 }

@@ -26,7 +26,8 @@ import java.nio.channels.SocketChannel;
  *
  * <pre>
  *  0  type (8 bit), flags (8 bit), 0       4  length of what follows the header
- *  8  sequence number                     16  immediate data     20  extent, or status
+ *  8  sequence number                     16  immediate data     20  extent; of FAILED 1 for
+ *                                                              an invalid message
  * </pre>
  *
  * <p>All fields little-endian. Buffers are fixed: a frame longer than them passes in pieces.
@@ -173,7 +174,7 @@ final class Link implements DeviceThread.Selected {
       in.flip();
       parse();
       in.compact();
-      if (count == 0 || in.position() > 0 && payloadLeft == 0) {
+      if (count == 0 || (in.position() > 0 && payloadLeft == 0)) {
         return;
       }
     }

@@ -37,7 +37,7 @@ final class MappedWindows implements Mapping {
   /** Maps the first {@code lengthBytes} of the file and keeps the channel until close. */
   MappedWindows(FileChannel channel, long lengthBytes) throws IOException {
     this.channel = channel;
-    int count = (int) ((lengthBytes - 1 >>> STRIDE_SHIFT) + 1);
+    int count = (int) (((lengthBytes - 1) >>> STRIDE_SHIFT) + 1);
     windows = new ByteBuffer[count];
     views = new ByteBuffer[count];
     for (int i = 0; i < count; i++) {
@@ -54,7 +54,7 @@ final class MappedWindows implements Mapping {
   @Override
   public ByteBuffer slice(long offset, int lengthBytes) {
     ByteBuffer window = windows[(int) (offset >>> STRIDE_SHIFT)];
-    int at = (int) (offset & (1L << STRIDE_SHIFT) - 1);
+    int at = (int) (offset & ((1L << STRIDE_SHIFT) - 1));
     try {
       ByteBuffer slice =
           (long) at + lengthBytes <= window.capacity()
@@ -69,7 +69,7 @@ final class MappedWindows implements Mapping {
   @Override
   public ByteBuffer view(long offset, int lengthBytes) {
     ByteBuffer view = views[(int) (offset >>> STRIDE_SHIFT)];
-    int at = (int) (offset & (1L << STRIDE_SHIFT) - 1);
+    int at = (int) (offset & ((1L << STRIDE_SHIFT) - 1));
     return view.limit(at + lengthBytes).position(at);
   }
 

@@ -37,7 +37,7 @@ record ProcessIdentity(int pid, int startTicks) {
 
   /** As one word; never 0. */
   long toWord() {
-    return (long) pid << 32 | startTicks & 0xffff_ffffL;
+    return ((long) pid << 32) | (startTicks & 0xffff_ffffL);
   }
 
   static ProcessIdentity ofWord(long word) {

@@ -41,7 +41,7 @@ final class QueuePairNumbers {
       return -1;
     }
     int number = next[index];
-    next[index] = number + SharedTable.QUEUE_PAIRS & NUMBER_MASK;
+    next[index] = (number + SharedTable.QUEUE_PAIRS) & NUMBER_MASK;
     return number;
   }
 

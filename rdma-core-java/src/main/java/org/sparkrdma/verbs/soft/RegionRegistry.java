@@ -35,7 +35,7 @@ final class RegionRegistry {
     this.table = table;
     var random = new SplittableRandom(seed);
     for (int i = 0; i < nextKey.length; i++) {
-      nextKey[i] = random.nextInt() & ~INDEX_MASK | i;
+      nextKey[i] = (random.nextInt() & ~INDEX_MASK) | i;
     }
   }
 

@@ -88,13 +88,14 @@ final class SendSide {
   void tellFailure(long sequence, WorkStatus status) {
     if (sending == null && link.hasRoomFor(2 * Link.HEADER_BYTES)) {
       putControl();
-      link.putHeader(Link.FAILED, 0, 0, sequence, 0, status.ordinal());
+      link.putHeader(
+          Link.FAILED, 0, 0, sequence, 0, status == WorkStatus.REMOTE_INVALID_REQUEST ? 1 : 0);
     }
   }
 
   /** Tells the peer what it must know before the end; false when the link cannot carry it. */
   boolean finish() {
-    return link == null || sending == null && putControl();
+    return link == null || (sending == null && putControl());
   }
 
   /** One turn; true when it wants another one. */
@@ -333,7 +334,7 @@ final class SendSide {
   /** The peer had no receive for this message and dropped it and what came after. */
   void onNotReady(long sequence) throws ProtocolException {
     onAcknowledged(sequence - 1);
-    if (head == next && sending == null || queue.entry(head).sequence != sequence) {
+    if ((head == next && sending == null) || queue.entry(head).sequence != sequence) {
       throw new ProtocolException("refused what was not sent: sequence=" + sequence);
     }
     if (retries != RETRY_FOR_EVER) {
@@ -352,13 +353,13 @@ final class SendSide {
   }
 
   /** The peer cannot take this message. */
-  void onFailed(long sequence, int status) throws ProtocolException {
+  void onFailed(long sequence, boolean invalid) throws ProtocolException {
     onAcknowledged(sequence - 1);
-    WorkStatus[] all = WorkStatus.values();
-    if (status <= 0 || status >= all.length || head == queue.tail()) {
+    if (head == queue.tail()) {
       throw new ProtocolException("failed what was not sent: sequence=" + sequence);
     }
-    queuePair.fail(head, all[status]);
+    queuePair.fail(
+        head, invalid ? WorkStatus.REMOTE_INVALID_REQUEST : WorkStatus.REMOTE_OPERATION_ERROR);
   }
 
   private void checkSent(long sequence) throws ProtocolException {

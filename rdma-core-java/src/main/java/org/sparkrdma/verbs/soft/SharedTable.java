@@ -138,7 +138,7 @@ final class SharedTable {
     table.putLong(at + FILE_ID, region.fileId());
     table.putInt(at + DOMAIN, region.domainId());
     table.putInt(at + ACCESS, AccessBits.of(region.access()));
-    LONGS.setRelease(table, at, LIVE | key & REGION_MASK);
+    LONGS.setRelease(table, at, LIVE | (key & REGION_MASK));
   }
 
   /** Makes the entry invalid and returns when no peer uses it any more. */
@@ -153,7 +153,7 @@ final class SharedTable {
     int at = queuePair(index);
     table.putInt(at + QUEUE_PAIR_DOMAIN, domain);
     INTS.setOpaque(table, at + QUEUE_PAIR_ACCESS, access);
-    LONGS.setRelease(table, at, LIVE | number & REGION_MASK);
+    LONGS.setRelease(table, at, LIVE | (number & REGION_MASK));
   }
 
   /** Changes what peers may do and returns when no peer is still doing what it may not. */
@@ -168,7 +168,7 @@ final class SharedTable {
   }
 
   void awaitQueuePairReaders(int index) {
-    awaitReaders(QUEUE_PAIR_MASK, index + 1L << 32);
+    awaitReaders(QUEUE_PAIR_MASK, (index + 1L) << 32);
   }
 
   private void awaitReaders(long mask, long holder) {
@@ -205,7 +205,7 @@ final class SharedTable {
     for (int reader = 0; reader < READERS; reader++) {
       int at = reader(reader);
       long before = (long) LONGS.getVolatile(table, at);
-      boolean free = before == 0 || fromTheDead && !ProcessIdentity.ofWord(before).isAlive();
+      boolean free = before == 0 || (fromTheDead && !ProcessIdentity.ofWord(before).isAlive());
       if (free && LONGS.compareAndSet(table, at, before, process.toWord())) {
         LONGS.setVolatile(table, at + HOLD, 0L);
         noteUsed(reader + 1);
@@ -229,7 +229,7 @@ final class SharedTable {
 
   /** Announces an access; what is checked from here to {@link #leave} stays as it is. */
   void enter(int reader, int queuePair, int region) {
-    LONGS.setVolatile(table, reader(reader) + HOLD, queuePair + 1L << 32 | region + 1L);
+    LONGS.setVolatile(table, reader(reader) + HOLD, ((queuePair + 1L) << 32) | (region + 1L));
     VarHandle.fullFence();
   }
 
@@ -238,7 +238,7 @@ final class SharedTable {
   }
 
   boolean isQueuePairLive(int index, int number) {
-    return (long) LONGS.getVolatile(table, queuePair(index)) == (LIVE | number & REGION_MASK);
+    return (long) LONGS.getVolatile(table, queuePair(index)) == (LIVE | (number & REGION_MASK));
   }
 
   int queuePairDomain(int index) {
@@ -250,7 +250,7 @@ final class SharedTable {
   }
 
   boolean isRegionLive(int index, int key) {
-    return (long) LONGS.getVolatile(table, region(index)) == (LIVE | key & REGION_MASK);
+    return (long) LONGS.getVolatile(table, region(index)) == (LIVE | (key & REGION_MASK));
   }
 
   /** Whether the entry is live and of this file; a hint, unless it is held. */

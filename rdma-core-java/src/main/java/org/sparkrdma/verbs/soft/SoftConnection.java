@@ -22,7 +22,6 @@ import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
-import org.sparkrdma.verbs.cm.ConnectionEvent.Type;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
 import org.sparkrdma.verbs.device.DeviceLimits;
 
@@ -41,8 +40,6 @@ final class SoftConnection implements Connection {
     ENDED,
     CLOSED
   }
-
-  private static final byte[] NOTHING = {};
 
   private final SoftDevice device;
   private final SoftConnectionManager manager;
@@ -97,7 +94,7 @@ final class SoftConnection implements Connection {
   @Override
   public QueuePair createQueuePair(ProtectionDomain domain, QueuePairSettings settings)
       throws VerbsException {
-    if (queuePair != null || phase != Phase.RESOLVED && phase != Phase.REQUESTED) {
+    if (queuePair != null || (phase != Phase.RESOLVED && phase != Phase.REQUESTED)) {
       throw new IllegalStateException("no queue pair can be made now: phase=" + phase);
     }
     DeviceLimits limits = device.info().limits();
@@ -137,7 +134,7 @@ final class SoftConnection implements Connection {
     checkPrivateData(parameters.privateData());
     phase = Phase.CONNECTING;
     if (device.faults().strikes(FaultPlan.Kind.REFUSE_CONNECT)) {
-      onFailed(Type.REJECTED, "the fault plan refused the connection");
+      onFailed(ConnectionEvent.Type.REJECTED, "the fault plan refused the connection");
       return;
     }
     boolean mute = device.faults().strikes(FaultPlan.Kind.HANG_CONNECT);
@@ -254,33 +251,36 @@ final class SoftConnection implements Connection {
   void onResolved(InetSocketAddress local) {
     localAddress = local;
     move(Phase.RESOLVED);
-    manager.offer(Type.RESOLVED, this, "");
+    manager.offer(ConnectionEvent.Type.RESOLVED, this, "");
   }
 
   /** Offers a peer's request to the owner. */
   void offerRequest(SoftListener listener, byte[] privateData) {
     manager.add(this);
-    manager.offer(new ConnectionEvent(Type.CONNECT_REQUEST, this, listener, privateData, ""));
+    manager.offer(
+        new ConnectionEvent(ConnectionEvent.Type.CONNECT_REQUEST, this, listener, privateData, ""));
   }
 
   void onEstablished(byte[] privateData) {
     move(Phase.ESTABLISHED);
-    manager.offer(new ConnectionEvent(Type.ESTABLISHED, this, null, privateData, ""));
+    manager.offer(
+        new ConnectionEvent(ConnectionEvent.Type.ESTABLISHED, this, null, privateData, ""));
   }
 
   void onRejected(byte[] privateData, String reason) {
     move(Phase.ENDED);
-    manager.offer(new ConnectionEvent(Type.REJECTED, this, null, privateData, reason));
+    manager.offer(
+        new ConnectionEvent(ConnectionEvent.Type.REJECTED, this, null, privateData, reason));
   }
 
-  void onFailed(Type type, String reason) {
+  void onFailed(ConnectionEvent.Type type, String reason) {
     move(Phase.ENDED);
     manager.offer(type, this, reason);
   }
 
   void onDisconnected(String reason) {
     move(Phase.ENDED);
-    manager.offer(Type.DISCONNECTED, this, reason);
+    manager.offer(ConnectionEvent.Type.DISCONNECTED, this, reason);
   }
 
   private synchronized void move(Phase to) {

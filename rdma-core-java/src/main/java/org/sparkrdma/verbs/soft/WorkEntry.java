@@ -89,7 +89,7 @@ final class WorkEntry {
   boolean isOneSided() {
     return opcode == Opcode.READ
         || opcode == Opcode.WRITE
-        || opcode == Opcode.WRITE_WITH_IMMEDIATE && !written;
+        || (opcode == Opcode.WRITE_WITH_IMMEDIATE && !written);
   }
 
   /** Lets go of the regions, so that nothing keeps their memory mapped. */
@@ -104,7 +104,7 @@ final class WorkEntry {
   boolean mayUseLocalMemory() {
     boolean writes = opcode == Opcode.READ || opcode == Opcode.RECEIVE;
     for (int i = 0; i < elements && !inline; i++) {
-      if (regions[i].isClosed() || writes && !regions[i].isLocallyWritable()) {
+      if (regions[i].isClosed() || (writes && !regions[i].isLocallyWritable())) {
         return false;
       }
     }

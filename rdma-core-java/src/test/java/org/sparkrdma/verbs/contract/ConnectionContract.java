@@ -1,0 +1,235 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.Arrays;
+import org.junit.jupiter.api.Test;
+import org.sparkrdma.verbs.QueuePairState;
+import org.sparkrdma.verbs.WorkRequest;
+import org.sparkrdma.verbs.WorkStatus;
+import org.sparkrdma.verbs.cm.Connection;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
+import org.sparkrdma.verbs.cm.Listener;
+import org.sparkrdma.verbs.device.Capability;
+
+/** Making and ending connections. */
+public abstract class ConnectionContract extends VerbsContract {
+  @Test
+  void shouldConnectAndBeReadyToSendAtBothEnds() throws Exception {
+    Pair pair = connect();
+    assertThat(pair.client().state()).isEqualTo(QueuePairState.READY_TO_SEND);
+    assertThat(pair.server().state()).isEqualTo(QueuePairState.READY_TO_SEND);
+    assertThat(pair.clientEnd().remoteAddress().getAddress()).isEqualTo(engine().address());
+    assertThat(pair.clientEnd().localAddress().getPort())
+        .isEqualTo(pair.serverEnd().remoteAddress().getPort());
+  }
+
+  @Test
+  void shouldCarryPrivateDataOfTheRequestAndOfTheReply() throws Exception {
+    assumeCan(Capability.ACCEPT_PRIVATE_DATA);
+    byte[] question = pattern(client.device.info().limits().maxPrivateDataBytes(), 1);
+    byte[] answer = pattern(client.device.info().limits().maxPrivateDataBytes(), 101);
+    try (Listener listener = server.listen(engine())) {
+      Connection asking = prepare(listener.address());
+      asking.connect(withPrivateData(question));
+      ConnectionEvent request = event(server, ConnectionEvent.Type.CONNECT_REQUEST);
+      assertThat(Arrays.copyOf(request.privateData(), question.length)).isEqualTo(question);
+      assertThat(request.listener()).isSameAs(listener);
+      request.connection().createQueuePair(server.domain, server.settings());
+      request.connection().accept(withPrivateData(answer));
+      ConnectionEvent reply = event(client, ConnectionEvent.Type.ESTABLISHED);
+      assertThat(Arrays.copyOf(reply.privateData(), answer.length)).isEqualTo(answer);
+    }
+  }
+
+  @Test
+  void shouldTellTheReasonWhenThePeerRejects() throws Exception {
+    assumeCan(Capability.REJECT);
+    byte[] reason = pattern(20, 7);
+    try (Listener listener = server.listen(engine())) {
+      Connection asking = prepare(listener.address());
+      asking.connect(parameters());
+      Connection asked = event(server, ConnectionEvent.Type.CONNECT_REQUEST).connection();
+      asked.reject(reason);
+      asked.close();
+      ConnectionEvent rejected = event(client, ConnectionEvent.Type.REJECTED);
+      assertThat(Arrays.copyOf(rejected.privateData(), reason.length)).isEqualTo(reason);
+      assertThat(asking.queuePair().state()).isNotEqualTo(QueuePairState.READY_TO_SEND);
+    }
+  }
+
+  @Test
+  void shouldFailWhenNobodyListens() throws Exception {
+    InetSocketAddress address;
+    try (Listener listener = server.listen(engine())) {
+      address = listener.address();
+    }
+    Connection asking = prepare(address);
+    asking.connect(parameters());
+    until(() -> !client.events.isEmpty());
+    ConnectionEvent event = client.events.remove();
+    assertThat(event.type())
+        .isIn(
+            ConnectionEvent.Type.REJECTED,
+            ConnectionEvent.Type.UNREACHABLE,
+            ConnectionEvent.Type.CONNECT_ERROR);
+    assertThat(event.connection()).isSameAs(asking);
+    assertThat(event.reason()).isNotEmpty();
+  }
+
+  @Test
+  void shouldTellBothEndsOnceWhenOneDisconnects() throws Exception {
+    Pair pair = connect();
+    pair.clientEnd().disconnect();
+    pair.clientEnd().disconnect();
+    event(client, ConnectionEvent.Type.DISCONNECTED);
+    event(server, ConnectionEvent.Type.DISCONNECTED);
+    assertThat(pair.client().state()).isEqualTo(QueuePairState.ERROR);
+    assertThat(pair.server().state()).isEqualTo(QueuePairState.ERROR);
+    pair.serverEnd().disconnect();
+    pair.clientEnd().close();
+    pair.serverEnd().close();
+    client.poll();
+    server.poll();
+    assertThat(client.events).isEmpty();
+    assertThat(server.events).isEmpty();
+  }
+
+  @Test
+  void shouldTellThePeerWhenAnEndIsClosed() throws Exception {
+    Pair pair = connect();
+    pair.serverEnd().close();
+    event(client, ConnectionEvent.Type.DISCONNECTED);
+    assertThat(pair.client().state()).isEqualTo(QueuePairState.ERROR);
+    assertThat(pair.server().state()).isEqualTo(QueuePairState.DESTROYED);
+  }
+
+  @Test
+  void shouldTellThePeerWhenTheDeviceIsClosed() throws Exception {
+    connect();
+    server.close();
+    event(client, ConnectionEvent.Type.DISCONNECTED);
+  }
+
+  @Test
+  void shouldFlushPostedWorkWhenDisconnected() throws Exception {
+    Pair pair = connect();
+    Node.Block block = client.block(64, 0, Node.SINK);
+    pair.client().postReceive(block.receive(1));
+    pair.client().postReceive(block.receive(2));
+    pair.client().postSend(block.send(3));
+    pair.serverEnd().disconnect();
+    assertThat(result(client).status()).isEqualTo(WorkStatus.FLUSH_ERROR);
+    assertThat(result(client).status()).isEqualTo(WorkStatus.FLUSH_ERROR);
+    assertThat(result(client).status()).isEqualTo(WorkStatus.FLUSH_ERROR);
+  }
+
+  @Test
+  void shouldConnectTwoQueuePairsOfOneDevice() throws Exception {
+    try (Listener listener = client.listen(engine())) {
+      Connection asking = prepare(listener.address());
+      asking.connect(parameters());
+      Connection asked = event(client, ConnectionEvent.Type.CONNECT_REQUEST).connection();
+      asked.createQueuePair(client.domain, client.settings());
+      asked.accept(parameters());
+      event(client, ConnectionEvent.Type.ESTABLISHED);
+      event(client, ConnectionEvent.Type.ESTABLISHED);
+      Node.Block source = client.block(100, 5, Node.READABLE);
+      Node.Block sink = client.block(100, 0, Node.SINK);
+      asking.queuePair().postSend(sink.readFrom(1, source.region()));
+      assertThat(result(client).status()).isEqualTo(WorkStatus.SUCCESS);
+      assertThat(sink.bytes()).isEqualTo(source.bytes());
+    }
+  }
+
+  @Test
+  void shouldKeepConnectionsApart() throws Exception {
+    Pair first = connect();
+    Pair second = connect();
+    assertThat(first.client().number()).isNotEqualTo(second.client().number());
+    first.serverEnd().disconnect();
+    event(client, ConnectionEvent.Type.DISCONNECTED);
+    Node.Block source = server.block(100, 5, Node.READABLE);
+    Node.Block sink = client.block(100, 0, Node.SINK);
+    second.client().postSend(sink.readFrom(1, source.region()));
+    Result read = result(client);
+    assertThat(read.status()).isEqualTo(WorkStatus.SUCCESS);
+    assertThat(read.queuePairNumber()).isEqualTo(second.client().number());
+  }
+
+  @Test
+  void shouldDropRequestsNobodyPolledWhenTheListenerIsClosed() throws Exception {
+    Listener listener = server.listen(engine());
+    Connection asking = prepare(listener.address());
+    asking.connect(parameters());
+    until(() -> server.device.openResources().connections() == 1);
+    listener.close();
+    listener.close();
+    until(() -> !client.events.isEmpty());
+    assertThat(client.events.remove().type())
+        .isIn(ConnectionEvent.Type.REJECTED, ConnectionEvent.Type.CONNECT_ERROR);
+  }
+
+  @Test
+  void shouldRefuseMisuseOfAConnection() throws Exception {
+    try (Listener listener = server.listen(engine())) {
+      Connection connection = client.resolve(listener.address());
+      assertThatThrownBy(() -> connection.connect(parameters()))
+          .isInstanceOf(IllegalStateException.class);
+      assertThatThrownBy(() -> connection.accept(parameters()))
+          .isInstanceOf(IllegalStateException.class);
+      assertThatThrownBy(() -> connection.reject(new byte[0]))
+          .isInstanceOf(IllegalStateException.class);
+      event(client, ConnectionEvent.Type.RESOLVED);
+      connection.createQueuePair(client.domain, client.settings());
+      assertThatThrownBy(() -> connection.createQueuePair(client.domain, client.settings()))
+          .isInstanceOf(IllegalStateException.class);
+      WorkRequest send = new WorkRequest(1).send(1);
+      assertThatThrownBy(() -> connection.queuePair().postSend(send))
+          .isInstanceOf(IllegalStateException.class);
+      assertThat(connection.queuePair().state()).isEqualTo(QueuePairState.INIT);
+      byte[] tooLong = new byte[client.device.info().limits().maxPrivateDataBytes() + 1];
+      assertThatThrownBy(() -> connection.connect(withPrivateData(tooLong)))
+          .isInstanceOf(IllegalArgumentException.class);
+    }
+  }
+
+  @Test
+  void shouldListenOnIpv6AsWell() throws Exception {
+    byte[] one = new byte[16];
+    one[15] = 1;
+    var loopback = new InetSocketAddress(InetAddress.getByAddress(one), 0);
+    try (Listener listener = server.manager.listen(loopback, 4)) {
+      Connection asking = prepare(listener.address());
+      asking.connect(parameters());
+      Connection asked = event(server, ConnectionEvent.Type.CONNECT_REQUEST).connection();
+      asked.createQueuePair(server.domain, server.settings());
+      asked.accept(parameters());
+      event(client, ConnectionEvent.Type.ESTABLISHED);
+    }
+  }
+
+  static byte[] pattern(int length, int first) {
+    byte[] bytes = new byte[length];
+    for (int i = 0; i < length; i++) {
+      bytes[i] = (byte) (first + i);
+    }
+    return bytes;
+  }
+}

@@ -1,0 +1,41 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.contract;
+
+import java.util.Set;
+
+/**
+ * Every way in which an engine may differ from the contract. A new one is reviewed here, together
+ * with the engines' lists below.
+ */
+public enum Deviation {
+  /**
+   * Truncating a registered file makes reads beyond its new end fail. A card has the pages pinned
+   * and goes on reading them.
+   */
+  TRUNCATION_IS_AN_ERROR,
+  /**
+   * A SEND to a stopped process waits for it, without time-out. A card takes it into a posted
+   * receive all the same.
+   */
+  SEND_NEEDS_THE_PEER_TO_RUN,
+  /**
+   * Deregistering waits for a reader that was stopped in the middle of a copy. A card reads by
+   * itself.
+   */
+  STOPPED_READER_DELAYS_DEREGISTERING;
+
+  /** Of the soft engine. */
+  public static final Set<Deviation> OF_SOFT = Set.of(values());
+}

@@ -1,0 +1,129 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.device.OpenResources;
+
+/**
+ * Compares the process before and after a test: file descriptors, threads, mappings and files of
+ * the engine.
+ */
+final class LeakCheck {
+  private static final Path DESCRIPTORS = Path.of("/proc/self/fd");
+  private static final Path MAPS = Path.of("/proc/self/maps");
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static final long PAUSE_NS = 2_000_000;
+
+  private final EngineUnderTest engine;
+  private final long descriptors;
+  private final Set<Thread> threads;
+  private final long mappings;
+
+  private LeakCheck(EngineUnderTest engine) {
+    this.engine = engine;
+    descriptors = descriptors();
+    threads = threads();
+    mappings = mappings();
+  }
+
+  /** Notes how things are. */
+  static LeakCheck before(EngineUnderTest engine) {
+    return new LeakCheck(engine);
+  }
+
+  /** Nothing may be open on a closed device. */
+  void checkClosed(Device device) {
+    assertThat(device.openResources()).isEqualTo(OpenResources.NONE);
+  }
+
+  /** Waits a little for things to be as they were. */
+  void check() {
+    settle("threads", () -> threads().stream().filter(t -> !threads.contains(t)).count(), 0);
+    settle("file descriptors", this::descriptors, descriptors);
+    settle("files", this::files, 0);
+    settle("mappings", this::mappings, mappings);
+  }
+
+  private static void settle(String what, LongSupplier now, long before) {
+    long deadline = System.nanoTime() + PATIENCE.toNanos();
+    while (now.getAsLong() > before && System.nanoTime() - deadline < 0) {
+      // Mappings go with the buffers over them.
+      System.gc();
+      LockSupport.parkNanos(PAUSE_NS);
+    }
+    assertThat(now.getAsLong()).as("%s left behind", what).isLessThanOrEqualTo(before);
+  }
+
+  /** Sockets, event descriptors and the engine's files; not what class loading opens. */
+  private long descriptors() {
+    try (Stream<Path> open = Files.list(DESCRIPTORS)) {
+      return open.map(LeakCheck::target).filter(this::isOfAnEngine).count();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private boolean isOfAnEngine(String target) {
+    return target.startsWith("socket:")
+        || target.startsWith("anon_inode:")
+        || target.startsWith(engine.mappedPath().toString());
+  }
+
+  private static String target(Path descriptor) {
+    try {
+      return Files.readSymbolicLink(descriptor).toString();
+    } catch (IOException e) {
+      return "";
+    }
+  }
+
+  private static Set<Thread> threads() {
+    return Thread.getAllStackTraces().keySet().stream()
+        .filter(thread -> !thread.getName().startsWith("junit-"))
+        .collect(Collectors.toSet());
+  }
+
+  private long mappings() {
+    try (Stream<String> lines = Files.lines(MAPS)) {
+      return lines.filter(line -> line.contains(engine.mappedPath().toString())).count();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** What lies in the engine's own directory. */
+  private long files() {
+    if (!Files.isDirectory(engine.mappedPath())) {
+      return 0;
+    }
+    try (Stream<Path> files = Files.list(engine.mappedPath())) {
+      return files.count();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

@@ -1,0 +1,135 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.contract;
+
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.Deque;
+import java.util.Set;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.CompletionChannel;
+import org.sparkrdma.verbs.CompletionQueue;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.HostMemory;
+import org.sparkrdma.verbs.MemoryRegion;
+import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.QueuePairSettings;
+import org.sparkrdma.verbs.VerbsEngine;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.WorkRequest;
+import org.sparkrdma.verbs.cm.Connection;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
+import org.sparkrdma.verbs.cm.ConnectionManager;
+import org.sparkrdma.verbs.cm.Listener;
+
+/** One end of a test: an open device with one of everything, driven by the test's thread. */
+final class Node implements AutoCloseable {
+  static final int DEPTH = 64;
+  static final Set<AccessFlag> SINK = Set.of(AccessFlag.LOCAL_WRITE);
+  static final Set<AccessFlag> READABLE = Set.of(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ);
+  static final Set<AccessFlag> ALL = Set.of(AccessFlag.values());
+  static final Set<AccessFlag> REMOTE = Set.of(AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE);
+
+  final Device device;
+  final ProtectionDomain domain;
+  final CompletionChannel channel;
+  final CompletionQueue queue;
+  final ConnectionManager manager;
+  final Deque<ConnectionEvent> events = new ArrayDeque<>();
+  final Deque<Result> results = new ArrayDeque<>();
+  private boolean closed;
+
+  private Node(Device device) throws VerbsException {
+    this.device = device;
+    domain = device.allocateProtectionDomain();
+    channel = device.createCompletionChannel();
+    queue = device.createCompletionQueue(16 * DEPTH, channel);
+    manager = device.createConnectionManager(channel);
+  }
+
+  static Node open(VerbsEngine engine) throws VerbsException {
+    return new Node(engine.open(engine.devices().get(0).name()));
+  }
+
+  QueuePairSettings settings() {
+    return new QueuePairSettings(queue, queue, DEPTH, DEPTH, 4, 0, REMOTE);
+  }
+
+  Listener listen(EngineUnderTest engine) throws VerbsException {
+    return manager.listen(new InetSocketAddress(engine.address(), 0), 16);
+  }
+
+  Connection resolve(InetSocketAddress remote) throws VerbsException {
+    return manager.resolve(remote, null, Duration.ofSeconds(5));
+  }
+
+  /** Registered memory of its own, filled with a byte. */
+  Block block(int lengthBytes, int fill, Set<AccessFlag> access) throws VerbsException {
+    HostMemory memory = device.allocate(lengthBytes);
+    byte[] bytes = new byte[lengthBytes];
+    Arrays.fill(bytes, (byte) fill);
+    memory.slice(0, lengthBytes).put(bytes);
+    return new Block(memory, domain.register(memory, 0, lengthBytes, access));
+  }
+
+  /** Takes what is there; true when there was anything. */
+  boolean poll() {
+    if (closed) {
+      return false;
+    }
+    int before = events.size() + results.size();
+    for (ConnectionEvent e = manager.pollEvent(); e != null; e = manager.pollEvent()) {
+      events.add(e);
+    }
+    queue.poll(Integer.MAX_VALUE, completion -> results.add(Result.of(completion)));
+    return events.size() + results.size() > before;
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    device.close();
+  }
+
+  /** Memory and a region over all of it. */
+  record Block(HostMemory memory, MemoryRegion region) {
+    byte[] bytes() {
+      return bytes(0, (int) memory.lengthBytes());
+    }
+
+    byte[] bytes(int offset, int length) {
+      byte[] bytes = new byte[length];
+      memory.slice(offset, length).get(bytes);
+      return bytes;
+    }
+
+    /** A READ of as much as this block holds, signalled. */
+    WorkRequest readFrom(long id, MemoryRegion remote) {
+      return new WorkRequest(1)
+          .read(id, remote.address(), remote.remote().remoteKey())
+          .local(region, 0, (int) region.lengthBytes())
+          .signalled();
+    }
+
+    WorkRequest send(long id) {
+      return new WorkRequest(1).send(id).local(region, 0, (int) region.lengthBytes()).signalled();
+    }
+
+    WorkRequest receive(long id) {
+      return new WorkRequest(1).receive(id).local(region, 0, (int) region.lengthBytes());
+    }
+  }
+}

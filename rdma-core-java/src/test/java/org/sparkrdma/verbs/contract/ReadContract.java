@@ -1,0 +1,225 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+import org.sparkrdma.verbs.MemoryRegion;
+import org.sparkrdma.verbs.Opcode;
+import org.sparkrdma.verbs.QueuePairState;
+import org.sparkrdma.verbs.WorkRequest;
+import org.sparkrdma.verbs.WorkStatus;
+
+/** RDMA READ: what it brings, and what it may not reach. */
+public abstract class ReadContract extends VerbsContract {
+  private static final int LENGTH = 100_000;
+
+  @Test
+  void shouldReadThePeersMemory() throws Exception {
+    Pair pair = connect();
+    Node.Block source = server.block(LENGTH, 42, Node.READABLE);
+    Node.Block sink = client.block(LENGTH, 0, Node.SINK);
+    pair.client().postSend(sink.readFrom(77, source.region()));
+    Result read = result(client);
+    assertThat(read)
+        .isEqualTo(
+            new Result(77, WorkStatus.SUCCESS, pair.client().number(), Opcode.READ, LENGTH, null));
+    assertThat(sink.bytes()).isEqualTo(source.bytes());
+  }
+
+  @Test
+  void shouldReadAPartIntoAPart() throws Exception {
+    Pair pair = connect();
+    Node.Block source = server.block(LENGTH, 42, Node.READABLE);
+    source.memory().slice(500, 3).put(new byte[] {1, 2, 3});
+    Node.Block sink = client.block(10, 9, Node.SINK);
+    pair.client()
+        .postSend(
+            new WorkRequest(1)
+                .read(1, source.region().address() + 500, source.region().remote().remoteKey())
+                .local(sink.region(), 4, 3)
+                .signalled());
+    assertThat(result(client).bytes()).isEqualTo(3);
+    assertThat(sink.bytes()).containsExactly(9, 9, 9, 9, 1, 2, 3, 9, 9, 9);
+  }
+
+  @Test
+  void shouldScatterAReadOverSeveralElements() throws Exception {
+    int elements = Math.min(3, client.device.info().limits().maxReadSge());
+    Pair pair = connect();
+    Node.Block source = server.block(30, 0, Node.READABLE);
+    source.memory().slice(0, 30).put(ConnectionContract.pattern(30, 1));
+    Node.Block sink = client.block(100, 0, Node.SINK);
+    WorkRequest read =
+        new WorkRequest(4)
+            .read(1, source.region().address(), source.region().remote().remoteKey())
+            .signalled();
+    for (int i = 0; i < elements; i++) {
+      read.local(sink.region(), 60 - 20L * i, 10);
+    }
+    pair.client().postSend(read);
+    assertThat(result(client).bytes()).isEqualTo(10L * elements);
+    for (int i = 0; i < elements; i++) {
+      assertThat(sink.bytes(60 - 20 * i, 10)).isEqualTo(ConnectionContract.pattern(10, 1 + 10 * i));
+    }
+  }
+
+  @Test
+  void shouldCompleteManyReadsInTheOrderPosted() throws Exception {
+    Pair pair = connect();
+    Node.Block source = server.block(1 << 20, 3, Node.READABLE);
+    Node.Block sink = client.block(1 << 20, 0, Node.SINK);
+    WorkRequest[] reads = new WorkRequest[Node.DEPTH];
+    for (int i = 0; i < reads.length; i++) {
+      reads[i] =
+          new WorkRequest(1)
+              .read(i, source.region().address(), source.region().remote().remoteKey())
+              .local(sink.region(), 0, i % 2 == 0 ? 1 << 20 : 1)
+              .signalled();
+    }
+    assertThat(pair.client().postSend(reads, 0, reads.length)).isEqualTo(reads.length);
+    for (int i = 0; i < reads.length; i++) {
+      assertThat(result(client).id()).isEqualTo(i);
+    }
+  }
+
+  @Test
+  void shouldReadNothingFromAnywhere() throws Exception {
+    Pair pair = connect();
+    pair.client().postSend(new WorkRequest(1).read(5, 1, 1).signalled());
+    assertThat(result(client).status()).isEqualTo(WorkStatus.SUCCESS);
+  }
+
+  @Test
+  void shouldRefuseAKeyThatNeverWas() throws Exception {
+    Node.Block source = server.block(LENGTH, 42, Node.READABLE);
+    MemoryRegion region = source.region();
+    assertRefused(connect(), region.address(), region.remote().remoteKey() + 1, LENGTH);
+  }
+
+  @Test
+  void shouldRefuseAKeyOfAClosedRegion() throws Exception {
+    Node.Block source = server.block(LENGTH, 42, Node.READABLE);
+    MemoryRegion region = source.region();
+    region.close();
+    assertRefused(connect(), region.address(), region.remote().remoteKey(), LENGTH);
+  }
+
+  @Test
+  void shouldRefuseAnOldKeyAfterTheMemoryIsRegisteredAnew() throws Exception {
+    Node.Block source = server.block(LENGTH, 42, Node.READABLE);
+    MemoryRegion old = source.region();
+    old.close();
+    server.domain.register(source.memory(), 0, LENGTH, Node.READABLE);
+    assertRefused(connect(), old.address(), old.remote().remoteKey(), LENGTH);
+  }
+
+  @Test
+  void shouldRefuseBytesBehindTheRegion() throws Exception {
+    Node.Block source = server.block(LENGTH, 42, Node.READABLE);
+    MemoryRegion region = source.region();
+    assertRefused(connect(), region.address() + 1, region.remote().remoteKey(), LENGTH);
+  }
+
+  @Test
+  void shouldRefuseBytesBeforeTheRegion() throws Exception {
+    Node.Block source = server.block(LENGTH, 42, Node.READABLE);
+    MemoryRegion narrow = server.domain.register(source.memory(), 10, 100, Node.READABLE);
+    assertRefused(connect(), narrow.address() - 1, narrow.remote().remoteKey(), 10);
+  }
+
+  @Test
+  void shouldRefuseARangeThatWrapsAround() throws Exception {
+    Node.Block source = server.block(LENGTH, 42, Node.READABLE);
+    assertRefused(connect(), -10, source.region().remote().remoteKey(), 100);
+  }
+
+  @Test
+  void shouldRefuseARegionWithoutRemoteRead() throws Exception {
+    Node.Block source = server.block(LENGTH, 42, Node.SINK);
+    MemoryRegion region = source.region();
+    assertRefused(connect(), region.address(), region.remote().remoteKey(), 10);
+  }
+
+  @Test
+  void shouldRefuseARegionOfAnotherProtectionDomain() throws Exception {
+    Node.Block source = server.block(LENGTH, 42, Node.READABLE);
+    MemoryRegion foreign =
+        server
+            .device
+            .allocateProtectionDomain()
+            .register(source.memory(), 0, LENGTH, Node.READABLE);
+    assertRefused(connect(), foreign.address(), foreign.remote().remoteKey(), 10);
+  }
+
+  @Test
+  void shouldRefuseWhenTheQueuePairLosesRemoteRead() throws Exception {
+    Node.Block source = server.block(LENGTH, 42, Node.READABLE);
+    Node.Block sink = client.block(10, 0, Node.SINK);
+    Pair pair = connect();
+    pair.client().postSend(sink.readFrom(1, source.region()));
+    assertThat(result(client).status()).isEqualTo(WorkStatus.SUCCESS);
+    pair.server().setRemoteAccess(java.util.Set.of());
+    MemoryRegion region = source.region();
+    assertRefused(pair, region.address(), region.remote().remoteKey(), 10);
+  }
+
+  @Test
+  void shouldFailWhenTheSinkMayNotBeWritten() throws Exception {
+    Pair pair = connect();
+    Node.Block source = server.block(10, 42, Node.READABLE);
+    Node.Block sink = client.block(10, 0, java.util.Set.of());
+    pair.client().postSend(sink.readFrom(1, source.region()));
+    assertThat(result(client).status()).isEqualTo(WorkStatus.LOCAL_PROTECTION_ERROR);
+  }
+
+  @Test
+  void shouldFlushAllOtherWorkWhenAReadFails() throws Exception {
+    Pair pair = connect();
+    Node.Block source = server.block(10, 42, Node.READABLE);
+    Node.Block sink = client.block(10, 0, Node.SINK);
+    pair.client().postReceive(sink.receive(100));
+    WorkRequest[] reads = {
+      sink.readFrom(0, source.region()),
+      new WorkRequest(1).read(1, 1, 1).local(sink.region(), 0, 10),
+      sink.readFrom(2, source.region()),
+      sink.send(3)
+    };
+    pair.client().postSend(reads, 0, reads.length);
+    assertThat(result(client).status()).isEqualTo(WorkStatus.SUCCESS);
+    Result failed = result(client);
+    assertThat(failed.id()).isEqualTo(1);
+    assertThat(failed.status()).isEqualTo(WorkStatus.REMOTE_ACCESS_ERROR);
+    for (int i = 0; i < 3; i++) {
+      assertThat(result(client).status()).isEqualTo(WorkStatus.FLUSH_ERROR);
+    }
+    assertThat(pair.client().state()).isEqualTo(QueuePairState.ERROR);
+    assertThat(pair.client().postSend(sink.send(4))).isTrue();
+    Result late = result(client);
+    assertThat(late.id()).isEqualTo(4);
+    assertThat(late.status()).isEqualTo(WorkStatus.FLUSH_ERROR);
+  }
+
+  private void assertRefused(Pair pair, long address, int key, int length) throws Exception {
+    Node.Block sink = client.block(LENGTH, 9, Node.SINK);
+    byte[] before = sink.bytes();
+    pair.client()
+        .postSend(
+            new WorkRequest(1).read(1, address, key).local(sink.region(), 0, length).signalled());
+    assertThat(result(client).status()).isEqualTo(WorkStatus.REMOTE_ACCESS_ERROR);
+    assertThat(pair.client().state()).isEqualTo(QueuePairState.ERROR);
+    assertThat(sink.bytes()).isEqualTo(before);
+  }
+}

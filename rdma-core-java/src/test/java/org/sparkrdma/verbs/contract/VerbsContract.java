@@ -1,0 +1,198 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.verbs.QueuePair;
+import org.sparkrdma.verbs.QueuePairSettings;
+import org.sparkrdma.verbs.Verbs;
+import org.sparkrdma.verbs.VerbsEngine;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.cm.Connection;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
+import org.sparkrdma.verbs.cm.ConnectionParameters;
+import org.sparkrdma.verbs.cm.Listener;
+import org.sparkrdma.verbs.device.Capability;
+import org.sparkrdma.verbs.spi.EngineSettings;
+
+/**
+ * The ground of all contract tests: an engine, two open devices, ways to connect them, and after
+ * each test a look for what was left behind.
+ */
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
+public abstract class VerbsContract {
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static final long PAUSE_NS = 1_000_000;
+
+  private LeakCheck leaks;
+  private final List<Node> nodes = new ArrayList<>();
+  private final List<VerbsEngine> engines = new ArrayList<>();
+  Node client;
+  Node server;
+
+  /** Which engine the tests run over. */
+  protected abstract EngineUnderTest engine();
+
+  @BeforeEach
+  final void openTwoDevices() throws VerbsException {
+    leaks = LeakCheck.before(engine());
+    VerbsEngine engine = load(Map.of());
+    client = open(engine);
+    server = open(engine);
+  }
+
+  @AfterEach
+  final void closeAndLookForLeaks() {
+    nodes.forEach(Node::close);
+    nodes.forEach(node -> leaks.checkClosed(node.device));
+    engines.forEach(VerbsEngine::close);
+    nodes.clear();
+    client = null;
+    server = null;
+    leaks.check();
+  }
+
+  final VerbsEngine load(Map<String, String> more) {
+    Map<String, String> all = new TreeMap<>(engine().settings());
+    all.putAll(more);
+    Verbs.Choice choice = Verbs.choose(engine().name(), EngineSettings.of(all));
+    assertThat(choice.engine()).as("engine, refused because %s", choice.reasons()).isNotNull();
+    engines.add(choice.engine());
+    return choice.engine();
+  }
+
+  final Node open(VerbsEngine engine) throws VerbsException {
+    Node node = Node.open(engine);
+    nodes.add(node);
+    return node;
+  }
+
+  /** Opens the client's device anew with other settings. */
+  final void reopenClient(Map<String, String> settings) throws VerbsException {
+    nodes.remove(client);
+    client.close();
+    client = open(load(settings));
+  }
+
+  final void assumeCan(Capability capability) {
+    assumeTrue(
+        client.device.info().can(capability), () -> "the device has no capability " + capability);
+  }
+
+  final void assumeDeviates(Deviation deviation) {
+    assumeTrue(engine().deviates(deviation), () -> "the engine does not deviate: " + deviation);
+  }
+
+  /** Polls all nodes until the condition holds. */
+  final void until(BooleanSupplier condition) {
+    long deadline = System.nanoTime() + PATIENCE.toNanos();
+    while (!condition.getAsBoolean()) {
+      boolean any = false;
+      for (Node node : nodes) {
+        any |= node.poll();
+      }
+      if (!any) {
+        nodes.get(0).channel.await(PAUSE_NS);
+      }
+      assertThat(System.nanoTime() - deadline).as("patience").isNegative();
+    }
+  }
+
+  /** The next event of a node, which must be of this type. */
+  final ConnectionEvent event(Node node, ConnectionEvent.Type type) {
+    until(() -> !node.events.isEmpty());
+    ConnectionEvent event = node.events.remove();
+    assertThat(event.type()).as("event with reason '%s'", event.reason()).isEqualTo(type);
+    return event;
+  }
+
+  /** The next completion of a node. */
+  final Result result(Node node) {
+    until(() -> !node.results.isEmpty());
+    return node.results.remove();
+  }
+
+  static ConnectionParameters parameters() {
+    return ConnectionParameters.of(new byte[0]);
+  }
+
+  /** Endless patience with a receiver that is not ready. */
+  static ConnectionParameters patient() {
+    return new ConnectionParameters(new byte[0], 16, 6, 7, 17, Duration.ofSeconds(5));
+  }
+
+  static ConnectionParameters withPrivateData(byte[] privateData) {
+    return ConnectionParameters.of(privateData);
+  }
+
+  /** A connection of the client, resolved and with a queue pair, not yet asked for. */
+  final Connection prepare(InetSocketAddress address) throws VerbsException {
+    return prepare(address, client.settings());
+  }
+
+  final Connection prepare(InetSocketAddress address, QueuePairSettings settings)
+      throws VerbsException {
+    Connection connection = client.resolve(address);
+    event(client, ConnectionEvent.Type.RESOLVED);
+    connection.createQueuePair(client.domain, settings);
+    return connection;
+  }
+
+  final Pair connect() throws VerbsException {
+    return connect(client.settings(), server.settings(), patient());
+  }
+
+  final Pair connect(QueuePairSettings here, QueuePairSettings there) throws VerbsException {
+    return connect(here, there, patient());
+  }
+
+  final Pair connect(
+      QueuePairSettings here, QueuePairSettings there, ConnectionParameters parameters)
+      throws VerbsException {
+    try (Listener listener = server.listen(engine())) {
+      Connection asking = prepare(listener.address(), here);
+      asking.connect(parameters);
+      Connection asked = event(server, ConnectionEvent.Type.CONNECT_REQUEST).connection();
+      asked.createQueuePair(server.domain, there);
+      asked.accept(parameters);
+      event(client, ConnectionEvent.Type.ESTABLISHED);
+      event(server, ConnectionEvent.Type.ESTABLISHED);
+      return new Pair(asking, asked);
+    }
+  }
+
+  /** Two ends of a connection. */
+  record Pair(Connection clientEnd, Connection serverEnd) {
+    QueuePair client() {
+      return clientEnd.queuePair();
+    }
+
+    QueuePair server() {
+      return serverEnd.queuePair();
+    }
+  }
+}

@@ -1,0 +1,57 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.soft;
+
+import java.net.InetAddress;
+import java.nio.file.Path;
+import java.util.Map;
+import org.sparkrdma.verbs.contract.Deviation;
+import org.sparkrdma.verbs.contract.EngineUnderTest;
+
+/** The soft engine for the contract suite, in a directory of its own. */
+final class SoftUnderTest {
+  private static final Path SHARED = Path.of("/dev/shm/sparkrdma-contract-" + pid());
+
+  static final EngineUnderTest ENGINE = create();
+
+  private SoftUnderTest() {}
+
+  private static long pid() {
+    return ProcessHandle.current().pid();
+  }
+
+  private static EngineUnderTest create() {
+    try {
+      java.nio.file.Files.createDirectories(SHARED);
+      Runtime.getRuntime().addShutdownHook(new Thread(SoftUnderTest::remove));
+      Path own = SHARED.resolve("sparkrdma-soft-" + HostIdentity.self().userId());
+      return new EngineUnderTest(
+          "soft",
+          Map.of("soft.directory", SHARED.toString()),
+          InetAddress.getLoopbackAddress(),
+          own,
+          Deviation.OF_SOFT);
+    } catch (java.io.IOException e) {
+      throw new java.io.UncheckedIOException(e);
+    }
+  }
+
+  private static void remove() {
+    try (var files = java.nio.file.Files.walk(SHARED)) {
+      files.sorted(java.util.Comparator.reverseOrder()).forEach(p -> p.toFile().delete());
+    } catch (java.io.IOException e) {
+      throw new java.io.UncheckedIOException(e);
+    }
+  }
+}

@@ -1,0 +1,38 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.soft;
+
+import org.junit.jupiter.api.Nested;
+import org.sparkrdma.verbs.contract.ConnectionContract;
+import org.sparkrdma.verbs.contract.EngineUnderTest;
+import org.sparkrdma.verbs.contract.ReadContract;
+
+/** The contract suite over the soft engine. */
+class SoftVerbsContractTest {
+  @Nested
+  class Connections extends ConnectionContract {
+    @Override
+    protected EngineUnderTest engine() {
+      return SoftUnderTest.ENGINE;
+    }
+  }
+
+  @Nested
+  class Reads extends ReadContract {
+    @Override
+    protected EngineUnderTest engine() {
+      return SoftUnderTest.ENGINE;
+    }
+  }
+}
