@@ -1,0 +1,63 @@
+package org.sparkrdma.shuffle.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.shuffle.metrics.Counter;
+
+@Timeout(300)
+class CollisionTest {
+  private static final int ROUNDS = 1_000;
+
+  @TempDir private Path directory;
+
+  @Test
+  void shouldServeBothWhenBothConnectAtOnceAThousandTimes() throws Exception {
+    Random random = new Random(11);
+    ExecutorService threads = Executors.newFixedThreadPool(2);
+    try (TestExecutor one = start(1);
+        TestExecutor two = start(-1)) {
+      one.outputs().write(1, random, 3000);
+      two.outputs().write(1, random, 3000);
+      CyclicBarrier together = new CyclicBarrier(2);
+      for (int round = 0; round < ROUNDS; round++) {
+        Future<?> left = threads.submit(() -> fetchOnce(one, two, together));
+        Future<?> right = threads.submit(() -> fetchOnce(two, one, together));
+        left.get();
+        right.get();
+        one.transport().disconnectAll();
+        two.transport().disconnectAll();
+      }
+      assertThat(one.count(Counter.CONNECTIONS_ESTABLISHED)).isGreaterThanOrEqualTo(ROUNDS);
+    } finally {
+      threads.shutdown();
+    }
+  }
+
+  private TestExecutor start(long incarnation) throws Exception {
+    Path own = Files.createDirectory(directory.resolve("executor" + incarnation));
+    return new TestExecutor(
+        own, new TestExecutor.Options(incarnation).connectTimeout(Duration.ofSeconds(10)));
+  }
+
+  private static Void fetchOnce(TestExecutor reader, TestExecutor server, CyclicBarrier together)
+      throws Exception {
+    List<BlockRange> blocks = List.of(new BlockRange(0, 1, 0, 1));
+    CollectedBlocks collected = new CollectedBlocks(blocks);
+    together.await();
+    reader.transport().fetch(server.endpoint(), blocks, null, collected);
+    assertThat(collected.await().bytes(0)).isEqualTo(server.outputs().expected(blocks.get(0)));
+    return null;
+  }
+}
