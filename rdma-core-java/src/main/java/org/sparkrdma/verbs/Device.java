@@ -15,6 +15,7 @@ package org.sparkrdma.verbs;
 
 import org.sparkrdma.verbs.cm.ConnectionManager;
 import org.sparkrdma.verbs.device.DeviceInfo;
+import org.sparkrdma.verbs.device.OpenResources;
 
 /**
  * An open device, see ibv_open_device(3): parent of everything that is made on it.
@@ -26,6 +27,9 @@ import org.sparkrdma.verbs.device.DeviceInfo;
 public interface Device extends AutoCloseable {
   /** Its facts when it was opened. */
   DeviceInfo info();
+
+  /** What is open on it now. */
+  OpenResources openResources();
 
   /**
    * Memory that can be registered on this device, zeroed and present: running out of it is an

@@ -1,0 +1,330 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.soft;
+
+import java.io.IOException;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.PriorityQueue;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The card of one open device: executes posted work, moves bytes between sockets, makes completions
+ * and connection events, keeps time. It alone touches the state of queue pairs beyond their rings,
+ * sockets and peers.
+ *
+ * <p>Other threads reach it by {@link #ring}, {@link #execute} and {@link #call}; it never waits
+ * for one of them. With nothing to do it looks around for a few microseconds and then blocks.
+ * Started and stopped by the device.
+ */
+final class DeviceThread {
+  private static final Logger LOG = LoggerFactory.getLogger(DeviceThread.class);
+  private static final long SPIN_NS = 20_000;
+  private static final long SELECT_EVERY_NS = 50_000;
+  private static final long MILLI_NS = 1_000_000;
+  private static final long SHORT_PAUSE_NS = 100_000;
+
+  private final Thread thread;
+  private final Selector selector;
+  private final Queue<Runnable> commands = new ConcurrentLinkedQueue<>();
+  private final AtomicReference<SoftQueuePair> doorbells = new AtomicReference<>();
+  private final AtomicBoolean asleep = new AtomicBoolean();
+  private final ArrayDeque<SoftQueuePair> runnable = new ArrayDeque<>();
+  private final PriorityQueue<Timer> timers = new PriorityQueue<>();
+  private final List<SoftCompletionQueue> unsignalled = new ArrayList<>();
+  private long timerNumber;
+  private long selectedNs;
+  private long nowNs;
+  private volatile boolean stopped;
+  private volatile boolean ended;
+
+  DeviceThread(String name) throws IOException {
+    selector = Selector.open();
+    thread = new Thread(this::run, name);
+    thread.setDaemon(true);
+  }
+
+  void start() {
+    thread.start();
+  }
+
+  /** Ends the thread after what was handed to it so far, and closes the selector. */
+  void stop() {
+    execute(() -> stopped = true);
+    boolean interrupted = false;
+    while (thread.isAlive()) {
+      try {
+        thread.join();
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  // Any thread.
+
+  /** The doorbell: the queue pair has new work. Allocates nothing. */
+  void ring(SoftQueuePair queuePair) {
+    if (queuePair.tryMarkRung()) {
+      SoftQueuePair first;
+      do {
+        first = doorbells.get();
+        queuePair.nextRung = first;
+      } while (!doorbells.compareAndSet(first, queuePair));
+      wakeup();
+    }
+  }
+
+  /** Runs a command soon, in the order given. */
+  void execute(Runnable command) {
+    commands.add(command);
+    wakeup();
+  }
+
+  /** Runs a command and returns when it is done; not for the device thread itself. */
+  void call(Runnable command) {
+    var done = new CountDownLatch(1);
+    execute(
+        () -> {
+          try {
+            command.run();
+          } finally {
+            done.countDown();
+          }
+        });
+    boolean interrupted = false;
+    while (!ended) {
+      try {
+        if (done.await(1, java.util.concurrent.TimeUnit.SECONDS)) {
+          break;
+        }
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void wakeup() {
+    if (asleep.get() && asleep.compareAndSet(true, false)) {
+      selector.wakeup();
+      LockSupport.unpark(thread);
+    }
+  }
+
+  // The device thread.
+
+  Selector selector() {
+    return selector;
+  }
+
+  /** The time of this round. */
+  long nowNs() {
+    return nowNs;
+  }
+
+  /** Gives a queue pair its turn soon. */
+  void activate(SoftQueuePair queuePair) {
+    if (!queuePair.active) {
+      queuePair.active = true;
+      runnable.add(queuePair);
+    }
+  }
+
+  /** Runs a command at a time. */
+  Timer schedule(long atNs, Runnable command) {
+    var timer = new Timer(atNs, timerNumber++, command);
+    timers.add(timer);
+    return timer;
+  }
+
+  void cancel(Timer timer) {
+    timers.remove(timer);
+  }
+
+  /** Has the queue's channel signalled at the end of this round, or sooner. */
+  void signalLater(SoftCompletionQueue queue) {
+    unsignalled.add(queue);
+  }
+
+  /** Tells sleepers of the completions so far, so that they work while this thread does. */
+  void signalNow() {
+    for (int i = 0; i < unsignalled.size(); i++) {
+      unsignalled.get(i).signalIfArmed();
+    }
+    unsignalled.clear();
+  }
+
+  private void run() {
+    try {
+      while (!stopped) {
+        try {
+          round();
+        } catch (RuntimeException | IOException e) {
+          LOG.error("the soft device stumbled: thread={}", thread.getName(), e);
+        }
+      }
+    } finally {
+      ended = true;
+      closeSelector();
+    }
+  }
+
+  private void closeSelector() {
+    try {
+      selector.close();
+    } catch (IOException e) {
+      LOG.warn("could not close selector: thread={}", thread.getName(), e);
+    }
+  }
+
+  private void round() throws IOException {
+    nowNs = System.nanoTime();
+    boolean worked = runCommands() | answerDoorbells() | fireTimers() | runQueuePairs();
+    signalNow();
+    if (worked) {
+      if (nowNs - selectedNs > SELECT_EVERY_NS) {
+        select(0);
+      }
+    } else if (!spin()) {
+      rest();
+    }
+  }
+
+  private boolean runCommands() {
+    boolean ran = false;
+    for (Runnable command = commands.poll(); command != null; command = commands.poll()) {
+      command.run();
+      ran = true;
+    }
+    return ran;
+  }
+
+  private boolean answerDoorbells() {
+    SoftQueuePair rung = doorbells.get() == null ? null : doorbells.getAndSet(null);
+    boolean any = rung != null;
+    while (rung != null) {
+      SoftQueuePair next = rung.nextRung;
+      rung.nextRung = null;
+      rung.clearRung();
+      activate(rung);
+      rung = next;
+    }
+    return any;
+  }
+
+  private boolean fireTimers() {
+    boolean fired = false;
+    while (!timers.isEmpty() && timers.peek().atNs() - nowNs <= 0) {
+      timers.poll().command().run();
+      fired = true;
+    }
+    return fired;
+  }
+
+  private boolean runQueuePairs() {
+    int count = runnable.size();
+    for (int i = 0; i < count; i++) {
+      SoftQueuePair queuePair = runnable.poll();
+      queuePair.active = false;
+      if (queuePair.run()) {
+        activate(queuePair);
+      }
+    }
+    return count > 0;
+  }
+
+  private boolean hasNews() {
+    return doorbells.get() != null || !commands.isEmpty();
+  }
+
+  private boolean spin() throws IOException {
+    if (select(0)) {
+      return true;
+    }
+    long until = System.nanoTime() + SPIN_NS;
+    while (System.nanoTime() - until < 0) {
+      if (hasNews()) {
+        return true;
+      }
+      Thread.onSpinWait();
+    }
+    return false;
+  }
+
+  private void rest() throws IOException {
+    asleep.set(true);
+    if (hasNews()) {
+      asleep.set(false);
+      return;
+    }
+    if (timers.isEmpty()) {
+      select(-1);
+    } else {
+      long leftNs = timers.peek().atNs() - System.nanoTime();
+      if (leftNs >= MILLI_NS) {
+        select(leftNs / MILLI_NS);
+      } else if (leftNs > 0) {
+        LockSupport.parkNanos(this, Math.min(leftNs, SHORT_PAUSE_NS));
+        select(0);
+      }
+    }
+    asleep.set(false);
+  }
+
+  /** Negative waits without end, 0 does not wait. */
+  private boolean select(long timeoutMs) throws IOException {
+    int count =
+        timeoutMs == 0
+            ? selector.selectNow(this::onSelected)
+            : selector.select(this::onSelected, Math.max(0, timeoutMs));
+    nowNs = System.nanoTime();
+    selectedNs = nowNs;
+    return count > 0;
+  }
+
+  private void onSelected(SelectionKey key) {
+    ((Selected) key.attachment()).onSelected();
+  }
+
+  /** What a selection key carries. */
+  interface Selected {
+    /** Its channel is ready. */
+    void onSelected();
+  }
+
+  /** A command for a time. */
+  record Timer(long atNs, long number, Runnable command) implements Comparable<Timer> {
+    @Override
+    public int compareTo(Timer other) {
+      int byTime = Long.signum(atNs - other.atNs);
+      return byTime != 0 ? byTime : Long.compare(number, other.number);
+    }
+  }
+}

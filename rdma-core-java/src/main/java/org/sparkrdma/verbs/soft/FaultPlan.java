@@ -1,0 +1,172 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.soft;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.SplittableRandom;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * What goes wrong on a device, and when: faults as data, so that no product code needs to pretend.
+ *
+ * <pre>
+ *  plan   = rule { "," rule }
+ *  rule   = kind "@" n [ "+" ] [ ":" duration ]     the n-th time, or from the n-th time on
+ *         | kind "%" probability [ ":" duration ]   each time with a chance between 0 and 1
+ *         | "seed=" number
+ *  kind   = read-error | flip-bit | hang | delay | drop-connection     counted in READs
+ *         | send-error | send-hang                                     counted in SENDs and WRITEs
+ *         | refuse-connect | hang-connect                              counted in connects
+ *         | register-error                                             counted in registrations
+ * </pre>
+ *
+ * <p>As in {@code read-error@100,flip-bit@7,delay@3:200ms,seed=42}. Only {@code delay} takes a
+ * duration. Counts are of one open device; equal plans and equal orders of operations give equal
+ * faults. Safe for any thread.
+ */
+final class FaultPlan {
+  /** What can go wrong. */
+  enum Kind {
+    READ_ERROR,
+    FLIP_BIT,
+    HANG,
+    DELAY,
+    DROP_CONNECTION,
+    SEND_ERROR,
+    SEND_HANG,
+    REFUSE_CONNECT,
+    HANG_CONNECT,
+    REGISTER_ERROR;
+
+    String word() {
+      return name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    static Kind ofWord(String word) {
+      for (Kind kind : values()) {
+        if (kind.word().equals(word)) {
+          return kind;
+        }
+      }
+      throw new IllegalArgumentException("no such fault: " + word);
+    }
+  }
+
+  private static final Pattern RULE =
+      Pattern.compile("([a-z-]+)(?:@([1-9][0-9]{0,17})(\\+?)|%([0-9.]{1,20}))(?::(.+))?");
+  private static final String SEED = "seed=";
+
+  private final List<Rule> rules;
+  private final SplittableRandom random;
+  private final long[] counts = new long[Kind.values().length];
+
+  private FaultPlan(List<Rule> rules, long seed) {
+    this.rules = rules;
+    random = new SplittableRandom(seed);
+  }
+
+  /**
+   * A fresh plan, with all counts at 0.
+   *
+   * @param text as above; empty for no faults
+   * @throws IllegalArgumentException saying what is wrong with it
+   */
+  static FaultPlan parse(String text) {
+    List<Rule> rules = new ArrayList<>();
+    long seed = 0;
+    for (String part : text.isEmpty() ? new String[0] : text.split(",", -1)) {
+      if (part.startsWith(SEED)) {
+        seed = Long.parseLong(part.substring(SEED.length()));
+      } else {
+        rules.add(rule(part));
+      }
+    }
+    return new FaultPlan(List.copyOf(rules), seed);
+  }
+
+  private static Rule rule(String text) {
+    Matcher matcher = RULE.matcher(text);
+    if (!matcher.matches()) {
+      throw new IllegalArgumentException("no fault rule: " + text);
+    }
+    Kind kind = Kind.ofWord(matcher.group(1));
+    String duration = matcher.group(5);
+    if ((kind == Kind.DELAY) != (duration != null)) {
+      throw new IllegalArgumentException("only and always delay takes a duration: " + text);
+    }
+    long durationNs = duration == null ? 0 : Units.durationNs(duration);
+    if (matcher.group(2) != null) {
+      long n = Long.parseLong(matcher.group(2));
+      return new Rule(kind, n, !matcher.group(3).isEmpty(), 0, durationNs);
+    }
+    double chance = Double.parseDouble(matcher.group(4));
+    if (chance > 1) {
+      throw new IllegalArgumentException("a chance is at most 1: " + text);
+    }
+    return new Rule(kind, 0, false, chance, durationNs);
+  }
+
+  /** Whether anything may ever go wrong. */
+  boolean isActive() {
+    return !rules.isEmpty();
+  }
+
+  /** Counts a time that this could go wrong and says whether it does. */
+  boolean strikes(Kind kind) {
+    return isActive() && strike(kind) != null;
+  }
+
+  /** Counts a READ and says by how much it is delayed. */
+  long delayNs() {
+    Rule rule = isActive() ? strike(Kind.DELAY) : null;
+    return rule == null ? 0 : rule.durationNs;
+  }
+
+  /** Counts a READ that is done and perhaps flips a bit of what it brought. */
+  void spoil(WorkEntry read) {
+    if (read.totalBytes > 0 && strikes(Kind.FLIP_BIT)) {
+      long end = read.progress;
+      read.progress = chooseBelow(read.totalBytes);
+      ByteBuffer sink = read.view(1);
+      int at = sink.position();
+      sink.put(at, (byte) (sink.get(at) ^ 1 << (int) chooseBelow(Byte.SIZE)));
+      read.progress = end;
+    }
+  }
+
+  private synchronized long chooseBelow(long bound) {
+    return random.nextLong(bound);
+  }
+
+  private synchronized Rule strike(Kind kind) {
+    long count = ++counts[kind.ordinal()];
+    Rule struck = null;
+    for (Rule rule : rules) {
+      if (rule.kind == kind && (rule.hits(count) || rule.chance > random.nextDouble())) {
+        struck = rule;
+      }
+    }
+    return struck;
+  }
+
+  private record Rule(Kind kind, long n, boolean andLater, double chance, long durationNs) {
+    boolean hits(long count) {
+      return n > 0 && (count == n || andLater && count > n);
+    }
+  }
+}

@@ -1,0 +1,230 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.soft;
+
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps registered files reachable for peers, also after they are unlinked: one hard link for each
+ * file, in a private directory on its own file system, and a symbolic link to it in the shared
+ * directory, by which peers open it and by which the next process finds it should this one be
+ * killed.
+ *
+ * <pre>
+ *  shared directory/f7 ─symbolic─► ancestor of the file/.sparkrdma-soft-UID/NAME/f7 ─hard─► file
+ * </pre>
+ *
+ * <p>Safe for any thread. Owned by the device; closed after its regions.
+ */
+final class FileLinks implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(FileLinks.class);
+  private static final String HIDDEN = ".sparkrdma-soft-";
+
+  private final SharedDirectory shared;
+  private final int userId;
+  private final Map<Object, LinkedFile> byFileKey = new HashMap<>();
+  private final Map<Object, Path> directoryByStore = new HashMap<>();
+
+  FileLinks(SharedDirectory shared, int userId) {
+    this.shared = shared;
+    this.userId = userId;
+  }
+
+  /**
+   * Links the file, or takes the link that it has already. The caller releases it.
+   *
+   * @throws IOException when it is no regular file that this process may read and write, ends
+   *     before {@code endBytes}, or its file system has no room for a link
+   */
+  synchronized LinkedFile acquire(Path file, long endBytes) throws IOException {
+    Map<String, Object> facts = Files.readAttributes(file, "unix:isRegularFile,size,dev,ino");
+    if (!facts.get("isRegularFile").equals(true)) {
+      throw new IOException("not a regular file: path=" + file);
+    }
+    if ((long) facts.get("size") < endBytes) {
+      throw new IOException(
+          "the file ends before the range does: path="
+              + file
+              + (" fileBytes=" + facts.get("size") + " rangeEnd=" + endBytes));
+    }
+    Object fileKey = Map.entry(facts.get("dev"), facts.get("ino"));
+    LinkedFile linked = byFileKey.get(fileKey);
+    if (linked == null) {
+      linked = link(file, fileKey, facts.get("dev"));
+      byFileKey.put(fileKey, linked);
+    }
+    linked.regions++;
+    return linked;
+  }
+
+  /** Gives back what {@link #acquire} gave; with the last region the links go. */
+  synchronized void release(LinkedFile linked) {
+    linked.regions--;
+    if (linked.regions == 0) {
+      byFileKey.remove(linked.fileKey);
+      linked.close();
+      remove(SharedDirectory.file(shared.path(), linked.fileId));
+      remove(linked.hardLink);
+    }
+  }
+
+  private static void remove(Path link) {
+    try {
+      Files.deleteIfExists(link);
+    } catch (IOException e) {
+      LOG.warn("could not remove link: path={}", link, e);
+    }
+  }
+
+  private LinkedFile link(Path file, Object fileKey, Object store) throws IOException {
+    if (!Files.isReadable(file) || !Files.isWritable(file)) {
+      throw new IOException("this process may not read and write the file: path=" + file);
+    }
+    long fileId = shared.newFileId();
+    Path hardLink = hardLink(file, store, "f" + fileId);
+    try {
+      Files.createSymbolicLink(SharedDirectory.file(shared.path(), fileId), hardLink);
+    } catch (IOException e) {
+      remove(hardLink);
+      throw e;
+    }
+    return new LinkedFile(fileKey, fileId, hardLink);
+  }
+
+  private Path hardLink(Path file, Object store, String name) throws IOException {
+    Path known = directoryByStore.get(store);
+    if (known != null) {
+      try {
+        return Files.createLink(known.resolve(name), file);
+      } catch (IOException e) {
+        // Another mount of the same file system: links do not go across, so look again.
+        LOG.debug("no link across: path={}", known, e);
+      }
+    }
+    IOException refused = null;
+    for (Path ancestor : ancestors(file, store)) {
+      try {
+        Path directory = ensureDirectory(ancestor);
+        Path link = Files.createLink(directory.resolve(name), file);
+        directoryByStore.put(store, directory);
+        return link;
+      } catch (IOException e) {
+        refused = e;
+      }
+    }
+    throw refused != null
+        ? refused
+        : new IOException("no directory above the file may be written to: path=" + file);
+  }
+
+  /** Those that are on the file's own file system and writable, topmost first. */
+  private static Iterable<Path> ancestors(Path file, Object store) throws IOException {
+    Deque<Path> found = new ArrayDeque<>();
+    Path real = file.toRealPath();
+    for (Path at = real.getParent(); at != null; at = at.getParent()) {
+      if (!Files.getAttribute(at, "unix:dev").equals(store)) {
+        break;
+      }
+      if (Files.isWritable(at)) {
+        found.addFirst(at);
+      }
+    }
+    return found;
+  }
+
+  private Path ensureDirectory(Path ancestor) throws IOException {
+    Path user = ancestor.resolve(HIDDEN + userId);
+    PrivateFiles.ensureDirectory(user, userId);
+    Path directory = user.resolve(shared.name());
+    PrivateFiles.ensureDirectory(directory, userId);
+    return directory;
+  }
+
+  /**
+   * Removes the hard links that the symbolic links in a shared directory name, and the directories
+   * they leave empty. Only what such a process can have made is touched.
+   */
+  static void removeTargets(Path sharedDirectory, int userId) throws IOException {
+    String name = sharedDirectory.getFileName().toString();
+    try (DirectoryStream<Path> files = Files.newDirectoryStream(sharedDirectory)) {
+      for (Path file : files) {
+        if (Files.isSymbolicLink(file)) {
+          removeTarget(Files.readSymbolicLink(file), name, userId);
+        }
+      }
+    }
+  }
+
+  private static void removeTarget(Path target, String name, int userId) {
+    Path directory = target.getParent();
+    Path user = directory == null ? null : directory.getParent();
+    if (user == null
+        || !directory.getFileName().toString().equals(name)
+        || !user.getFileName().toString().equals(HIDDEN + userId)) {
+      return;
+    }
+    try {
+      PrivateFiles.checkDirectory(user, userId);
+      PrivateFiles.checkDirectory(directory, userId);
+      Files.deleteIfExists(target);
+      removeIfEmpty(directory);
+      removeIfEmpty(user);
+    } catch (NoSuchFileException e) {
+      LOG.trace("gone already: path={}", target, e);
+    } catch (IOException e) {
+      LOG.warn("could not remove link: path={}", target, e);
+    }
+  }
+
+  private static void removeIfEmpty(Path directory) throws IOException {
+    if (!Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)) {
+      return;
+    }
+    boolean empty;
+    try (DirectoryStream<Path> files = Files.newDirectoryStream(directory)) {
+      empty = !files.iterator().hasNext();
+    }
+    if (empty) {
+      try {
+        Files.deleteIfExists(directory);
+      } catch (java.nio.file.DirectoryNotEmptyException e) {
+        LOG.trace("in use again: path={}", directory, e);
+      }
+    }
+  }
+
+  @Override
+  public synchronized void close() {
+    for (Path directory : directoryByStore.values()) {
+      try {
+        removeIfEmpty(directory);
+        removeIfEmpty(directory.getParent());
+      } catch (IOException e) {
+        LOG.warn("could not remove directory: path={}", directory, e);
+      }
+    }
+    directoryByStore.clear();
+  }
+}

@@ -1,0 +1,134 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.soft;
+
+import java.nio.BufferUnderflowException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.security.MessageDigest;
+import java.util.UUID;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
+
+/**
+ * Who one end of a connection is: the body of REQUEST and REPLY.
+ *
+ * <pre>
+ *   0  magic "SRDM"      4  version (16 bit), 0      8  boot id (16 bytes)
+ *  24  pid namespace    32  mount namespace         40  user id      44  pid
+ *  48  start ticks      52  queue pair number       56  nonce (16 bytes)
+ *  72  proof (32 bytes) 104 length and name of the shared directory
+ *      length and bytes of the private data
+ * </pre>
+ *
+ * <p>All fields little-endian. The proof shows that the sender can read the secret in the table of
+ * that directory: HMAC-SHA256 of nonce, connecting port and listening port under it.
+ *
+ * @param directory name of its shared directory
+ * @param privateData of the application
+ */
+record Hello(
+    HostIdentity host,
+    ProcessIdentity process,
+    int queuePairNumber,
+    byte[] nonce,
+    byte[] proof,
+    String directory,
+    byte[] privateData) {
+  static final int VERSION = 1;
+  static final int MAX_BYTES = 512;
+  static final int NONCE_BYTES = 16;
+
+  private static final int MAGIC = 0x4d445253;
+  private static final String MAC = "HmacSHA256";
+
+  /** Writes it at the buffer's position. */
+  void encode(ByteBuffer out) {
+    out.putInt(MAGIC).putInt(VERSION);
+    out.putLong(host.bootId().getMostSignificantBits());
+    out.putLong(host.bootId().getLeastSignificantBits());
+    out.putLong(host.pidNamespace()).putLong(host.mountNamespace()).putInt(host.userId());
+    out.putInt(process.pid()).putInt(process.startTicks()).putInt(queuePairNumber);
+    out.put(nonce).put(proof);
+    byte[] name = directory.getBytes(StandardCharsets.US_ASCII);
+    out.put((byte) name.length).put(name);
+    out.put((byte) privateData.length).put(privateData);
+  }
+
+  /**
+   * Reads what {@link #encode} wrote.
+   *
+   * @throws ProtocolException when it is no greeting, or of another version
+   */
+  static Hello decode(ByteBuffer in) throws ProtocolException {
+    try {
+      if (in.getInt() != MAGIC) {
+        throw new ProtocolException("not a soft device: wrong magic");
+      }
+      int version = in.getInt();
+      if (version != VERSION) {
+        throw new ProtocolException(
+            "another version of the soft engine: version=" + VERSION + " peer=" + version);
+      }
+      var boot = new UUID(in.getLong(), in.getLong());
+      var host = new HostIdentity(boot, in.getLong(), in.getLong(), in.getInt());
+      var process = new ProcessIdentity(in.getInt(), in.getInt());
+      int number = in.getInt();
+      byte[] nonce = bytes(in, NONCE_BYTES);
+      byte[] proof = bytes(in, SharedTable.SECRET_BYTES);
+      byte[] name = bytes(in, length(in, SharedDirectory.MAX_NAME_BYTES));
+      byte[] data = bytes(in, length(in, SoftDevice.MAX_PRIVATE_DATA_BYTES));
+      if (in.hasRemaining()) {
+        throw new ProtocolException("greeting too long: extraBytes=" + in.remaining());
+      }
+      return new Hello(
+          host, process, number, nonce, proof, new String(name, StandardCharsets.US_ASCII), data);
+    } catch (BufferUnderflowException e) {
+      throw new ProtocolException("greeting cut short");
+    }
+  }
+
+  private static int length(ByteBuffer in, int most) throws ProtocolException {
+    int length = in.get() & 0xff;
+    if (length > most) {
+      throw new ProtocolException("greeting with a field too long: lengthBytes=" + length);
+    }
+    return length;
+  }
+
+  private static byte[] bytes(ByteBuffer in, int length) {
+    byte[] bytes = new byte[length];
+    in.get(bytes);
+    return bytes;
+  }
+
+  /** The proof that belongs to a secret. */
+  static byte[] proof(byte[] secret, byte[] nonce, int connectingPort, int listeningPort) {
+    try {
+      Mac mac = Mac.getInstance(MAC);
+      mac.init(new SecretKeySpec(secret, MAC));
+      mac.update(nonce);
+      mac.update(ByteBuffer.allocate(8).putInt(connectingPort).putInt(listeningPort).array());
+      return mac.doFinal();
+    } catch (GeneralSecurityException e) {
+      throw new IllegalStateException("every JDK has " + MAC, e);
+    }
+  }
+
+  /** Whether the proof was made with the secret. */
+  boolean isProvenBy(byte[] secret, int connectingPort, int listeningPort) {
+    return MessageDigest.isEqual(proof, proof(secret, nonce, connectingPort, listeningPort));
+  }
+}

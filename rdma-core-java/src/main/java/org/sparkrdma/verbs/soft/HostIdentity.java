@@ -1,0 +1,61 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.soft;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.UUID;
+
+/**
+ * What two processes must have in common to be peers: the same boot of the same kernel, one view of
+ * processes and files, and the same user.
+ *
+ * @param bootId of the running kernel, see random(4)
+ * @param pidNamespace see pid_namespaces(7)
+ * @param mountNamespace see mount_namespaces(7)
+ * @param userId effective user
+ */
+record HostIdentity(UUID bootId, long pidNamespace, long mountNamespace, int userId) {
+  /** Of this process. */
+  static HostIdentity self() throws IOException {
+    return new HostIdentity(
+        UUID.fromString(Files.readString(Path.of("/proc/sys/kernel/random/boot_id")).strip()),
+        namespace("pid"),
+        namespace("mnt"),
+        (Integer) Files.getAttribute(Path.of("/proc/self"), "unix:uid"));
+  }
+
+  private static long namespace(String kind) throws IOException {
+    String link = Files.readSymbolicLink(Path.of("/proc/self/ns", kind)).toString();
+    return Long.parseLong(link.substring(link.indexOf('[') + 1, link.indexOf(']')));
+  }
+
+  /** Why the two cannot be peers, in a few words; empty when they can. */
+  String differenceFrom(HostIdentity peer) {
+    if (!bootId.equals(peer.bootId)) {
+      return "the soft engine reaches only its own host: bootId=" + bootId + " peer=" + peer.bootId;
+    }
+    if (pidNamespace != peer.pidNamespace || mountNamespace != peer.mountNamespace) {
+      return "the soft engine reaches only its own container:"
+          + (" pidNamespace=" + pidNamespace + " peer=" + peer.pidNamespace)
+          + (" mountNamespace=" + mountNamespace + " peer=" + peer.mountNamespace);
+    }
+    if (userId != peer.userId) {
+      return "the soft engine reaches only processes of its own user: userId="
+          + (userId + " peer=" + peer.userId);
+    }
+    return "";
+  }
+}

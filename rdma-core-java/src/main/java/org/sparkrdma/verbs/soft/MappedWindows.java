@@ -1,0 +1,80 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.soft;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+
+/**
+ * A mapping for Java 17: windows of just under 2 GiB that begin every 1 GiB, so that any range of
+ * up to 1 GiB lies in one of them. A longer range gets a mapping of its own. The collector unmaps
+ * when nobody can reach a slice any more.
+ */
+final class MappedWindows implements Mapping {
+  /** The longest range that a {@link #view} can stand over. */
+  static final int VIEW_BYTES = 1 << 30;
+
+  private static final int STRIDE_SHIFT = 30;
+
+  private final FileChannel channel;
+  private final ByteBuffer[] windows;
+  private final ByteBuffer[] views;
+
+  /** Maps the first {@code lengthBytes} of the file and keeps the channel until close. */
+  MappedWindows(FileChannel channel, long lengthBytes) throws IOException {
+    this.channel = channel;
+    int count = (int) ((lengthBytes - 1 >>> STRIDE_SHIFT) + 1);
+    windows = new ByteBuffer[count];
+    views = new ByteBuffer[count];
+    for (int i = 0; i < count; i++) {
+      long start = (long) i << STRIDE_SHIFT;
+      windows[i] = map(start, Math.min(Integer.MAX_VALUE, lengthBytes - start));
+      views[i] = windows[i].duplicate();
+    }
+  }
+
+  private ByteBuffer map(long start, long lengthBytes) throws IOException {
+    return channel.map(FileChannel.MapMode.READ_WRITE, start, lengthBytes);
+  }
+
+  @Override
+  public ByteBuffer slice(long offset, int lengthBytes) {
+    ByteBuffer window = windows[(int) (offset >>> STRIDE_SHIFT)];
+    int at = (int) (offset & (1L << STRIDE_SHIFT) - 1);
+    try {
+      ByteBuffer slice =
+          (long) at + lengthBytes <= window.capacity()
+              ? window.slice(at, lengthBytes)
+              : map(offset, lengthBytes);
+      return slice.order(ByteOrder.LITTLE_ENDIAN);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @Override
+  public ByteBuffer view(long offset, int lengthBytes) {
+    ByteBuffer view = views[(int) (offset >>> STRIDE_SHIFT)];
+    int at = (int) (offset & (1L << STRIDE_SHIFT) - 1);
+    return view.limit(at + lengthBytes).position(at);
+  }
+
+  @Override
+  public void close() throws IOException {
+    channel.close();
+  }
+}

@@ -1,0 +1,63 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.soft;
+
+import org.sparkrdma.verbs.Opcode;
+
+/**
+ * The wire that a device pretends to have: says when a request may happen. Requests share the
+ * bandwidth in the order posted; each arrives one latency after its last byte left. Of the device
+ * thread.
+ */
+final class Network {
+  /** The time of what the fault plan lets hang. */
+  static final long NEVER = Long.MAX_VALUE;
+
+  private static final double SECOND_NS = 1e9;
+
+  private final long latencyNs;
+  private final long bytesPerSecond;
+  private final FaultPlan faults;
+  private final boolean perfect;
+  private long freeNs;
+  private boolean busy;
+
+  /** A bandwidth of 0 is one without limit. */
+  Network(long latencyNs, long bytesPerSecond, FaultPlan faults) {
+    this.latencyNs = latencyNs;
+    this.bytesPerSecond = bytesPerSecond;
+    this.faults = faults;
+    perfect = latencyNs == 0 && bytesPerSecond == 0 && !faults.isActive();
+  }
+
+  /** When the request may happen; 0 for at once. */
+  long dueNs(WorkEntry entry, long nowNs) {
+    return perfect ? 0 : imperfect(entry, nowNs);
+  }
+
+  private long imperfect(WorkEntry entry, long nowNs) {
+    boolean read = entry.opcode == Opcode.READ;
+    if (faults.strikes(read ? FaultPlan.Kind.HANG : FaultPlan.Kind.SEND_HANG)) {
+      return NEVER;
+    }
+    long delayNs = read ? faults.delayNs() : 0;
+    long start = busy && freeNs - nowNs > 0 ? freeNs : nowNs;
+    if (bytesPerSecond > 0) {
+      busy = true;
+      freeNs = start + Math.round(entry.totalBytes * SECOND_NS / bytesPerSecond);
+      start = freeNs;
+    }
+    return Math.max(1, start + latencyNs + delayNs);
+  }
+}

@@ -1,0 +1,107 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.soft;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import org.sparkrdma.verbs.Opcode;
+import org.sparkrdma.verbs.WorkStatus;
+
+/**
+ * Executes reads and writes in a peer's memory, a piece at a time: announce, check, copy. A
+ * positioned read or write of the owner's file, so that a truncated one is an error and no signal.
+ * Of the device thread.
+ */
+final class OneSided {
+  /** The longest piece; other queue pairs and deregistrations wait that long at most. */
+  static final int PIECE_BYTES = 1 << 20;
+
+  private static final int STAGING_BYTES = 1 << 16;
+
+  private final ByteBuffer staging = ByteBuffer.allocateDirect(STAGING_BYTES);
+
+  /**
+   * Does the next piece of a request that has bytes left, and moves its progress on.
+   *
+   * @param queuePairNumber the peer's
+   */
+  WorkStatus step(Peer peer, int queuePairNumber, WorkEntry entry) {
+    SharedTable table = peer.table;
+    int queuePair = QueuePairNumbers.indexOf(queuePairNumber);
+    int region = RegionRegistry.indexOf(entry.remoteKey);
+    ByteBuffer local;
+    try {
+      local = local(entry);
+    } catch (IOException e) {
+      return WorkStatus.LOCAL_PROTECTION_ERROR;
+    }
+    table.enter(peer.reader, queuePair, region);
+    try {
+      if (!table.isQueuePairLive(queuePair, queuePairNumber)) {
+        return WorkStatus.RETRY_EXCEEDED;
+      }
+      if (!mayAccess(table, queuePair, region, entry)) {
+        return WorkStatus.REMOTE_ACCESS_ERROR;
+      }
+      return copy(peer, region, entry, local);
+    } finally {
+      table.leave(peer.reader);
+    }
+  }
+
+  private ByteBuffer local(WorkEntry entry) throws IOException {
+    ByteBuffer view = entry.view(PIECE_BYTES);
+    if (view != null) {
+      return view;
+    }
+    staging.clear();
+    entry.readFile(staging);
+    return staging.flip();
+  }
+
+  private static boolean mayAccess(SharedTable table, int queuePair, int region, WorkEntry entry) {
+    int needed = entry.opcode == Opcode.READ ? AccessBits.REMOTE_READ : AccessBits.REMOTE_WRITE;
+    if (!table.isRegionLive(region, entry.remoteKey)
+        || table.regionDomain(region) != table.queuePairDomain(queuePair)
+        || (table.regionAccess(region) & table.queuePairAccess(queuePair) & needed) == 0) {
+      return false;
+    }
+    long offset = entry.remoteAddress - table.regionAddress(region);
+    return offset >= 0 && offset <= table.regionLength(region) - entry.totalBytes;
+  }
+
+  private static WorkStatus copy(Peer peer, int region, WorkEntry entry, ByteBuffer local) {
+    SharedTable table = peer.table;
+    boolean write = entry.opcode != Opcode.READ;
+    long position =
+        table.regionFileOffset(region)
+            + (entry.remoteAddress - table.regionAddress(region))
+            + entry.progress;
+    try {
+      FileChannel file = peer.file(table.regionFileId(region), region, write);
+      while (local.hasRemaining()) {
+        int count = write ? file.write(local, position) : file.read(local, position);
+        if (count <= 0) {
+          return WorkStatus.REMOTE_OPERATION_ERROR;
+        }
+        position += count;
+        entry.progress += count;
+      }
+      return WorkStatus.SUCCESS;
+    } catch (IOException e) {
+      return WorkStatus.REMOTE_OPERATION_ERROR;
+    }
+  }
+}

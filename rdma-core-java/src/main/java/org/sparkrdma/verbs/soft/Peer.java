@@ -1,0 +1,151 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.soft;
+
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Another device, seen by this one: its table, our reader slot in it, and its files that are open
+ * here. Of the device thread; made and counted by {@link Peers}.
+ */
+final class Peer {
+  private static final Set<StandardOpenOption> READ_WRITE =
+      Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE);
+
+  final String name;
+  final ProcessIdentity process;
+  final SharedTable table;
+  final int reader;
+  int connections;
+  private final Path directory;
+  private final int maxOpenFiles;
+  private final List<OpenFile> files = new ArrayList<>();
+  private OpenFile last;
+  private long uses;
+
+  Peer(
+      String name,
+      ProcessIdentity process,
+      SharedTable table,
+      int reader,
+      Path directory,
+      int maxOpenFiles) {
+    this.name = name;
+    this.process = process;
+    this.table = table;
+    this.reader = reader;
+    this.directory = directory;
+    this.maxOpenFiles = maxOpenFiles;
+  }
+
+  /** The file behind a region, open; the region must be held. */
+  FileChannel file(long fileId, int region, boolean writable) throws IOException {
+    OpenFile found = last;
+    if (found == null || found.fileId != fileId) {
+      found = find(fileId);
+    }
+    if (found != null && writable && !found.writable) {
+      close(found);
+      found = null;
+    }
+    if (found == null) {
+      found = open(fileId, writable);
+    }
+    found.region = region;
+    found.lastUse = uses++;
+    last = found;
+    return found.channel;
+  }
+
+  private OpenFile find(long fileId) {
+    for (int i = 0; i < files.size(); i++) {
+      if (files.get(i).fileId == fileId) {
+        return files.get(i);
+      }
+    }
+    return null;
+  }
+
+  private OpenFile open(long fileId, boolean writable) throws IOException {
+    if (files.size() == maxOpenFiles) {
+      closeOldest();
+    }
+    Set<StandardOpenOption> options = writable ? READ_WRITE : Set.of(StandardOpenOption.READ);
+    var opened =
+        new OpenFile(
+            fileId, FileChannel.open(SharedDirectory.file(directory, fileId), options), writable);
+    files.add(opened);
+    return opened;
+  }
+
+  private void closeOldest() {
+    OpenFile oldest = files.get(0);
+    for (OpenFile file : files) {
+      if (file.lastUse < oldest.lastUse) {
+        oldest = file;
+      }
+    }
+    close(oldest);
+  }
+
+  private void close(OpenFile file) {
+    files.remove(file);
+    if (last == file) {
+      last = null;
+    }
+    try {
+      file.channel.close();
+    } catch (IOException e) {
+      throw new java.io.UncheckedIOException(e);
+    }
+  }
+
+  /** Closes files whose region is gone, so that they do not hold disk space. */
+  void closeDeadFiles() {
+    for (int i = files.size() - 1; i >= 0; i--) {
+      OpenFile file = files.get(i);
+      if (!table.isRegionOf(file.region, file.fileId)) {
+        close(file);
+      }
+    }
+  }
+
+  void close() {
+    while (!files.isEmpty()) {
+      close(files.get(files.size() - 1));
+    }
+    table.releaseReader(reader);
+  }
+
+  /** An open file of the peer. */
+  private static final class OpenFile {
+    final long fileId;
+    final FileChannel channel;
+    final boolean writable;
+    int region;
+    long lastUse;
+
+    OpenFile(long fileId, FileChannel channel, boolean writable) {
+      this.fileId = fileId;
+      this.channel = channel;
+      this.writable = writable;
+    }
+  }
+}

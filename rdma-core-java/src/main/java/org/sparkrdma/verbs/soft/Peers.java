@@ -1,0 +1,99 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.soft;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The devices that this one is connected to, by the name of their directory. Of the device thread.
+ */
+final class Peers {
+  private final SharedDirectory shared;
+  private final ProcessIdentity self;
+  private final int maxOpenFiles;
+  private final Map<String, Peer> byName = new HashMap<>();
+
+  Peers(SharedDirectory shared, ProcessIdentity self, int maxOpenFiles) {
+    this.shared = shared;
+    this.self = self;
+    this.maxOpenFiles = maxOpenFiles;
+  }
+
+  /**
+   * The peer that a greeting names, after checking that the greeting tells the truth. The caller
+   * releases it.
+   *
+   * @throws IOException saying what is wrong
+   */
+  Peer acquire(Hello hello, int connectingPort, int listeningPort) throws IOException {
+    if (!hello.process().equals(SharedDirectory.ownerOf(hello.directory()))
+        || !hello.process().isAlive()) {
+      throw new IOException("the greeting names a directory of another process");
+    }
+    Peer peer = byName.get(hello.directory());
+    if (peer == null) {
+      peer = attach(hello);
+    }
+    if (!hello.isProvenBy(peer.table.secret(), connectingPort, listeningPort)) {
+      release(peer);
+      throw new IOException("the greeting is not proven");
+    }
+    peer.connections++;
+    return peer;
+  }
+
+  private Peer attach(Hello hello) throws IOException {
+    Path directory = shared.peer(hello.directory());
+    SharedTable table = SharedTable.attach(directory.resolve(SharedDirectory.TABLE));
+    int reader = table.claimReader(self);
+    if (reader < 0) {
+      throw new IOException("the peer has too many peers: limit=" + SharedTable.READERS);
+    }
+    var peer = new Peer(hello.directory(), hello.process(), table, reader, directory, maxOpenFiles);
+    byName.put(peer.name, peer);
+    return peer;
+  }
+
+  /** Ends one connection's use of a peer. */
+  void release(Peer peer) {
+    if (peer.connections > 0) {
+      peer.connections--;
+    }
+    if (peer.connections == 0) {
+      byName.remove(peer.name);
+      peer.close();
+    }
+  }
+
+  boolean isEmpty() {
+    return byName.isEmpty();
+  }
+
+  /** Closes files nobody can read any more and tells of peers whose process is gone. */
+  List<Peer> check() {
+    List<Peer> dead = new ArrayList<>();
+    for (Peer peer : byName.values()) {
+      peer.closeDeadFiles();
+      if (!peer.process.isAlive()) {
+        dead.add(peer);
+      }
+    }
+    return dead;
+  }
+}

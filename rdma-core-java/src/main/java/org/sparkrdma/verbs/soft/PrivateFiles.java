@@ -1,0 +1,117 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.soft;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Map;
+import java.util.Set;
+
+/** Files and directories that only this user may touch: 0600 and 0700, checked before use. */
+final class PrivateFiles {
+  private static final Set<PosixFilePermission> FILE = PosixFilePermissions.fromString("rw-------");
+  private static final Set<PosixFilePermission> DIRECTORY =
+      PosixFilePermissions.fromString("rwx------");
+  private static final int ZEROS_BYTES = 1 << 20;
+
+  private PrivateFiles() {}
+
+  /** A new file, 0600, open for reading and writing. */
+  static FileChannel create(Path file) throws IOException {
+    return FileChannel.open(
+        file,
+        Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE),
+        PosixFilePermissions.asFileAttribute(FILE));
+  }
+
+  /** Writes zeros, so that a full file system is an exception now and no signal later. */
+  static void fillWithZeros(FileChannel channel, long lengthBytes) throws IOException {
+    ByteBuffer zeros = ByteBuffer.allocateDirect((int) Math.min(ZEROS_BYTES, lengthBytes));
+    for (long written = 0; written < lengthBytes; ) {
+      zeros.clear().limit((int) Math.min(zeros.capacity(), lengthBytes - written));
+      written += channel.write(zeros, written);
+    }
+  }
+
+  /** Makes a directory, 0700, or takes one that is there when it is this user's alone. */
+  static void ensureDirectory(Path directory, int userId) throws IOException {
+    try {
+      Files.createDirectory(directory, PosixFilePermissions.asFileAttribute(DIRECTORY));
+    } catch (FileAlreadyExistsException e) {
+      checkDirectory(directory, userId);
+    }
+  }
+
+  /**
+   * Checks that a directory is one, this user's, and closed to others.
+   *
+   * @throws IOException saying what is wrong
+   */
+  static void checkDirectory(Path directory, int userId) throws IOException {
+    check(directory, userId, DIRECTORY, "isDirectory");
+  }
+
+  /**
+   * Checks that a file is a regular one, this user's, and closed to others.
+   *
+   * @throws IOException saying what is wrong
+   */
+  static void checkFile(Path file, int userId) throws IOException {
+    check(file, userId, FILE, "isRegularFile");
+  }
+
+  private static void check(Path path, int userId, Set<PosixFilePermission> mode, String kind)
+      throws IOException {
+    Map<String, Object> facts =
+        Files.readAttributes(
+            path, "unix:uid,permissions,isRegularFile,isDirectory", LinkOption.NOFOLLOW_LINKS);
+    if (!facts.get("uid").equals(userId)
+        || !facts.get("permissions").equals(mode)
+        || !facts.get(kind).equals(true)) {
+      @SuppressWarnings("unchecked")
+      var permissions = (Set<PosixFilePermission>) facts.get("permissions");
+      throw new IOException(
+          "not private to this user: path="
+              + path
+              + (" userId=" + facts.get("uid") + " expected=" + userId)
+              + (" mode=" + PosixFilePermissions.toString(permissions))
+              + (" expected=" + PosixFilePermissions.toString(mode)));
+    }
+  }
+
+  /** Deletes a flat directory with all in it; what is gone already is no error. */
+  static void deleteDirectory(Path directory) throws IOException {
+    try (DirectoryStream<Path> files = Files.newDirectoryStream(directory)) {
+      for (Path file : files) {
+        Files.deleteIfExists(file);
+      }
+    } catch (NoSuchFileException e) {
+      return;
+    } catch (UncheckedIOException e) {
+      throw e.getCause();
+    }
+    Files.deleteIfExists(directory);
+  }
+}

@@ -1,0 +1,67 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.soft;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * A process of this host, told from a later one with the same number by its start time.
+ *
+ * @param pid its number
+ * @param startTicks field 22 of /proc/pid/stat, see proc(5), cut to 32 bits
+ */
+record ProcessIdentity(int pid, int startTicks) {
+  private static final int STATE_FIELD = 0;
+  private static final int START_FIELD = 19;
+
+  /** This process. */
+  static ProcessIdentity self() throws IOException {
+    int pid = Math.toIntExact(ProcessHandle.current().pid());
+    String[] stat = stat(pid);
+    return new ProcessIdentity(pid, startTicks(stat));
+  }
+
+  /** As one word; never 0. */
+  long toWord() {
+    return (long) pid << 32 | startTicks & 0xffff_ffffL;
+  }
+
+  static ProcessIdentity ofWord(long word) {
+    return new ProcessIdentity((int) (word >>> 32), (int) word);
+  }
+
+  /** Whether this very process still runs; a zombie does not. */
+  boolean isAlive() {
+    try {
+      String[] stat = stat(pid);
+      return startTicks(stat) == startTicks && "ZX".indexOf(stat[STATE_FIELD].charAt(0)) < 0;
+    } catch (IOException | IndexOutOfBoundsException | NumberFormatException e) {
+      return false;
+    }
+  }
+
+  /** The fields after the command's name, which may itself hold blanks and brackets. */
+  private static String[] stat(int pid) throws IOException {
+    byte[] bytes = Files.readAllBytes(Path.of("/proc", Integer.toString(pid), "stat"));
+    String line = new String(bytes, StandardCharsets.ISO_8859_1);
+    return line.substring(line.lastIndexOf(')') + 2).split(" ");
+  }
+
+  private static int startTicks(String[] stat) {
+    return (int) Long.parseLong(stat[START_FIELD]);
+  }
+}

@@ -1,0 +1,109 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.soft;
+
+import java.nio.ByteBuffer;
+import org.sparkrdma.verbs.WorkStatus;
+
+/**
+ * Puts a peer's messages into a queue pair's receives, in order. Of the device thread.
+ *
+ * <p>Without a receive the message and all after it are dropped, and the peer is told to send them
+ * again.
+ */
+final class ReceiveSide {
+  private final SoftQueuePair queuePair;
+  private final WorkQueue queue;
+  private final SendSide answers;
+  private long head;
+  private long expected = 1;
+  private boolean refused;
+  private WorkEntry receiving;
+
+  ReceiveSide(SoftQueuePair queuePair, WorkQueue queue, SendSide answers) {
+    this.queuePair = queuePair;
+    this.queue = queue;
+    this.answers = answers;
+  }
+
+  /** A message begins: SEND with its payload to come, or WRITTEN. */
+  void onMessage(Link.Header header) throws ProtocolException {
+    receiving = null;
+    if (header.sequence > expected && refused) {
+      return;
+    }
+    if (header.sequence != expected) {
+      throw new ProtocolException(
+          "message out of order: sequence=" + header.sequence + " expected=" + expected);
+    }
+    if (head == queue.tail()) {
+      refused = true;
+      answers.refuseSoon(expected);
+      return;
+    }
+    refused = false;
+    WorkEntry entry = queue.entry(head);
+    if (header.length > entry.totalBytes) {
+      fail(WorkStatus.LOCAL_LENGTH_ERROR, WorkStatus.REMOTE_INVALID_REQUEST);
+    } else if (!entry.mayUseLocalMemory()) {
+      fail(WorkStatus.LOCAL_PROTECTION_ERROR, WorkStatus.REMOTE_OPERATION_ERROR);
+    } else {
+      receiving = entry;
+    }
+  }
+
+  private void fail(WorkStatus here, WorkStatus there) {
+    answers.tellFailure(expected, there);
+    queuePair.failReceive(head, here);
+  }
+
+  void onPayload(ByteBuffer piece) {
+    if (receiving != null) {
+      if (!receiving.mayUseLocalMemory()) {
+        receiving = null;
+        fail(WorkStatus.LOCAL_PROTECTION_ERROR, WorkStatus.REMOTE_OPERATION_ERROR);
+        return;
+      }
+      receiving.scatter(piece);
+    }
+  }
+
+  void onMessageEnd(Link.Header header) {
+    if (receiving != null) {
+      queuePair.completeReceive(head, receiving, header);
+      receiving.clear();
+      receiving = null;
+      head++;
+      answers.acknowledgeSoon(expected);
+      expected++;
+    }
+  }
+
+  /** Completes with an error what failed, and all that is posted as flushed. */
+  void flush(long failed, WorkStatus status) {
+    receiving = null;
+    long tail = queue.tail();
+    for (; head < tail; head++) {
+      WorkEntry entry = queue.entry(head);
+      queuePair.flushReceive(head, entry, head == failed ? status : WorkStatus.FLUSH_ERROR);
+      entry.clear();
+    }
+  }
+
+  /** Forgets all work without a word: the queue pair is destroyed. */
+  void drop() {
+    receiving = null;
+    head = queue.tail();
+  }
+}

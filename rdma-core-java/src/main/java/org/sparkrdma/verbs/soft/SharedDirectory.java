@@ -1,0 +1,169 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.soft;
+
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.util.HexFormat;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The directory that one open device shares with its peers: its table, the files of its memory, and
+ * symbolic links to the files it has registered.
+ *
+ * <pre>
+ *  base/sparkrdma-soft-UID/            0700, of this user
+ *    PID-STARTTICKS-RANDOM/            0700, one for each open device
+ *      table                           0600, see {@link SharedTable}
+ *      f0, f1, …                       0600 memory, or symbolic links made by {@link FileLinks}
+ * </pre>
+ *
+ * <p>Made by the device when it is opened, which first removes what killed processes left. Removed
+ * at close, or by a shutdown hook when the process ends without one. Safe for any thread.
+ */
+final class SharedDirectory implements AutoCloseable {
+  static final String TABLE = "table";
+  static final int MAX_NAME_BYTES = 64;
+
+  private static final Logger LOG = LoggerFactory.getLogger(SharedDirectory.class);
+  private static final Pattern NAME = Pattern.compile("([0-9]{1,10})-(-?[0-9]{1,11})-[0-9a-f]{16}");
+
+  private final Path directory;
+  private final Path user;
+  private final int userId;
+  private final Thread hook = new Thread(this::remove, "soft-rdma-cleaner");
+  private final AtomicLong nextFileId = new AtomicLong();
+
+  private SharedDirectory(Path user, String name, int userId) {
+    this.user = user;
+    this.userId = userId;
+    directory = user.resolve(name);
+  }
+
+  /** Cleans up after the dead and makes a directory for this process. */
+  static SharedDirectory create(Path base, HostIdentity host, ProcessIdentity self)
+      throws IOException {
+    Path user = base.resolve("sparkrdma-soft-" + host.userId());
+    PrivateFiles.ensureDirectory(user, host.userId());
+    removeLeftovers(user, host.userId());
+    var shared = new SharedDirectory(user, newName(self), host.userId());
+    PrivateFiles.ensureDirectory(shared.directory, host.userId());
+    Runtime.getRuntime().addShutdownHook(shared.hook);
+    return shared;
+  }
+
+  /** A name that says whose it is and that no one can guess. */
+  static String newName(ProcessIdentity process) {
+    byte[] random = new byte[8];
+    new SecureRandom().nextBytes(random);
+    return process.pid() + "-" + process.startTicks() + "-" + HexFormat.of().formatHex(random);
+  }
+
+  /** Whose directory has this name; null when it is no such name. */
+  static ProcessIdentity ownerOf(String name) {
+    Matcher matcher = NAME.matcher(name);
+    if (!matcher.matches()) {
+      return null;
+    }
+    try {
+      return new ProcessIdentity(
+          Integer.parseInt(matcher.group(1)), Integer.parseInt(matcher.group(2)));
+    } catch (NumberFormatException e) {
+      return null;
+    }
+  }
+
+  /**
+   * A peer's directory, after checking that it and its table are this user's alone.
+   *
+   * @throws IOException saying what is wrong
+   */
+  Path peer(String name) throws IOException {
+    if (ownerOf(name) == null) {
+      throw new IOException("not the name of a shared directory");
+    }
+    Path peer = user.resolve(name);
+    if (!Files.isDirectory(peer)) {
+      throw new IOException(
+          "the peer has no directory here: both ends need the same soft.directory: path=" + peer);
+    }
+    PrivateFiles.checkDirectory(peer, userId);
+    PrivateFiles.checkFile(peer.resolve(TABLE), userId);
+    return peer;
+  }
+
+  Path path() {
+    return directory;
+  }
+
+  String name() {
+    return directory.getFileName().toString();
+  }
+
+  /** A number that no file of this directory had before. */
+  long newFileId() {
+    return nextFileId.getAndIncrement();
+  }
+
+  /** The file that peers open for a file id. */
+  static Path file(Path directory, long fileId) {
+    return directory.resolve("f" + fileId);
+  }
+
+  @Override
+  public void close() {
+    remove();
+    try {
+      Runtime.getRuntime().removeShutdownHook(hook);
+    } catch (IllegalStateException e) {
+      LOG.trace("closed while the process ends", e);
+    }
+  }
+
+  private void remove() {
+    try {
+      removeDirectory(directory, userId);
+    } catch (IOException e) {
+      LOG.warn("could not remove shared directory: path={}", directory, e);
+    }
+  }
+
+  private static void removeLeftovers(Path user, int userId) throws IOException {
+    try (DirectoryStream<Path> directories = Files.newDirectoryStream(user)) {
+      for (Path directory : directories) {
+        ProcessIdentity owner = ownerOf(directory.getFileName().toString());
+        if (owner != null && !owner.isAlive()) {
+          LOG.info("removing what a killed process left: path={}", directory);
+          removeDirectory(directory, userId);
+        }
+      }
+    }
+  }
+
+  /** First the hard links that its symbolic links name, then all in it. */
+  private static void removeDirectory(Path directory, int userId) throws IOException {
+    if (!Files.isDirectory(directory)) {
+      return;
+    }
+    FileLinks.removeTargets(directory, userId);
+    PrivateFiles.deleteDirectory(directory);
+  }
+}

@@ -1,0 +1,297 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.soft;
+
+import java.io.IOException;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * What peers may reach, in memory that the owner and its peers share: regions, queue pairs, and the
+ * peers that are reading just now.
+ *
+ * <p>An access and its check are one step: a peer first writes into its reader slot which queue
+ * pair and region it is about to use, then checks both entries, copies, and clears the slot. The
+ * owner first retires an entry and then waits until no slot names it. With a full fence between the
+ * two steps on both sides one of them sees the other (a hazard pointer across processes). A slot of
+ * a process that has died holds nobody up; the next claimer takes it over.
+ *
+ * <pre>
+ *  0        header   magic, version, reader slots ever used, secret (32 bytes)
+ *  4 KiB    regions     32,768 x 64 bytes   word (live bit and key), address, length,
+ *                                           file offset, file id, domain and access
+ *  + 2 MiB  queue pairs  4,096 x 32 bytes   word (live bit and number), domain, access
+ *  + 128 K  readers      1,024 x 64 bytes   process word, hold (queue pair + 1, region + 1)
+ * </pre>
+ *
+ * <p>The file is written in full before it is mapped, so that no page can be missing. Safe for any
+ * thread; a reader slot belongs to one device thread.
+ */
+final class SharedTable {
+  static final int REGIONS = 1 << 15;
+  static final int QUEUE_PAIRS = 1 << 12;
+  static final int READERS = 1 << 10;
+  static final int SECRET_BYTES = 32;
+
+  private static final long MAGIC = 0x53524f4654424c31L;
+  private static final int HEADER_BYTES = 4_096;
+  private static final int READERS_USED = 16;
+  private static final int SECRET = 64;
+  private static final int REGION_BYTES = 64;
+  private static final int QUEUE_PAIR_BYTES = 32;
+  private static final int READER_BYTES = 64;
+  private static final int QUEUE_PAIR_BASE = HEADER_BYTES + REGIONS * REGION_BYTES;
+  private static final int READER_BASE = QUEUE_PAIR_BASE + QUEUE_PAIRS * QUEUE_PAIR_BYTES;
+  private static final int TABLE_BYTES = READER_BASE + READERS * READER_BYTES;
+
+  private static final int ADDRESS = 8;
+  private static final int LENGTH = 16;
+  private static final int FILE_OFFSET = 24;
+  private static final int FILE_ID = 32;
+  private static final int DOMAIN = 40;
+  private static final int ACCESS = 44;
+  private static final int QUEUE_PAIR_DOMAIN = 8;
+  private static final int QUEUE_PAIR_ACCESS = 12;
+  private static final int HOLD = 8;
+
+  private static final long LIVE = 1L << 32;
+  private static final long REGION_MASK = 0xffff_ffffL;
+  private static final long QUEUE_PAIR_MASK = 0xffff_ffffL << 32;
+  private static final int SPINS = 200;
+  private static final long PAUSE_NS = 50_000;
+
+  private static final VarHandle LONGS =
+      MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+  private static final VarHandle INTS =
+      MethodHandles.byteBufferViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
+
+  private final ByteBuffer table;
+
+  private SharedTable(ByteBuffer table) {
+    this.table = table.order(ByteOrder.LITTLE_ENDIAN);
+  }
+
+  /** Makes the owner's table in a new file. */
+  static SharedTable create(Path file, byte[] secret) throws IOException {
+    try (FileChannel channel = PrivateFiles.create(file)) {
+      PrivateFiles.fillWithZeros(channel, TABLE_BYTES);
+      var table = map(channel);
+      table.table.put(SECRET, secret);
+      LONGS.setRelease(table.table, 0, MAGIC);
+      return table;
+    }
+  }
+
+  /**
+   * Opens a peer's table.
+   *
+   * @throws IOException when it is not one
+   */
+  static SharedTable attach(Path file) throws IOException {
+    try (FileChannel channel =
+        FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+      if (channel.size() != TABLE_BYTES) {
+        throw new IOException("not a region table: lengthBytes=" + channel.size());
+      }
+      var table = map(channel);
+      if ((long) LONGS.getAcquire(table.table, 0) != MAGIC) {
+        throw new IOException("not a region table: wrong magic");
+      }
+      return table;
+    }
+  }
+
+  private static SharedTable map(FileChannel channel) throws IOException {
+    return new SharedTable(channel.map(FileChannel.MapMode.READ_WRITE, 0, TABLE_BYTES));
+  }
+
+  byte[] secret() {
+    byte[] secret = new byte[SECRET_BYTES];
+    table.get(SECRET, secret);
+    return secret;
+  }
+
+  // The owner's side: regions.
+
+  void publishRegion(int index, int key, SoftRegion region) {
+    int at = region(index);
+    table.putLong(at + ADDRESS, region.address());
+    table.putLong(at + LENGTH, region.lengthBytes());
+    table.putLong(at + FILE_OFFSET, region.fileOffset());
+    table.putLong(at + FILE_ID, region.fileId());
+    table.putInt(at + DOMAIN, region.domainId());
+    table.putInt(at + ACCESS, AccessBits.of(region.access()));
+    LONGS.setRelease(table, at, LIVE | key & REGION_MASK);
+  }
+
+  /** Makes the entry invalid and returns when no peer uses it any more. */
+  void retireRegion(int index) {
+    LONGS.setVolatile(table, region(index), 0L);
+    awaitReaders(REGION_MASK, index + 1L);
+  }
+
+  // The owner's side: queue pairs.
+
+  void publishQueuePair(int index, int number, int domain, int access) {
+    int at = queuePair(index);
+    table.putInt(at + QUEUE_PAIR_DOMAIN, domain);
+    INTS.setOpaque(table, at + QUEUE_PAIR_ACCESS, access);
+    LONGS.setRelease(table, at, LIVE | number & REGION_MASK);
+  }
+
+  /** Changes what peers may do and returns when no peer is still doing what it may not. */
+  void setQueuePairAccess(int index, int access) {
+    INTS.setVolatile(table, queuePair(index) + QUEUE_PAIR_ACCESS, access);
+    awaitQueuePairReaders(index);
+  }
+
+  /** Makes the entry invalid; peers may still be at work, see {@link #awaitQueuePairReaders}. */
+  void retireQueuePair(int index) {
+    LONGS.setVolatile(table, queuePair(index), 0L);
+  }
+
+  void awaitQueuePairReaders(int index) {
+    awaitReaders(QUEUE_PAIR_MASK, index + 1L << 32);
+  }
+
+  private void awaitReaders(long mask, long holder) {
+    VarHandle.fullFence();
+    int used = (int) INTS.getVolatile(table, READERS_USED);
+    for (int reader = 0; reader < used; reader++) {
+      int rounds = 0;
+      while (((long) LONGS.getVolatile(table, reader(reader) + HOLD) & mask) == holder) {
+        if (++rounds < SPINS) {
+          Thread.onSpinWait();
+        } else if (!isReaderAlive(reader)) {
+          break;
+        } else {
+          LockSupport.parkNanos(PAUSE_NS);
+        }
+      }
+    }
+  }
+
+  private boolean isReaderAlive(int reader) {
+    long word = (long) LONGS.getVolatile(table, reader(reader));
+    return word != 0 && ProcessIdentity.ofWord(word).isAlive();
+  }
+
+  // The peer's side.
+
+  /** Takes a reader slot for a device of the process; -1 when none is left. */
+  int claimReader(ProcessIdentity process) {
+    int reader = claimReader(process, false);
+    return reader >= 0 ? reader : claimReader(process, true);
+  }
+
+  private int claimReader(ProcessIdentity process, boolean fromTheDead) {
+    for (int reader = 0; reader < READERS; reader++) {
+      int at = reader(reader);
+      long before = (long) LONGS.getVolatile(table, at);
+      boolean free = before == 0 || fromTheDead && !ProcessIdentity.ofWord(before).isAlive();
+      if (free && LONGS.compareAndSet(table, at, before, process.toWord())) {
+        LONGS.setVolatile(table, at + HOLD, 0L);
+        noteUsed(reader + 1);
+        return reader;
+      }
+    }
+    return -1;
+  }
+
+  private void noteUsed(int count) {
+    int before = (int) INTS.getVolatile(table, READERS_USED);
+    while (before < count && !INTS.compareAndSet(table, READERS_USED, before, count)) {
+      before = (int) INTS.getVolatile(table, READERS_USED);
+    }
+  }
+
+  void releaseReader(int reader) {
+    LONGS.setVolatile(table, reader(reader) + HOLD, 0L);
+    LONGS.setVolatile(table, reader(reader), 0L);
+  }
+
+  /** Announces an access; what is checked from here to {@link #leave} stays as it is. */
+  void enter(int reader, int queuePair, int region) {
+    LONGS.setVolatile(table, reader(reader) + HOLD, queuePair + 1L << 32 | region + 1L);
+    VarHandle.fullFence();
+  }
+
+  void leave(int reader) {
+    LONGS.setVolatile(table, reader(reader) + HOLD, 0L);
+  }
+
+  boolean isQueuePairLive(int index, int number) {
+    return (long) LONGS.getVolatile(table, queuePair(index)) == (LIVE | number & REGION_MASK);
+  }
+
+  int queuePairDomain(int index) {
+    return table.getInt(queuePair(index) + QUEUE_PAIR_DOMAIN);
+  }
+
+  int queuePairAccess(int index) {
+    return (int) INTS.getVolatile(table, queuePair(index) + QUEUE_PAIR_ACCESS);
+  }
+
+  boolean isRegionLive(int index, int key) {
+    return (long) LONGS.getVolatile(table, region(index)) == (LIVE | key & REGION_MASK);
+  }
+
+  /** Whether the entry is live and of this file; a hint, unless it is held. */
+  boolean isRegionOf(int index, long fileId) {
+    return ((long) LONGS.getVolatile(table, region(index)) & LIVE) != 0
+        && regionFileId(index) == fileId;
+  }
+
+  long regionAddress(int index) {
+    return table.getLong(region(index) + ADDRESS);
+  }
+
+  long regionLength(int index) {
+    return table.getLong(region(index) + LENGTH);
+  }
+
+  long regionFileOffset(int index) {
+    return table.getLong(region(index) + FILE_OFFSET);
+  }
+
+  long regionFileId(int index) {
+    return table.getLong(region(index) + FILE_ID);
+  }
+
+  int regionDomain(int index) {
+    return table.getInt(region(index) + DOMAIN);
+  }
+
+  int regionAccess(int index) {
+    return table.getInt(region(index) + ACCESS);
+  }
+
+  private static int region(int index) {
+    return HEADER_BYTES + index * REGION_BYTES;
+  }
+
+  private static int queuePair(int index) {
+    return QUEUE_PAIR_BASE + index * QUEUE_PAIR_BYTES;
+  }
+
+  private static int reader(int index) {
+    return READER_BASE + index * READER_BYTES;
+  }
+}

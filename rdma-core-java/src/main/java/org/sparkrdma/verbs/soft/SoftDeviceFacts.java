@@ -1,0 +1,85 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.soft;
+
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.device.Capability;
+import org.sparkrdma.verbs.device.DeviceInfo;
+import org.sparkrdma.verbs.device.DeviceLimits;
+import org.sparkrdma.verbs.device.Gid;
+import org.sparkrdma.verbs.device.GidType;
+import org.sparkrdma.verbs.device.PortInfo;
+import org.sparkrdma.verbs.device.PortState;
+import org.sparkrdma.verbs.device.Transport;
+
+/** What the soft device says of itself. */
+final class SoftDeviceFacts {
+  static final String NAME = "soft0";
+
+  private static final int MAX_SGE = 16;
+  private static final int MAX_COMPLETION_QUEUE_DEPTH = 1 << 20;
+  private static final int MAX_READS_IN_FLIGHT = 16;
+  private static final int MTU_BYTES = 4_096;
+
+  private SoftDeviceFacts() {}
+
+  static DeviceInfo info(SoftSettings settings, HostIdentity host) throws VerbsException {
+    var capabilities = EnumSet.allOf(Capability.class);
+    capabilities.remove(Capability.ACK_TIMEOUT);
+    if (settings.maxInlineBytes() == 0) {
+      capabilities.remove(Capability.INLINE);
+    }
+    return new DeviceInfo(
+        NAME,
+        SoftProvider.NAME,
+        Transport.LOOPBACK,
+        host.bootId().getMostSignificantBits(),
+        limits(settings),
+        capabilities,
+        List.of(new PortInfo(1, PortState.ACTIVE, MTU_BYTES, gids())));
+  }
+
+  private static DeviceLimits limits(SoftSettings settings) {
+    return new DeviceLimits(
+        SharedTable.QUEUE_PAIRS,
+        settings.maxQueuePairDepth(),
+        MAX_SGE,
+        MAX_SGE,
+        MAX_COMPLETION_QUEUE_DEPTH,
+        SharedTable.REGIONS,
+        Long.MAX_VALUE,
+        SoftDevice.MAX_MESSAGE_BYTES,
+        MAX_READS_IN_FLIGHT,
+        settings.maxInlineBytes(),
+        SoftDevice.MAX_PRIVATE_DATA_BYTES);
+  }
+
+  private static List<Gid> gids() throws VerbsException {
+    try {
+      List<Gid> gids = new ArrayList<>();
+      NetworkInterface.networkInterfaces()
+          .flatMap(NetworkInterface::inetAddresses)
+          .forEach((InetAddress at) -> gids.add(new Gid(gids.size(), GidType.LOOPBACK, at)));
+      return gids;
+    } catch (SocketException e) {
+      throw new VerbsException("ibv_query_gid", "no addresses: " + e.getMessage(), e);
+    }
+  }
+}

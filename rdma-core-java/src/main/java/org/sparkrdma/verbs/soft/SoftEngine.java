@@ -1,0 +1,64 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.soft;
+
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.VerbsEngine;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.device.DeviceInfo;
+
+/** The door to the one soft device, which may be open several times. Safe for any thread. */
+final class SoftEngine implements VerbsEngine {
+  private final SoftSettings settings;
+  private final HostIdentity host;
+  private final Set<SoftDevice> open = ConcurrentHashMap.newKeySet();
+  private volatile boolean closed;
+
+  SoftEngine(SoftSettings settings, HostIdentity host) {
+    this.settings = settings;
+    this.host = host;
+  }
+
+  @Override
+  public String name() {
+    return SoftProvider.NAME;
+  }
+
+  @Override
+  public List<DeviceInfo> devices() throws VerbsException {
+    return List.of(SoftDeviceFacts.info(settings, host));
+  }
+
+  @Override
+  public Device open(String deviceName) throws VerbsException {
+    if (closed) {
+      throw new IllegalStateException("engine is closed");
+    }
+    if (!deviceName.equals(SoftDeviceFacts.NAME)) {
+      throw new VerbsException("ibv_open_device", "no such device: name=" + deviceName);
+    }
+    SoftDevice device = SoftDevice.open(settings, host, open::remove);
+    open.add(device);
+    return device;
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    open.forEach(SoftDevice::close);
+  }
+}

@@ -1,0 +1,178 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.soft;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.HostMemory;
+import org.sparkrdma.verbs.MemoryRegion;
+import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.QueuePairSettings;
+import org.sparkrdma.verbs.VerbsException;
+
+/** A protection domain: a number that regions and queue pairs carry. Safe for any thread. */
+final class SoftProtectionDomain implements ProtectionDomain {
+  private static final Set<AccessFlag> FILE_ACCESS = Set.of(AccessFlag.REMOTE_READ);
+  private static final int OUT_OF_MEMORY = 12;
+
+  private final SoftDevice device;
+  private final int id;
+  private final Set<SoftRegion> regions = ConcurrentHashMap.newKeySet();
+  private final Set<SoftQueuePair> queuePairs = ConcurrentHashMap.newKeySet();
+  private boolean closed;
+
+  SoftProtectionDomain(SoftDevice device, int id) {
+    this.device = device;
+    this.id = id;
+  }
+
+  int id() {
+    return id;
+  }
+
+  SoftDevice device() {
+    return device;
+  }
+
+  @Override
+  public MemoryRegion register(
+      HostMemory memory, long offset, long lengthBytes, Set<AccessFlag> access)
+      throws VerbsException {
+    if (!(memory instanceof SoftMemory mine) || mine.device() != device) {
+      throw new IllegalArgumentException("memory of another device");
+    }
+    if (access.contains(AccessFlag.REMOTE_WRITE) && !access.contains(AccessFlag.LOCAL_WRITE)) {
+      throw new IllegalArgumentException("REMOTE_WRITE needs LOCAL_WRITE: access=" + access);
+    }
+    checkRange(offset, lengthBytes, memory.lengthBytes());
+    failIfPlanned(lengthBytes);
+    mine.retain();
+    try {
+      return add(new SoftRegion(this, mine, offset, lengthBytes, access));
+    } catch (VerbsException | RuntimeException e) {
+      mine.release();
+      throw e;
+    }
+  }
+
+  @Override
+  public MemoryRegion registerFile(Path file, long offset, long lengthBytes, Set<AccessFlag> access)
+      throws VerbsException {
+    if (!access.equals(FILE_ACCESS)) {
+      throw new IllegalArgumentException("files are REMOTE_READ only: access=" + access);
+    }
+    checkRange(offset, lengthBytes, Long.MAX_VALUE);
+    failIfPlanned(lengthBytes);
+    LinkedFile linked;
+    try {
+      linked = device.links().acquire(file, offset + lengthBytes);
+    } catch (IOException e) {
+      throw new VerbsException("ibv_reg_mr", "ibv_reg_mr failed: " + e, e);
+    }
+    try {
+      long address = device.addresses().take(lengthBytes);
+      return add(new SoftRegion(this, linked, offset, address, lengthBytes, access));
+    } catch (VerbsException | RuntimeException e) {
+      device.links().release(linked);
+      throw e;
+    }
+  }
+
+  private static void checkRange(long offset, long lengthBytes, long limit) {
+    if (lengthBytes < 1) {
+      throw new IllegalArgumentException("a region needs a byte: lengthBytes=" + lengthBytes);
+    }
+    Objects.checkFromIndexSize(offset, lengthBytes, limit);
+  }
+
+  private void failIfPlanned(long lengthBytes) throws VerbsException {
+    if (device.faults().strikes(FaultPlan.Kind.REGISTER_ERROR)) {
+      throw new VerbsException(
+          "ibv_reg_mr",
+          OUT_OF_MEMORY,
+          "ibv_reg_mr failed: the fault plan says so: lengthBytes=" + lengthBytes,
+          null);
+    }
+  }
+
+  private synchronized SoftRegion add(SoftRegion region) throws VerbsException {
+    checkOpen();
+    device.regions().publish(region);
+    regions.add(region);
+    return region;
+  }
+
+  synchronized SoftQueuePair createQueuePair(QueuePairSettings settings) throws VerbsException {
+    checkOpen();
+    int number = device.queuePairNumbers().take();
+    if (number < 0) {
+      throw new VerbsException(
+          "ibv_create_qp",
+          OUT_OF_MEMORY,
+          "ibv_create_qp failed: too many queue pairs: limit=" + SharedTable.QUEUE_PAIRS,
+          null);
+    }
+    var queuePair = new SoftQueuePair(device, this, number, settings);
+    queuePairs.add(queuePair);
+    return queuePair;
+  }
+
+  private void checkOpen() {
+    if (closed) {
+      throw new IllegalStateException("protection domain is closed");
+    }
+  }
+
+  void onClosed(SoftRegion region) {
+    regions.remove(region);
+  }
+
+  void onClosed(SoftQueuePair queuePair) {
+    queuePairs.remove(queuePair);
+  }
+
+  int regionCount() {
+    return regions.size();
+  }
+
+  int queuePairCount() {
+    return queuePairs.size();
+  }
+
+  /** Closes it with what is left in it. */
+  void closeAll() {
+    queuePairs.forEach(SoftQueuePair::close);
+    regions.forEach(SoftRegion::close);
+    close();
+  }
+
+  @Override
+  public synchronized void close() {
+    if (closed) {
+      return;
+    }
+    if (!regions.isEmpty() || !queuePairs.isEmpty()) {
+      throw new IllegalStateException(
+          "protection domain is in use: regions="
+              + regions.size()
+              + (" queuePairs=" + queuePairs.size()));
+    }
+    closed = true;
+    device.forget(this);
+  }
+}

@@ -1,0 +1,73 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.soft;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.util.List;
+import org.sparkrdma.verbs.VerbsEngine;
+import org.sparkrdma.verbs.spi.EngineSetting;
+import org.sparkrdma.verbs.spi.EngineSettings;
+import org.sparkrdma.verbs.spi.EngineUnavailableException;
+import org.sparkrdma.verbs.spi.VerbsProvider;
+
+/**
+ * The soft engine: a loopback RDMA device in pure Java, on Linux. For tests, demos and as a card
+ * without limits; taken only when asked for by name.
+ */
+public final class SoftProvider implements VerbsProvider {
+  static final String NAME = "soft";
+
+  /** For the service loader. */
+  public SoftProvider() {}
+
+  @Override
+  public String name() {
+    return NAME;
+  }
+
+  @Override
+  public int order() {
+    return -1;
+  }
+
+  @Override
+  public List<EngineSetting> settings() {
+    return SoftSettings.all();
+  }
+
+  @Override
+  public void validate(EngineSettings settings) {
+    SoftSettings.of(settings);
+  }
+
+  @Override
+  public VerbsEngine load(EngineSettings settings) throws EngineUnavailableException {
+    SoftSettings checked = SoftSettings.of(settings);
+    String system = System.getProperty("os.name");
+    if (!system.equals("Linux")) {
+      throw new EngineUnavailableException("the soft engine needs Linux: os=" + system);
+    }
+    if (!Files.isDirectory(checked.directory()) || !Files.isWritable(checked.directory())) {
+      throw new EngineUnavailableException(
+          "the soft engine needs a directory to share memory in: set soft.directory to one: path="
+              + checked.directory());
+    }
+    try {
+      return new SoftEngine(checked, HostIdentity.self());
+    } catch (IOException | RuntimeException e) {
+      throw new EngineUnavailableException("the soft engine cannot read /proc: " + e, e);
+    }
+  }
+}

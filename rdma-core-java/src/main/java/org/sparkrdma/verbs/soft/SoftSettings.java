@@ -1,0 +1,209 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.soft;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.function.Function;
+import org.sparkrdma.verbs.spi.EngineSetting;
+import org.sparkrdma.verbs.spi.EngineSettings;
+
+/**
+ * The soft engine's settings, checked.
+ *
+ * @param directory where memory and tables lie; a tmpfs
+ * @param latencyNs of the pretended network
+ * @param bytesPerSecond of the pretended network; 0 for no limit
+ * @param faults what goes wrong, see {@link FaultPlan}
+ * @param peerCheckNs how often peers are looked after
+ * @param greetingTimeoutNs how long a new connection may take to say who it is
+ * @param receiverNotReadyDelayNs before a message is sent again
+ * @param maxHalfOpen connections that have not yet said who they are
+ * @param maxInlineBytes data in a work request
+ * @param maxQueuePairDepth work requests in a send or receive queue
+ * @param maxOpenFiles of one peer at once
+ */
+record SoftSettings(
+    Path directory,
+    long latencyNs,
+    long bytesPerSecond,
+    String faults,
+    long peerCheckNs,
+    long greetingTimeoutNs,
+    long receiverNotReadyDelayNs,
+    int maxHalfOpen,
+    int maxInlineBytes,
+    int maxQueuePairDepth,
+    int maxOpenFiles) {
+  static final String PREFIX = "soft.";
+
+  private static final EngineSetting DIRECTORY =
+      setting(
+          "directory",
+          "/dev/shm",
+          "an absolute path",
+          "Directory on a tmpfs in which memory is shared; the same for all processes.");
+  private static final EngineSetting LATENCY =
+      setting(
+          "latency",
+          "0us",
+          "a duration with ns, us, ms or s, up to 10s",
+          "Latency of the pretended network, added to each operation.");
+  private static final EngineSetting BANDWIDTH =
+      setting(
+          "bandwidth",
+          "unlimited",
+          "unlimited, or a rate with b/s, kb/s, mb/s or gb/s, at least 1kb/s",
+          "Bandwidth of the pretended network, shared by a device's operations.");
+  private static final EngineSetting FAULTS =
+      setting(
+          "faults",
+          "",
+          "rules such as read-error@100, flip-bit@7, delay@3:200ms, hang@5, drop-connection@20,"
+              + " refuse-connect@1, hang-connect@1, send-error@2, send-hang@2, register-error@1;"
+              + " @n+ for the n-th and later, %p for a chance; seed=n",
+          "What goes wrong, for tests: rules with commas between them.");
+  private static final EngineSetting PEER_CHECK =
+      setting(
+          "peerCheck",
+          "500ms",
+          "a duration with ns, us, ms or s, 1ms to 60s",
+          "How often the processes of peers are checked to be alive.");
+  private static final EngineSetting GREETING_TIMEOUT =
+      setting(
+          "greetingTimeout",
+          "5s",
+          "a duration with ns, us, ms or s, 1ms to 60s",
+          "How long a new connection may take to say who it is, or to confirm.");
+  private static final EngineSetting RECEIVER_NOT_READY_DELAY =
+      setting(
+          "receiverNotReadyDelay",
+          "1ms",
+          "a duration with ns, us, ms or s, 10us to 1s",
+          "How long a sender waits before it tries again when the peer has no receive posted.");
+  private static final EngineSetting MAX_HALF_OPEN =
+      setting(
+          "maxHalfOpen",
+          "256",
+          "1 to 65536",
+          "Connections that may be open without having said who they are.");
+  private static final EngineSetting MAX_INLINE =
+      setting("maxInline", "256", "0 to 4096", "Bytes that a work request may carry inline.");
+  private static final EngineSetting MAX_DEPTH =
+      setting("maxDepth", "16384", "1 to 65536", "Work requests in one send or receive queue.");
+  private static final EngineSetting MAX_OPEN_FILES =
+      setting("maxOpenFiles", "256", "1 to 65536", "Files of one peer that are kept open at once.");
+
+  private static final List<EngineSetting> ALL =
+      List.of(
+          DIRECTORY,
+          LATENCY,
+          BANDWIDTH,
+          FAULTS,
+          PEER_CHECK,
+          GREETING_TIMEOUT,
+          RECEIVER_NOT_READY_DELAY,
+          MAX_HALF_OPEN,
+          MAX_INLINE,
+          MAX_DEPTH,
+          MAX_OPEN_FILES);
+
+  private static EngineSetting setting(
+      String name, String defaultValue, String allowed, String meaning) {
+    return new EngineSetting(PREFIX + name, defaultValue, allowed, meaning);
+  }
+
+  static List<EngineSetting> all() {
+    return ALL;
+  }
+
+  /**
+   * Checks and takes what the user gave.
+   *
+   * @throws IllegalArgumentException naming key, value and what is allowed
+   */
+  static SoftSettings of(EngineSettings given) {
+    for (String key : given.values().keySet()) {
+      if (key.startsWith(PREFIX) && ALL.stream().noneMatch(s -> s.key().equals(key))) {
+        throw new IllegalArgumentException(
+            "no such setting: key="
+                + key
+                + " allowed="
+                + String.join(",", ALL.stream().map(EngineSetting::key).toList()));
+      }
+    }
+    return new SoftSettings(
+        parse(given, DIRECTORY, SoftSettings::absolute),
+        duration(given, LATENCY, 0, 10_000_000_000L),
+        parse(given, BANDWIDTH, SoftSettings::bandwidth),
+        parse(given, FAULTS, SoftSettings::plan),
+        duration(given, PEER_CHECK, 1_000_000L, 60_000_000_000L),
+        duration(given, GREETING_TIMEOUT, 1_000_000L, 60_000_000_000L),
+        duration(given, RECEIVER_NOT_READY_DELAY, 10_000L, 1_000_000_000L),
+        number(given, MAX_HALF_OPEN, 1, 65_536),
+        number(given, MAX_INLINE, 0, 4_096),
+        number(given, MAX_DEPTH, 1, 65_536),
+        number(given, MAX_OPEN_FILES, 1, 65_536));
+  }
+
+  private static Path absolute(String value) {
+    Path path = Path.of(value);
+    if (!path.isAbsolute()) {
+      throw new IllegalArgumentException("not absolute: " + value);
+    }
+    return path;
+  }
+
+  private static long bandwidth(String value) {
+    return value.equals("unlimited")
+        ? 0
+        : within(Units.bytesPerSecond(value), 1_000, Long.MAX_VALUE);
+  }
+
+  private static String plan(String value) {
+    FaultPlan.parse(value);
+    return value;
+  }
+
+  private static long duration(EngineSettings given, EngineSetting setting, long min, long max) {
+    return parse(given, setting, value -> within(Units.durationNs(value), min, max));
+  }
+
+  private static int number(EngineSettings given, EngineSetting setting, int min, int max) {
+    return parse(given, setting, value -> (int) within(Long.parseLong(value), min, max));
+  }
+
+  private static long within(long value, long min, long max) {
+    if (value < min || value > max) {
+      throw new IllegalArgumentException("out of range");
+    }
+    return value;
+  }
+
+  private static <T> T parse(
+      EngineSettings given, EngineSetting setting, Function<String, T> parser) {
+    String value = given.value(setting);
+    try {
+      return parser.apply(value);
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException(
+          "bad setting: key="
+              + setting.key()
+              + (" value=" + value)
+              + (" allowed=" + setting.allowed())
+              + (" reason=" + e.getMessage()),
+          e);
+    }
+  }
+}

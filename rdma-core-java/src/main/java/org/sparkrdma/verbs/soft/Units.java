@@ -1,0 +1,49 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.soft;
+
+import java.math.BigDecimal;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** Reads durations and rates as users write them. */
+final class Units {
+  private static final Pattern NUMBER = Pattern.compile("([0-9]{1,12}(?:\\.[0-9]{1,6})?)([a-z/]*)");
+  private static final Map<String, Long> NANOSECONDS =
+      Map.of("ns", 1L, "us", 1_000L, "ms", 1_000_000L, "s", 1_000_000_000L);
+  private static final Map<String, Long> BYTES =
+      Map.of("b/s", 1L, "kb/s", 1_000L, "mb/s", 1_000_000L, "gb/s", 1_000_000_000L);
+
+  private Units() {}
+
+  /** A duration such as {@code 200ms}, in nanoseconds. */
+  static long durationNs(String text) {
+    return scaled(text, NANOSECONDS, "a duration with ns, us, ms or s");
+  }
+
+  /** A rate such as {@code 10gb/s}, in bytes per second. */
+  static long bytesPerSecond(String text) {
+    return scaled(text, BYTES, "a rate with b/s, kb/s, mb/s or gb/s");
+  }
+
+  private static long scaled(String text, Map<String, Long> units, String what) {
+    Matcher matcher = NUMBER.matcher(text);
+    Long unit = matcher.matches() ? units.get(matcher.group(2)) : null;
+    if (unit == null) {
+      throw new IllegalArgumentException("not " + what + ": " + text);
+    }
+    return new BigDecimal(matcher.group(1)).multiply(BigDecimal.valueOf(unit)).longValue();
+  }
+}

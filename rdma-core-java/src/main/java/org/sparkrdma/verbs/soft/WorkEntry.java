@@ -1,0 +1,193 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.soft;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import org.sparkrdma.verbs.Opcode;
+import org.sparkrdma.verbs.WorkRequest;
+
+/**
+ * A posted work request in its ring: filled by the owner of the queue pair, then of the device
+ * thread until its completion has been polled. Reused, never allocated anew.
+ */
+final class WorkEntry {
+  long id;
+  Opcode opcode;
+  long remoteAddress;
+  int remoteKey;
+  int immediate;
+  boolean signalled;
+  long totalBytes;
+
+  // The device thread's notes.
+  /** When the network lets it happen. */
+  long dueNs;
+
+  /** Its number among the messages of this direction, once sent. */
+  long sequence;
+
+  /** Bytes that are done. */
+  long progress;
+
+  /** Its one-sided part is done. */
+  boolean written;
+
+  private final SoftRegion[] regions;
+  private final long[] offsets;
+  private final int[] lengths;
+  private int elements;
+  private final ByteBuffer inlineData;
+  private boolean inline;
+
+  WorkEntry(int maxSge, int maxInlineBytes) {
+    regions = new SoftRegion[maxSge];
+    offsets = new long[maxSge];
+    lengths = new int[maxSge];
+    inlineData = ByteBuffer.allocateDirect(maxInlineBytes);
+  }
+
+  /** By the owner thread; inline data is copied here. */
+  void fill(WorkRequest request) {
+    id = request.id();
+    opcode = request.opcode();
+    remoteAddress = request.remoteAddress();
+    remoteKey = request.remoteKey();
+    immediate = request.immediate();
+    signalled = request.isSignalled();
+    totalBytes = request.totalBytes();
+    elements = request.elementCount();
+    inline = request.isInline();
+    inlineData.clear();
+    for (int i = 0; i < elements; i++) {
+      regions[i] = (SoftRegion) request.region(i);
+      offsets[i] = request.offset(i);
+      lengths[i] = request.length(i);
+      if (inline) {
+        inlineData.put(
+            ((SoftRegion) request.region(i)).ownerView(request.offset(i), request.length(i)));
+      }
+    }
+    inlineData.flip();
+    dueNs = 0;
+    sequence = 0;
+    progress = 0;
+    written = false;
+  }
+
+  boolean isOneSided() {
+    return opcode == Opcode.READ
+        || opcode == Opcode.WRITE
+        || opcode == Opcode.WRITE_WITH_IMMEDIATE && !written;
+  }
+
+  /** Lets go of the regions, so that nothing keeps their memory mapped. */
+  void clear() {
+    for (int i = 0; i < elements; i++) {
+      regions[i] = null;
+    }
+    elements = 0;
+  }
+
+  /** Whether all its memory is registered still, and writable when it will be written. */
+  boolean mayUseLocalMemory() {
+    boolean writes = opcode == Opcode.READ || opcode == Opcode.RECEIVE;
+    for (int i = 0; i < elements && !inline; i++) {
+      if (regions[i].isClosed() || writes && !regions[i].isLocallyWritable()) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /**
+   * A view of the local bytes from {@link #progress} on, at most {@code limit}, all in one element.
+   *
+   * @return null when they lie in a file, see {@link #readFile}
+   */
+  ByteBuffer view(int limit) {
+    if (inline) {
+      int at = (int) progress;
+      int end = Math.min(inlineData.capacity(), at + limit);
+      return inlineData.limit((int) Math.min(end, totalBytes)).position(at);
+    }
+    int i = element();
+    int at = (int) (progress - before(i));
+    int length = Math.min(limit, lengths[i] - at);
+    return regions[i].isFile() ? null : regions[i].view(offsets[i] + at, length);
+  }
+
+  /** Reads local bytes from {@link #progress} on into the buffer, at most its remaining. */
+  void readFile(ByteBuffer into) throws IOException {
+    int i = element();
+    int at = (int) (progress - before(i));
+    int end = into.limit();
+    into.limit(into.position() + Math.min(into.remaining(), lengths[i] - at));
+    long from = regions[i].fileOffset() + offsets[i] + at;
+    while (into.hasRemaining()) {
+      int count = regions[i].channel().read(into, from);
+      if (count < 0) {
+        throw new IOException("the file was truncated");
+      }
+      from += count;
+    }
+    into.limit(end);
+  }
+
+  /** Copies local bytes from {@link #progress} on, as many as fit, and moves on. */
+  void gather(ByteBuffer into) throws IOException {
+    while (into.hasRemaining() && progress < totalBytes) {
+      int before = into.position();
+      ByteBuffer view = view(into.remaining());
+      if (view == null) {
+        readFile(into);
+      } else {
+        into.put(view);
+      }
+      progress += into.position() - before;
+    }
+  }
+
+  /** Takes the buffer's bytes into local memory from {@link #progress} on and moves on. */
+  void scatter(ByteBuffer from) {
+    int end = from.limit();
+    while (from.hasRemaining()) {
+      ByteBuffer view = view(from.remaining());
+      int count = view.remaining();
+      from.limit(from.position() + count);
+      view.put(from);
+      from.limit(end);
+      progress += count;
+    }
+  }
+
+  private int element() {
+    long end = 0;
+    for (int i = 0; i < elements; i++) {
+      end += lengths[i];
+      if (progress < end) {
+        return i;
+      }
+    }
+    throw new IllegalStateException("beyond its memory: progress=" + progress);
+  }
+
+  private long before(int element) {
+    long sum = 0;
+    for (int i = 0; i < element; i++) {
+      sum += lengths[i];
+    }
+    return sum;
+  }
+}

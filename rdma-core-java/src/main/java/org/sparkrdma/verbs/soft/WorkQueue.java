@@ -1,0 +1,82 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.soft;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import org.sparkrdma.verbs.WorkRequest;
+
+/**
+ * A send or receive queue: a ring of entries, filled by the queue pair's owner thread, executed by
+ * the device thread. A place is free again when a completion at or behind it has been polled.
+ */
+final class WorkQueue {
+  private static final VarHandle TAIL;
+
+  static {
+    try {
+      TAIL = MethodHandles.lookup().findVarHandle(WorkQueue.class, "tail", long.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  private final WorkEntry[] entries;
+  private final int mask;
+  private final int depth;
+
+  /** Written by the owner, read by the device thread. */
+  private long tail;
+
+  /** The owner's: everything before is free again. */
+  private long freed;
+
+  WorkQueue(int depth, int maxSge, int maxInlineBytes) {
+    this.depth = depth;
+    int size = Integer.highestOneBit(Math.max(1, depth * 2 - 1));
+    entries = new WorkEntry[size];
+    mask = size - 1;
+    for (int i = 0; i < size; i++) {
+      entries[i] = new WorkEntry(maxSge, maxInlineBytes);
+    }
+  }
+
+  // The owner's side.
+
+  /** False when it is full. */
+  boolean offer(WorkRequest request) {
+    long at = tail;
+    if (at - freed == depth) {
+      return false;
+    }
+    entries[(int) at & mask].fill(request);
+    TAIL.setRelease(this, at + 1);
+    return true;
+  }
+
+  /** The completion of the entry at {@code position} was polled. */
+  void onPolled(long position) {
+    freed = Math.max(freed, position + 1);
+  }
+
+  // The device thread's side.
+
+  long tail() {
+    return (long) TAIL.getAcquire(this);
+  }
+
+  WorkEntry entry(long position) {
+    return entries[(int) position & mask];
+  }
+}
