@@ -1,3 +1,16 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
 package org.sparkrdma.shuffle.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -11,6 +24,7 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -36,8 +50,8 @@ class CollisionTest {
         Future<?> right = threads.submit(() -> fetchOnce(two, one, together));
         left.get();
         right.get();
-        one.transport().disconnectAll();
-        two.transport().disconnectAll();
+        awaitDisconnected(one);
+        awaitDisconnected(two);
       }
       assertThat(one.count(Counter.CONNECTIONS_ESTABLISHED)).isGreaterThanOrEqualTo(ROUNDS);
     } finally {
@@ -45,10 +59,21 @@ class CollisionTest {
     }
   }
 
+  /** Connections that nobody uses are closed at once here, so that the next round connects anew. */
+  private static void awaitDisconnected(TestExecutor executor) {
+    while (executor.count(Counter.CONNECTIONS_CLOSED)
+        < executor.count(Counter.CONNECTIONS_ESTABLISHED)) {
+      LockSupport.parkNanos(100_000);
+    }
+  }
+
   private TestExecutor start(long incarnation) throws Exception {
     Path own = Files.createDirectory(directory.resolve("executor" + incarnation));
     return new TestExecutor(
-        own, new TestExecutor.Options(incarnation).connectTimeout(Duration.ofSeconds(10)));
+        own,
+        new TestExecutor.Options(incarnation)
+            .connectTimeout(Duration.ofSeconds(10))
+            .idleTimeout(Duration.ofMillis(1)));
   }
 
   private static Void fetchOnce(TestExecutor reader, TestExecutor server, CyclicBarrier together)

@@ -1,3 +1,16 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
 package org.sparkrdma.shuffle.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -11,6 +24,7 @@ import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import org.apache.spark.network.buffer.FileSegmentManagedBuffer;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.DownloadFile;
@@ -250,8 +264,7 @@ class RdmaTransportTest {
     Endpoint endpoint = gone.endpoint();
     gone.transport().close();
     List<BlockRange> blocks = List.of(block(1, 0, 1));
-    assertThat(fetch(reader, endpoint, blocks).reason(0))
-        .isEqualTo(FallbackReason.CONNECT_FAILED);
+    assertThat(fetch(reader, endpoint, blocks).reason(0)).isEqualTo(FallbackReason.CONNECT_FAILED);
     assertThat(fetch(reader, endpoint, blocks).reason(0)).isEqualTo(FallbackReason.QUARANTINED);
   }
 
@@ -285,10 +298,7 @@ class RdmaTransportTest {
   @Test
   void shouldGiveUpAReadThatNeverEndsAndKeepItsSinkUntilThen() throws Exception {
     TestExecutor reader =
-        start(
-            new TestExecutor.Options(1)
-                .faults("hang@1")
-                .requestTimeout(Duration.ofMillis(300)));
+        start(new TestExecutor.Options(1).faults("hang@1").requestTimeout(Duration.ofMillis(300)));
     TestExecutor server = start(2);
     server.outputs().write(1, random, 1000);
     CollectedBlocks collected = fetch(reader, server, List.of(block(1, 0, 1)));
@@ -312,8 +322,7 @@ class RdmaTransportTest {
 
   @Test
   void shouldFinishWithAPoolSmallerThanTheRequest() throws Exception {
-    TestExecutor reader =
-        start(new TestExecutor.Options(1).pinned(256L << 20, 4L << 20));
+    TestExecutor reader = start(new TestExecutor.Options(1).pinned(256L << 20, 4L << 20));
     TestExecutor server = start(2);
     server.outputs().write(1, random, random.ints(100, 200_000, 200_001).toArray());
     List<BlockRange> blocks = new ArrayList<>();
@@ -340,8 +349,7 @@ class RdmaTransportTest {
 
   @Test
   void shouldCloseAConnectionThatNobodyUsesAndMakeItAnew() throws Exception {
-    TestExecutor reader =
-        start(new TestExecutor.Options(1).idleTimeout(Duration.ofMillis(50)));
+    TestExecutor reader = start(new TestExecutor.Options(1).idleTimeout(Duration.ofMillis(50)));
     TestExecutor server = start(2);
     server.outputs().write(1, random, 1000);
     List<BlockRange> blocks = List.of(block(1, 0, 1));
@@ -363,10 +371,9 @@ class RdmaTransportTest {
     assertThat(reader.count(Counter.CONNECTIONS_CLOSED)).isGreaterThanOrEqualTo(2);
   }
 
-  private static void awaitCount(TestExecutor executor, Counter counter, long atLeast)
-      throws Exception {
-    for (int i = 0; i < 10_000 && executor.count(counter) < atLeast; i++) {
-      TimeUnit.MILLISECONDS.sleep(1);
+  private static void awaitCount(TestExecutor executor, Counter counter, long atLeast) {
+    for (int i = 0; i < 100_000 && executor.count(counter) < atLeast; i++) {
+      LockSupport.parkNanos(100_000);
     }
     assertThat(executor.count(counter)).isGreaterThanOrEqualTo(atLeast);
   }
