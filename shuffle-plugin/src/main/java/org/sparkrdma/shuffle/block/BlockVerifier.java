@@ -59,7 +59,7 @@ public final class BlockVerifier {
 
   /** Takes the next bytes of the block, all that remain in the buffer. */
   public void feed(ByteBuffer bytes) {
-    if (checksum == null || sums.count() == 0 || mismatch) {
+    if (checksum == null || mismatch) {
       position += bytes.remaining();
       return;
     }

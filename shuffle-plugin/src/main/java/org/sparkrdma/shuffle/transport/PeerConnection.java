@@ -140,9 +140,12 @@ final class PeerConnection {
     return broken;
   }
 
-  /** Notes that it must be ended; the first reason counts. */
+  /**
+   * Notes that it must be ended. The first reason that finds a block at fault counts: that the
+   * connection is lost may be heard before the failed completion that made it so.
+   */
   void breaks(BrokenConnection why) {
-    if (broken == null) {
+    if (broken == null || broken.atFault().isEmpty()) {
       broken = why;
     }
   }

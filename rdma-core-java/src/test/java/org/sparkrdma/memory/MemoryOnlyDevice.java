@@ -1,0 +1,223 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.memory;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Path;
+import java.util.Set;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.CompletionChannel;
+import org.sparkrdma.verbs.CompletionQueue;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.HostMemory;
+import org.sparkrdma.verbs.MemoryRegion;
+import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.RemoteRegion;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.cm.ConnectionManager;
+import org.sparkrdma.verbs.device.DeviceInfo;
+
+/** Allocates and registers memory, refuses both when told to, and counts what is open. */
+final class MemoryOnlyDevice implements Device {
+  private static final int PAGE_GAP = 4096;
+
+  private final Domain domain = new Domain();
+  private boolean refusesMemory;
+  private boolean refusesRegions;
+  private boolean throwsOnRegister;
+  private int memoriesOpen;
+  private int regionsOpen;
+  private int registrations;
+  private long nextAddress = 1 << 20;
+
+  void refuseMemory(boolean refuse) {
+    refusesMemory = refuse;
+  }
+
+  void refuseRegions(boolean refuse) {
+    refusesRegions = refuse;
+  }
+
+  /** From now on registering throws what nobody declares. */
+  void throwOnRegister() {
+    throwsOnRegister = true;
+  }
+
+  int memoriesOpen() {
+    return memoriesOpen;
+  }
+
+  int regionsOpen() {
+    return regionsOpen;
+  }
+
+  /** Regions ever registered. */
+  int registrations() {
+    return registrations;
+  }
+
+  ProtectionDomain domain() {
+    return domain;
+  }
+
+  @Override
+  public HostMemory allocate(long lengthBytes) throws VerbsException {
+    if (refusesMemory) {
+      throw new VerbsException("mmap", "refused on purpose");
+    }
+    return new Memory(Math.toIntExact(lengthBytes));
+  }
+
+  @Override
+  public DeviceInfo info() {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public ProtectionDomain allocateProtectionDomain() {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public CompletionChannel createCompletionChannel() {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public CompletionQueue createCompletionQueue(int capacity, CompletionChannel channel) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public ConnectionManager createConnectionManager(CompletionChannel channel) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public void close() {}
+
+  private final class Domain implements ProtectionDomain {
+    @Override
+    public MemoryRegion register(
+        HostMemory memory, long offset, long lengthBytes, Set<AccessFlag> access)
+        throws VerbsException {
+      if (throwsOnRegister) {
+        throw new IllegalStateException("thrown on purpose");
+      }
+      if (refusesRegions) {
+        throw new VerbsException("ibv_reg_mr", "refused on purpose");
+      }
+      return new Region((Memory) memory, memory.address() + offset, lengthBytes, access);
+    }
+
+    @Override
+    public MemoryRegion registerFile(
+        Path file, long offset, long lengthBytes, Set<AccessFlag> access) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void close() {}
+  }
+
+  private final class Memory implements HostMemory {
+    private final ByteBuffer bytes;
+    private final long address = nextAddress;
+    private int regions;
+    private boolean closed;
+
+    Memory(int lengthBytes) {
+      bytes = ByteBuffer.allocateDirect(lengthBytes);
+      nextAddress += lengthBytes + PAGE_GAP;
+      memoriesOpen++;
+    }
+
+    @Override
+    public long address() {
+      return address;
+    }
+
+    @Override
+    public long lengthBytes() {
+      return bytes.capacity();
+    }
+
+    @Override
+    public ByteBuffer slice(long offset, int lengthBytes) {
+      if (closed) {
+        throw new IllegalStateException("closed");
+      }
+      return bytes.slice((int) offset, lengthBytes).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    @Override
+    public void close() {
+      if (regions > 0) {
+        throw new IllegalStateException("regions=" + regions);
+      }
+      if (!closed) {
+        closed = true;
+        memoriesOpen--;
+      }
+    }
+  }
+
+  private final class Region implements MemoryRegion {
+    private final Memory memory;
+    private final long address;
+    private final long lengthBytes;
+    private final Set<AccessFlag> access;
+    private boolean closed;
+
+    Region(Memory memory, long address, long lengthBytes, Set<AccessFlag> access) {
+      this.memory = memory;
+      this.address = address;
+      this.lengthBytes = lengthBytes;
+      this.access = access;
+      memory.regions++;
+      regionsOpen++;
+      registrations++;
+    }
+
+    @Override
+    public long address() {
+      return address;
+    }
+
+    @Override
+    public long lengthBytes() {
+      return lengthBytes;
+    }
+
+    @Override
+    public Set<AccessFlag> access() {
+      return access;
+    }
+
+    @Override
+    public RemoteRegion remote() {
+      return new RemoteRegion(address, lengthBytes, 1);
+    }
+
+    @Override
+    public void close() {
+      if (!closed) {
+        closed = true;
+        memory.regions--;
+        regionsOpen--;
+      }
+    }
+  }
+}

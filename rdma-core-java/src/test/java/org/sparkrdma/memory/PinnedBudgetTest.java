@@ -1,0 +1,146 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.memory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(30)
+class PinnedBudgetTest {
+  private static final long PAGE = 4096;
+  private static final long LIMIT = 50 * PAGE;
+  private static final int THREADS = 6;
+  private static final int ROUNDS = 10_000;
+  private final PinnedBudget budget = new PinnedBudget(LIMIT, PAGE);
+
+  @Test
+  void shouldGrantUpToTheLimitAndNoFurther() {
+    try (var all = budget.tryGrant(LIMIT).orElseThrow()) {
+      assertThat(all.heldBytes()).isEqualTo(LIMIT);
+      assertThat(budget.tryGrant(1)).isEmpty();
+    }
+    assertThat(budget.tryGrant(LIMIT + 1)).isEmpty();
+    assertThat(budget.pinnedBytes()).isZero();
+  }
+
+  @Test
+  void shouldCountWholePages() {
+    try (var one = budget.tryGrant(1).orElseThrow();
+        var two = budget.tryGrant(PAGE + 1).orElseThrow()) {
+      assertThat(one.heldBytes()).isEqualTo(PAGE);
+      assertThat(two.heldBytes()).isEqualTo(2 * PAGE);
+      assertThat(budget.pinnedBytes()).isEqualTo(3 * PAGE);
+    }
+  }
+
+  @Test
+  void shouldGiveBackOnceWhenAGrantIsClosedTwice() {
+    var kept = budget.tryGrant(PAGE).orElseThrow();
+    var grant = budget.tryGrant(PAGE).orElseThrow();
+    grant.close();
+    grant.close();
+    assertThat(grant.heldBytes()).isZero();
+    assertThat(budget.pinnedBytes()).isEqualTo(PAGE);
+    kept.close();
+  }
+
+  @Test
+  void shouldNotOverflowOnLengthsThatNobodyHas() {
+    assertThat(budget.tryGrant(Long.MAX_VALUE)).isEmpty();
+    assertThat(budget.couldGrant(Long.MAX_VALUE, Long.MAX_VALUE / 2)).isFalse();
+    PinnedBudget boundless = new PinnedBudget(Long.MAX_VALUE, PAGE);
+    assertThat(boundless.tryGrant(Long.MAX_VALUE)).isEmpty();
+    assertThat(boundless.pinnedBytes()).isZero();
+  }
+
+  @Test
+  void shouldGrantNoPartOfAPageAtTheLimit() {
+    PinnedBudget crooked = new PinnedBudget(PAGE + 1, PAGE);
+    assertThat(crooked.tryGrant(PAGE + 1)).isEmpty();
+    assertThat(crooked.couldGrant(PAGE + 1, 0)).isFalse();
+    assertThat(crooked.tryGrant(PAGE)).isPresent();
+  }
+
+  @Test
+  void shouldForetellWhatItWouldGrantIfMoreWereGivenBack() {
+    try (var most = budget.tryGrant(LIMIT - PAGE).orElseThrow()) {
+      assertThat(most.heldBytes()).isEqualTo(LIMIT - PAGE);
+      assertThat(budget.couldGrant(PAGE, 0)).isTrue();
+      assertThat(budget.couldGrant(PAGE + 1, 0)).isFalse();
+      assertThat(budget.couldGrant(PAGE + 1, PAGE)).isTrue();
+      assertThat(budget.couldGrant(LIMIT + 1, LIMIT)).isFalse();
+    }
+  }
+
+  @Test
+  void shouldRefuseNonsense() {
+    assertThatThrownBy(() -> new PinnedBudget(-1, PAGE))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> new PinnedBudget(LIMIT, 4095))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> new PinnedBudget(LIMIT, Long.MIN_VALUE))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> budget.tryGrant(0)).isInstanceOf(IllegalArgumentException.class);
+  }
+
+  @Test
+  void shouldNameTheLeakWhenClosedWithGrantsOut() {
+    var grant = budget.tryGrant(2 * PAGE).orElseThrow();
+    assertThatThrownBy(budget::close)
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("leakedBytes=8192");
+    grant.close();
+    budget.close();
+  }
+
+  @Test
+  void shouldNeverPassTheLimitWhenManyThreadsCompete() throws InterruptedException {
+    AtomicLong most = new AtomicLong();
+    CountDownLatch begin = new CountDownLatch(1);
+    List<Thread> threads = new ArrayList<>();
+    for (int seed = 0; seed < THREADS; seed++) {
+      Random random = new Random(seed);
+      threads.add(new Thread(() -> compete(random, begin, most)));
+    }
+    threads.forEach(Thread::start);
+    begin.countDown();
+    for (Thread thread : threads) {
+      thread.join();
+    }
+    assertThat(most.get()).isPositive().isLessThanOrEqualTo(LIMIT);
+    budget.close();
+  }
+
+  private void compete(Random random, CountDownLatch begin, AtomicLong most) {
+    try {
+      begin.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return;
+    }
+    for (int i = 0; i < ROUNDS; i++) {
+      var grant = budget.tryGrant(1 + random.nextInt((int) LIMIT));
+      most.accumulateAndGet(budget.pinnedBytes(), Math::max);
+      grant.ifPresent(PinnedBudget.Grant::close);
+    }
+  }
+}

@@ -1,0 +1,246 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.memory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.ByteOrder;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.Set;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.verbs.AccessFlag;
+
+@Timeout(30)
+class RegisteredPoolTest {
+  private static final int CHUNK = 4096;
+  private static final int PER_SLAB = 4;
+  private static final int SLAB = CHUNK * PER_SLAB;
+  private final MemoryOnlyDevice device = new MemoryOnlyDevice();
+  private final PinnedBudget budget = new PinnedBudget(3 * SLAB, CHUNK);
+  private final RegisteredPool pool = pool(2 * SLAB);
+
+  private RegisteredPool pool(long limitBytes) {
+    return new RegisteredPool(
+        device,
+        device.domain(),
+        budget,
+        EnumSet.of(AccessFlag.LOCAL_WRITE),
+        CHUNK,
+        PER_SLAB,
+        limitBytes);
+  }
+
+  @AfterEach
+  void shouldLeaveNothingRegistered() {
+    pool.close();
+    assertThat(device.memoriesOpen()).isZero();
+    assertThat(device.regionsOpen()).isZero();
+    budget.close();
+  }
+
+  @Test
+  void shouldRegisterASlabForTheFirstChunkOnly() {
+    List<RegisteredChunk> chunks = take(PER_SLAB);
+    assertThat(device.registrations()).isEqualTo(1);
+    assertThat(pool.registeredBytes()).isEqualTo(SLAB);
+    assertThat(budget.pinnedBytes()).isEqualTo(SLAB);
+    assertThat(chunks.get(0).region().access()).containsExactly(AccessFlag.LOCAL_WRITE);
+    giveBack(chunks);
+    giveBack(take(PER_SLAB));
+    assertThat(device.registrations()).isEqualTo(1);
+  }
+
+  @Test
+  void shouldLendChunksThatDoNotOverlap() {
+    List<RegisteredChunk> chunks = take(2 * PER_SLAB);
+    Set<Long> addresses = new HashSet<>();
+    for (RegisteredChunk chunk : chunks) {
+      assertThat(chunk.address() - chunk.region().address()).isEqualTo(chunk.regionOffset());
+      assertThat(chunk.lengthBytes()).isEqualTo(CHUNK);
+      assertThat(chunk.regionOffset()).isBetween(0L, (long) SLAB - CHUNK);
+      assertThat(addresses.add(chunk.address())).isTrue();
+      chunk.slice(0, CHUNK).putLong(0, chunk.address()).putLong(CHUNK - 8, ~chunk.address());
+    }
+    for (RegisteredChunk chunk : chunks) {
+      assertThat(chunk.slice(0, 8).getLong()).isEqualTo(chunk.address());
+      assertThat(chunk.slice(CHUNK - 8, 8).getLong()).isEqualTo(~chunk.address());
+    }
+    giveBack(chunks);
+  }
+
+  @Test
+  void shouldSliceLittleEndianAndWithinTheChunk() {
+    List<RegisteredChunk> chunks = take(1);
+    var slice = chunks.get(0).slice(10, 20);
+    assertThat(slice.order()).isEqualTo(ByteOrder.LITTLE_ENDIAN);
+    assertThat(slice.capacity()).isEqualTo(20);
+    assertThatThrownBy(() -> chunks.get(0).slice(1, CHUNK))
+        .isInstanceOf(IndexOutOfBoundsException.class);
+    giveBack(chunks);
+  }
+
+  @Test
+  void shouldLendNoMoreThanItsOwnLimit() {
+    List<RegisteredChunk> chunks = take(2 * PER_SLAB);
+    assertThat(pool.tryTake()).isEmpty();
+    assertThat(pool.couldGrow()).isFalse();
+    assertThat(pool.chunksOut()).isEqualTo(2 * PER_SLAB);
+    giveBack(chunks);
+    assertThat(pool.chunksOut()).isZero();
+  }
+
+  @Test
+  void shouldLendNothingWhenTheBudgetIsUsedUp() {
+    try (var others = budget.tryGrant(3 * SLAB).orElseThrow()) {
+      assertThat(others.heldBytes()).isEqualTo(3 * SLAB);
+      assertThat(pool.tryTake()).isEmpty();
+      assertThat(pool.couldGrow()).isTrue();
+      assertThat(device.memoriesOpen()).isZero();
+    }
+    giveBack(take(1));
+  }
+
+  @Test
+  void shouldUndoEverythingWhenTheDeviceRefuses() {
+    device.refuseMemory(true);
+    assertThat(pool.tryTake()).isEmpty();
+    device.refuseMemory(false);
+    device.refuseRegions(true);
+    assertThat(pool.tryTake()).isEmpty();
+    assertThat(device.memoriesOpen()).isZero();
+    assertThat(budget.pinnedBytes()).isZero();
+    device.refuseRegions(false);
+    giveBack(take(1));
+  }
+
+  @Test
+  void shouldUndoEverythingWhenTheDeviceIsMisused() {
+    device.throwOnRegister();
+    assertThatThrownBy(pool::tryTake).isInstanceOf(IllegalStateException.class);
+    assertThat(device.memoriesOpen()).isZero();
+    assertThat(budget.pinnedBytes()).isZero();
+    assertThat(pool.chunksOut()).isZero();
+  }
+
+  @Test
+  void shouldTrimOnlySlabsOfWhichNothingIsLent() {
+    List<RegisteredChunk> chunks = take(PER_SLAB + 1);
+    RegisteredChunk last = chunks.remove(PER_SLAB);
+    pool.trim();
+    assertThat(pool.registeredBytes()).isEqualTo(2 * SLAB);
+    giveBack(chunks);
+    pool.trim();
+    assertThat(pool.registeredBytes()).isEqualTo(SLAB);
+    assertThat(budget.pinnedBytes()).isEqualTo(SLAB);
+    last.slice(0, 8).putLong(1);
+    last.release();
+    pool.trim();
+    assertThat(budget.pinnedBytes()).isZero();
+    giveBack(take(PER_SLAB));
+  }
+
+  @Test
+  void shouldComeBackWithTheLastReference() {
+    RegisteredChunk chunk = take(1).get(0);
+    chunk.retain();
+    chunk.release();
+    assertThat(pool.chunksOut()).isEqualTo(1);
+    chunk.release();
+    assertThat(pool.chunksOut()).isZero();
+  }
+
+  @Test
+  void shouldRefuseToCountAChunkThatIsNotLent() {
+    RegisteredChunk chunk = take(1).get(0);
+    chunk.release();
+    assertThatThrownBy(chunk::retain).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(chunk::release).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(chunk::release).isInstanceOf(IllegalStateException.class);
+    assertThat(pool.chunksOut()).isZero();
+    RegisteredChunk again = take(1).get(0);
+    again.retain();
+    again.release();
+    assertThat(pool.chunksOut()).isEqualTo(1);
+    again.release();
+  }
+
+  @Test
+  void shouldStayRegisteredAfterCloseUntilTheLastChunkIsBack() {
+    List<RegisteredChunk> chunks = take(2);
+    pool.close();
+    assertThat(pool.tryTake()).isEmpty();
+    assertThat(pool.couldGrow()).isFalse();
+    chunks.get(0).release();
+    chunks.get(1).slice(0, 8).putLong(1);
+    assertThat(device.regionsOpen()).isEqualTo(1);
+    chunks.get(1).release();
+    assertThat(device.regionsOpen()).isZero();
+    pool.close();
+  }
+
+  @Test
+  void shouldHaveASlabAtLeastHoweverSmallTheLimit() {
+    RegisteredPool small = pool(1);
+    RegisteredChunk chunk = small.tryTake().orElseThrow();
+    assertThat(small.registeredBytes()).isEqualTo(SLAB);
+    chunk.release();
+    small.close();
+  }
+
+  @Test
+  void shouldKeepCountThroughRandomUse() {
+    Random random = new Random(7);
+    ArrayDeque<RegisteredChunk> out = new ArrayDeque<>();
+    for (int step = 0; step < 20_000; step++) {
+      switch (random.nextInt(5)) {
+        case 0, 1 -> {
+          Optional<RegisteredChunk> taken = pool.tryTake();
+          assertThat(taken.isPresent()).isEqualTo(out.size() < 2 * PER_SLAB);
+          taken.ifPresent(random.nextBoolean() ? out::addFirst : out::addLast);
+        }
+        case 2, 3 -> {
+          if (!out.isEmpty()) {
+            out.removeFirst().release();
+          }
+        }
+        default -> pool.trim();
+      }
+      assertThat(pool.chunksOut()).isEqualTo(out.size());
+      assertThat(pool.registeredBytes()).isEqualTo(budget.pinnedBytes());
+      assertThat(pool.registeredBytes()).isBetween((long) out.size() * CHUNK, 2L * SLAB);
+    }
+    out.forEach(RegisteredChunk::release);
+  }
+
+  private List<RegisteredChunk> take(int count) {
+    List<RegisteredChunk> chunks = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      chunks.add(pool.tryTake().orElseThrow());
+    }
+    return chunks;
+  }
+
+  private static void giveBack(List<RegisteredChunk> chunks) {
+    chunks.forEach(RegisteredChunk::release);
+  }
+}

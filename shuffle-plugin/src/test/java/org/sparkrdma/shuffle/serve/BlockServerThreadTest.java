@@ -1,0 +1,231 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.serve;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.serve.ServeSettings.Mode;
+import org.sparkrdma.shuffle.wire.Locate;
+import org.sparkrdma.shuffle.wire.Located;
+import org.sparkrdma.verbs.device.Capability;
+
+/** The server with its thread and the real clock. */
+@Timeout(60)
+class BlockServerThreadTest {
+  private static final int PEERS = 8;
+  private static final int ROUNDS = 2_000;
+  private static final Duration SHORT_LEASE = Duration.ofMillis(20);
+  @TempDir Path folder;
+  private final FakeDomain domain = new FakeDomain();
+  private final PinnedBudget budget = new PinnedBudget(1 << 20, FakeDomain.PAGE);
+  private final ShuffleCounters counters = new ShuffleCounters();
+  private final CompletableFuture<Long> expired = new CompletableFuture<>();
+  private FakeMapOutputs outputs;
+
+  @BeforeEach
+  void write() throws IOException {
+    outputs = new FakeMapOutputs(folder);
+    outputs.write(1, 0, new Random(5), true, 1000, 2000);
+  }
+
+  @AfterEach
+  void shouldLeaveNothingBehind() {
+    domain.close();
+    budget.close();
+  }
+
+  private BlockServer server(Duration lease) {
+    return new BlockServer(
+        new ServeSettings(Mode.AUTO, ServerFixture.WINDOW, ServerFixture.SLOT, 4, lease, 10),
+        outputs,
+        new FakeDevice(100, EnumSet.of(Capability.FILE_REGIONS)),
+        domain,
+        budget,
+        counters,
+        expired::complete,
+        System::nanoTime);
+  }
+
+  @Test
+  void shouldAnswerManyPeersAtOnce() throws Exception {
+    List<Thread> threads = new ArrayList<>();
+    AtomicInteger located = new AtomicInteger();
+    try (BlockServer server = server(Duration.ofMinutes(1))) {
+      server.start();
+      for (long peer = 0; peer < PEERS; peer++) {
+        long id = peer;
+        threads.add(new Thread(() -> askOftenThenLeave(server, id, located)));
+      }
+      threads.forEach(Thread::start);
+      for (Thread thread : threads) {
+        thread.join();
+      }
+    }
+    assertThat(located).hasValue(PEERS * ROUNDS);
+    assertThat(counters.value(Counter.LOCATES_SERVED)).isEqualTo(PEERS * ROUNDS);
+    assertThat(counters.value(Counter.PROTOCOL_ERRORS)).isZero();
+  }
+
+  private static void askOftenThenLeave(BlockServer server, long peer, AtomicInteger located) {
+    for (int i = 0; i < ROUNDS; i++) {
+      Located.Decoder answer = ask(server, peer).join();
+      if (answer.nextPiece() && answer.kind() == Located.Kind.LOCATED) {
+        located.incrementAndGet();
+      }
+      if (i % 2 == 0) {
+        server.release(peer, new long[] {answer.leaseId()});
+      }
+    }
+    server.peerGone(peer);
+  }
+
+  private static CompletableFuture<Located.Decoder> ask(BlockServer server, long peer) {
+    ByteBuffer request = ByteBuffer.allocate(100);
+    Locate.Encoder encoder = new Locate.Encoder().begin(request, peer);
+    encoder.block(1, 0, 0, 1, 0);
+    int length = encoder.finish();
+    FutureCall call = new FutureCall(peer, request.slice(0, length), ByteBuffer.allocate(200));
+    server.locate(call);
+    return call.future;
+  }
+
+  @Test
+  void shouldWakeUpForALeaseThatExpires() throws Exception {
+    try (BlockServer server = server(SHORT_LEASE)) {
+      server.start();
+      ask(server, 9).join();
+      assertThat(expired.get(30, TimeUnit.SECONDS)).isEqualTo(9);
+      CountDownLatch forgotten = new CountDownLatch(1);
+      server.forgetShuffle(1, forgotten::countDown);
+      ask(server, 8).join();
+      assertThat(forgotten.getCount()).isEqualTo(1);
+      server.peerGone(9);
+      assertThat(forgotten.await(30, TimeUnit.SECONDS)).isTrue();
+    }
+  }
+
+  @Test
+  void shouldEndEveryCallThatRacesWithClose() throws Exception {
+    for (int round = 0; round < 200; round++) {
+      BlockServer server = server(Duration.ofMinutes(1));
+      server.start();
+      CountDownLatch begun = new CountDownLatch(1);
+      List<CompletableFuture<Located.Decoder>> calls = new ArrayList<>();
+      Thread asker =
+          new Thread(
+              () -> {
+                for (int i = 0; i < 50; i++) {
+                  calls.add(ask(server, 9));
+                  begun.countDown();
+                }
+              });
+      asker.start();
+      begun.await();
+      server.close();
+      asker.join();
+      assertThat(calls).hasSize(50);
+      for (CompletableFuture<Located.Decoder> call : calls) {
+        assertThat(call.get(30, TimeUnit.SECONDS).nextPiece()).isTrue();
+      }
+      assertThat(budget.pinnedBytes()).isZero();
+    }
+  }
+
+  @Test
+  void shouldCloseWithoutEverHavingStarted() {
+    server(Duration.ofMinutes(1)).close();
+  }
+
+  @Test
+  void shouldStayAliveWhenACallbackThrows() {
+    try (BlockServer server = server(Duration.ofMinutes(1))) {
+      server.start();
+      server.forgetShuffle(
+          7,
+          () -> {
+            throw new IllegalStateException("thrown on purpose");
+          });
+      assertThat(ask(server, 9).join().nextPiece()).isTrue();
+    }
+  }
+
+  @Test
+  void shouldRefuseAnAnswerBufferThatIsTooSmall() {
+    try (BlockServer server = server(Duration.ofMinutes(1))) {
+      ByteBuffer tooSmall = ByteBuffer.allocate(BlockServer.MIN_ANSWER_BYTES - 1);
+      assertThatThrownBy(() -> server.locate(new FutureCall(1, tooSmall, tooSmall)))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("lengthBytes=79");
+    }
+  }
+
+  private static final class FutureCall implements LocateCall {
+    private final long peer;
+    private final ByteBuffer request;
+    private final ByteBuffer answer;
+    private final CompletableFuture<Located.Decoder> future = new CompletableFuture<>();
+
+    FutureCall(long peer, ByteBuffer request, ByteBuffer answer) {
+      this.peer = peer;
+      this.request = request;
+      this.answer = answer;
+    }
+
+    @Override
+    public long peer() {
+      return peer;
+    }
+
+    @Override
+    public ByteBuffer request() {
+      return request;
+    }
+
+    @Override
+    public ByteBuffer answer() {
+      return answer;
+    }
+
+    @Override
+    public void answered(int lengthBytes) {
+      future.complete(new Located.Decoder().begin(answer.slice(0, lengthBytes)));
+    }
+
+    @Override
+    public void malformed(String reason) {
+      future.completeExceptionally(new IllegalStateException(reason));
+    }
+  }
+}

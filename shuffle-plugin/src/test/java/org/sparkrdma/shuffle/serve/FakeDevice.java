@@ -1,0 +1,103 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.serve;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.List;
+import java.util.Set;
+import org.sparkrdma.verbs.CompletionChannel;
+import org.sparkrdma.verbs.CompletionQueue;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.HostMemory;
+import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.cm.ConnectionManager;
+import org.sparkrdma.verbs.device.Capability;
+import org.sparkrdma.verbs.device.DeviceInfo;
+import org.sparkrdma.verbs.device.DeviceLimits;
+import org.sparkrdma.verbs.device.Transport;
+
+/** Has memory and facts, and nothing else of a device. */
+final class FakeDevice implements Device {
+  private final DeviceInfo info;
+  private boolean refusesMemory;
+
+  FakeDevice(int maxMemoryRegions, Set<Capability> capabilities) {
+    DeviceLimits limits =
+        new DeviceLimits(1, 1, 1, 1, 1, maxMemoryRegions, Long.MAX_VALUE, 1, 1, 0, 0);
+    info = new DeviceInfo("fake0", "fake", Transport.LOOPBACK, 1, limits, capabilities, List.of());
+  }
+
+  /** From now on there is no memory. */
+  void refuseMemory() {
+    refusesMemory = true;
+  }
+
+  @Override
+  public DeviceInfo info() {
+    return info;
+  }
+
+  @Override
+  public HostMemory allocate(long lengthBytes) throws VerbsException {
+    if (refusesMemory) {
+      throw new VerbsException("mmap", "refused on purpose");
+    }
+    return new FakeMemory(ByteBuffer.allocateDirect(Math.toIntExact(lengthBytes)));
+  }
+
+  @Override
+  public ProtectionDomain allocateProtectionDomain() {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public CompletionChannel createCompletionChannel() {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public CompletionQueue createCompletionQueue(int capacity, CompletionChannel channel) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public ConnectionManager createConnectionManager(CompletionChannel channel) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public void close() {}
+
+  private record FakeMemory(ByteBuffer bytes) implements HostMemory {
+    @Override
+    public long address() {
+      return 0;
+    }
+
+    @Override
+    public long lengthBytes() {
+      return bytes.capacity();
+    }
+
+    @Override
+    public ByteBuffer slice(long offset, int lengthBytes) {
+      return bytes.slice((int) offset, lengthBytes).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    @Override
+    public void close() {}
+  }
+}

@@ -1,0 +1,226 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.serve;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.HostMemory;
+import org.sparkrdma.verbs.MemoryRegion;
+import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.RemoteRegion;
+import org.sparkrdma.verbs.VerbsException;
+
+/**
+ * Registers without a device, counts what is registered in whole pages, and reads as a peer would:
+ * only what is registered, with the right key. Gives every region addresses and a key of its own,
+ * never used again. For one thread.
+ */
+final class FakeDomain implements ProtectionDomain {
+  static final long PAGE = 4096;
+
+  private final Map<Integer, FakeRegion> regions = new HashMap<>();
+  private final List<Long> deregistered = new ArrayList<>();
+  private long nextAddress = 1L << 40;
+  private int nextKey = 7;
+  private long registeredBytes;
+  private long mostRegisteredBytes;
+  private boolean refusesFiles;
+  private boolean breaks;
+  private int fileCalls;
+
+  /** From now on refuses to register files, or no more. */
+  void refuseFiles(boolean refuse) {
+    refusesFiles = refuse;
+  }
+
+  /** From now on throws what nobody expects when a file is to be registered. */
+  void breakDown() {
+    breaks = true;
+  }
+
+  /** How often a file was to be registered. */
+  int fileCalls() {
+    return fileCalls;
+  }
+
+  /** Regions that are registered now. */
+  int regionCount() {
+    return regions.size();
+  }
+
+  /** Bytes of whole pages registered now. */
+  long registeredBytes() {
+    return registeredBytes;
+  }
+
+  /** The most that {@link #registeredBytes} ever was. */
+  long mostRegisteredBytes() {
+    return mostRegisteredBytes;
+  }
+
+  /** First addresses of the regions deregistered so far, in that order. */
+  List<Long> deregistered() {
+    return deregistered;
+  }
+
+  /** Whether a READ would succeed. */
+  boolean isReadable(long address, int key, int lengthBytes) {
+    FakeRegion region = regions.get(key);
+    return region != null
+        && lengthBytes > 0
+        && address >= region.address
+        && address + lengthBytes <= region.address + region.lengthBytes;
+  }
+
+  /** What a READ of a peer brings. */
+  byte[] read(long address, int key, int lengthBytes) throws IOException {
+    if (!isReadable(address, key, lengthBytes)) {
+      throw new IOException("remote access error: address=" + address + " length=" + lengthBytes);
+    }
+    FakeRegion region = regions.get(key);
+    byte[] bytes = new byte[lengthBytes];
+    long at = address - region.address;
+    if (region.memory != null) {
+      region.memory.slice(region.offset + at, lengthBytes).get(bytes);
+      return bytes;
+    }
+    ByteBuffer target = ByteBuffer.wrap(bytes);
+    while (target.hasRemaining()) {
+      if (region.channel.read(target, region.offset + at + target.position()) < 0) {
+        throw new IOException("file ended");
+      }
+    }
+    return bytes;
+  }
+
+  @Override
+  public MemoryRegion register(
+      HostMemory memory, long offset, long lengthBytes, Set<AccessFlag> access) {
+    return add(new FakeRegion(memory, null, offset, lengthBytes, access));
+  }
+
+  @Override
+  public MemoryRegion registerFile(Path file, long offset, long lengthBytes, Set<AccessFlag> access)
+      throws VerbsException {
+    fileCalls++;
+    if (breaks) {
+      throw new IllegalStateException("broken on purpose");
+    }
+    if (refusesFiles) {
+      throw new VerbsException("ibv_reg_mr", "refused on purpose");
+    }
+    if (!access.equals(EnumSet.of(AccessFlag.REMOTE_READ))) {
+      throw new IllegalArgumentException("access=" + access);
+    }
+    try {
+      if (offset + lengthBytes > Files.size(file)) {
+        throw new VerbsException("ibv_reg_mr", "file too short");
+      }
+      FileChannel channel = FileChannel.open(file, StandardOpenOption.READ);
+      return add(new FakeRegion(null, channel, offset, lengthBytes, access));
+    } catch (IOException e) {
+      throw new VerbsException("open", "cannot open", e);
+    }
+  }
+
+  private FakeRegion add(FakeRegion region) {
+    regions.put(region.key, region);
+    registeredBytes += region.pinnedBytes();
+    mostRegisteredBytes = Math.max(mostRegisteredBytes, registeredBytes);
+    return region;
+  }
+
+  @Override
+  public void close() {
+    if (!regions.isEmpty()) {
+      throw new IllegalStateException("regions=" + regions.size());
+    }
+  }
+
+  private final class FakeRegion implements MemoryRegion {
+    private final HostMemory memory;
+    private final FileChannel channel;
+    private final long offset;
+    private final long lengthBytes;
+    private final Set<AccessFlag> access;
+    private final long address = nextAddress;
+    private final int key = nextKey;
+
+    FakeRegion(
+        HostMemory memory,
+        FileChannel channel,
+        long offset,
+        long lengthBytes,
+        Set<AccessFlag> access) {
+      this.memory = memory;
+      this.channel = channel;
+      this.offset = offset;
+      this.lengthBytes = lengthBytes;
+      this.access = access;
+      nextAddress += lengthBytes + PAGE;
+      nextKey += 13;
+    }
+
+    long pinnedBytes() {
+      return (lengthBytes + PAGE - 1) & -PAGE;
+    }
+
+    @Override
+    public long address() {
+      return address;
+    }
+
+    @Override
+    public long lengthBytes() {
+      return lengthBytes;
+    }
+
+    @Override
+    public Set<AccessFlag> access() {
+      return access;
+    }
+
+    @Override
+    public RemoteRegion remote() {
+      return new RemoteRegion(address, lengthBytes, key);
+    }
+
+    @Override
+    public void close() {
+      if (regions.remove(key) == null) {
+        throw new IllegalStateException("closed twice");
+      }
+      registeredBytes -= pinnedBytes();
+      deregistered.add(address);
+      if (channel != null) {
+        try {
+          channel.close();
+        } catch (IOException e) {
+          throw new IllegalStateException(e);
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,104 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.serve;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Random;
+import java.util.zip.Adler32;
+
+/** Map outputs of random bytes in a folder. */
+final class FakeMapOutputs implements MapOutputs {
+  private final Path folder;
+  private final Map<String, MapOutput> known = new HashMap<>();
+  private final Map<String, byte[]> contents = new HashMap<>();
+  private int opened;
+
+  FakeMapOutputs(Path folder) {
+    this.folder = folder;
+  }
+
+  /** Writes a map output with partitions of these lengths; returns its bytes. */
+  byte[] write(int shuffleId, long mapId, Random random, boolean withSums, int... lengths)
+      throws IOException {
+    byte[] bytes = new byte[Arrays.stream(lengths).sum()];
+    random.nextBytes(bytes);
+    long[] offsets = new long[lengths.length + 1];
+    long[] sums = new long[lengths.length];
+    for (int i = 0; i < lengths.length; i++) {
+      offsets[i + 1] = offsets[i] + lengths[i];
+      Adler32 sum = new Adler32();
+      sum.update(bytes, (int) offsets[i], lengths[i]);
+      sums[i] = sum.getValue();
+    }
+    Path file = folder.resolve("shuffle_" + name(shuffleId, mapId) + ".data");
+    if (bytes.length > 0) {
+      Files.write(file, bytes);
+    }
+    add(shuffleId, mapId, new MapOutput(file, offsets, withSums ? sums : null));
+    contents.put(name(shuffleId, mapId), bytes);
+    return bytes;
+  }
+
+  void add(int shuffleId, long mapId, MapOutput output) {
+    known.put(name(shuffleId, mapId), output);
+  }
+
+  /** Deletes the map outputs of a shuffle. */
+  void delete(int shuffleId) throws IOException {
+    for (Map.Entry<String, MapOutput> entry : known.entrySet()) {
+      if (entry.getKey().startsWith(shuffleId + "_")) {
+        Files.deleteIfExists(entry.getValue().dataFile());
+      }
+    }
+    known.keySet().removeIf(name -> name.startsWith(shuffleId + "_"));
+  }
+
+  MapOutput get(int shuffleId, long mapId) {
+    return known.get(name(shuffleId, mapId));
+  }
+
+  /** The bytes of neighbouring partitions. */
+  byte[] expected(int shuffleId, long mapId, int startReduceId, int endReduceId) {
+    MapOutput output = get(shuffleId, mapId);
+    return Arrays.copyOfRange(
+        contents.get(name(shuffleId, mapId)),
+        (int) output.offset(startReduceId),
+        (int) output.offset(endReduceId));
+  }
+
+  /** How often a map output was read from its files. */
+  int opened() {
+    return opened;
+  }
+
+  private static String name(int shuffleId, long mapId) {
+    return shuffleId + "_" + mapId;
+  }
+
+  @Override
+  public int checksumKind() {
+    return 1;
+  }
+
+  @Override
+  public MapOutput open(int shuffleId, long mapId) {
+    opened++;
+    return known.get(name(shuffleId, mapId));
+  }
+}

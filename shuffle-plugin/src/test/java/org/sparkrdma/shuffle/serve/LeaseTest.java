@@ -1,0 +1,223 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.serve;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.serve.ServeSettings.Mode;
+import org.sparkrdma.shuffle.serve.ServerFixture.Wanted;
+import org.sparkrdma.shuffle.wire.Located.Kind;
+
+/** One page of budget: whoever has the lease has it all. */
+@Timeout(60)
+class LeaseTest {
+  private static final Wanted BLOCK = Wanted.of(1, 0, 0, 1);
+  private static final Wanted OTHER_BLOCK = Wanted.of(1, 1, 0, 1);
+  private static final Wanted OTHER_SHUFFLE = Wanted.of(2, 0, 0, 1);
+  @TempDir Path folder;
+  private ServerFixture on;
+  private final List<String> done = new ArrayList<>();
+
+  @BeforeEach
+  void start() throws IOException {
+    on = ServerFixture.of(folder, Mode.WINDOW, 0, FakeDomain.PAGE);
+    Random random = new Random(2);
+    on.outputs.write(1, 0, random, true, 4000);
+    on.outputs.write(1, 1, random, true, 4000);
+    on.outputs.write(2, 0, random, true, 4000);
+  }
+
+  @AfterEach
+  void stop() {
+    on.close();
+  }
+
+  @Test
+  void shouldFreeNothingWhenALeaseExpiresBeforeThePeerIsGone() throws IOException {
+    var answer = on.ask(9, BLOCK);
+    on.sleep(ServerFixture.LEASE.minusNanos(1));
+    assertThat(on.expiredPeers).isEmpty();
+    on.sleep(Duration.ofNanos(1));
+    assertThat(on.expiredPeers).containsExactly(9L);
+    on.sleep(ServerFixture.LEASE);
+    on.release(9, answer.leaseId);
+    assertThat(on.ask(8, OTHER_BLOCK).kinds()).containsExactly(Kind.BUSY);
+    assertThat(answer.read(0)).isEqualTo(on.outputs.expected(1, 0, 0, 1));
+
+    on.peerGone(9);
+    assertThat(on.ask(8, OTHER_BLOCK).kinds()).containsExactly(Kind.LOCATED);
+    assertThat(answer.isReadable(0)).isFalse();
+    assertThat(on.count(Counter.LEASES_EXPIRED)).isEqualTo(1);
+    assertThat(on.count(Counter.PROTOCOL_ERRORS)).isZero();
+  }
+
+  @Test
+  void shouldTellAboutAPeerOnceHoweverManyOfItsLeasesExpire() throws IOException {
+    on.ask(9, BLOCK);
+    on.ask(9, BLOCK);
+    on.ask(8, BLOCK);
+    on.sleep(Duration.ofSeconds(5));
+    var late = on.ask(9, BLOCK);
+    on.sleep(Duration.ofSeconds(5));
+    assertThat(on.expiredPeers).containsExactly(9L, 8L);
+    on.sleep(Duration.ofSeconds(5));
+    assertThat(on.expiredPeers).containsExactly(9L, 8L);
+    assertThat(on.count(Counter.LEASES_EXPIRED)).isEqualTo(4);
+    on.peerGone(9);
+    assertThat(late.isReadable(0)).isTrue();
+    on.peerGone(8);
+    assertThat(on.ask(7, OTHER_BLOCK).kinds()).containsExactly(Kind.LOCATED);
+  }
+
+  @Test
+  void shouldEndAllLeasesOfAPeerThatIsGoneAndNoOther() throws IOException {
+    on.ask(9, BLOCK);
+    on.ask(9, BLOCK);
+    var others = on.ask(8, BLOCK);
+    on.peerGone(9);
+    assertThat(on.ask(7, OTHER_BLOCK).kinds()).containsExactly(Kind.BUSY);
+    on.release(8, others.leaseId);
+    assertThat(on.ask(7, OTHER_BLOCK).kinds()).containsExactly(Kind.LOCATED);
+  }
+
+  @Test
+  void shouldTakeLeasesBackBeforeItLocates() {
+    var first = on.ask(9, BLOCK);
+    var second = on.ask(9, List.of(first.leaseId), List.of(OTHER_BLOCK));
+    assertThat(second.kinds()).containsExactly(Kind.LOCATED);
+  }
+
+  @Test
+  void shouldCallALocateMalformedThatGivesAnotherPeersLeaseBack() {
+    var mine = on.ask(9, BLOCK);
+    var answer = on.ask(8, List.of(mine.leaseId), List.of(OTHER_BLOCK));
+    assertThat(answer.malformed).contains("another peer");
+    assertThat(mine.isReadable(0)).isTrue();
+    assertThat(on.count(Counter.PROTOCOL_ERRORS)).isEqualTo(1);
+    assertThat(on.count(Counter.LOCATES_SERVED)).isEqualTo(1);
+  }
+
+  @Test
+  void shouldCountAReleaseOfAnotherPeersLease() {
+    var mine = on.ask(9, BLOCK);
+    on.release(8, mine.leaseId);
+    assertThat(on.count(Counter.PROTOCOL_ERRORS)).isEqualTo(1);
+    assertThat(on.ask(8, OTHER_BLOCK).kinds()).containsExactly(Kind.BUSY);
+  }
+
+  @Test
+  void shouldIgnoreLeasesThatAreNotOut() {
+    var answer = on.ask(9, BLOCK);
+    on.release(9, answer.leaseId, answer.leaseId, 0, 12345);
+    on.release(8, answer.leaseId);
+    assertThat(on.count(Counter.PROTOCOL_ERRORS)).isZero();
+    assertThat(on.ask(8, OTHER_BLOCK).kinds()).containsExactly(Kind.LOCATED);
+  }
+
+  @Test
+  void shouldCallGarbageMalformedAndGoOn() {
+    assertThat(on.ask(9, ByteBuffer.allocate(5)).malformed).isNotEmpty();
+    assertThat(on.ask(9, BLOCK).kinds()).containsExactly(Kind.LOCATED);
+    assertThat(on.count(Counter.PROTOCOL_ERRORS)).isEqualTo(1);
+  }
+
+  @Test
+  void shouldNeverGiveTheSameLeaseIdTwice() {
+    var ids = new HashSet<Long>();
+    for (int i = 0; i < 1000; i++) {
+      assertThat(ids.add(on.ask(9, BLOCK).leaseId)).isTrue();
+    }
+    assertThat(ids).doesNotContain(0L);
+  }
+
+  @Test
+  void shouldForgetAShuffleAtOnceWhenNothingOfItIsLeased() throws IOException {
+    var answer = on.ask(9, BLOCK);
+    on.release(9, answer.leaseId);
+    forget(1);
+    assertThat(done).containsExactly("1");
+    assertThat(answer.isReadable(0)).isFalse();
+    assertThat(on.budget.pinnedBytes()).isZero();
+    assertThat(on.ask(9, BLOCK).kinds()).containsExactly(Kind.UNKNOWN);
+  }
+
+  @Test
+  void shouldForgetALeasedShuffleWhenItsLastLeaseEnds() throws IOException {
+    var first = on.ask(9, BLOCK);
+    var second = on.ask(8, BLOCK);
+    forget(1);
+    forget(3);
+    assertThat(done).containsExactly("3");
+    assertThat(on.ask(9, BLOCK).kinds()).containsExactly(Kind.UNKNOWN);
+    on.release(9, first.leaseId);
+    assertThat(done).containsExactly("3");
+    assertThat(second.isReadable(0)).isTrue();
+    on.peerGone(8);
+    assertThat(done).containsExactly("3", "1");
+    assertThat(second.isReadable(0)).isFalse();
+    assertThat(on.budget.pinnedBytes()).isZero();
+    assertThat(on.ask(7, OTHER_SHUFFLE).kinds()).containsExactly(Kind.LOCATED);
+  }
+
+  @Test
+  void shouldForgetAnExpiredLeaseOnlyWithItsPeer() throws IOException {
+    on.ask(9, BLOCK);
+    on.sleep(ServerFixture.LEASE);
+    forget(1);
+    assertThat(done).isEmpty();
+    on.peerGone(9);
+    assertThat(done).containsExactly("1");
+  }
+
+  @Test
+  void shouldDeregisterEverythingWhenClosedWithLeasesOut() throws IOException {
+    var answer = on.ask(9, BLOCK);
+    on.ask(8, BLOCK);
+    forget(1);
+    on.server.close();
+    assertThat(done).containsExactly("1");
+    assertThat(answer.isReadable(0)).isFalse();
+    assertThat(on.budget.pinnedBytes()).isZero();
+  }
+
+  @Test
+  void shouldSendAllToTcpAndStillEndEveryCallAfterClose() throws IOException {
+    on.server.close();
+    assertThat(on.ask(9, BLOCK, OTHER_BLOCK).kinds()).containsExactly(Kind.BUSY, Kind.BUSY);
+    forget(1);
+    assertThat(done).containsExactly("1");
+    assertThat(on.outputs.opened()).isZero();
+    on.server.close();
+  }
+
+  private void forget(int shuffleId) throws IOException {
+    on.outputs.delete(shuffleId);
+    on.server.forgetShuffle(shuffleId, () -> done.add(String.valueOf(shuffleId)));
+    on.server.doWork();
+  }
+}

@@ -1,0 +1,252 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.serve;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.wire.Locate;
+import org.sparkrdma.shuffle.wire.Located;
+import org.sparkrdma.verbs.device.Capability;
+
+/** A server without a thread, on fakes, with a clock that stands still; closing looks for leaks. */
+final class ServerFixture implements AutoCloseable {
+  static final Duration LEASE = Duration.ofSeconds(10);
+  static final int WINDOW = 64 << 10;
+  static final int SLOT = 16 << 10;
+
+  final FakeDomain domain = new FakeDomain();
+  final FakeDevice device;
+  final FakeMapOutputs outputs;
+  final PinnedBudget budget;
+  final ShuffleCounters counters = new ShuffleCounters();
+  final List<Long> expiredPeers = new ArrayList<>();
+  final BlockServer server;
+  private final ByteBuffer request = ByteBuffer.allocateDirect(64 << 10);
+  private final ByteBuffer answer;
+  private long nowNs = Long.MAX_VALUE - 1_000_000; // close to where nanoTime may wrap
+
+  private ServerFixture(
+      Path folder, ServeSettings settings, long budgetBytes, FakeDevice device, int messageBytes) {
+    this.device = device;
+    outputs = new FakeMapOutputs(folder);
+    budget = new PinnedBudget(budgetBytes, FakeDomain.PAGE);
+    answer = ByteBuffer.allocateDirect(messageBytes);
+    server =
+        new BlockServer(
+            settings, outputs, device, domain, budget, counters, expiredPeers::add, () -> nowNs);
+  }
+
+  static ServerFixture of(Path folder, ServeSettings.Mode mode, int slots, long budgetBytes) {
+    return of(folder, mode, slots, budgetBytes, 16 << 10);
+  }
+
+  static ServerFixture of(
+      Path folder, ServeSettings.Mode mode, int slots, long budgetBytes, int messageBytes) {
+    return new ServerFixture(
+        folder,
+        new ServeSettings(mode, WINDOW, SLOT, slots, LEASE, 100),
+        budgetBytes,
+        new FakeDevice(1000, EnumSet.of(Capability.FILE_REGIONS)),
+        messageBytes);
+  }
+
+  static ServerFixture of(
+      Path folder,
+      ServeSettings settings,
+      long budgetBytes,
+      int maxRegions,
+      Set<Capability> capabilities) {
+    return new ServerFixture(
+        folder, settings, budgetBytes, new FakeDevice(maxRegions, capabilities), 16 << 10);
+  }
+
+  void sleep(Duration time) {
+    nowNs += time.toNanos();
+    server.doWork();
+  }
+
+  long count(Counter counter) {
+    return counters.value(counter);
+  }
+
+  /** Asks for blocks, giving leases back. */
+  Answer ask(long peer, List<Long> leases, List<Wanted> blocks) {
+    Locate.Encoder encoder = new Locate.Encoder().begin(request, 77);
+    leases.forEach(encoder::lease);
+    blocks.forEach(
+        b -> encoder.block(b.shuffleId, b.mapId, b.startReduceId, b.endReduceId, b.from));
+    return ask(peer, request.slice(0, encoder.finish()));
+  }
+
+  Answer ask(long peer, Wanted... blocks) {
+    return ask(peer, List.of(), List.of(blocks));
+  }
+
+  Answer ask(long peer, ByteBuffer message) {
+    Call call = new Call(peer, message, answer);
+    server.locate(call);
+    server.doWork();
+    assertThat(call.ends).isEqualTo(1);
+    return new Answer(call, domain);
+  }
+
+  void release(long peer, long... leases) {
+    server.release(peer, leases);
+    server.doWork();
+  }
+
+  void peerGone(long peer) {
+    server.peerGone(peer);
+    server.doWork();
+  }
+
+  @Override
+  public void close() {
+    server.close();
+    domain.close();
+    budget.close();
+  }
+
+  /** A block to be located, or the rest of it. */
+  record Wanted(int shuffleId, long mapId, int startReduceId, int endReduceId, long from) {
+    static Wanted of(int shuffleId, long mapId, int startReduceId, int endReduceId) {
+      return new Wanted(shuffleId, mapId, startReduceId, endReduceId, 0);
+    }
+
+    Wanted rest(long newFrom) {
+      return new Wanted(shuffleId, mapId, startReduceId, endReduceId, newFrom);
+    }
+  }
+
+  /** A sum as told. */
+  record Sum(long end, long value) {}
+
+  /** A piece as told. */
+  record Told(
+      int block,
+      Located.Kind kind,
+      long address,
+      int key,
+      int lengthBytes,
+      long offset,
+      long blockBytes,
+      List<Sum> sums) {}
+
+  /** What came back. */
+  static final class Answer {
+    final List<Told> pieces = new ArrayList<>();
+    final String malformed;
+    long leaseId;
+    int remainingMs;
+    private final FakeDomain domain;
+
+    Answer(Call call, FakeDomain domain) {
+      this.domain = domain;
+      malformed = call.reason;
+      if (call.reason == null) {
+        decode(new Located.Decoder().begin(call.answer.slice(0, call.lengthBytes)));
+      }
+    }
+
+    private void decode(Located.Decoder in) {
+      assertThat(in.requestId()).isEqualTo(77);
+      assertThat(in.checksumKind()).isEqualTo(1);
+      leaseId = in.leaseId();
+      remainingMs = in.leaseRemainingMs();
+      while (in.nextPiece()) {
+        List<Sum> sums = new ArrayList<>();
+        for (int i = 0; i < in.sumCount(); i++) {
+          sums.add(new Sum(in.sumEnd(i), in.sum(i)));
+        }
+        pieces.add(
+            new Told(
+                in.blockIndex(),
+                in.kind(),
+                in.address(),
+                in.remoteKey(),
+                in.lengthBytes(),
+                in.blockOffset(),
+                in.blockBytes(),
+                sums));
+      }
+    }
+
+    List<Located.Kind> kinds() {
+      return pieces.stream().map(Told::kind).toList();
+    }
+
+    byte[] read(int piece) throws IOException {
+      Told told = pieces.get(piece);
+      return domain.read(told.address, told.key, told.lengthBytes);
+    }
+
+    boolean isReadable(int piece) {
+      Told told = pieces.get(piece);
+      return domain.isReadable(told.address, told.key, told.lengthBytes);
+    }
+  }
+
+  private static final class Call implements LocateCall {
+    private final long peer;
+    private final ByteBuffer request;
+    private final ByteBuffer answer;
+    private int ends;
+    private int lengthBytes;
+    private String reason;
+
+    Call(long peer, ByteBuffer request, ByteBuffer answer) {
+      this.peer = peer;
+      this.request = request;
+      this.answer = answer;
+    }
+
+    @Override
+    public long peer() {
+      return peer;
+    }
+
+    @Override
+    public ByteBuffer request() {
+      return request;
+    }
+
+    @Override
+    public ByteBuffer answer() {
+      return answer;
+    }
+
+    @Override
+    public void answered(int newLengthBytes) {
+      ends++;
+      lengthBytes = newLengthBytes;
+    }
+
+    @Override
+    public void malformed(String newReason) {
+      ends++;
+      reason = newReason;
+    }
+  }
+}

@@ -1,0 +1,118 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.serve;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.sparkrdma.shuffle.serve.ServerFixture.Sum;
+import org.sparkrdma.shuffle.serve.ServerFixture.Told;
+import org.sparkrdma.shuffle.serve.ServerFixture.Wanted;
+import org.sparkrdma.shuffle.wire.Located.Kind;
+
+/** Fetches blocks as a reader does: asks for the rest again until it has all, checks every word. */
+final class TestReader {
+  /** Takes the bytes of a piece, in order. */
+  interface Sink {
+    void onPiece(Told piece, ServerFixture.Answer answer, int index) throws IOException;
+  }
+
+  private final ServerFixture on;
+  private final long peer;
+  private int answers;
+  private int pieces;
+
+  TestReader(ServerFixture on, long peer) {
+    this.on = on;
+    this.peer = peer;
+  }
+
+  int answers() {
+    return answers;
+  }
+
+  int pieces() {
+    return pieces;
+  }
+
+  /** Fetches blocks; what each ended with is in the list returned. */
+  List<Kind> fetch(List<Wanted> blocks, Sink sink) throws IOException {
+    List<Kind> kinds = new ArrayList<>();
+    List<List<Sum>> sums = new ArrayList<>();
+    long[] had = new long[blocks.size()];
+    blocks.forEach(
+        block -> {
+          kinds.add(null);
+          sums.add(new ArrayList<>());
+        });
+    List<Long> leases = List.of();
+    while (kinds.contains(null)) {
+      List<Integer> open = new ArrayList<>();
+      List<Wanted> asked = new ArrayList<>();
+      for (int i = 0; i < blocks.size(); i++) {
+        if (kinds.get(i) == null) {
+          open.add(i);
+          asked.add(blocks.get(i).rest(had[i]));
+        }
+      }
+      var answer = on.ask(peer, leases, asked);
+      answers++;
+      assertThat(answer.malformed).isNull();
+      assertThat(answer.pieces).as("an answer makes progress").isNotEmpty();
+      int last = 0;
+      for (int p = 0; p < answer.pieces.size(); p++) {
+        Told told = answer.pieces.get(p);
+        pieces++;
+        assertThat(told.block()).isGreaterThanOrEqualTo(last);
+        last = told.block();
+        int block = open.get(told.block());
+        assertThat(kinds.get(block)).isNull();
+        if (told.kind() != Kind.LOCATED) {
+          kinds.set(block, told.kind());
+          continue;
+        }
+        assertThat(told.offset()).isEqualTo(had[block]);
+        had[block] += told.lengthBytes();
+        sums.get(block).addAll(told.sums());
+        if (told.lengthBytes() > 0) {
+          assertThat(answer.leaseId).isNotZero();
+          sink.onPiece(told, answer, p);
+        }
+        if (had[block] == told.blockBytes()) {
+          kinds.set(block, Kind.LOCATED);
+          assertThat(sums.get(block)).isEqualTo(expectedSums(blocks.get(block)));
+        }
+      }
+      leases = List.of(answer.leaseId);
+    }
+    on.release(peer, leases.get(0));
+    return kinds;
+  }
+
+  private List<Sum> expectedSums(Wanted block) {
+    List<Sum> sums = new ArrayList<>();
+    MapOutput output = on.outputs.get(block.shuffleId(), block.mapId());
+    if (output.hasSums()) {
+      for (int i = block.startReduceId(); i < block.endReduceId(); i++) {
+        if (output.offset(i + 1) > output.offset(i)) {
+          long end = output.offset(i + 1) - output.offset(block.startReduceId());
+          sums.add(new Sum(end, output.sum(i)));
+        }
+      }
+    }
+    return sums;
+  }
+}

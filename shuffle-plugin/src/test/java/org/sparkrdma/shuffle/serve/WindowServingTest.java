@@ -1,0 +1,254 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.serve;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.serve.ServeSettings.Mode;
+import org.sparkrdma.shuffle.serve.ServerFixture.Wanted;
+import org.sparkrdma.shuffle.wire.Located.Kind;
+import org.sparkrdma.verbs.device.Capability;
+
+@Timeout(60)
+class WindowServingTest {
+  private static final int WINDOW = ServerFixture.WINDOW;
+  private final Random random = new Random(1);
+  @TempDir Path folder;
+
+  @Test
+  void shouldLetPeersReadABlockWhereItIs() throws IOException {
+    try (var on = ServerFixture.of(folder, Mode.WINDOW, 0, WINDOW)) {
+      on.outputs.write(1, 5, random, true, 100, 2000, 300);
+      var answer = on.ask(9, Wanted.of(1, 5, 1, 2));
+      assertThat(answer.kinds()).containsExactly(Kind.LOCATED);
+      assertThat(answer.read(0)).isEqualTo(on.outputs.expected(1, 5, 1, 2));
+      assertThat(answer.leaseId).isNotZero();
+      assertThat(answer.remainingMs).isEqualTo(10_000);
+      assertThat(on.count(Counter.LOCATES_SERVED)).isEqualTo(1);
+      assertThat(on.count(Counter.PIECES_FROM_WINDOWS)).isEqualTo(1);
+      assertThat(on.count(Counter.WINDOWS_REGISTERED)).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void shouldRegisterAndReadTheIndexOnceForManyBlocks() throws IOException {
+    try (var on = ServerFixture.of(folder, Mode.WINDOW, 0, WINDOW)) {
+      on.outputs.write(1, 5, random, true, 100, 2000, 300);
+      for (int i = 0; i < 10; i++) {
+        var answer = on.ask(9, Wanted.of(1, 5, 0, 1), Wanted.of(1, 5, 1, 2), Wanted.of(1, 5, 2, 3));
+        assertThat(answer.kinds()).containsOnly(Kind.LOCATED).hasSize(3);
+        on.release(9, answer.leaseId);
+      }
+      assertThat(on.domain.fileCalls()).isEqualTo(1);
+      assertThat(on.outputs.opened()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void shouldGiveNeighbouringBlocksNeighbouringAddresses() throws IOException {
+    try (var on = ServerFixture.of(folder, Mode.WINDOW, 0, WINDOW)) {
+      on.outputs.write(1, 5, random, true, 100, 0, 300);
+      var pieces = on.ask(9, Wanted.of(1, 5, 0, 1), Wanted.of(1, 5, 2, 3)).pieces;
+      assertThat(pieces.get(1).address()).isEqualTo(pieces.get(0).address() + 100);
+      assertThat(pieces.get(1).key()).isEqualTo(pieces.get(0).key());
+    }
+  }
+
+  @Test
+  void shouldLeaseNothingForEmptyBlocks() throws IOException {
+    try (var on = ServerFixture.of(folder, Mode.WINDOW, 0, WINDOW)) {
+      on.outputs.write(1, 5, random, true, 0, 0, 0);
+      on.outputs.write(1, 6, random, true, 0, 10, 0);
+      var answer = on.ask(9, Wanted.of(1, 5, 0, 3), Wanted.of(1, 6, 2, 3));
+      assertThat(answer.kinds()).containsExactly(Kind.LOCATED, Kind.LOCATED);
+      assertThat(answer.pieces)
+          .allMatch(p -> p.lengthBytes() == 0 && p.blockBytes() == 0 && p.address() == 0);
+      assertThat(answer.leaseId).isZero();
+      assertThat(on.domain.fileCalls()).isZero();
+    }
+  }
+
+  @Test
+  void shouldNotKnowBlocksThatAreNotThere() throws IOException {
+    try (var on = ServerFixture.of(folder, Mode.WINDOW, 0, WINDOW)) {
+      on.outputs.write(1, 5, random, true, 100, 0);
+      var answer =
+          on.ask(
+              9,
+              Wanted.of(1, 6, 0, 1),
+              Wanted.of(2, 5, 0, 1),
+              Wanted.of(1, 5, 1, 3),
+              Wanted.of(1, 5, 0, 1).rest(100),
+              Wanted.of(1, 5, 1, 2).rest(1),
+              Wanted.of(1, 5, 0, 1));
+      assertThat(answer.kinds())
+          .containsExactly(
+              Kind.UNKNOWN, Kind.UNKNOWN, Kind.UNKNOWN, Kind.UNKNOWN, Kind.UNKNOWN, Kind.LOCATED);
+      assertThat(on.count(Counter.BLOCKS_SENT_TO_TCP)).isEqualTo(5);
+    }
+  }
+
+  @Test
+  void shouldEvictTheWindowWhoseLastLeaseEndedFirst() throws IOException {
+    try (var on = ServerFixture.of(folder, Mode.WINDOW, 0, 3 * FakeDomain.PAGE)) {
+      for (int map = 0; map < 5; map++) {
+        on.outputs.write(1, map, random, true, 4000);
+      }
+      var a = on.ask(9, Wanted.of(1, 0, 0, 1));
+      var b = on.ask(9, Wanted.of(1, 1, 0, 1));
+      var c = on.ask(9, Wanted.of(1, 2, 0, 1));
+      on.release(9, b.leaseId, c.leaseId, a.leaseId);
+      var again = on.ask(9, Wanted.of(1, 1, 0, 1));
+      on.release(9, again.leaseId);
+
+      on.ask(9, Wanted.of(1, 3, 0, 1));
+      on.ask(9, Wanted.of(1, 4, 0, 1));
+      assertThat(on.domain.deregistered())
+          .containsExactly(c.pieces.get(0).address(), a.pieces.get(0).address());
+      assertThat(again.isReadable(0)).isTrue();
+      assertThat(on.count(Counter.WINDOWS_EVICTED)).isEqualTo(2);
+    }
+  }
+
+  @Test
+  void shouldAnswerBusyRatherThanEvictWhatIsLeased() throws IOException {
+    try (var on = ServerFixture.of(folder, Mode.WINDOW, 0, FakeDomain.PAGE)) {
+      on.outputs.write(1, 0, random, true, 4000);
+      on.outputs.write(1, 1, random, true, 4000);
+      var first = on.ask(9, Wanted.of(1, 0, 0, 1));
+      var shared = on.ask(8, Wanted.of(1, 0, 0, 1));
+      on.release(9, first.leaseId);
+      assertThat(on.ask(7, Wanted.of(1, 1, 0, 1)).kinds()).containsExactly(Kind.BUSY);
+      assertThat(shared.isReadable(0)).isTrue();
+
+      on.release(8, shared.leaseId);
+      assertThat(on.ask(7, Wanted.of(1, 1, 0, 1)).kinds()).containsExactly(Kind.LOCATED);
+      assertThat(on.count(Counter.BLOCKS_SENT_TO_TCP)).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void shouldEndTheAnswerWhenItsOwnLeasesFillTheBudget() throws IOException {
+    try (var on = ServerFixture.of(folder, Mode.WINDOW, 0, 2 * FakeDomain.PAGE)) {
+      for (int map = 0; map < 3; map++) {
+        on.outputs.write(1, map, random, true, 4000);
+      }
+      var blocks = List.of(Wanted.of(1, 0, 0, 1), Wanted.of(1, 1, 0, 1), Wanted.of(1, 2, 0, 1));
+      var answer = on.ask(9, List.of(), blocks);
+      assertThat(answer.kinds()).containsExactly(Kind.LOCATED, Kind.LOCATED);
+      var rest = on.ask(9, List.of(answer.leaseId), blocks.subList(2, 3));
+      assertThat(rest.kinds()).containsExactly(Kind.LOCATED);
+    }
+  }
+
+  @Test
+  void shouldEvictNothingWhenThatWouldNotHelp() throws IOException {
+    try (var on = ServerFixture.of(folder, Mode.WINDOW, 0, 4 * FakeDomain.PAGE)) {
+      on.outputs.write(1, 0, random, true, 4000);
+      on.outputs.write(1, 1, random, true, 12_000);
+      on.release(9, on.ask(9, Wanted.of(1, 0, 0, 1)).leaseId);
+      try (var others = on.budget.tryGrant(2 * FakeDomain.PAGE).orElseThrow()) {
+        assertThat(on.ask(9, Wanted.of(1, 1, 0, 1)).kinds()).containsExactly(Kind.BUSY);
+        assertThat(others.heldBytes()).isEqualTo(2 * FakeDomain.PAGE);
+      }
+      assertThat(on.domain.deregistered()).isEmpty();
+    }
+  }
+
+  @Test
+  void shouldKeepNoMoreWindowsThanHalfOfTheRegionsOfTheDevice() throws IOException {
+    var settings = settings(Mode.WINDOW, 100);
+    var can = EnumSet.of(Capability.FILE_REGIONS);
+    try (var on = ServerFixture.of(folder, settings, 1 << 20, 6, can)) {
+      for (int map = 0; map < 10; map++) {
+        on.outputs.write(1, map, random, true, 4000);
+        on.release(9, on.ask(9, Wanted.of(1, map, 0, 1)).leaseId);
+        assertThat(on.domain.regionCount()).isLessThanOrEqualTo(3);
+      }
+    }
+  }
+
+  @Test
+  void shouldDropTheLeastRecentlyUsedIndexWithItsWindows() throws IOException {
+    var can = EnumSet.of(Capability.FILE_REGIONS);
+    try (var on = ServerFixture.of(folder, settings(Mode.WINDOW, 2), 1 << 20, 100, can)) {
+      for (int map = 0; map < 3; map++) {
+        on.outputs.write(1, map, random, true, 4000);
+      }
+      var leased = on.ask(9, Wanted.of(1, 0, 0, 1));
+      var idle = on.ask(9, Wanted.of(1, 1, 0, 1));
+      on.release(9, idle.leaseId);
+      on.ask(9, Wanted.of(1, 2, 0, 1));
+      assertThat(idle.isReadable(0)).isFalse();
+      assertThat(leased.isReadable(0)).isTrue();
+      on.ask(9, Wanted.of(1, 0, 0, 1));
+      assertThat(on.outputs.opened()).isEqualTo(3);
+      assertThat(on.count(Counter.WINDOWS_EVICTED)).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void shouldLeaveARefusedFileAloneForASecond() throws IOException {
+    try (var on = ServerFixture.of(folder, Mode.WINDOW, 0, 1 << 20)) {
+      on.outputs.write(1, 5, random, true, 100, 2000, 300);
+      on.domain.refuseFiles(true);
+      var blocks = new Wanted[] {Wanted.of(1, 5, 0, 1), Wanted.of(1, 5, 1, 2)};
+      assertThat(on.ask(9, blocks).kinds()).containsExactly(Kind.BUSY, Kind.BUSY);
+      on.domain.refuseFiles(false);
+      on.sleep(Duration.ofMillis(999));
+      assertThat(on.ask(9, blocks).kinds()).containsOnly(Kind.BUSY);
+      assertThat(on.domain.fileCalls()).isEqualTo(1);
+      on.sleep(Duration.ofMillis(1));
+      assertThat(on.ask(9, blocks).kinds()).containsOnly(Kind.LOCATED);
+    }
+  }
+
+  @Test
+  void shouldAnswerBusyWhenTheDeviceCannotRegisterFiles() throws IOException {
+    try (var on = ServerFixture.of(folder, settings(Mode.WINDOW, 10), 1 << 20, 9, Set.of())) {
+      on.outputs.write(1, 5, random, true, 100);
+      assertThat(on.ask(9, Wanted.of(1, 5, 0, 1)).kinds()).containsExactly(Kind.BUSY);
+      assertThat(on.domain.fileCalls()).isZero();
+    }
+  }
+
+  @Test
+  void shouldSendAllToTcpWhenSomethingUnforeseenHappens() throws IOException {
+    try (var on = ServerFixture.of(folder, Mode.AUTO, 4, 1 << 20)) {
+      on.outputs.write(1, 5, random, true, 100);
+      on.outputs.write(1, 6, random, true, 100);
+      on.release(9, on.ask(9, Wanted.of(1, 5, 0, 1)).leaseId);
+      on.domain.breakDown();
+      var answer = on.ask(9, Wanted.of(1, 5, 0, 1), Wanted.of(1, 6, 0, 1));
+      assertThat(answer.kinds()).containsExactly(Kind.BUSY, Kind.BUSY);
+      assertThat(answer.leaseId).isZero();
+    }
+  }
+
+  private static ServeSettings settings(Mode mode, int indexCacheEntries) {
+    return new ServeSettings(
+        mode, WINDOW, ServerFixture.SLOT, 0, ServerFixture.LEASE, indexCacheEntries);
+  }
+}

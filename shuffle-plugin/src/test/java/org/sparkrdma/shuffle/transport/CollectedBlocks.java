@@ -1,0 +1,80 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+
+/** A handler that keeps the bytes or the reason of each block, and fails on a second answer. */
+final class CollectedBlocks implements FetchHandler {
+  private final AtomicReferenceArray<Object> results;
+  private final CountDownLatch left;
+  private volatile boolean answeredTwice;
+
+  CollectedBlocks(List<BlockRange> blocks) {
+    results = new AtomicReferenceArray<>(blocks.size());
+    left = new CountDownLatch(blocks.size());
+  }
+
+  @Override
+  public void onFetched(int index, ManagedBuffer buffer) {
+    try (InputStream in = buffer.createInputStream()) {
+      answer(index, in.readAllBytes());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @Override
+  public void onFailed(int index, FallbackReason reason, String detail) {
+    answer(index, reason);
+  }
+
+  private void answer(int index, Object result) {
+    if (results.compareAndSet(index, null, result)) {
+      left.countDown();
+    } else {
+      answeredTwice = true;
+    }
+  }
+
+  CollectedBlocks await() throws InterruptedException {
+    assertThat(left.await(30, TimeUnit.SECONDS)).as("all blocks answered").isTrue();
+    assertThat(answeredTwice).as("a block answered twice").isFalse();
+    return this;
+  }
+
+  byte[] bytes(int index) {
+    assertThat(results.get(index)).as("block %s", index).isInstanceOf(byte[].class);
+    return (byte[]) results.get(index);
+  }
+
+  FallbackReason reason(int index) {
+    assertThat(results.get(index)).as("block %s", index).isInstanceOf(FallbackReason.class);
+    return (FallbackReason) results.get(index);
+  }
+
+  boolean failed(int index) {
+    return results.get(index) instanceof FallbackReason;
+  }
+}

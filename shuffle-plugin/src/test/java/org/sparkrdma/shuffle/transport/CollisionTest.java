@@ -1,0 +1,88 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.shuffle.metrics.Counter;
+
+@Timeout(300)
+class CollisionTest {
+  private static final int ROUNDS = 1_000;
+
+  @TempDir private Path directory;
+
+  @Test
+  void shouldServeBothWhenBothConnectAtOnceAThousandTimes() throws Exception {
+    Random random = new Random(11);
+    ExecutorService threads = Executors.newFixedThreadPool(2);
+    try (TestExecutor one = start(1);
+        TestExecutor two = start(-1)) {
+      one.outputs().write(1, random, 3000);
+      two.outputs().write(1, random, 3000);
+      CyclicBarrier together = new CyclicBarrier(2);
+      for (int round = 0; round < ROUNDS; round++) {
+        Future<?> left = threads.submit(() -> fetchOnce(one, two, together));
+        Future<?> right = threads.submit(() -> fetchOnce(two, one, together));
+        left.get();
+        right.get();
+        awaitDisconnected(one);
+        awaitDisconnected(two);
+      }
+      assertThat(one.count(Counter.CONNECTIONS_ESTABLISHED)).isGreaterThanOrEqualTo(ROUNDS);
+    } finally {
+      threads.shutdown();
+    }
+  }
+
+  /** Connections that nobody uses are closed at once here, so that the next round connects anew. */
+  private static void awaitDisconnected(TestExecutor executor) {
+    while (executor.count(Counter.CONNECTIONS_CLOSED)
+        < executor.count(Counter.CONNECTIONS_ESTABLISHED)) {
+      LockSupport.parkNanos(100_000);
+    }
+  }
+
+  private TestExecutor start(long incarnation) throws Exception {
+    Path own = Files.createDirectory(directory.resolve("executor" + incarnation));
+    return new TestExecutor(
+        own,
+        new TestExecutor.Options(incarnation)
+            .connectTimeout(Duration.ofSeconds(10))
+            .idleTimeout(Duration.ofMillis(1)));
+  }
+
+  private static Void fetchOnce(TestExecutor reader, TestExecutor server, CyclicBarrier together)
+      throws Exception {
+    List<BlockRange> blocks = List.of(new BlockRange(0, 1, 0, 1));
+    CollectedBlocks collected = new CollectedBlocks(blocks);
+    together.await();
+    reader.transport().fetch(server.endpoint(), blocks, null, collected);
+    assertThat(collected.await().bytes(0)).isEqualTo(server.outputs().expected(blocks.get(0)));
+    return null;
+  }
+}

@@ -1,0 +1,399 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import org.apache.spark.network.buffer.FileSegmentManagedBuffer;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.network.shuffle.DownloadFile;
+import org.apache.spark.network.shuffle.DownloadFileManager;
+import org.apache.spark.network.shuffle.SimpleDownloadFile;
+import org.apache.spark.network.util.TransportConf;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.serve.ServeSettings;
+
+@Timeout(120)
+class RdmaTransportTest {
+  @TempDir private Path directory;
+  private final Random random = new Random(7);
+  private final List<TestExecutor> executors = new ArrayList<>();
+  private int started;
+
+  private TestExecutor start(TestExecutor.Options options) throws Exception {
+    Path own = Files.createDirectory(directory.resolve("executor-" + started++));
+    TestExecutor executor = new TestExecutor(own, options);
+    executors.add(executor);
+    return executor;
+  }
+
+  private TestExecutor start(long incarnation) throws Exception {
+    return start(new TestExecutor.Options(incarnation));
+  }
+
+  @AfterEach
+  void closeAllWithoutLeaks() {
+    executors.forEach(TestExecutor::close);
+  }
+
+  private static CollectedBlocks fetch(
+      TestExecutor reader, TestExecutor server, List<BlockRange> blocks) throws Exception {
+    return fetch(reader, server.endpoint(), blocks);
+  }
+
+  private static CollectedBlocks fetch(
+      TestExecutor reader, Endpoint server, List<BlockRange> blocks) throws Exception {
+    CollectedBlocks collected = new CollectedBlocks(blocks);
+    reader.transport().fetch(server, blocks, null, collected);
+    return collected.await();
+  }
+
+  private static BlockRange block(long mapId, int from, int to) {
+    return new BlockRange(0, mapId, from, to);
+  }
+
+  private static void assertRight(
+      TestExecutor server, List<BlockRange> blocks, CollectedBlocks collected) {
+    for (int i = 0; i < blocks.size(); i++) {
+      assertThat(collected.bytes(i)).isEqualTo(server.outputs().expected(blocks.get(i)));
+    }
+  }
+
+  @Test
+  void shouldReadABlockOutOfTheMapOutputFile() throws Exception {
+    TestExecutor reader = start(1);
+    TestExecutor server = start(2);
+    server.outputs().write(5, random, 1000, 2000, 0, 3000);
+    List<BlockRange> blocks = List.of(block(5, 1, 2));
+    assertRight(server, blocks, fetch(reader, server, blocks));
+    assertThat(reader.count(Counter.RDMA_READS_POSTED)).isEqualTo(1);
+    assertThat(reader.count(Counter.BLOCKS_VERIFIED)).isEqualTo(1);
+    assertThat(server.count(Counter.PIECES_FROM_WINDOWS)).isEqualTo(1);
+  }
+
+  @Test
+  void shouldReadNeighbouringBlocksWithOneRead() throws Exception {
+    TestExecutor reader = start(1);
+    TestExecutor server = start(2);
+    server.outputs().write(5, random, 1000, 2000, 500, 3000);
+    List<BlockRange> blocks = List.of(block(5, 0, 1), block(5, 1, 2), block(5, 2, 4));
+    assertRight(server, blocks, fetch(reader, server, blocks));
+    assertThat(reader.count(Counter.RDMA_READS_POSTED)).isEqualTo(1);
+  }
+
+  @Test
+  void shouldReadTenThousandBlocksOfManyMapOutputsInOneRequest() throws Exception {
+    TestExecutor reader = start(1);
+    TestExecutor server = start(2);
+    for (int map = 0; map < 20; map++) {
+      server.outputs().write(map, random, random.ints(500, 1, 2000).toArray());
+    }
+    List<BlockRange> blocks = new ArrayList<>();
+    for (int i = 0; i < 10_000; i++) {
+      blocks.add(block(i % 20, i / 20, i / 20 + 1));
+    }
+    assertRight(server, blocks, fetch(reader, server, blocks));
+    assertThat(reader.count(Counter.BLOCKS_VERIFIED)).isEqualTo(10_000);
+  }
+
+  @Test
+  void shouldReadBlocksThatSpanWindowsAndChunks() throws Exception {
+    TestExecutor reader = start(1);
+    TestExecutor server = start(2);
+    server.outputs().write(1, random, 700_000, 3_000_000, 5, 0, 900_000);
+    List<BlockRange> blocks = List.of(block(1, 0, 5), block(1, 1, 2), block(1, 2, 5));
+    assertRight(server, blocks, fetch(reader, server, blocks));
+  }
+
+  @Test
+  void shouldReadTheSameBytesThroughCopies() throws Exception {
+    TestExecutor reader = start(1);
+    TestExecutor server = start(new TestExecutor.Options(2).mode(ServeSettings.Mode.COPY));
+    server.outputs().write(1, random, 700_000, 3_000_000, 5, 0, 900_000);
+    List<BlockRange> blocks = List.of(block(1, 0, 1), block(1, 1, 2), block(1, 2, 5));
+    assertRight(server, blocks, fetch(reader, server, blocks));
+    assertThat(server.count(Counter.PIECES_FROM_SLOTS)).isPositive();
+    assertThat(server.count(Counter.WINDOWS_REGISTERED)).isZero();
+  }
+
+  @Test
+  void shouldDeliverAnEmptyBlock() throws Exception {
+    TestExecutor reader = start(1);
+    TestExecutor server = start(2);
+    server.outputs().write(1, random, 10, 0, 10);
+    List<BlockRange> blocks = List.of(block(1, 1, 2));
+    assertRight(server, blocks, fetch(reader, server, blocks));
+  }
+
+  @Test
+  void shouldSayThatThePeerDoesNotKnowABlockAndDeliverTheOthers() throws Exception {
+    TestExecutor reader = start(1);
+    TestExecutor server = start(2);
+    server.outputs().write(1, random, 100, 100);
+    CollectedBlocks collected =
+        fetch(reader, server, List.of(block(1, 0, 1), block(99, 0, 1), block(1, 1, 2)));
+    assertThat(collected.reason(1)).isEqualTo(FallbackReason.PEER_UNKNOWN_BLOCK);
+    assertThat(collected.bytes(0)).hasSize(100);
+    assertThat(collected.bytes(2)).hasSize(100);
+  }
+
+  @Test
+  void shouldUseOneConnectionInBothDirections() throws Exception {
+    TestExecutor one = start(1);
+    TestExecutor two = start(2);
+    one.outputs().write(1, random, 5000);
+    two.outputs().write(1, random, 6000);
+    List<BlockRange> blocks = List.of(block(1, 0, 1));
+    assertRight(two, blocks, fetch(one, two, blocks));
+    assertRight(one, blocks, fetch(two, one, blocks));
+    assertThat(one.count(Counter.CONNECTIONS_ESTABLISHED)).isEqualTo(1);
+    assertThat(two.count(Counter.CONNECTIONS_ESTABLISHED)).isEqualTo(1);
+  }
+
+  @Test
+  void shouldWriteABlockToAFileWhenAsked() throws Exception {
+    TestExecutor reader = start(1);
+    TestExecutor server = start(2);
+    server.outputs().write(1, random, 20_000_000, 10);
+    List<BlockRange> blocks = List.of(block(1, 0, 1));
+    DiskFiles files = new DiskFiles(directory);
+    AtomicReference<Object> result = new AtomicReference<>();
+    CountDownLatch done = new CountDownLatch(1);
+    reader
+        .transport()
+        .fetch(
+            server.endpoint(),
+            blocks,
+            files,
+            new FetchHandler() {
+              @Override
+              public void onFetched(int index, ManagedBuffer buffer) {
+                result.set(buffer);
+                done.countDown();
+              }
+
+              @Override
+              public void onFailed(int index, FallbackReason reason, String detail) {
+                result.set(reason + detail);
+                done.countDown();
+              }
+            });
+    assertThat(done.await(30, TimeUnit.SECONDS)).isTrue();
+    assertThat(result.get()).isInstanceOf(FileSegmentManagedBuffer.class);
+    try (var in = ((ManagedBuffer) result.get()).createInputStream()) {
+      assertThat(in.readAllBytes()).isEqualTo(server.outputs().expected(blocks.get(0)));
+    }
+    assertThat(reader.count(Counter.BLOCKS_VERIFIED)).isEqualTo(1);
+  }
+
+  @Test
+  void shouldNotDeliverABlockWhoseSumIsWrong() throws Exception {
+    TestExecutor reader = start(1);
+    TestExecutor server = start(2);
+    server.outputs().write(1, random, 1000, 1000, 1000);
+    server.outputs().corrupt(1, 1500);
+    CollectedBlocks collected =
+        fetch(reader, server, List.of(block(1, 0, 1), block(1, 1, 2), block(1, 2, 3)));
+    assertThat(collected.reason(1)).isEqualTo(FallbackReason.CORRUPT);
+    assertThat(collected.bytes(0)).hasSize(1000);
+    assertThat(collected.bytes(2)).hasSize(1000);
+  }
+
+  @Test
+  void shouldRefuseAStrangerWithoutTheToken() throws Exception {
+    TestExecutor reader = start(1);
+    TestExecutor server = start(2);
+    Endpoint told = server.endpoint();
+    Endpoint guessed =
+        new Endpoint(
+            told.executorId(),
+            told.host(),
+            told.port(),
+            told.engine(),
+            told.protocol(),
+            told.incarnation(),
+            new byte[Endpoint.TOKEN_BYTES]);
+    CollectedBlocks collected = fetch(reader, guessed, List.of(block(1, 0, 1)));
+    assertThat(collected.reason(0)).isEqualTo(FallbackReason.REFUSED);
+    assertThat(server.count(Counter.CONNECTIONS_REFUSED)).isEqualTo(1);
+  }
+
+  @Test
+  void shouldRefuseWhoWantsAnEarlierIncarnationOnThisPort() throws Exception {
+    TestExecutor reader = start(1);
+    TestExecutor old = start(2);
+    Endpoint stale = old.endpoint();
+    old.transport().close();
+    TestExecutor now = start(new TestExecutor.Options(3).port(stale.port()));
+    CollectedBlocks collected = fetch(reader, stale, List.of(block(1, 0, 1)));
+    assertThat(collected.reason(0)).isEqualTo(FallbackReason.REFUSED);
+    assertThat(now.count(Counter.CONNECTIONS_REFUSED)).isEqualTo(1);
+  }
+
+  @Test
+  void shouldFailAtOnceAndThenLeaveThePeerAloneWhenNobodyListens() throws Exception {
+    TestExecutor reader = start(1);
+    TestExecutor gone = start(2);
+    Endpoint endpoint = gone.endpoint();
+    gone.transport().close();
+    List<BlockRange> blocks = List.of(block(1, 0, 1));
+    assertThat(fetch(reader, endpoint, blocks).reason(0)).isEqualTo(FallbackReason.CONNECT_FAILED);
+    assertThat(fetch(reader, endpoint, blocks).reason(0)).isEqualTo(FallbackReason.QUARANTINED);
+  }
+
+  @Test
+  void shouldSendOnlyTheBlocksOfABadReadByTcp() throws Exception {
+    TestExecutor reader = start(new TestExecutor.Options(1).faults("read-error@2"));
+    TestExecutor server = start(2);
+    server.outputs().write(1, random, 1000, 1000);
+    server.outputs().write(2, random, 1000, 1000);
+    List<BlockRange> blocks = List.of(block(1, 0, 1));
+    assertRight(server, blocks, fetch(reader, server, blocks));
+    CollectedBlocks second = fetch(reader, server, List.of(block(2, 0, 1)));
+    assertThat(second.reason(0)).isEqualTo(FallbackReason.READ_ERROR);
+    List<BlockRange> third = List.of(block(2, 1, 2));
+    assertRight(server, third, fetch(reader, server, third));
+  }
+
+  @Test
+  void shouldAskAgainOnANewConnectionForWhatABrokenOneTookAlong() throws Exception {
+    TestExecutor reader = start(new TestExecutor.Options(1).faults("drop-connection@3"));
+    TestExecutor server = start(2);
+    server.outputs().write(1, random, random.ints(200, 50_000, 60_000).toArray());
+    List<BlockRange> blocks = new ArrayList<>();
+    for (int i = 0; i < 200; i += 2) {
+      blocks.add(block(1, i, i + 1));
+    }
+    assertRight(server, blocks, fetch(reader, server, blocks));
+    assertThat(reader.count(Counter.CONNECTIONS_ESTABLISHED)).isEqualTo(2);
+  }
+
+  @Test
+  void shouldGiveUpAReadThatNeverEndsAndKeepItsSinkUntilThen() throws Exception {
+    TestExecutor reader =
+        start(new TestExecutor.Options(1).faults("hang@1").requestTimeout(Duration.ofMillis(300)));
+    TestExecutor server = start(2);
+    server.outputs().write(1, random, 1000);
+    CollectedBlocks collected = fetch(reader, server, List.of(block(1, 0, 1)));
+    assertThat(collected.reason(0)).isEqualTo(FallbackReason.TIMEOUT);
+  }
+
+  @Test
+  void shouldAnswerEverythingWithStoppedAtClose() throws Exception {
+    TestExecutor reader = start(new TestExecutor.Options(1).faults("hang@1+"));
+    TestExecutor server = start(2);
+    server.outputs().write(1, random, 1000, 1000);
+    List<BlockRange> blocks = List.of(block(1, 0, 1), block(1, 1, 2));
+    CollectedBlocks collected = new CollectedBlocks(blocks);
+    reader.transport().fetch(server.endpoint(), blocks, null, collected);
+    reader.transport().close();
+    collected.await();
+    assertThat(collected.reason(0)).isEqualTo(FallbackReason.STOPPED);
+    CollectedBlocks late = fetch(reader, server, blocks);
+    assertThat(late.reason(1)).isEqualTo(FallbackReason.STOPPED);
+  }
+
+  @Test
+  void shouldFinishWithAPoolSmallerThanTheRequest() throws Exception {
+    TestExecutor reader = start(new TestExecutor.Options(1).pinned(256L << 20, 4L << 20));
+    TestExecutor server = start(2);
+    server.outputs().write(1, random, random.ints(100, 200_000, 200_001).toArray());
+    List<BlockRange> blocks = new ArrayList<>();
+    for (int i = 0; i < 100; i++) {
+      blocks.add(block(1, i, i + 1));
+    }
+    assertRight(server, blocks, fetch(reader, server, blocks));
+  }
+
+  @Test
+  void shouldSendABlockLargerThanThePoolByTcp() throws Exception {
+    TestExecutor reader =
+        start(
+            new TestExecutor.Options(1)
+                .pinned(256L << 20, 4L << 20)
+                .requestTimeout(Duration.ofSeconds(1)));
+    TestExecutor server = start(2);
+    server.outputs().write(1, random, 6_000_000, 100);
+    CollectedBlocks collected = fetch(reader, server, List.of(block(1, 0, 1)));
+    assertThat(collected.reason(0)).isEqualTo(FallbackReason.POOL_EMPTY);
+    List<BlockRange> small = List.of(block(1, 1, 2));
+    assertRight(server, small, fetch(reader, server, small));
+  }
+
+  @Test
+  void shouldCloseAConnectionThatNobodyUsesAndMakeItAnew() throws Exception {
+    TestExecutor reader = start(new TestExecutor.Options(1).idleTimeout(Duration.ofMillis(50)));
+    TestExecutor server = start(2);
+    server.outputs().write(1, random, 1000);
+    List<BlockRange> blocks = List.of(block(1, 0, 1));
+    assertRight(server, blocks, fetch(reader, server, blocks));
+    awaitCount(reader, Counter.CONNECTIONS_CLOSED, 1);
+    assertRight(server, blocks, fetch(reader, server, blocks));
+    assertThat(reader.count(Counter.CONNECTIONS_ESTABLISHED)).isEqualTo(2);
+  }
+
+  @Test
+  void shouldMakeRoomForANewPeerByClosingTheLongestIdleConnection() throws Exception {
+    TestExecutor reader = start(new TestExecutor.Options(1).maxConnections(2));
+    List<BlockRange> blocks = List.of(block(1, 0, 1));
+    for (int i = 2; i < 6; i++) {
+      TestExecutor server = start(i);
+      server.outputs().write(1, random, 1000);
+      assertRight(server, blocks, fetch(reader, server, blocks));
+    }
+    assertThat(reader.count(Counter.CONNECTIONS_CLOSED)).isGreaterThanOrEqualTo(2);
+  }
+
+  private static void awaitCount(TestExecutor executor, Counter counter, long atLeast) {
+    for (int i = 0; i < 100_000 && executor.count(counter) < atLeast; i++) {
+      LockSupport.parkNanos(100_000);
+    }
+    assertThat(executor.count(counter)).isGreaterThanOrEqualTo(atLeast);
+  }
+
+  /** Temporary files as Spark's iterator makes them. */
+  private static final class DiskFiles implements DownloadFileManager {
+    private final Path directory;
+
+    DiskFiles(Path directory) {
+      this.directory = directory;
+    }
+
+    @Override
+    public DownloadFile createTempFile(TransportConf conf) {
+      return new SimpleDownloadFile(directory.resolve("fetched").toFile(), conf);
+    }
+
+    @Override
+    public boolean registerTempFileToClean(DownloadFile file) {
+      return true;
+    }
+  }
+}

@@ -1,0 +1,185 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.transport;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Random;
+import org.apache.spark.network.util.MapConfigProvider;
+import org.apache.spark.network.util.TransportConf;
+import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.serve.ServeSettings;
+import org.sparkrdma.shuffle.wire.Hello;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.Verbs;
+import org.sparkrdma.verbs.VerbsEngine;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.spi.EngineSettings;
+
+/** A transport on a soft device of its own, as an executor has it; closing it checks for leaks. */
+final class TestExecutor implements AutoCloseable {
+  private final VerbsEngine engine;
+  private final Device device;
+  private final PinnedBudget budget;
+  private final TestOutputs outputs;
+  private final ShuffleCounters counters = new ShuffleCounters();
+  private final RdmaTransport transport;
+
+  /** What a test may want different. */
+  static final class Options {
+    private final Map<String, String> engine = new HashMap<>();
+    private long incarnation;
+    private int port;
+    private long pinnedBytes = 256L << 20;
+    private long poolBytes = 64L << 20;
+    private int chunkBytes = 64 << 10;
+    private int windowBytes = 1 << 20;
+    private Duration requestTimeout = Duration.ofSeconds(5);
+    private Duration connectTimeout = Duration.ofSeconds(5);
+    private Duration lease = Duration.ofSeconds(30);
+    private Duration idleTimeout = Duration.ofMinutes(5);
+    private int maxConnections = 16;
+    private boolean verify = true;
+    private ServeSettings.Mode mode = ServeSettings.Mode.AUTO;
+
+    Options(long incarnation) {
+      this.incarnation = incarnation;
+    }
+
+    Options faults(String plan) {
+      engine.put("soft.faults", plan);
+      return this;
+    }
+
+    Options port(int fixed) {
+      port = fixed;
+      return this;
+    }
+
+    Options pinned(long limit, long pool) {
+      pinnedBytes = limit;
+      poolBytes = pool;
+      return this;
+    }
+
+    Options requestTimeout(Duration timeout) {
+      requestTimeout = timeout;
+      return this;
+    }
+
+    Options connectTimeout(Duration timeout) {
+      connectTimeout = timeout;
+      return this;
+    }
+
+    Options idleTimeout(Duration timeout) {
+      idleTimeout = timeout;
+      return this;
+    }
+
+    Options mode(ServeSettings.Mode serve) {
+      mode = serve;
+      return this;
+    }
+
+    Options maxConnections(int most) {
+      maxConnections = most;
+      return this;
+    }
+  }
+
+  TestExecutor(Path directory, Options options) throws VerbsException, IOException {
+    engine = Verbs.choose("soft", EngineSettings.of(options.engine)).engine();
+    device = engine.open(engine.devices().get(0).name());
+    budget = new PinnedBudget(options.pinnedBytes, 4096);
+    outputs = new TestOutputs(directory);
+    byte[] token = new byte[Endpoint.TOKEN_BYTES];
+    new Random(options.incarnation).nextBytes(token);
+    transport =
+        RdmaTransport.open(
+            new TransportSettings(
+                16 << 10,
+                4,
+                64,
+                options.chunkBytes,
+                options.poolBytes,
+                options.connectTimeout,
+                options.requestTimeout,
+                options.idleTimeout,
+                Duration.ofMillis(200),
+                Duration.ofSeconds(2),
+                options.maxConnections,
+                2,
+                options.verify,
+                Duration.ZERO),
+            new ServeSettings(options.mode, options.windowBytes, 256 << 10, 16, options.lease, 100),
+            new RdmaTransport.Environment(
+                device,
+                budget,
+                outputs,
+                new TransportConf("shuffle", new MapConfigProvider(Map.of())),
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), options.port),
+                address ->
+                    new Endpoint(
+                        Long.toString(options.incarnation),
+                        address.getAddress().getHostAddress(),
+                        address.getPort(),
+                        "soft",
+                        Hello.PROTOCOL,
+                        options.incarnation,
+                        token),
+                counters,
+                System::nanoTime));
+  }
+
+  RdmaTransport transport() {
+    return transport;
+  }
+
+  Endpoint endpoint() {
+    return transport.endpoint();
+  }
+
+  TestOutputs outputs() {
+    return outputs;
+  }
+
+  ShuffleCounters counters() {
+    return counters;
+  }
+
+  long count(Counter counter) {
+    return counters.value(counter);
+  }
+
+  PinnedBudget budget() {
+    return budget;
+  }
+
+  @Override
+  public void close() {
+    transport.close();
+    device.close();
+    engine.close();
+    budget.close();
+  }
+}

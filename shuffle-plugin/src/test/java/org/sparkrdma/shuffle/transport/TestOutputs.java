@@ -1,0 +1,86 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.transport;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Random;
+import java.util.zip.CRC32C;
+import org.sparkrdma.shuffle.serve.MapOutput;
+import org.sparkrdma.shuffle.serve.MapOutputs;
+
+/** Map outputs of random bytes in real files, with right sums unless told otherwise. */
+final class TestOutputs implements MapOutputs {
+  private static final int CRC32C_KIND = 3;
+
+  private final Path directory;
+  private final Map<Long, byte[]> contents = new HashMap<>();
+  private final Map<Long, MapOutput> outputs = new HashMap<>();
+
+  TestOutputs(Path directory) {
+    this.directory = directory;
+  }
+
+  /** Writes a map output whose partitions have these lengths. */
+  synchronized void write(long mapId, Random random, int... partitionBytes) throws IOException {
+    long[] offsets = new long[partitionBytes.length + 1];
+    long[] sums = new long[partitionBytes.length];
+    for (int i = 0; i < partitionBytes.length; i++) {
+      offsets[i + 1] = offsets[i] + partitionBytes[i];
+    }
+    byte[] bytes = new byte[(int) offsets[partitionBytes.length]];
+    random.nextBytes(bytes);
+    for (int i = 0; i < partitionBytes.length; i++) {
+      CRC32C crc = new CRC32C();
+      crc.update(bytes, (int) offsets[i], partitionBytes[i]);
+      sums[i] = crc.getValue();
+    }
+    Path file = Files.write(directory.resolve("shuffle_0_" + mapId + "_0.data"), bytes);
+    contents.put(mapId, bytes);
+    outputs.put(mapId, new MapOutput(file, offsets, sums));
+  }
+
+  /** Changes one byte in the file, so that its sum is wrong. */
+  synchronized void corrupt(long mapId, int at) throws IOException {
+    try (FileChannel file =
+        FileChannel.open(outputs.get(mapId).dataFile(), StandardOpenOption.WRITE)) {
+      byte changed = (byte) (contents.get(mapId)[at] + 1);
+      file.write(ByteBuffer.wrap(new byte[] {changed}), at);
+    }
+  }
+
+  /** What a block must contain. */
+  synchronized byte[] expected(BlockRange block) {
+    MapOutput output = outputs.get(block.mapId());
+    int from = (int) output.offset(block.startReduceId());
+    int to = (int) output.offset(block.endReduceId());
+    return java.util.Arrays.copyOfRange(contents.get(block.mapId()), from, to);
+  }
+
+  @Override
+  public synchronized MapOutput open(int shuffleId, long mapId) {
+    return outputs.get(mapId);
+  }
+
+  @Override
+  public int checksumKind() {
+    return CRC32C_KIND;
+  }
+}
