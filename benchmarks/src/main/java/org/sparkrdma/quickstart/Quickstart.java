@@ -78,8 +78,13 @@ public final class Quickstart implements Callable<Integer> {
         .setCaseInsensitiveEnumValuesAllowed(true)
         .setParameterExceptionHandler(
             (problem, arguments) -> {
-              complain(problem.getMessage() + " (./quickstart --help tells the options)");
+              complain(problem.getMessage() + " (see ./quickstart --help)");
               return problem.getCommandLine().getCommandSpec().exitCodeOnInvalidInput();
+            })
+        .setExecutionExceptionHandler(
+            (failure, command, parsed) -> {
+              complain("cannot go on: " + failure);
+              return command.getCommandSpec().exitCodeOnExecutionException();
             });
   }
 
@@ -178,7 +183,9 @@ public final class Quickstart implements Callable<Integer> {
       LogTail.of(log.get(), LOG_LINES).forEach(line -> System.err.println("  " + line));
     }
     directory.deleteData();
-    System.err.println("all logs are in " + directory.logs());
+    if (directory.hasLogs()) {
+      System.err.println("all logs are in " + directory.logs());
+    }
     return FAILURE;
   }
 

@@ -23,19 +23,17 @@ import java.nio.file.attribute.BasicFileAttributes;
 /** A directory of this run's own, for data, shuffle files and logs. */
 record RunDirectory(Path path) {
   /** Makes it below {@code workDirectory}, which is made too if it is missing. */
-  static RunDirectory create(Path workDirectory) throws IOException, QuickstartException {
-    if (Files.exists(workDirectory) && !Files.isDirectory(workDirectory)) {
+  static RunDirectory create(Path workDirectory) throws QuickstartException {
+    try {
+      Files.createDirectories(workDirectory);
+      Path path = Files.createTempDirectory(workDirectory.toRealPath(), "run-");
+      Files.createDirectory(path.resolve("data"));
+      return new RunDirectory(path);
+    } catch (IOException e) {
       throw new QuickstartException(
-          workDirectory + " is not a directory: choose another --work-dir");
+          "cannot write to %s (%s): choose another --work-dir"
+              .formatted(workDirectory, e.getClass().getSimpleName()));
     }
-    Files.createDirectories(workDirectory);
-    if (!Files.isWritable(workDirectory)) {
-      throw new QuickstartException(
-          workDirectory + " cannot be written: choose another --work-dir");
-    }
-    Path path = Files.createTempDirectory(workDirectory.toRealPath(), "run-");
-    Files.createDirectory(path.resolve("data"));
-    return new RunDirectory(path);
   }
 
   Path data() {
@@ -46,10 +44,17 @@ record RunDirectory(Path path) {
     return path.resolve("logs");
   }
 
-  /** Deletes all but the logs. */
+  /** Deletes all but the logs, and those too if nothing has been logged yet. */
   void deleteData() throws IOException {
     deleteTree(data());
     deleteTree(path.resolve("shuffle"));
+    if (!hasLogs()) {
+      deleteAll();
+    }
+  }
+
+  boolean hasLogs() {
+    return Files.exists(logs());
   }
 
   void deleteAll() throws IOException {
