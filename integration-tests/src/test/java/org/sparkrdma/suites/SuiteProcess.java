@@ -107,6 +107,7 @@ final class SuiteProcess {
     environment.put("SPARK_CONF_DIR", logging().toString());
     environment.put("SPARK_SCALA_VERSION", "2.13");
     environment.put("SPARK_TESTING", "1");
+    environment.put("IT_LOG", directory.resolve("all-processes.log").toString());
     environment.put("SPARK_DIST_CLASSPATH", classPath(executorClassPath()));
     return builder;
   }

@@ -22,6 +22,7 @@ final class Suites {
   private static final String CORE = "org.apache.spark.";
   private static final String SQL = "org.apache.spark.sql.execution.adaptive.";
   private static final String OURS = "org.sparkrdma.suites.";
+  private static final String SCENARIOS = "org.sparkrdma.scenarios.";
 
   private Suites() {}
 
@@ -41,6 +42,20 @@ final class Suites {
       runs.add(SuiteRun.of(CORE + "serializer.KryoSerializerDistributedSuite", setting));
       runs.add(SuiteRun.of(CORE + "shuffle.HostLocalShuffleReadingSuite", setting));
       runs.add(SuiteRun.of(SQL + "AdaptiveQueryExecSuite", setting).within(Duration.ofMinutes(25)));
+    }
+    for (String scenario :
+        List.of(
+            "OperatorsSuite",
+            "CodecsSuite",
+            "BlockSizesSuite",
+            "ConcurrentJobsSuite",
+            "FaultsSuite",
+            "ExecutorLossSuite",
+            "LifetimeSuite",
+            "DynamicAllocationSuite",
+            "FallbackSuite",
+            "DeliverySuite")) {
+      runs.add(SuiteRun.of(SCENARIOS + scenario, Setting.OWN));
     }
     return runs;
   }
