@@ -14,15 +14,18 @@
 package org.sparkrdma.scenarios;
 
 import java.util.Map;
+import java.util.concurrent.TimeoutException;
 import org.apache.spark.ContextCleaner;
 import org.apache.spark.SparkContext;
 import org.apache.spark.SparkEnv;
+import org.apache.spark.TestUtils;
 import org.apache.spark.shuffle.ShuffleManager;
 import org.sparkrdma.shuffle.RdmaShuffleManager;
 
 /** What Spark's Scala sources keep to Spark, but its class files offer to Java. Stateless. */
 final class SparkInternals {
   private static final long DRAIN_MS = 60_000;
+  private static final long EXECUTORS_MS = 60_000;
 
   private SparkInternals() {}
 
@@ -33,8 +36,13 @@ final class SparkInternals {
   }
 
   /** Waits until the listeners know all that has happened. */
-  static void drainListeners(SparkContext context) {
+  static void drainListeners(SparkContext context) throws TimeoutException {
     context.listenerBus().waitUntilEmpty(DRAIN_MS);
+  }
+
+  /** Waits until that many executors take tasks. */
+  static void awaitExecutors(SparkContext context, int executors) throws TimeoutException {
+    TestUtils.waitUntilExecutorsUp(context, executors, EXECUTORS_MS);
   }
 
   /** Removes a shuffle on all executors, as Spark does when nothing refers to it any more. */

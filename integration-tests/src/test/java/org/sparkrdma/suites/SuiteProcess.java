@@ -132,6 +132,8 @@ final class SuiteProcess {
     command.add("-Dspark.test.home=" + home);
     command.add("-Dit.plugin.jar=" + workbench.pluginJar());
     command.add("-Dit.jobs.jar=" + workbench.jobsJar());
+    command.add("-Dit.repository=" + workbench.repository());
+    command.add("-Dit.jvm.options=" + String.join(" ", workbench.jvmOptions()));
     run.setting().properties().forEach((key, value) -> command.add("-D" + key + "=" + value));
     command.add("-cp");
     command.add(

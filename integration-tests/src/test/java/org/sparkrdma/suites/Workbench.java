@@ -88,6 +88,11 @@ final class Workbench {
     return testLibraries;
   }
 
+  /** A Maven repository with the plug-in in it, as an installation leaves it. */
+  Path repository() {
+    return directory.resolveSibling("repository");
+  }
+
   /** What Spark's launcher gives to every JVM of its own. */
   List<String> jvmOptions() {
     return jvmOptions;

@@ -39,17 +39,20 @@ final class CodecsSuite extends ScenarioSuite {
         .soft()
         .set("spark.io.encryption.enabled", "true")
         .set("spark.authenticate", "true")
+        .set("spark.authenticate.secret", "of this test")
         .set("spark.network.crypto.enabled", "true")
     )
   }
 
-  private def assertSame(conf: SparkConf): Unit =
+  private def assertSame(conf: SparkConf): Unit = {
+    val wanted = expected
     SparkCluster.run(conf) { cluster =>
       val (result, traffic) = cluster.trafficOf(results(cluster))
-      assert(result === expected)
+      assert(result === wanted)
       assertAllByRead(traffic)
       assertNothingRetried(cluster)
     }
+  }
 
   private def results(cluster: SparkCluster): (Any, Any) =
     (Jobs.groupBy(cluster.spark), Jobs.coalescedAggregation(cluster.spark))

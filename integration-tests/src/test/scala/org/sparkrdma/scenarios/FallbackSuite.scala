@@ -33,6 +33,7 @@ final class FallbackSuite extends ScenarioSuite {
       Clusters
         .soft()
         .set("spark.authenticate", "true")
+        .set("spark.authenticate.secret", "of this test")
         .set("spark.network.crypto.enabled", "true")
     )
   }
@@ -51,12 +52,14 @@ final class FallbackSuite extends ScenarioSuite {
     assert(messages.exists(_.toString.contains("spark.shuffle.rdma.pinned.max")), failure)
   }
 
-  private def assertPlain(conf: SparkConf): Unit =
+  private def assertPlain(conf: SparkConf): Unit = {
+    val wanted = expected
     SparkCluster.run(conf) { cluster =>
       val (result, traffic) = cluster.trafficOf(Jobs.groupBy(cluster.spark))
-      assert(result === expected)
+      assert(result === wanted)
       assert(traffic.rdmaBytes === 0, traffic)
       assert(traffic.remoteBytesRead > 0, traffic)
       assertNothingRetried(cluster)
     }
+  }
 }

@@ -78,15 +78,15 @@ private[scenarios] final class SparkCluster private (val spark: SparkSession, co
 }
 
 private[scenarios] object SparkCluster {
+  private val Executors = 2
 
   /** Starts a cluster and waits for both executors. */
   def start(conf: SparkConf): SparkCluster = {
     val cores = conf.get("spark.master").stripPrefix("local-cluster[2,").takeWhile(_.isDigit).toInt
-    val spark = SparkSession
-      .builder()
-      .config(conf.clone().set("spark.scheduler.minRegisteredResourcesRatio", "1.0"))
-      .getOrCreate()
-    val cluster = new SparkCluster(spark, 2 * cores)
+    require(SparkSession.getDefaultSession.isEmpty, "another cluster is running")
+    val spark = SparkSession.builder().config(conf).getOrCreate()
+    SparkInternals.awaitExecutors(spark.sparkContext, Executors)
+    val cluster = new SparkCluster(spark, Executors * cores)
     spark.sparkContext.addSparkListener(cluster.log)
     cluster
   }
