@@ -18,7 +18,7 @@ import java.util.concurrent.TimeoutException;
 import org.apache.spark.ContextCleaner;
 import org.apache.spark.SparkContext;
 import org.apache.spark.SparkEnv;
-import org.apache.spark.TestUtils;
+import org.apache.spark.TestUtils$;
 import org.apache.spark.shuffle.ShuffleManager;
 import org.sparkrdma.shuffle.RdmaShuffleManager;
 
@@ -42,7 +42,7 @@ final class SparkInternals {
 
   /** Waits until that many executors take tasks. */
   static void awaitExecutors(SparkContext context, int executors) throws TimeoutException {
-    TestUtils.waitUntilExecutorsUp(context, executors, EXECUTORS_MS);
+    TestUtils$.MODULE$.waitUntilExecutorsUp(context, executors, EXECUTORS_MS);
   }
 
   /** Removes a shuffle on all executors, as Spark does when nothing refers to it any more. */

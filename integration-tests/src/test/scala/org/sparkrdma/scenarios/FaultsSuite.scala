@@ -23,18 +23,6 @@ final class FaultsSuite extends ScenarioSuite {
   private val Records = 20
   private val Expected = Seq.fill(Reducers)(Maps * Records -> Maps * Records * (Records - 1) / 2)
 
-  /** @param plan
-    *   as the loopback engine takes it; each executor has one of its own
-    * @param reasons
-    *   of which at least one must be counted, and no other; none when READ must still bring all
-    */
-  private final case class Fault(
-      name: String,
-      plan: String,
-      reasons: Set[String],
-      settings: (String, String)*
-  )
-
   private val Short = "1s"
 
   for (
