@@ -1,0 +1,91 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.benchmarks.tera;
+
+import com.sun.management.OperatingSystemMXBean;
+import java.io.Serializable;
+import java.lang.management.ManagementFactory;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.IntStream;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.sparkrdma.shuffle.RdmaShuffleManager;
+import scala.Function1;
+import scala.collection.Iterator;
+import scala.collection.Iterator$;
+import scala.reflect.ClassTag$;
+
+/**
+ * What one executor process used since it started: CPU time, and the plug-in's counters where it is
+ * the shuffle manager. Immutable.
+ */
+final class ExecutorUsage implements Serializable {
+  private static final long serialVersionUID = 1L;
+
+  private final String executorId;
+  private final long cpuNs;
+  private final Map<String, Long> counters;
+
+  private ExecutorUsage(String executorId, long cpuNs, Map<String, Long> counters) {
+    this.executorId = executorId;
+    this.cpuNs = cpuNs;
+    this.counters = counters;
+  }
+
+  /**
+   * Asks every executor of the application, each once.
+   *
+   * <p>A barrier stage starts all its tasks together, so that {@code totalCores} tasks fill every
+   * core and leave no executor out.
+   */
+  static Map<String, ExecutorUsage> ofAll(JavaSparkContext spark, int totalCores) {
+    var slots = IntStream.range(0, totalCores).boxed().toList();
+    Map<String, ExecutorUsage> byExecutor = new TreeMap<>();
+    List<ExecutorUsage> answers =
+        spark
+            .parallelize(slots, totalCores)
+            .rdd()
+            .barrier()
+            .mapPartitions(
+                (Function1<Iterator<Integer>, Iterator<ExecutorUsage>> & Serializable)
+                    ignored -> Iterator$.MODULE$.single(ofThisExecutor()),
+                false,
+                ClassTag$.MODULE$.apply(ExecutorUsage.class))
+            .toJavaRDD()
+            .collect();
+    answers.forEach(usage -> byExecutor.put(usage.executorId, usage));
+    return byExecutor;
+  }
+
+  private static ExecutorUsage ofThisExecutor() {
+    var system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+    SparkEnv env = SparkEnv.get();
+    Map<String, Long> counters = new HashMap<>();
+    if (env.shuffleManager() instanceof RdmaShuffleManager manager) {
+      counters.putAll(manager.counters());
+    }
+    return new ExecutorUsage(env.executorId(), system.getProcessCpuTime(), counters);
+  }
+
+  double cpuSeconds() {
+    return cpuNs / 1e9;
+  }
+
+  Map<String, Long> counters() {
+    return counters;
+  }
+}

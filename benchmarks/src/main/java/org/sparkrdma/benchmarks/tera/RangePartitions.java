@@ -1,0 +1,81 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.benchmarks.tera;
+
+import java.util.Arrays;
+import java.util.List;
+import org.apache.spark.Partitioner;
+
+/**
+ * Sends each key to the partition of its range, so that partitions follow each other in key order.
+ *
+ * <p>Immutable; made on the driver from a sample of the keys and shipped to the map tasks.
+ */
+final class RangePartitions extends Partitioner {
+  private static final long serialVersionUID = 1L;
+
+  /** {@code lowerBounds[i]} is the smallest key of partition {@code i + 1}. */
+  private final byte[][] lowerBounds;
+
+  private RangePartitions(byte[][] lowerBounds) {
+    this.lowerBounds = lowerBounds;
+  }
+
+  /** Cuts the sampled keys into {@code partitions} ranges with equally many samples each. */
+  static RangePartitions cut(List<byte[]> sample, int partitions) {
+    if (partitions < 1 || sample.isEmpty()) {
+      throw new IllegalArgumentException(
+          "nothing to cut: partitions=" + partitions + " samples=" + sample.size());
+    }
+    List<byte[]> sorted = sample.stream().sorted(KeyOrder.UNSIGNED_BYTES).toList();
+    byte[][] lowerBounds = new byte[partitions - 1][];
+    for (int i = 0; i < lowerBounds.length; i++) {
+      lowerBounds[i] = sorted.get((int) ((long) sorted.size() * (i + 1) / partitions));
+    }
+    return new RangePartitions(lowerBounds);
+  }
+
+  @Override
+  public int numPartitions() {
+    return lowerBounds.length + 1;
+  }
+
+  /** Equal bounds, which a sample of few distinct keys gives, leave partitions empty. */
+  @Override
+  public int getPartition(Object key) {
+    byte[] bytes = (byte[]) key;
+    int low = 0;
+    int high = lowerBounds.length;
+    while (low < high) {
+      int middle = (low + high) >>> 1;
+      if (Arrays.compareUnsigned(lowerBounds[middle], bytes) <= 0) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof RangePartitions that
+        && Arrays.deepEquals(lowerBounds, that.lowerBounds);
+  }
+
+  @Override
+  public int hashCode() {
+    return Arrays.deepHashCode(lowerBounds);
+  }
+}

@@ -1,0 +1,76 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.benchmarks.tera;
+
+import java.io.PrintStream;
+import java.util.Optional;
+import org.apache.spark.scheduler.SparkListener;
+import org.apache.spark.scheduler.SparkListenerJobStart;
+import org.apache.spark.scheduler.SparkListenerTaskEnd;
+import scala.jdk.javaapi.CollectionConverters;
+
+/**
+ * Tells whoever started the application how far its current job is, one line per finished task.
+ *
+ * <p>Jobs run one after the other here; only Spark's listener thread comes in.
+ */
+public final class TaskProgress extends SparkListener {
+  private static final String MARK = "@progress";
+  private static final String JOB_DESCRIPTION = "spark.job.description";
+
+  private final PrintStream out;
+  private String phase = "";
+  private int tasksDone;
+  private int tasksTotal;
+
+  TaskProgress(PrintStream out) {
+    this.out = out;
+  }
+
+  @Override
+  public void onJobStart(SparkListenerJobStart start) {
+    phase = start.properties().getProperty(JOB_DESCRIPTION, "job");
+    tasksDone = 0;
+    tasksTotal =
+        CollectionConverters.asJava(start.stageInfos()).stream()
+            .mapToInt(stage -> stage.numTasks())
+            .sum();
+    print();
+  }
+
+  @Override
+  public void onTaskEnd(SparkListenerTaskEnd end) {
+    if (end.taskInfo().successful()) {
+      tasksDone++;
+      print();
+    }
+  }
+
+  private void print() {
+    out.println(MARK + " " + tasksDone + " " + tasksTotal + " " + phase);
+  }
+
+  /** One line of progress as read back; empty for any other line. */
+  public static Optional<Step> parse(String line) {
+    String[] fields = line.split(" ", 4);
+    if (fields.length != 4 || !fields[0].equals(MARK)) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        new Step(fields[3], Integer.parseInt(fields[1]), Integer.parseInt(fields[2])));
+  }
+
+  /** How far the job of a phase is. */
+  public record Step(String phase, int tasksDone, int tasksTotal) {}
+}

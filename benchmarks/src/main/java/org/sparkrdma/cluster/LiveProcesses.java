@@ -1,0 +1,58 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.cluster;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The processes that were started and not yet ended; closed, it starts no more.
+ *
+ * <p>Safe for any thread: the shutdown hook comes in while another thread starts a process.
+ */
+final class LiveProcesses implements AutoCloseable {
+  private static final Duration END_GRACE = Duration.ofSeconds(10);
+
+  private final List<ClusterProcess> running = new ArrayList<>();
+  private boolean closed;
+
+  /** Starts a process whose standard error goes to {@code log}. */
+  synchronized ClusterProcess start(ProcessBuilder builder, Path log) throws IOException {
+    if (closed) {
+      throw new IllegalStateException("the cluster is closed");
+    }
+    ClusterProcess started = new ClusterProcess(builder.redirectError(log.toFile()).start(), log);
+    running.add(started);
+    return started;
+  }
+
+  /** Ends this process and its descendants; a no-op when it was ended before. */
+  synchronized void end(ClusterProcess process) {
+    if (running.remove(process)) {
+      ProcessTree.end(List.of(process.process().toHandle()), END_GRACE);
+    }
+  }
+
+  /** Ends all of them, and waits for a close under way on another thread. */
+  @Override
+  public synchronized void close() {
+    closed = true;
+    ProcessTree.end(
+        running.stream().map(ClusterProcess::process).map(Process::toHandle).toList(), END_GRACE);
+    running.clear();
+  }
+}

@@ -1,0 +1,60 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.cluster;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+
+/** Ports of 127.0.0.1 that nobody listens on at the moment of asking. */
+final class LoopbackPort {
+  static final int ANY = 0;
+  private static final byte[] LOOPBACK = {127, 0, 0, 1};
+  private static final int LOWEST = 1024;
+  private static final int HIGHEST = 65_535;
+
+  private LoopbackPort() {}
+
+  /**
+   * The wanted port, or a free one for {@link #ANY}.
+   *
+   * @param use what the port is for, as the message about a port in use says it
+   */
+  static int claim(int wantedPort, String use) throws ClusterException {
+    if (wantedPort != ANY && (wantedPort < LOWEST || wantedPort > HIGHEST)) {
+      throw new ClusterException(
+          "port %d for %s is out of range: give one between %d and %d, or 0 for any free port"
+              .formatted(wantedPort, use, LOWEST, HIGHEST));
+    }
+    try {
+      return bind(wantedPort);
+    } catch (IOException e) {
+      if (wantedPort == ANY) {
+        throw new UncheckedIOException("no free port on 127.0.0.1", e);
+      }
+      throw new ClusterException(
+          "port %d for %s is in use on 127.0.0.1: give another, or 0 for any free port"
+              .formatted(wantedPort, use),
+          null,
+          e);
+    }
+  }
+
+  private static int bind(int port) throws IOException {
+    try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getByAddress(LOOPBACK))) {
+      return socket.getLocalPort();
+    }
+  }
+}

@@ -1,0 +1,77 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.cluster;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/** Ends processes together with everything they have started. */
+final class ProcessTree {
+  private static final long LOOK_INTERVAL_MS = 50;
+
+  private ProcessTree() {}
+
+  /**
+   * Asks the roots to end, keeps note of their descendants while they do, and kills whatever is
+   * left after the grace time. Returns when none of them lives. Not interruptible: it runs where
+   * nothing may be left behind.
+   */
+  static void end(Collection<ProcessHandle> roots, Duration grace) {
+    Set<ProcessHandle> all = new HashSet<>(roots);
+    roots.forEach(root -> root.descendants().forEach(all::add));
+    roots.forEach(ProcessHandle::destroy);
+    long deadlineNs = System.nanoTime() + grace.toNanos();
+    while (anyAlive(all) && System.nanoTime() < deadlineNs) {
+      roots.forEach(root -> root.descendants().forEach(all::add));
+      awaitOne(all, LOOK_INTERVAL_MS);
+      if (!anyAlive(roots)) {
+        all.forEach(ProcessHandle::destroy);
+      }
+    }
+    all.forEach(ProcessHandle::destroyForcibly);
+    while (anyAlive(all)) {
+      awaitOne(all, LOOK_INTERVAL_MS);
+    }
+  }
+
+  private static boolean anyAlive(Collection<ProcessHandle> handles) {
+    return handles.stream().anyMatch(ProcessHandle::isAlive);
+  }
+
+  private static void awaitOne(Collection<ProcessHandle> handles, long timeoutMs) {
+    CompletableFuture<?>[] exits =
+        handles.stream()
+            .filter(ProcessHandle::isAlive)
+            .map(ProcessHandle::onExit)
+            .toArray(CompletableFuture<?>[]::new);
+    boolean interrupted = Thread.interrupted();
+    try {
+      CompletableFuture.anyOf(exits).get(timeoutMs, TimeUnit.MILLISECONDS);
+    } catch (TimeoutException | ExecutionException e) {
+      return;
+    } catch (InterruptedException e) {
+      interrupted = true;
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+}

@@ -1,0 +1,53 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.cluster;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What spark-submit is to run.
+ *
+ * @param name short, without spaces: also the name of its log files
+ * @param mainClass the class with {@code main}
+ * @param jar the application's jar
+ * @param jars what the application needs beyond Spark, as given by {@code --jars}
+ * @param driverMemoryMb heap of the driver in MiB
+ * @param conf Spark properties, as given by {@code --conf}
+ * @param arguments for {@code main}
+ */
+public record SparkApplication(
+    String name,
+    String mainClass,
+    Path jar,
+    List<Path> jars,
+    int driverMemoryMb,
+    Map<String, String> conf,
+    List<String> arguments) {
+
+  /** The arguments of SparkSubmit for this application on the given master. */
+  List<String> submitArguments(String masterUrl) {
+    List<String> all = new ArrayList<>(List.of("--master", masterUrl));
+    all.addAll(List.of("--driver-memory", driverMemoryMb + "m"));
+    conf.forEach((key, value) -> all.addAll(List.of("--conf", key + "=" + value)));
+    if (!jars.isEmpty()) {
+      all.addAll(List.of("--jars", String.join(",", jars.stream().map(Path::toString).toList())));
+    }
+    all.addAll(List.of("--class", mainClass, jar.toString()));
+    all.addAll(arguments);
+    return all;
+  }
+}

@@ -1,0 +1,221 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.cluster;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+/**
+ * A Master and its Workers, running.
+ *
+ * <p>One thread starts it, runs applications on it one after the other and closes it. {@link
+ * #close} may also come from another thread, at any time; the second close does nothing.
+ */
+public final class StandaloneCluster implements AutoCloseable {
+  private static final String HOST = "127.0.0.1";
+  private static final String MASTER = "org.apache.spark.deploy.master.Master";
+  private static final String WORKER = "org.apache.spark.deploy.worker.Worker";
+  private static final String SUBMIT = "org.apache.spark.deploy.SparkSubmit";
+  private static final long REGISTRATION_POLL_MS = 200;
+  private static final long LIVENESS_POLL_MS = 1_000;
+
+  private final ClusterSettings settings;
+  private final int masterPort;
+  private final int masterUiPort;
+  private final Path logDirectory;
+  private final Path shuffleDirectory;
+  private final SparkLauncherCommand launcher;
+  private final MasterPage masterPage;
+  private final LiveProcesses processes = new LiveProcesses();
+  private final Thread shutdownHook = new Thread(processes::close, "end-spark-cluster");
+  private final List<ClusterProcess> workers = new ArrayList<>();
+  private ClusterProcess master;
+
+  private StandaloneCluster(ClusterSettings settings) throws ClusterException, IOException {
+    this.settings = settings;
+    masterPort = LoopbackPort.claim(settings.masterPort(), "the Master");
+    masterUiPort = LoopbackPort.claim(settings.masterUiPort(), "the Master's web pages");
+    logDirectory = Files.createDirectories(settings.runDirectory().resolve("logs"));
+    shuffleDirectory = Files.createDirectories(settings.runDirectory().resolve("shuffle"));
+    launcher = new SparkLauncherCommand(settings.sparkHome());
+    masterPage = new MasterPage(URI.create(masterUiUrl() + "/json/").toURL());
+  }
+
+  /**
+   * Starts all processes and returns when every Worker is registered.
+   *
+   * @throws ClusterException if a port is taken, a process ends, or the time is over; nothing is
+   *     left running then
+   */
+  public static StandaloneCluster start(ClusterSettings settings)
+      throws ClusterException, IOException, InterruptedException {
+    StandaloneCluster cluster = new StandaloneCluster(settings);
+    Runtime.getRuntime().addShutdownHook(cluster.shutdownHook);
+    try {
+      cluster.startProcesses();
+      return cluster;
+    } catch (ClusterException | IOException | InterruptedException | RuntimeException e) {
+      cluster.close();
+      throw e;
+    }
+  }
+
+  private void startProcesses() throws ClusterException, IOException, InterruptedException {
+    long deadlineNs = System.nanoTime() + settings.startTimeout().toNanos();
+    master = startMaster();
+    // A Worker that comes before its Master waits several seconds before it asks again.
+    awaitAliveWorkers(0, deadlineNs);
+    for (int number = 1; number <= settings.workers(); number++) {
+      workers.add(startWorker("worker-" + number));
+    }
+    awaitAliveWorkers(settings.workers(), deadlineNs);
+  }
+
+  private ClusterProcess startMaster() throws ClusterException, IOException {
+    List<String> arguments = new ArrayList<>(List.of("--host", HOST));
+    arguments.addAll(List.of("--port", Integer.toString(masterPort)));
+    arguments.addAll(List.of("--webui-port", Integer.toString(masterUiPort)));
+    // Without retries: a Master on another port than we told the Workers helps nobody.
+    String options = "-Dspark.master.rest.enabled=false -Dspark.port.maxRetries=0";
+    return startDaemon("master", MASTER, arguments, Map.of("SPARK_MASTER_OPTS", options));
+  }
+
+  private ClusterProcess startWorker(String name) throws ClusterException, IOException {
+    List<String> arguments = new ArrayList<>(List.of("--host", HOST));
+    arguments.addAll(List.of("--cores", Integer.toString(settings.coresPerWorker())));
+    arguments.addAll(List.of("--memory", settings.memoryMbPerWorker() + "m"));
+    arguments.addAll(List.of("--webui-port", "0"));
+    arguments.addAll(List.of("--work-dir", logDirectory.resolve(name).toString()));
+    arguments.add(masterUrl());
+    return startDaemon(name, WORKER, arguments, Map.of());
+  }
+
+  private ClusterProcess startDaemon(
+      String name, String mainClass, List<String> arguments, Map<String, String> more)
+      throws ClusterException, IOException {
+    Map<String, String> variables = variables();
+    variables.put("SPARK_DAEMON_MEMORY", "256m");
+    variables.putAll(more);
+    ProcessBuilder builder = launcher.prepare(mainClass, arguments, variables);
+    builder.redirectOutput(log(name, "out").toFile());
+    return processes.start(builder, log(name, "log"));
+  }
+
+  private Map<String, String> variables() {
+    return new HashMap<>(Map.of("SPARK_LOCAL_DIRS", shuffleDirectory.toString()));
+  }
+
+  private Path log(String name, String suffix) {
+    return logDirectory.resolve(name + "." + suffix);
+  }
+
+  private void awaitAliveWorkers(int wanted, long deadlineNs)
+      throws ClusterException, InterruptedException {
+    while (masterPage.aliveWorkers() < wanted) {
+      failUnlessUsable();
+      if (System.nanoTime() > deadlineNs) {
+        long seconds = settings.startTimeout().toSeconds();
+        throw new ClusterException(
+            "the Spark cluster was not complete within " + seconds + " s", master.log());
+      }
+      master.process().waitFor(REGISTRATION_POLL_MS, TimeUnit.MILLISECONDS);
+    }
+  }
+
+  private void failUnlessUsable() throws ClusterException {
+    if (!master.isAlive()) {
+      throw new ClusterException("Spark's Master has ended unasked", master.log());
+    }
+    if (!workers.isEmpty() && workers.stream().noneMatch(ClusterProcess::isAlive)) {
+      throw new ClusterException("Spark's Workers have ended unasked", workers.get(0).log());
+    }
+  }
+
+  /**
+   * Runs an application in client mode and returns at its end.
+   *
+   * @param onLine is given each line of the driver's standard output, on a thread of its own; the
+   *     standard error goes to {@link #driverLog}
+   * @return the exit code of the driver
+   * @throws ClusterException if the cluster ends meanwhile
+   */
+  public int run(SparkApplication application, Consumer<String> onLine)
+      throws ClusterException, IOException, InterruptedException {
+    ProcessBuilder builder =
+        launcher.prepare(SUBMIT, application.submitArguments(masterUrl()), variables());
+    ClusterProcess driver = processes.start(builder, driverLog(application));
+    try {
+      Thread reader = new Thread(() -> readLines(driver, onLine), "read-" + application.name());
+      reader.start();
+      while (!driver.process().waitFor(LIVENESS_POLL_MS, TimeUnit.MILLISECONDS)) {
+        failUnlessUsable();
+      }
+      reader.join();
+      return driver.process().exitValue();
+    } finally {
+      processes.end(driver);
+    }
+  }
+
+  private static void readLines(ClusterProcess driver, Consumer<String> onLine) {
+    try (BufferedReader lines = driver.process().inputReader()) {
+      lines.lines().forEach(onLine);
+    } catch (IOException | UncheckedIOException e) {
+      // The pipe breaks when the driver is ended by us: there is nothing left to read.
+      return;
+    }
+  }
+
+  /** Where the standard error of an application's driver goes: Spark's log. */
+  public Path driverLog(SparkApplication application) {
+    return log(application.name(), "log");
+  }
+
+  /** The address that applications are submitted to. */
+  public String masterUrl() {
+    return "spark://" + HOST + ":" + masterPort;
+  }
+
+  /** The address of the Master's web pages. */
+  public String masterUiUrl() {
+    return "http://" + HOST + ":" + masterUiPort;
+  }
+
+  /** The executors that run now, of all Workers. */
+  public List<ProcessHandle> executors() {
+    return workers.stream().flatMap(worker -> worker.process().children()).toList();
+  }
+
+  /** Ends every process of the cluster, executors included, and returns when none is left. */
+  @Override
+  public void close() {
+    processes.close();
+    try {
+      Runtime.getRuntime().removeShutdownHook(shutdownHook);
+    } catch (IllegalStateException e) {
+      // The JVM is ending and runs the hook itself.
+      return;
+    }
+  }
+}

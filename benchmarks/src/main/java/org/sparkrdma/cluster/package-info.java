@@ -1,0 +1,13 @@
+/**
+ * A real standalone Spark cluster on this machine: a Master, Workers and executors in processes of
+ * their own, all on 127.0.0.1.
+ *
+ * <p>Entry: {@link org.sparkrdma.cluster.StandaloneCluster}. It needs a Spark home, a directory
+ * with Spark's jars under {@code jars}; the build of the {@code benchmarks} module assembles one
+ * from Maven artifacts in {@code benchmarks/target/spark-home}, before that module's tests run, and
+ * the modules after it in the reactor use it from there. Jars of ours are not in it: they are given
+ * to each application.
+ *
+ * <p>Every process is ended by {@code close}, and by a shutdown hook when the JVM is told to end.
+ */
+package org.sparkrdma.cluster;

@@ -1,0 +1,77 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.quickstart;
+
+import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.TypeConversionException;
+
+/** An amount of data as a person writes it: {@code 256m}, {@code 1g}; units are powers of 1024. */
+record DataSize(long bytes) {
+  private static final Pattern FORM = Pattern.compile("([0-9]{1,9})([mgt])b?");
+  private static final long MIB = 1L << 20;
+
+  /**
+   * @throws IllegalArgumentException in one sentence, if the text is no size of at least 1m
+   */
+  static DataSize parse(String text) {
+    Matcher matcher = FORM.matcher(text.toLowerCase(Locale.ROOT));
+    if (!matcher.matches() || Long.parseLong(matcher.group(1)) == 0) {
+      throw new IllegalArgumentException(
+          "'%s' is not a size: give a whole number of m, g or t, such as 256m or 1g"
+              .formatted(text));
+    }
+    long unit =
+        switch (matcher.group(2)) {
+          case "m" -> MIB;
+          case "g" -> MIB << 10;
+          default -> MIB << 20;
+        };
+    try {
+      return new DataSize(Math.multiplyExact(Long.parseLong(matcher.group(1)), unit));
+    } catch (ArithmeticException e) {
+      throw new IllegalArgumentException("'%s' is more than any disk holds".formatted(text), e);
+    }
+  }
+
+  /** The largest unit that leaves at least one, with one decimal where it is needed. */
+  @Override
+  public String toString() {
+    String[] units = {"B", "KiB", "MiB", "GiB", "TiB"};
+    double amount = bytes;
+    int unit = 0;
+    while (amount >= 1024 && unit < units.length - 1) {
+      amount /= 1024;
+      unit++;
+    }
+    String number = String.format(Locale.ROOT, unit == 0 ? "%.0f" : "%.1f", amount);
+    return (number.endsWith(".0") ? number.substring(0, number.length() - 2) : number)
+        + " "
+        + units[unit];
+  }
+
+  /** For options of the command line. */
+  static final class Converter implements ITypeConverter<DataSize> {
+    @Override
+    public DataSize convert(String value) {
+      try {
+        return parse(value);
+      } catch (IllegalArgumentException e) {
+        throw new TypeConversionException(e.getMessage());
+      }
+    }
+  }
+}

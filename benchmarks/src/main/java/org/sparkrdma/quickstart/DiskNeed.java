@@ -1,0 +1,47 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.quickstart;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** How much disk the runs take at their fullest moment. */
+final class DiskNeed {
+  /** Logs and copies of jars, whatever the size. */
+  private static final long FIXED_BYTES = 200L << 20;
+
+  private DiskNeed() {}
+
+  /**
+   * Input, then for one run at a time shuffle and spill files, and its output or, if they are kept,
+   * that of all runs. Each is as long as the input; a tenth is added for checksum files.
+   */
+  static DataSize of(DataSize input, int runs, boolean keep) {
+    long outputs = keep ? runs : 1;
+    long copies = 1 + 2 + outputs;
+    return new DataSize(copies * (input.bytes() + input.bytes() / 10) + FIXED_BYTES);
+  }
+
+  /** Refuses a directory whose disk has less room than needed. */
+  static void check(Path directory, DataSize needed) throws IOException, QuickstartException {
+    DataSize usable = new DataSize(Files.getFileStore(directory).getUsableSpace());
+    if (usable.bytes() < needed.bytes()) {
+      throw new QuickstartException(
+          ("not enough room in %s: this size needs %s and %s are free; choose a smaller --size or"
+                  + " another --work-dir")
+              .formatted(directory, needed, usable));
+    }
+  }
+}

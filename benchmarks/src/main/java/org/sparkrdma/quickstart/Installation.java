@@ -1,0 +1,64 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.quickstart;
+
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What the build has left below the project's directory. */
+record Installation(Path project) {
+  Path sparkHome() {
+    return project.resolve("benchmarks/target/spark-home");
+  }
+
+  /** The plug-in as users get it: one jar. */
+  Path plugIn() throws IOException, QuickstartException {
+    return onlyJar("shuffle-plugin/target", "shuffle-plugin-*.jar");
+  }
+
+  /** The jar with the jobs. */
+  Path jobs() throws IOException, QuickstartException {
+    return onlyJar("benchmarks/target", "benchmarks-*.jar");
+  }
+
+  /** What goes to the executors beside Spark: the plug-in, and the libraries of the jobs. */
+  List<Path> jarsToShip() throws IOException, QuickstartException {
+    List<Path> jars = new ArrayList<>(List.of(plugIn()));
+    jars.addAll(list("benchmarks/target/job-jars", "*.jar"));
+    return jars;
+  }
+
+  private Path onlyJar(String directory, String glob) throws IOException, QuickstartException {
+    List<Path> found = list(directory, glob);
+    if (found.size() != 1) {
+      throw new QuickstartException(
+          "expected one %s in %s but found %d: run ./mvnw clean and try again"
+              .formatted(glob, project.resolve(directory), found.size()));
+    }
+    return found.get(0);
+  }
+
+  private List<Path> list(String directory, String glob) throws IOException {
+    List<Path> found = new ArrayList<>();
+    try (DirectoryStream<Path> entries =
+        Files.newDirectoryStream(project.resolve(directory), glob)) {
+      entries.forEach(found::add);
+    }
+    return found;
+  }
+}

@@ -1,0 +1,88 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.quickstart;
+
+import java.io.PrintStream;
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.sparkrdma.benchmarks.tera.TaskProgress;
+
+/**
+ * Tells what is going on: on a terminal one line that is redrawn, elsewhere a line now and then.
+ *
+ * <p>Safe for any thread: tasks are reported from the thread that reads the driver's output.
+ */
+final class ProgressLog {
+  private static final long QUIET_NS = TimeUnit.SECONDS.toNanos(5);
+  private static final String REDRAW = "\r\u001b[K";
+
+  private final PrintStream out;
+  private final boolean terminal;
+  private final LongSupplier nowNs;
+  private final long startNs;
+  private String job = "";
+  private long lastLineNs;
+  private boolean lineOpen;
+
+  /**
+   * @param nowNs a clock such as {@link System#nanoTime}
+   */
+  ProgressLog(PrintStream out, boolean terminal, LongSupplier nowNs) {
+    this.out = out;
+    this.terminal = terminal;
+    this.nowNs = nowNs;
+    startNs = nowNs.getAsLong();
+  }
+
+  /** Something that happens once. */
+  synchronized void say(String sentence) {
+    endLine();
+    out.println(stamp() + sentence);
+    out.flush();
+  }
+
+  /** How far a job is; may be called for every task. */
+  synchronized void tasks(String run, TaskProgress.Step step) {
+    String now = run + ": " + step.phase();
+    boolean newJob = !now.equals(job);
+    boolean done = step.tasksDone() == step.tasksTotal();
+    job = now;
+    String text =
+        "%s%s, %d of %d tasks".formatted(stamp(), now, step.tasksDone(), step.tasksTotal());
+    if (terminal) {
+      if (newJob) {
+        endLine();
+      }
+      out.print(REDRAW + text);
+      lineOpen = true;
+    } else if (newJob || done || nowNs.getAsLong() - lastLineNs >= QUIET_NS) {
+      out.println(text);
+      lastLineNs = nowNs.getAsLong();
+    }
+    out.flush();
+  }
+
+  private void endLine() {
+    if (lineOpen) {
+      out.println();
+      lineOpen = false;
+    }
+  }
+
+  private String stamp() {
+    double seconds = (nowNs.getAsLong() - startNs) / 1e9;
+    return String.format(Locale.ROOT, "[%6.1f s] ", seconds);
+  }
+}

@@ -1,0 +1,86 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.quickstart;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/** The runs as a table of plain text, one row for each. */
+final class SummaryTable {
+  private static final List<String> HEADINGS =
+      List.of(
+          "shuffle",
+          "sort s",
+          "records",
+          "output checksum",
+          "by RDMA READ",
+          "by TCP",
+          "local",
+          "executors' CPU s",
+          "fallbacks");
+
+  private SummaryTable() {}
+
+  static String of(Report report) {
+    List<List<String>> rows = new ArrayList<>();
+    rows.add(HEADINGS);
+    report.runs().forEach(run -> rows.add(row(run)));
+    StringBuilder text = new StringBuilder();
+    for (List<String> row : rows) {
+      StringBuilder line = new StringBuilder();
+      for (int column = 0; column < row.size(); column++) {
+        line.append(pad(row.get(column), width(rows, column), isText(column))).append("  ");
+      }
+      text.append(line.toString().stripTrailing()).append('\n');
+    }
+    return text.toString();
+  }
+
+  private static List<String> row(RunReport run) {
+    return List.of(
+        run.mode().toString(),
+        String.format(Locale.ROOT, "%.1f", run.seconds()),
+        String.format(Locale.ROOT, "%,d", run.records()),
+        run.checksum(),
+        new DataSize(run.bytes().rdma()).toString(),
+        new DataSize(run.bytes().tcp()).toString(),
+        new DataSize(run.bytes().local()).toString(),
+        String.format(Locale.ROOT, "%.1f", run.executorCpuSeconds()),
+        fallbacks(run.fallbacks()));
+  }
+
+  private static String fallbacks(Map<String, Long> byReason) {
+    return byReason.isEmpty()
+        ? "none"
+        : byReason.entrySet().stream()
+            .map(entry -> entry.getKey() + "=" + entry.getValue())
+            .collect(Collectors.joining(" "));
+  }
+
+  private static boolean isText(int column) {
+    return column == 0 || column == HEADINGS.size() - 1;
+  }
+
+  private static int width(List<List<String>> rows, int column) {
+    return rows.stream().mapToInt(row -> row.get(column).length()).max().orElse(0);
+  }
+
+  private static String pad(String cell, int width, boolean left) {
+    String spaces = " ".repeat(width - cell.length());
+    return left ? cell + spaces : spaces + cell;
+  }
+}

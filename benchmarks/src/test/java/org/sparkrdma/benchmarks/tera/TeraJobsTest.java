@@ -1,0 +1,92 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.benchmarks.tera;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import org.apache.spark.SparkConf;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(120)
+class TeraJobsTest {
+  private static final long RECORDS = 10_007;
+
+  @TempDir private Path directory;
+
+  @Test
+  void shouldSortWhatWasGeneratedAndLoseNothing() throws Exception {
+    SparkConf conf =
+        new SparkConf(false)
+            .setMaster("local[2]")
+            .setAppName("tera")
+            .set("spark.ui.enabled", "false")
+            .set("spark.driver.host", "127.0.0.1")
+            .set("spark.serializer", "org.apache.spark.serializer.KryoSerializer");
+    ByteArrayOutputStream printed = new ByteArrayOutputStream();
+    try (JavaSparkContext spark = new JavaSparkContext(conf)) {
+      ShuffleReadTotals totals = new ShuffleReadTotals();
+      spark.sc().addSparkListener(totals);
+      spark
+          .sc()
+          .addSparkListener(
+              new TaskProgress(new PrintStream(printed, true, StandardCharsets.UTF_8)));
+      spark.sc().setJobDescription("test job");
+
+      TeraGen.write(spark, path("in"), RECORDS, 3);
+      TeraSort.sort(spark, path("in"), path("out"), 4);
+      var input = TeraValidate.summarize(spark, path("in"));
+      var output = TeraValidate.summarize(spark, path("out"));
+
+      assertThat(input.records()).isEqualTo(RECORDS);
+      assertThat(input.disorder()).isPresent();
+      assertThat(output.records()).isEqualTo(RECORDS);
+      assertThat(output.disorder()).isEmpty();
+      assertThat(output.checksum()).isEqualTo(input.checksum());
+      spark.sc().listenerBus().waitUntilEmpty(10_000);
+      assertThat(totals.localBytes()).isPositive();
+      assertThat(totals.remoteBytes()).isZero();
+    }
+    List<TaskProgress.Step> steps =
+        printed
+            .toString(StandardCharsets.UTF_8)
+            .lines()
+            .map(TaskProgress::parse)
+            .flatMap(Optional::stream)
+            .toList();
+    assertThat(steps)
+        .contains(
+            new TaskProgress.Step("test job", 0, 3),
+            new TaskProgress.Step("test job", 3, 3),
+            new TaskProgress.Step("test job", 7, 7));
+  }
+
+  @Test
+  void shouldReadNoProgressFromOtherLines() {
+    assertThat(TaskProgress.parse("hello world of lines")).isEmpty();
+    assertThat(TaskProgress.parse("")).isEmpty();
+  }
+
+  private String path(String name) {
+    return "file:" + directory.resolve(name);
+  }
+}

@@ -1,0 +1,70 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.benchmarks.tera;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.zip.CRC32;
+import org.apache.hadoop.io.Text;
+import org.junit.jupiter.api.Test;
+import scala.Tuple2;
+
+class TeraValidateTest {
+  @Test
+  void shouldSumTheCrcOfWholeRecords() {
+    CRC32 crc = new CRC32();
+    crc.update("ab".getBytes(java.nio.charset.StandardCharsets.US_ASCII));
+    long one = crc.getValue();
+    var summary = TeraValidate.combine(List.of(split("f", 0, "a", "a"), split("g", 0, "a")));
+    assertThat(summary.records()).isEqualTo(3);
+    assertThat(summary.checksum()).isEqualTo(Long.toHexString(3 * one));
+  }
+
+  @Test
+  void shouldPutSplitsInOrderBeforeItComparesThem() {
+    var summary =
+        TeraValidate.combine(
+            List.of(split("g", 0, "e"), split("f", 50, "c", "d"), split("f", 0, "a", "b")));
+    assertThat(summary.disorder()).isEmpty();
+  }
+
+  @Test
+  void shouldFindARecordOutOfOrderWithinASplit() {
+    var summary = TeraValidate.combine(List.of(split("f", 0, "a", "c", "b", "a")));
+    assertThat(summary.disorder()).hasValueSatisfying(at -> assertThat(at).contains("record 2"));
+  }
+
+  @Test
+  void shouldFindFilesThatOverlap() {
+    var summary = TeraValidate.combine(List.of(split("f", 0, "b"), split("g", 0, "a")));
+    assertThat(summary.disorder())
+        .hasValueSatisfying(at -> assertThat(at).contains("of g is smaller than the last of f"));
+  }
+
+  @Test
+  void shouldCompareAcrossAnEmptyFile() {
+    var summary =
+        TeraValidate.combine(List.of(split("f", 0, "b"), split("g", 0), split("h", 0, "a")));
+    assertThat(summary.disorder()).isPresent();
+  }
+
+  private static SplitSummary split(String file, long startOffset, String... keys) {
+    return SplitSummary.of(
+        file,
+        startOffset,
+        Arrays.stream(keys).map(key -> new Tuple2<>(new Text(key), new Text("b"))).iterator());
+  }
+}

@@ -1,0 +1,78 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class ProcessTreeTest {
+  private static final Duration LONG_GRACE = Duration.ofSeconds(30);
+  private static final Duration SHORT_GRACE = Duration.ofMillis(300);
+
+  @Test
+  void shouldEndTheChildrenOfAProcessToo() throws IOException {
+    Process parent = bash("sleep 600 & sleep 600 & echo ready; wait");
+    List<ProcessHandle> children = parent.descendants().toList();
+
+    ProcessTree.end(List.of(parent.toHandle()), LONG_GRACE);
+
+    assertThat(children).hasSize(2).noneMatch(ProcessHandle::isAlive);
+    assertThat(parent.isAlive()).isFalse();
+  }
+
+  @Test
+  void shouldKillWhatDoesNotEndWhenAsked() throws IOException {
+    Process stubborn = bash("trap '' TERM; echo ready; while :; do sleep 600; done");
+
+    ProcessTree.end(List.of(stubborn.toHandle()), SHORT_GRACE);
+
+    assertThat(stubborn.isAlive()).isFalse();
+  }
+
+  @Test
+  void shouldReturnWhenAllHaveEndedBefore() throws Exception {
+    Process ended = bash("echo ready");
+    ended.waitFor();
+
+    ProcessTree.end(List.of(ended.toHandle()), LONG_GRACE);
+
+    assertThat(ended.isAlive()).isFalse();
+  }
+
+  @Test
+  void shouldKeepTheInterruptForTheCaller() throws IOException {
+    Process parent = bash("sleep 600 & echo ready; wait");
+    Thread.currentThread().interrupt();
+
+    ProcessTree.end(List.of(parent.toHandle()), LONG_GRACE);
+
+    assertThat(Thread.interrupted()).isTrue();
+    assertThat(parent.isAlive()).isFalse();
+  }
+
+  /** Returns when the script has said that it is ready. */
+  private static Process bash(String script) throws IOException {
+    Process process = new ProcessBuilder("bash", "-c", script).start();
+    BufferedReader output = process.inputReader();
+    assertThat(output.readLine()).isEqualTo("ready");
+    return process;
+  }
+}

@@ -1,0 +1,36 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.api.Test;
+
+class SparkLauncherCommandTest {
+  @Test
+  void shouldReadTheWordsAfterTheMark() {
+    assertThat(SparkLauncherCommand.parse(bytes("\0\njava\0-cp\0/a path/*\0Main\0")))
+        .containsExactly("java", "-cp", "/a path/*", "Main");
+  }
+
+  @Test
+  void shouldReadNoCommandWhenTheLauncherPrintsAnythingElse() {
+    assertThat(SparkLauncherCommand.parse(bytes("Spark home not found\n"))).isEmpty();
+  }
+
+  private static byte[] bytes(String text) {
+    return text.getBytes(StandardCharsets.UTF_8);
+  }
+}

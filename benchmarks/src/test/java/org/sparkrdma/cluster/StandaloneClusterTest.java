@@ -1,0 +1,99 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.BufferedReader;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(180)
+class StandaloneClusterTest {
+  private static final Path SPARK_HOME = Path.of(System.getProperty("sparkrdma.sparkHome"));
+  private static final int MASTER_AND_WORKERS = 3;
+
+  @TempDir private Path directory;
+
+  @Test
+  void shouldTellTheExitCodeOfAnApplicationAndLeaveNoProcessWhenClosed() throws Exception {
+    List<ProcessHandle> seen = new ArrayList<>();
+    try (StandaloneCluster cluster =
+        StandaloneCluster.start(ClusterSettings.twoWorkers(SPARK_HOME, directory))) {
+      seen.addAll(ProcessHandle.current().descendants().toList());
+      SparkApplication missing =
+          new SparkApplication(
+              "missing",
+              "no.such.Main",
+              Files.createFile(directory.resolve("empty.jar")),
+              List.of(),
+              256,
+              Map.of(),
+              List.of());
+
+      int exitCode = cluster.run(missing, line -> {});
+
+      assertThat(exitCode).isNotZero();
+      assertThat(cluster.driverLog(missing)).content().contains("no.such.Main");
+    }
+    assertThat(seen)
+        .hasSizeGreaterThanOrEqualTo(MASTER_AND_WORKERS)
+        .noneMatch(ProcessHandle::isAlive);
+  }
+
+  @Test
+  void shouldLeaveNoProcessWhenItsJvmIsToldToEnd() throws Exception {
+    Process jvm =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-cp",
+                System.getProperty("java.class.path"),
+                ClusterInOwnJvm.class.getName(),
+                SPARK_HOME.toString(),
+                directory.toString())
+            .redirectError(ProcessBuilder.Redirect.DISCARD)
+            .start();
+    BufferedReader output = jvm.inputReader();
+    assertThat(output.readLine()).startsWith(ClusterInOwnJvm.UP);
+    List<ProcessHandle> started = jvm.descendants().toList();
+    assertThat(started).hasSize(MASTER_AND_WORKERS);
+
+    jvm.destroy();
+    jvm.waitFor();
+
+    assertThat(started).noneMatch(ProcessHandle::isAlive);
+  }
+
+  @Test
+  void shouldStartNothingWhenThePortIsTaken() throws Exception {
+    byte[] loopback = {127, 0, 0, 1};
+    try (var taken = new ServerSocket(0, 1, InetAddress.getByAddress(loopback))) {
+      var settings =
+          ClusterSettings.twoWorkers(SPARK_HOME, directory).withPorts(taken.getLocalPort(), 0);
+      assertThatThrownBy(() -> StandaloneCluster.start(settings))
+          .isInstanceOf(ClusterException.class)
+          .hasMessageContaining("is in use");
+    }
+    assertThat(directory).isEmptyDirectory();
+  }
+}

@@ -1,0 +1,57 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.quickstart;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class DataSizeTest {
+  @ParameterizedTest
+  @CsvSource({
+    "1m,1048576",
+    "100M,104857600",
+    "1g,1073741824",
+    "2gb,2147483648",
+    "1t,1099511627776"
+  })
+  void shouldReadSizesInPowersOf1024(String text, long bytes) {
+    assertThat(DataSize.parse(text).bytes()).isEqualTo(bytes);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "1", "0m", "-1g", "1.5g", "1x", "g", "1 g"})
+  void shouldSayWhatASizeLooksLikeWhenItIsNone(String text) {
+    assertThatThrownBy(() -> DataSize.parse(text))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage(
+            "'" + text + "' is not a size: give a whole number of m, g or t, such as 256m or 1g");
+  }
+
+  @Test
+  void shouldRefuseASizeBeyondCounting() {
+    assertThatThrownBy(() -> DataSize.parse("999999999t"))
+        .hasMessageContaining("more than any disk holds");
+  }
+
+  @ParameterizedTest
+  @CsvSource({"0,0 B", "1023,1023 B", "1024,1 KiB", "1572864,1.5 MiB", "1099511627776,1 TiB"})
+  void shouldPrintTheLargestUnitThatFits(long bytes, String text) {
+    assertThat(new DataSize(bytes)).hasToString(text);
+  }
+}

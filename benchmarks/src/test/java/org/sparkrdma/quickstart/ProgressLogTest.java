@@ -1,0 +1,67 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.quickstart;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+import org.sparkrdma.benchmarks.tera.TaskProgress.Step;
+
+class ProgressLogTest {
+  private final AtomicLong nowNs = new AtomicLong(TimeUnit.DAYS.toNanos(3));
+  private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+  private final PrintStream out = new PrintStream(bytes, true, StandardCharsets.UTF_8);
+
+  @Test
+  void shouldPrintALineForANewJobAndForItsEndOnlyWhenTasksAreQuick() {
+    ProgressLog log = new ProgressLog(out, false, nowNs::get);
+    for (int done = 0; done <= 10; done++) {
+      log.tasks("rdma", new Step("sort", done, 10));
+    }
+    assertThat(lines())
+        .containsExactly(
+            "[   0.0 s] rdma: sort, 0 of 10 tasks", "[   0.0 s] rdma: sort, 10 of 10 tasks");
+  }
+
+  @Test
+  void shouldPrintALineNowAndThenWhenTasksAreSlow() {
+    ProgressLog log = new ProgressLog(out, false, nowNs::get);
+    for (int done = 0; done < 10; done++) {
+      log.tasks("rdma", new Step("sort", done, 10));
+      nowNs.addAndGet(TimeUnit.SECONDS.toNanos(2));
+    }
+    assertThat(lines()).hasSize(4).last().asString().startsWith("[  18.0 s]").contains("9 of 10");
+  }
+
+  @Test
+  void shouldRedrawOneLineOnATerminalAndEndItBeforeOtherText() {
+    ProgressLog log = new ProgressLog(out, true, nowNs::get);
+    log.tasks("rdma", new Step("sort", 1, 3));
+    log.tasks("rdma", new Step("sort", 2, 3));
+    log.say("done");
+    assertThat(bytes.toString(StandardCharsets.UTF_8).replace("\u001b[K", ""))
+        .isEqualTo(
+            "\r[   0.0 s] rdma: sort, 1 of 3 tasks\r[   0.0 s] rdma: sort, 2 of 3 tasks%n[   0.0 s] done%n"
+                .formatted());
+  }
+
+  private java.util.List<String> lines() {
+    return bytes.toString(StandardCharsets.UTF_8).lines().toList();
+  }
+}

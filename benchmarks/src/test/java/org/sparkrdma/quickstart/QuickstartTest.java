@@ -1,0 +1,94 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.quickstart;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class QuickstartTest {
+  private static final Path SCRIPT = Path.of("..", "quickstart");
+
+  @TempDir private Path directory;
+
+  @Test
+  void shouldExplainEveryOptionAndEveryDefaultInTheScriptsHelp() throws Exception {
+    String help = Files.readString(SCRIPT);
+    Quickstart.commandLine().getCommandSpec().options().stream()
+        .filter(option -> !option.hidden())
+        .forEach(
+            option -> {
+              assertThat(help).contains("\n  " + option.longestName() + " ");
+              if (option.defaultValue() != null && !option.defaultValue().equals("0")) {
+                assertThat(help).contains(option.defaultValue());
+              }
+            });
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void shouldDifferBetweenModesInTheShufflesSettingsOnly(ShuffleMode mode) {
+    Set<String> keys = new HashSet<>(mode.conf().keySet());
+    keys.removeIf(key -> key.startsWith("spark.shuffle.rdma."));
+    assertThat(keys).containsExactly("spark.shuffle.manager");
+  }
+
+  @Test
+  void shouldTakeTheEngineByItselfInTheFallbackRun() {
+    assertThat(ShuffleMode.FALLBACK.conf())
+        .isEqualTo(Map.of("spark.shuffle.manager", "org.sparkrdma.shuffle.RdmaShuffleManager"));
+  }
+
+  @Test
+  void shouldRefuseAWrongSizeWithTheExitCodeForMisuse() {
+    assertThat(Quickstart.commandLine().execute("--size", "big")).isEqualTo(2);
+  }
+
+  @Test
+  void shouldGiveTheLastLinesOfALog() throws Exception {
+    Path log = directory.resolve("log");
+    Files.writeString(log, "x".repeat(200_000) + "\none\ntwo\nthree\n");
+    assertThat(LogTail.of(log, 2)).isEqualTo(List.of("two", "three"));
+    assertThat(LogTail.of(log, 100)).hasSize(4);
+  }
+
+  @Test
+  void shouldKeepTheLogsAndNothingElseOfARunThatFailed() throws Exception {
+    RunDirectory run = RunDirectory.create(directory.resolve("work"));
+    Files.createDirectories(run.logs());
+    Files.writeString(run.logs().resolve("master.log"), "hello");
+    Files.writeString(run.data().resolve("records"), "data");
+
+    run.deleteData();
+
+    assertThat(run.logs().resolve("master.log")).exists();
+    assertThat(run.data()).doesNotExist();
+  }
+
+  @Test
+  void shouldLeaveNothingOfARunThatFailedBeforeItLogged() throws Exception {
+    RunDirectory run = RunDirectory.create(directory.resolve("work"));
+    run.deleteData();
+    assertThat(directory.resolve("work")).isEmptyDirectory();
+  }
+}

@@ -1,0 +1,78 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.quickstart;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.sparkrdma.benchmarks.tera.SortResult;
+
+class RunReportTest {
+  @Test
+  void shouldTakeSparksCountAsTcpWhenThePlugInIsNotThere() throws QuickstartException {
+    RunReport run = RunReport.of(ShuffleMode.VANILLA, result(700, Map.of()));
+    assertThat(run.bytes()).isEqualTo(new RunReport.Bytes(0, 700, 50));
+    assertThat(run.fallbacks()).isEmpty();
+    assertThat(run.executorCpuSeconds()).isEqualTo(3.5);
+  }
+
+  @Test
+  void shouldTakeSparksCountAsTcpWhenSparksOwnReaderWasUsed() throws QuickstartException {
+    RunReport run =
+        RunReport.of(ShuffleMode.FALLBACK, result(700, Map.of("fallback.unavailable", 8L)));
+    assertThat(run.bytes()).isEqualTo(new RunReport.Bytes(0, 700, 50));
+    assertThat(run.fallbacks()).containsExactly(Map.entry("unavailable", 8L));
+  }
+
+  @Test
+  void shouldTakeThePlugInsCountsWhenTheyAddUpToSparks() throws QuickstartException {
+    RunReport run =
+        RunReport.of(
+            ShuffleMode.RDMA,
+            result(
+                700,
+                Map.of(
+                    "rdma.bytes.read", 600L,
+                    "tcp.bytes.read", 100L,
+                    "fallback.pool", 2L,
+                    "fallback.timeout", 0L)));
+    assertThat(run.bytes()).isEqualTo(new RunReport.Bytes(600, 100, 50));
+    assertThat(run.fallbacks()).containsExactly(Map.entry("pool", 2L));
+  }
+
+  @Test
+  void shouldRefuseCountsThatDoNotAddUpToSparks() {
+    assertThatThrownBy(
+            () ->
+                RunReport.of(
+                    ShuffleMode.RDMA,
+                    result(700, Map.of("rdma.bytes.read", 600L, "tcp.bytes.read", 99L))))
+        .isInstanceOf(QuickstartException.class)
+        .hasMessageContaining("rdma=600 tcp=99 spark=700");
+  }
+
+  @Test
+  void shouldRefuseAnRdmaRunThatSilentlyUsedTcp() {
+    assertThatThrownBy(
+            () -> RunReport.of(ShuffleMode.RDMA, result(700, Map.of("tcp.bytes.read", 700L))))
+        .isInstanceOf(QuickstartException.class)
+        .hasMessageContaining("read no byte by RDMA READ");
+  }
+
+  private static SortResult result(long remoteBytes, Map<String, Long> counters) {
+    return new SortResult(9.5, 10, "ab", remoteBytes, 50, counters, Map.of("0", 1.5, "1", 2.0));
+  }
+}

@@ -1,0 +1,49 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.suites;
+
+import java.util.Locale;
+import java.util.Map;
+
+/** Under which shuffle a suite runs, as system properties that every {@code SparkConf} picks up. */
+enum Setting {
+  /** Spark without the plug-in, to tell a fault of ours from one of the machine. */
+  VANILLA,
+  /** The loopback engine. */
+  SOFT,
+  /** Nothing but the manager, on a machine without a device: every block by TCP. */
+  FALLBACK,
+  /** The suite configures its clusters itself. */
+  OWN;
+
+  private static final String MANAGER = "org.sparkrdma.shuffle.RdmaShuffleManager";
+
+  /** Without host-local reads, which on one host would leave a transport nothing to do. */
+  Map<String, String> properties() {
+    String manager = "spark.shuffle.manager";
+    String hostLocal = "spark.shuffle.readHostLocalDisk";
+    return switch (this) {
+      case VANILLA -> Map.of(manager, "sort", hostLocal, "false");
+      case SOFT ->
+          Map.of(manager, MANAGER, hostLocal, "false", "spark.shuffle.rdma.engine", "soft");
+      case FALLBACK -> Map.of(manager, MANAGER, hostLocal, "false");
+      case OWN -> Map.of();
+    };
+  }
+
+  /** As given on the command line and shown in the table. */
+  String label() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+}

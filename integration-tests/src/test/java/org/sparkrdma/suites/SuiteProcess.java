@@ -1,0 +1,173 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.suites;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * The JVM of one run: ScalaTest's runner with a private working directory, Spark home and temporary
+ * directory. Used once, from one thread; when {@link #run} returns, no process of it is left.
+ */
+final class SuiteProcess {
+  private static final int TAIL_LINES = 150;
+
+  private final Workbench workbench;
+  private final SuiteRun run;
+  private final Path directory;
+  private final Path output;
+
+  SuiteProcess(Workbench workbench, SuiteRun run) {
+    this.workbench = workbench;
+    this.run = run;
+    this.directory = workbench.directory().resolve(run.label());
+    this.output = directory.resolve("output.log");
+  }
+
+  /** Runs the suite to its end or its time limit. */
+  SuiteResult run() throws IOException, InterruptedException {
+    Trees.delete(directory);
+    Files.createDirectories(directory.resolve("tmp"));
+    Files.createDirectories(directory.resolve("reports"));
+    Path home = workbench.newSparkHome(directory.resolve("home"));
+    long startNs = System.nanoTime();
+    Process process = builder(home).start();
+    boolean ended = false;
+    try {
+      ended = process.waitFor(run.limit().toSeconds(), TimeUnit.SECONDS);
+    } finally {
+      kill(process);
+    }
+    Duration took = Duration.ofNanos(System.nanoTime() - startNs);
+    return new SuiteResult(run, outcomes(ended, process), took);
+  }
+
+  private List<TestOutcome> outcomes(boolean ended, Process process) throws IOException {
+    List<TestOutcome> outcomes = new ArrayList<>();
+    Path report = directory.resolve("reports").resolve("TEST-" + run.suiteClass() + ".xml");
+    if (Files.exists(report)) {
+      outcomes.addAll(JunitReport.read(report));
+    }
+    boolean failedTests =
+        outcomes.stream().anyMatch(outcome -> outcome.kind() == TestOutcome.Kind.FAILED);
+    if (!ended) {
+      outcomes.add(broken("the run exceeded its limit of " + run.limit().toSeconds() + " s"));
+    } else if (process.exitValue() != 0 && !failedTests) {
+      outcomes.add(broken("the run ended with exit code " + process.exitValue()));
+    } else if (outcomes.isEmpty()) {
+      outcomes.add(broken("the run reported no test"));
+    }
+    return outcomes;
+  }
+
+  private TestOutcome broken(String what) throws IOException {
+    return new TestOutcome(
+        run.suite() + " should run to its end",
+        TestOutcome.Kind.FAILED,
+        what + "; end of " + output + ":" + System.lineSeparator() + tail());
+  }
+
+  private String tail() throws IOException {
+    List<String> lines = Files.readAllLines(output, StandardCharsets.ISO_8859_1);
+    return String.join(
+        System.lineSeparator(),
+        lines.subList(Math.max(0, lines.size() - TAIL_LINES), lines.size()));
+  }
+
+  private ProcessBuilder builder(Path home) throws IOException {
+    ProcessBuilder builder = new ProcessBuilder(command(home));
+    builder.directory(directory.toFile());
+    builder.redirectErrorStream(true);
+    builder.redirectOutput(output.toFile());
+    Map<String, String> environment = builder.environment();
+    environment.keySet().removeIf(name -> name.startsWith("SPARK_"));
+    environment.put("JAVA_HOME", System.getProperty("java.home"));
+    environment.put("SPARK_HOME", home.toString());
+    environment.put("SPARK_CONF_DIR", logging().toString());
+    environment.put("SPARK_SCALA_VERSION", "2.13");
+    environment.put("SPARK_TESTING", "1");
+    environment.put("IT_LOG", directory.resolve("all-processes.log").toString());
+    environment.put("SPARK_DIST_CLASSPATH", classPath(executorClassPath()));
+    return builder;
+  }
+
+  /**
+   * A scenario hands the plug-in and its jobs to its executors by {@code spark.jars}, as users do.
+   */
+  private Stream<Path> executorClassPath() {
+    Stream<Path> libraries = workbench.testLibraries().stream();
+    return run.setting() == Setting.OWN
+        ? libraries
+        : Stream.concat(libraries, Stream.of(workbench.pluginJar(), workbench.jobsJar()));
+  }
+
+  private List<String> command(Path home) {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(workbench.jvmOptions());
+    command.addAll(List.of("-Xmx3g", "-Xss4m"));
+    command.add("-Djava.io.tmpdir=" + directory.resolve("tmp"));
+    command.add("-Dspark.testing=1");
+    command.add("-Dspark.test.home=" + home);
+    command.add("-Dit.plugin.jar=" + workbench.pluginJar());
+    command.add("-Dit.jobs.jar=" + workbench.jobsJar());
+    command.add("-Dit.repository=" + workbench.repository());
+    command.add("-Dit.jvm.options=" + String.join(" ", workbench.jvmOptions()));
+    run.setting().properties().forEach((key, value) -> command.add("-D" + key + "=" + value));
+    command.add("-cp");
+    command.add(
+        logging()
+            + File.pathSeparator
+            + home.resolve("jars/*")
+            + File.pathSeparator
+            + classPath(
+                Stream.concat(
+                    workbench.testLibraries().stream(),
+                    Stream.of(workbench.pluginJar(), workbench.jobsJar()))));
+    command.add("org.scalatest.tools.Runner");
+    command.addAll(List.of("-R", workbench.jobsJar().toString(), "-oDFW"));
+    command.addAll(List.of("-u", directory.resolve("reports").toString()));
+    command.addAll(List.of("-s", run.suiteClass()));
+    if (!run.filter().isEmpty()) {
+      command.addAll(List.of("-z", run.filter()));
+    }
+    return command;
+  }
+
+  /** The directory with the logging configuration of every JVM. */
+  private Path logging() {
+    return workbench.directory().resolveSibling("test-classes").resolve("logging");
+  }
+
+  private static String classPath(Stream<Path> entries) {
+    return entries.map(Path::toString).collect(Collectors.joining(File.pathSeparator));
+  }
+
+  private static void kill(Process process) throws InterruptedException {
+    List<ProcessHandle> all =
+        Stream.concat(process.descendants(), Stream.of(process.toHandle())).toList();
+    all.forEach(ProcessHandle::destroyForcibly);
+    process.waitFor();
+  }
+}

@@ -1,0 +1,58 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.suites;
+
+import java.time.Duration;
+
+/**
+ * One suite under one setting.
+ *
+ * @param suiteClass the ScalaTest class
+ * @param setting the shuffle it runs under
+ * @param filter a part of the names of the tests to run; empty for all
+ * @param limit after which the JVM is killed and the run has failed
+ * @param nightly whether it is too long for every build
+ */
+record SuiteRun(
+    String suiteClass, Setting setting, String filter, Duration limit, boolean nightly) {
+
+  private static final Duration USUAL_LIMIT = Duration.ofMinutes(10);
+
+  static SuiteRun of(String suiteClass, Setting setting) {
+    return new SuiteRun(suiteClass, setting, "", USUAL_LIMIT, false);
+  }
+
+  SuiteRun only(String nameContains) {
+    return new SuiteRun(suiteClass, setting, nameContains, limit, nightly);
+  }
+
+  SuiteRun within(Duration newLimit) {
+    return new SuiteRun(suiteClass, setting, filter, newLimit, nightly);
+  }
+
+  SuiteRun onlyNightly() {
+    return new SuiteRun(suiteClass, setting, filter, limit, true);
+  }
+
+  /** The class's simple name, without the prefix that our thin subclasses bear. */
+  String suite() {
+    String simple = suiteClass.substring(suiteClass.lastIndexOf('.') + 1);
+    return simple.startsWith("Rdma") ? simple.substring("Rdma".length()) : simple;
+  }
+
+  /** Unique among the runs; fit for a directory's name. */
+  String label() {
+    return suite() + "-" + setting.label();
+  }
+}

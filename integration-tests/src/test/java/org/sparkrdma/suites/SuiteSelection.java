@@ -1,0 +1,74 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.suites;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+
+/**
+ * Picks the runs that the command line asks for: {@code -Dit.suites=…} and {@code -Dit.settings=…}.
+ */
+final class SuiteSelection {
+  private final Set<String> suites;
+  private final Set<String> settings;
+  private final boolean nightly;
+
+  /**
+   * @param suites comma-separated simple names, empty for all
+   * @param settings comma-separated settings, empty for all but vanilla
+   * @param nightly whether the long runs take part without being named
+   */
+  SuiteSelection(String suites, String settings, boolean nightly) {
+    this.suites = names(suites);
+    this.settings = names(settings.toLowerCase(Locale.ROOT));
+    this.nightly = nightly;
+  }
+
+  List<SuiteRun> from(List<SuiteRun> all) {
+    requireKnown("it.suites", suites, all.stream().map(SuiteRun::suite).toList());
+    requireKnown(
+        "it.settings", settings, Arrays.stream(Setting.values()).map(Setting::label).toList());
+    return all.stream().filter(this::wanted).toList();
+  }
+
+  private boolean wanted(SuiteRun run) {
+    boolean named = suites.contains(run.suite());
+    boolean suiteWanted = suites.isEmpty() ? nightly || !run.nightly() : named;
+    boolean settingWanted =
+        settings.isEmpty()
+            ? run.setting() != Setting.VANILLA
+            : settings.contains(run.setting().label());
+    return suiteWanted && settingWanted;
+  }
+
+  private static void requireKnown(String key, Set<String> given, List<String> known) {
+    for (String name : given) {
+      if (!known.contains(name)) {
+        throw new IllegalArgumentException(
+            "unknown name: " + key + "=" + name + " known=" + new TreeSet<>(known));
+      }
+    }
+  }
+
+  private static Set<String> names(String list) {
+    return Arrays.stream(list.split(",", -1))
+        .map(String::strip)
+        .filter(name -> !name.isEmpty())
+        .collect(Collectors.toSet());
+  }
+}

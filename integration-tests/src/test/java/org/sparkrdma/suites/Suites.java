@@ -1,0 +1,62 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.suites;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Every run there is, in the order of running. */
+final class Suites {
+  private static final String CORE = "org.apache.spark.";
+  private static final String SQL = "org.apache.spark.sql.execution.adaptive.";
+  private static final String OURS = "org.sparkrdma.suites.";
+  private static final String SCENARIOS = "org.sparkrdma.scenarios.";
+
+  private Suites() {}
+
+  static List<SuiteRun> all() {
+    List<SuiteRun> runs = new ArrayList<>();
+    for (Setting setting : List.of(Setting.SOFT, Setting.FALLBACK, Setting.VANILLA)) {
+      runs.add(SuiteRun.of(OURS + "RdmaShuffleSuite", setting));
+      runs.add(SuiteRun.of(OURS + "RdmaSortingSuite", setting));
+      runs.add(SuiteRun.of(OURS + "RdmaPairRDDFunctionsSuite", setting));
+      runs.add(SuiteRun.of(OURS + "RdmaRDDSuite", setting));
+      runs.add(
+          SuiteRun.of(OURS + "RdmaExternalShuffleServiceSuite", setting)
+              .only("using external shuffle service"));
+    }
+    for (Setting setting : List.of(Setting.SOFT, Setting.VANILLA)) {
+      runs.add(SuiteRun.of(CORE + "storage.BlockManagerDecommissionIntegrationSuite", setting));
+      runs.add(SuiteRun.of(CORE + "serializer.KryoSerializerDistributedSuite", setting));
+      runs.add(SuiteRun.of(CORE + "shuffle.HostLocalShuffleReadingSuite", setting));
+      runs.add(SuiteRun.of(SQL + "AdaptiveQueryExecSuite", setting).within(Duration.ofMinutes(25)));
+    }
+    for (String scenario :
+        List.of(
+            "OperatorsSuite",
+            "CodecsSuite",
+            "BlockSizesSuite",
+            "ConcurrentJobsSuite",
+            "FaultsSuite",
+            "ExecutorLossSuite",
+            "LifetimeSuite",
+            "DynamicAllocationSuite",
+            "FallbackSuite",
+            "DeliverySuite")) {
+      runs.add(SuiteRun.of(SCENARIOS + scenario, Setting.OWN));
+    }
+    return runs;
+  }
+}

@@ -1,0 +1,87 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.suites;
+
+import static org.junit.jupiter.api.Assertions.fail;
+import static org.junit.jupiter.api.Assumptions.abort;
+import static org.junit.jupiter.api.DynamicContainer.dynamicContainer;
+import static org.junit.jupiter.api.DynamicTest.dynamicTest;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.io.UncheckedIOException;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.DynamicNode;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.TestFactory;
+
+/**
+ * Runs the suites one after the other and reports each of their tests as a test of its own.
+ *
+ * <p>{@code -Dit.suites=ShuffleSuite,SortingSuite} and {@code -Dit.settings=soft} pick some; {@code
+ * -Pnightly} adds the long ones. Every run has its own time limit; its whole output is kept under
+ * {@code target/suites}.
+ */
+final class SuitesIT {
+  private static final SummaryTable TABLE = new SummaryTable();
+  private static final PrintStream OUT = System.out;
+
+  @TestFactory
+  Stream<DynamicNode> shouldPassInAFreshJvm() throws IOException {
+    Workbench workbench = Workbench.fromBuild();
+    SuiteSelection selection =
+        new SuiteSelection(
+            System.getProperty("it.suites", ""),
+            System.getProperty("it.settings", ""),
+            Boolean.getBoolean("it.nightly"));
+    List<SuiteRun> runs = selection.from(Suites.all());
+    return runs.stream()
+        .map(
+            run -> dynamicContainer(run.label(), Stream.of(run).flatMap(r -> tests(workbench, r))));
+  }
+
+  @AfterAll
+  static void printTable() {
+    OUT.println(TABLE.text());
+  }
+
+  private static Stream<DynamicTest> tests(Workbench workbench, SuiteRun run) {
+    SuiteResult result = execute(workbench, run);
+    TABLE.add(result);
+    OUT.print(SummaryTable.row(result));
+    return result.outcomes().stream()
+        .map(outcome -> dynamicTest(outcome.name(), () -> report(outcome)));
+  }
+
+  private static SuiteResult execute(Workbench workbench, SuiteRun run) {
+    try {
+      return new SuiteProcess(workbench, run).run();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted: run=" + run.label(), e);
+    }
+  }
+
+  private static void report(TestOutcome outcome) {
+    switch (outcome.kind()) {
+      case PASSED -> {}
+      case FAILED -> fail(outcome.detail());
+      case SKIPPED -> abort(outcome.detail());
+    }
+  }
+}

@@ -1,0 +1,69 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.suites;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** Collects results and draws them as one table with a closing line. */
+final class SummaryTable {
+  private static final String ROW = "%-44s %-9s %6s %6s %8s %8s%n";
+
+  private final List<SuiteResult> results = new ArrayList<>();
+
+  void add(SuiteResult result) {
+    results.add(result);
+  }
+
+  String text() {
+    StringBuilder text = new StringBuilder();
+    text.append(ROW.formatted("suite", "setting", "passed", "failed", "skipped", "seconds"));
+    results.forEach(result -> text.append(row(result)));
+    results.forEach(result -> text.append(skips(result)));
+    text.append(
+        "%d passed, %d failed, %d skipped in %d runs%n"
+            .formatted(
+                total(TestOutcome.Kind.PASSED),
+                total(TestOutcome.Kind.FAILED),
+                total(TestOutcome.Kind.SKIPPED),
+                results.size()));
+    return text.toString();
+  }
+
+  static String row(SuiteResult result) {
+    return ROW.formatted(
+        result.run().suite(),
+        result.run().setting().label(),
+        result.count(TestOutcome.Kind.PASSED),
+        result.count(TestOutcome.Kind.FAILED),
+        result.count(TestOutcome.Kind.SKIPPED),
+        result.took().toSeconds());
+  }
+
+  private static String skips(SuiteResult result) {
+    StringBuilder text = new StringBuilder();
+    for (TestOutcome outcome : result.outcomes()) {
+      if (outcome.kind() == TestOutcome.Kind.SKIPPED) {
+        text.append(
+            "skipped: %s \"%s\": %s%n"
+                .formatted(result.run().label(), outcome.name(), outcome.detail()));
+      }
+    }
+    return text.toString();
+  }
+
+  private long total(TestOutcome.Kind kind) {
+    return results.stream().mapToLong(result -> result.count(kind)).sum();
+  }
+}

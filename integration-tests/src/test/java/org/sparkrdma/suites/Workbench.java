@@ -1,0 +1,138 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.suites;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * What the build made for the runs: Spark's jars, the libraries of the suites, the plug-in's jar
+ * and the jar of our own suites.
+ *
+ * <p>Immutable. The jar directory of the Spark homes is a set of links into the local Maven
+ * repository, so that it costs nothing.
+ */
+final class Workbench {
+  private final Path directory;
+  private final Path sparkJars;
+  private final List<Path> testLibraries;
+  private final Path pluginJar;
+  private final Path jobsJar;
+  private final List<String> jvmOptions;
+
+  private Workbench(
+      Path directory,
+      Path sparkJars,
+      List<Path> testLibraries,
+      Path pluginJar,
+      Path jobsJar,
+      List<String> jvmOptions) {
+    this.directory = directory;
+    this.sparkJars = sparkJars;
+    this.testLibraries = testLibraries;
+    this.pluginJar = pluginJar;
+    this.jobsJar = jobsJar;
+    this.jvmOptions = jvmOptions;
+  }
+
+  /** From the system properties {@code it.*} that the build sets. */
+  static Workbench fromBuild() throws IOException {
+    Path directory = Path.of(property("it.directory"));
+    List<Path> sparkClassPath = paths("it.spark.classpath");
+    Set<Path> ofSpark = new HashSet<>(sparkClassPath);
+    List<Path> testLibraries =
+        paths("it.test.classpath").stream().filter(jar -> !ofSpark.contains(jar)).toList();
+    return new Workbench(
+        directory,
+        linkAll(sparkClassPath, directory.resolve("spark-jars")),
+        testLibraries,
+        packaged("it.plugin.jar"),
+        packaged("it.jobs.jar"),
+        List.of(property("it.jvm.options").split(" +")));
+  }
+
+  /** Where each run has a directory of its own. */
+  Path directory() {
+    return directory;
+  }
+
+  Path pluginJar() {
+    return pluginJar;
+  }
+
+  /** Our own suites and the jobs they run. */
+  Path jobsJar() {
+    return jobsJar;
+  }
+
+  /** What the suites need beyond Spark: ScalaTest, Spark's tests jars and what those use. */
+  List<Path> testLibraries() {
+    return testLibraries;
+  }
+
+  /** A Maven repository with the plug-in in it, as an installation leaves it. */
+  Path repository() {
+    return directory.resolveSibling("repository");
+  }
+
+  /** What Spark's launcher gives to every JVM of its own. */
+  List<String> jvmOptions() {
+    return jvmOptions;
+  }
+
+  /** Lays out a Spark home: nothing but the jars is needed. */
+  Path newSparkHome(Path home) throws IOException {
+    Files.createDirectories(home);
+    Files.createSymbolicLink(home.resolve("jars"), sparkJars);
+    return home;
+  }
+
+  private static Path linkAll(List<Path> jars, Path target) throws IOException {
+    Trees.delete(target);
+    Files.createDirectories(target);
+    for (Path jar : jars) {
+      Files.createSymbolicLink(target.resolve(jar.getFileName().toString()), jar);
+    }
+    return target;
+  }
+
+  private static List<Path> paths(String key) throws IOException {
+    String classPath = Files.readString(Path.of(property(key))).strip();
+    return new ArrayList<>(
+        Arrays.stream(classPath.split(File.pathSeparator, -1)).map(Path::of).toList());
+  }
+
+  private static Path packaged(String key) {
+    Path jar = Path.of(property(key));
+    if (!Files.isRegularFile(jar)) {
+      throw new IllegalStateException("not a packaged jar: " + key + "=" + jar);
+    }
+    return jar;
+  }
+
+  private static String property(String key) {
+    String value = System.getProperty(key);
+    if (value == null) {
+      throw new IllegalStateException("not run by the build: " + key + " is not set");
+    }
+    return value;
+  }
+}

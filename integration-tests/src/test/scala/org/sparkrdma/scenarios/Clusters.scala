@@ -1,0 +1,46 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.scenarios
+
+import org.apache.spark.SparkConf
+
+/** Configurations of clusters that differ in nothing but the shuffle. */
+private[scenarios] object Clusters {
+  private val Manager = "org.sparkrdma.shuffle.RdmaShuffleManager"
+
+  /** Two executors in JVMs of their own. */
+  def master(coresEach: Int): String = s"local-cluster[2,$coresEach,1024]"
+
+  /** Spark as it is. */
+  def vanilla(coresEach: Int = 1): SparkConf = base(coresEach).set("spark.shuffle.manager", "sort")
+
+  /** The plug-in on the loopback engine. */
+  def soft(coresEach: Int = 1): SparkConf =
+    fallback(coresEach).set("spark.shuffle.rdma.engine", "soft")
+
+  /** The plug-in where no device is. */
+  def fallback(coresEach: Int = 1): SparkConf =
+    base(coresEach).set("spark.shuffle.manager", Manager)
+
+  // Without host-local reads, which on one host would leave a transport nothing to do.
+  private def base(coresEach: Int): SparkConf =
+    new SparkConf(false)
+      .setMaster(master(coresEach))
+      .setAppName("scenario")
+      .set("spark.jars", sys.props("it.plugin.jar") + "," + sys.props("it.jobs.jar"))
+      .set("spark.ui.enabled", "false")
+      .set("spark.master.rest.enabled", "false")
+      .set("spark.shuffle.readHostLocalDisk", "false")
+      .set("spark.sql.warehouse.dir", sys.props("java.io.tmpdir") + "/warehouse")
+}

@@ -1,0 +1,37 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.scenarios
+
+import org.apache.spark.SparkConf
+
+/** What spark-submit starts: a shuffle, and one line that says what came of it. */
+object DeliveredJob {
+  private val Maps = 6
+  private val Reducers = 6
+  private val Marker = "DELIVERED "
+
+  def main(arguments: Array[String]): Unit =
+    SparkCluster.run(new SparkConf()) { cluster =>
+      val (result, traffic) = cluster.trafficOf(Jobs.smallBlocks(cluster.sc, Maps, Reducers))
+      require(result == Seq.fill(Reducers)(Maps -> Maps * (Maps - 1) / 2), result)
+      println(s"$Marker${traffic.rdmaBytes} ${traffic.tcpBytes} ${traffic.remoteBytesRead}")
+    }
+
+  /** Bytes by READ, by our client over TCP, and remote ones as Spark counts them. */
+  private[scenarios] def parse(output: String): Option[(Long, Long, Long)] =
+    output.linesIterator.find(_.startsWith(Marker)).map { line =>
+      val numbers = line.stripPrefix(Marker).split(" ").map(_.toLong)
+      (numbers(0), numbers(1), numbers(2))
+    }
+}

@@ -1,0 +1,68 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.scenarios
+
+import java.nio.file.Files
+import java.nio.file.Path
+
+/** The jar as users hand it to spark-submit, with nothing else on anyone's class path. */
+final class DeliverySuite extends ScenarioSuite {
+  private val Plugin = sys.props("it.plugin.jar")
+  private val Version = "org.sparkrdma:shuffle-plugin:0.1.0-SNAPSHOT"
+
+  test("should run from --jars with one line of configuration, and say once why without RDMA") {
+    val submitted = Submission.run("jars", "--jars", Plugin)
+    val (rdma, _, remote) = submitted.delivered
+    assert(rdma === 0)
+    assert(remote === 0, "Spark reads host-local files where nobody turned that off")
+    assertOneWarningEach(submitted)
+  }
+
+  test("should read by RDMA when it came by --jars") {
+    val submitted = Submission.run(
+      "jars-soft",
+      Seq("--jars", Plugin) ++ conf("spark.shuffle.rdma.engine" -> "soft"): _*
+    )
+    val (rdma, tcp, remote) = submitted.delivered
+    assert(rdma > 0)
+    assert(tcp === 0)
+    assert(rdma === remote)
+    assert(submitted.warnings.isEmpty)
+  }
+
+  test("should run from --packages of a local Maven repository") {
+    val settings = Submission.ivySettings(Path.of(sys.props("it.repository")))
+    val submitted = Submission.run(
+      "packages",
+      Seq("--packages", Version) ++ conf(
+        "spark.jars.ivySettings" -> settings.toString,
+        "spark.jars.ivy" -> Files.createTempDirectory("ivy").toString
+      ): _*
+    )
+    assert(submitted.delivered._1 === 0)
+    assertOneWarningEach(submitted)
+  }
+
+  private def conf(settings: (String, String)*): Seq[String] = {
+    val remote = "spark.shuffle.readHostLocalDisk" -> "false"
+    (settings :+ remote).flatMap { case (key, value) => Seq("--conf", s"$key=$value") }
+  }
+
+  private def assertOneWarningEach(submitted: Submission): Unit = {
+    val byProcess = submitted.warnings.groupBy(_.pid)
+    assert(byProcess.size >= 2, s"both executors say so: ${submitted.warnings}")
+    byProcess.values.foreach(said => assert(said.size === 1, said))
+    submitted.warnings.foreach(said => assert(said.text.contains("RDMA is not used"), said))
+  }
+}

@@ -1,0 +1,60 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.scenarios
+
+import java.util.concurrent.atomic.AtomicInteger
+
+import org.apache.spark.scheduler.SparkListener
+import org.apache.spark.scheduler.SparkListenerExecutorRemoved
+import org.scalatest.concurrent.Eventually
+import org.scalatest.time.Seconds
+import org.scalatest.time.Span
+
+/** Executors that come and go as the work does. */
+final class DynamicAllocationSuite extends ScenarioSuite with Eventually {
+  override implicit val patienceConfig: PatienceConfig =
+    PatienceConfig(timeout = Span(60, Seconds), interval = Span(1, Seconds))
+
+  test("should read on while executors with tracked shuffles leave and come back") {
+    val conf = Clusters
+      .soft()
+      .set("spark.dynamicAllocation.enabled", "true")
+      .set("spark.dynamicAllocation.shuffleTracking.enabled", "true")
+      .set("spark.dynamicAllocation.shuffleTracking.timeout", "1s")
+      .set("spark.dynamicAllocation.executorIdleTimeout", "1s")
+      .set("spark.dynamicAllocation.initialExecutors", "2")
+      .set("spark.dynamicAllocation.maxExecutors", "2")
+    SparkCluster.run(conf) { cluster =>
+      val removed = new Removals
+      cluster.sc.addSparkListener(removed)
+      val reduced = Jobs.reduced(cluster.sc)
+      val first = reduced.collect().sorted.toSeq
+      assert(cluster.answering().rdmaBytes > 0)
+      eventually(assert(removed.count > 0))
+      assert(reduced.collect().sorted.toSeq === first)
+      val again = Jobs.reduced(cluster.sc).collect().sorted.toSeq
+      assert(again === first)
+    }
+  }
+
+  private final class Removals extends SparkListener {
+    private val removals = new AtomicInteger
+
+    def count: Int = removals.get
+
+    override def onExecutorRemoved(event: SparkListenerExecutorRemoved): Unit = {
+      removals.incrementAndGet(): Unit
+    }
+  }
+}

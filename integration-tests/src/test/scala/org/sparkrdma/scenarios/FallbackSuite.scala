@@ -1,0 +1,65 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.scenarios
+
+import org.apache.spark.SparkConf
+import org.apache.spark.SparkException
+
+/** The plug-in where RDMA is not to be had, or not allowed. */
+final class FallbackSuite extends ScenarioSuite {
+  private lazy val expected = SparkCluster.run(Clusters.vanilla())(c => Jobs.groupBy(c.spark))
+
+  test("should run as plain Spark does where no device is") {
+    assertPlain(Clusters.fallback())
+  }
+
+  test("should run as plain Spark does when it is switched off") {
+    assertPlain(Clusters.soft().set("spark.shuffle.rdma.mode", "off"))
+  }
+
+  test("should not send plain bytes past an encrypted network") {
+    assertPlain(
+      Clusters
+        .soft()
+        .set("spark.authenticate", "true")
+        .set("spark.authenticate.secret", "of this test")
+        .set("spark.network.crypto.enabled", "true")
+    )
+  }
+
+  test("should fail the job with the reasons where RDMA is required and not to be had") {
+    SparkCluster.run(Clusters.fallback().set("spark.shuffle.rdma.mode", "required")) { cluster =>
+      val failure = intercept[SparkException](Jobs.groupBy(cluster.spark))
+      assert(failure.getMessage.contains("spark.shuffle.rdma.mode=required"), failure)
+    }
+  }
+
+  test("should refuse an unknown setting before the application starts") {
+    val conf = Clusters.soft().set("spark.shuffle.rdma.pined.max", "1g")
+    val failure = intercept[Exception](SparkCluster.run(conf)(_ => ()))
+    val messages = Iterator.iterate[Throwable](failure)(_.getCause).takeWhile(_ != null)
+    assert(messages.exists(_.toString.contains("spark.shuffle.rdma.pinned.max")), failure)
+  }
+
+  private def assertPlain(conf: SparkConf): Unit = {
+    val wanted = expected
+    SparkCluster.run(conf) { cluster =>
+      val (result, traffic) = cluster.trafficOf(Jobs.groupBy(cluster.spark))
+      assert(result === wanted)
+      assert(traffic.rdmaBytes === 0, traffic)
+      assert(traffic.remoteBytesRead > 0, traffic)
+      assertNothingRetried(cluster)
+    }
+  }
+}

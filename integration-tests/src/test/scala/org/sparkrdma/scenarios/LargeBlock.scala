@@ -1,0 +1,76 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.scenarios
+
+import java.nio.ByteBuffer
+
+import org.apache.spark.HashPartitioner
+import org.apache.spark.SparkContext
+import org.apache.spark.SparkEnv
+
+/** A shuffle of one map and one reducer: a single block of 2.5 GiB, in records that are checked. */
+private[scenarios] object LargeBlock {
+  private val RecordBytes = 1 << 16
+  private val Records = 40_960
+
+  /** The least that must travel. */
+  val Bytes: Long = Records.toLong * RecordBytes
+
+  val Expected: Seq[(Long, Long)] = Seq(Records.toLong -> Records.toLong * (Records - 1) / 2)
+
+  /** Writes the block on one executor and reads it on the other: records and sum of numbers. */
+  def read(sc: SparkContext, writer: String, reader: String): Seq[(Long, Long)] = {
+    val mapped = sc
+      .makeRDD(Seq(0 -> Seq(writer)))
+      .flatMap(_ => Iterator.tabulate(Records)(i => (0, record(i))))
+    new PlacedShuffle(mapped, new HashPartitioner(1), reader)
+      .mapPartitions { fetched =>
+        var count = 0L
+        var total = 0L
+        fetched.foreach { case (_, bytes) =>
+          count += 1
+          total += checked(bytes)
+        }
+        Iterator(count -> total)
+      }
+      .collect()
+      .toSeq
+  }
+
+  /** Where Spark finds each of the two executors, as in a task's preferred locations. */
+  def locations(sc: SparkContext): (String, String) = {
+    val found = sc
+      .parallelize(0 until 2, 2)
+      .barrier()
+      .mapPartitions { _ =>
+        val id = SparkEnv.get.blockManager.blockManagerId
+        Iterator(s"executor_${id.host}_${id.executorId}")
+      }
+      .collect()
+    (found.head, found.last)
+  }
+
+  private def record(number: Int): Array[Byte] = {
+    val bytes = new Array[Byte](RecordBytes)
+    ByteBuffer.wrap(bytes).putInt(0, number).putInt(RecordBytes - Integer.BYTES, number)
+    bytes
+  }
+
+  private def checked(bytes: Array[Byte]): Int = {
+    val buffer = ByteBuffer.wrap(bytes)
+    val number = buffer.getInt(0)
+    require(buffer.getInt(bytes.length - Integer.BYTES) == number, "a record was torn")
+    number
+  }
+}

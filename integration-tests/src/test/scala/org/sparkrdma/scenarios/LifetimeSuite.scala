@@ -1,0 +1,51 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.scenarios
+
+import org.scalatest.concurrent.Eventually
+import org.scalatest.time.Seconds
+import org.scalatest.time.Span
+
+/** What is registered goes with its shuffle, and the rest with its executor. */
+final class LifetimeSuite extends ScenarioSuite with Eventually {
+  override implicit val patienceConfig: PatienceConfig =
+    PatienceConfig(timeout = Span(30, Seconds), interval = Span(1, Seconds))
+
+  test("should give registered files back when their shuffle is removed") {
+    SparkCluster.run(Clusters.soft()) { cluster =>
+      val pids = cluster.processes().values
+      val kept = Jobs.reduced(cluster.sc)
+      kept.count()
+      val ofKept = SharedFiles.registered(pids)
+      assert(ofKept > 0)
+      val dropped = Jobs.reduced(cluster.sc)
+      dropped.count()
+      assert(SharedFiles.registered(pids) > ofKept)
+      SparkInternals.removeShuffle(cluster.sc, Jobs.shuffleId(dropped))
+      eventually(assert(SharedFiles.registered(pids) === ofKept))
+      val (_, traffic) = cluster.trafficOf(kept.count())
+      assertAllByRead(traffic)
+    }
+  }
+
+  test("should leave nothing behind when the application ends") {
+    val pids = SparkCluster.run(Clusters.soft()) { cluster =>
+      Jobs.reduced(cluster.sc).count()
+      val pids = cluster.processes().values
+      assert(SharedFiles.leftOf(pids).nonEmpty)
+      pids
+    }
+    eventually(assert(SharedFiles.leftOf(pids) === Nil))
+  }
+}

@@ -1,0 +1,47 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.scenarios
+
+import java.nio.file.Files
+import java.nio.file.Path
+
+import scala.jdk.CollectionConverters._
+import scala.util.Using
+
+/** What the loopback devices of processes show to their peers, as seen from outside: a directory
+  * for each process, and in it a symbolic link for each file that is registered.
+  */
+private[scenarios] object SharedFiles {
+  private val Base = Path.of("/dev/shm")
+
+  /** Files that these processes have registered. */
+  def registered(pids: Iterable[Long]): Int =
+    pids.flatMap(directories).map(entries).map(_.count(Files.isSymbolicLink)).sum
+
+  /** Whether anything of these processes is left. */
+  def leftOf(pids: Iterable[Long]): Seq[Path] = pids.flatMap(directories).toSeq
+
+  private def directories(pid: Long): Seq[Path] =
+    entries(Base)
+      .filter(_.getFileName.toString.startsWith("sparkrdma-soft-"))
+      .flatMap(entries)
+      .filter(_.getFileName.toString.startsWith(s"$pid-"))
+
+  private def entries(directory: Path): Seq[Path] =
+    if (Files.isDirectory(directory)) {
+      Using.resource(Files.list(directory))(_.iterator().asScala.toList)
+    } else {
+      Nil
+    }
+}

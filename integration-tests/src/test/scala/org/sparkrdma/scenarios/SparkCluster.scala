@@ -1,0 +1,99 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.scenarios
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.spark.SparkConf
+import org.apache.spark.SparkContext
+import org.apache.spark.SparkEnv
+import org.apache.spark.sql.SparkSession
+
+/** A running cluster of two executors, and what is known about it. Made and used by a test's
+  * thread, closed by `SparkCluster.run` or by who called `start`.
+  */
+private[scenarios] final class SparkCluster private (val spark: SparkSession, cores: Int)
+    extends AutoCloseable {
+  private val Questions = 20
+
+  val log = new JobLog
+
+  def sc: SparkContext = spark.sparkContext
+
+  /** All that went over so far; asks every executor at the same time. */
+  def traffic(): Traffic = {
+    summed(onEveryExecutor(() => SparkInternals.counters().asScala.toSeq))
+  }
+
+  private def summed(perExecutor: Map[String, Seq[(String, java.lang.Long)]]): Traffic = {
+    SparkInternals.drainListeners(sc)
+    val totals = perExecutor.values.flatten.groupMapReduce(_._1)(_._2.longValue)(_ + _)
+    Traffic(totals, log.remoteBytesRead)
+  }
+
+  /** What a piece of work added. */
+  def trafficOf[T](work: => T): (T, Traffic) = {
+    val before = traffic()
+    val result = work
+    (result, traffic().since(before))
+  }
+
+  /** As `traffic`, of the executors that take tasks now, however many there are. */
+  def answering(): Traffic = {
+    val perExecutor = sc
+      .parallelize(0 until Questions, Questions)
+      .map(_ => SparkEnv.get.executorId -> SparkInternals.counters().asScala.toSeq)
+      .collect()
+      .toMap
+    summed(perExecutor)
+  }
+
+  /** The executors' processes by executor id. */
+  def processes(): Map[String, Long] = onEveryExecutor(() => ProcessHandle.current().pid())
+
+  // A barrier stage runs in all its slots at once, hence on every executor.
+  private def onEveryExecutor[T](ask: () => T): Map[String, T] =
+    sc.parallelize(0 until cores, cores)
+      .barrier()
+      .mapPartitions(_ => Iterator(SparkEnv.get.executorId -> ask()))
+      .collect()
+      .toMap
+
+  override def close(): Unit = {
+    spark.stop()
+    SparkSession.clearActiveSession()
+    SparkSession.clearDefaultSession()
+  }
+}
+
+private[scenarios] object SparkCluster {
+  private val Executors = 2
+
+  /** Starts a cluster and waits for both executors. */
+  def start(conf: SparkConf): SparkCluster = {
+    val cores = conf.get("spark.master").stripPrefix("local-cluster[2,").takeWhile(_.isDigit).toInt
+    require(SparkSession.getDefaultSession.isEmpty, "another cluster is running")
+    val spark = SparkSession.builder().config(conf).getOrCreate()
+    SparkInternals.awaitExecutors(spark.sparkContext, Executors)
+    val cluster = new SparkCluster(spark, Executors * cores)
+    spark.sparkContext.addSparkListener(cluster.log)
+    cluster
+  }
+
+  def run[T](conf: SparkConf)(body: SparkCluster => T): T = {
+    val cluster = start(conf)
+    try body(cluster)
+    finally cluster.close()
+  }
+}

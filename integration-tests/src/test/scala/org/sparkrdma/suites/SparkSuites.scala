@@ -1,0 +1,60 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.suites
+
+import org.apache.spark.ExternalShuffleServiceSuite
+import org.apache.spark.ShuffleSuite
+import org.apache.spark.rdd.PairRDDFunctionsSuite
+import org.apache.spark.rdd.RDDSuite
+import org.apache.spark.rdd.SortingSuite
+
+/** Spark's ShuffleSuite, about half of it on local clusters. */
+final class RdmaShuffleSuite extends ShuffleSuite {
+  override def beforeAll(): Unit = {
+    super.beforeAll()
+    SuiteSettings.applyTo(conf)
+  }
+}
+
+/** Spark's SortingSuite. */
+final class RdmaSortingSuite extends SortingSuite {
+  override def beforeAll(): Unit = {
+    SuiteSettings.applyTo(conf)
+    super.beforeAll()
+  }
+}
+
+/** Spark's PairRDDFunctionsSuite. */
+final class RdmaPairRDDFunctionsSuite extends PairRDDFunctionsSuite {
+  override def beforeAll(): Unit = {
+    SuiteSettings.applyTo(conf)
+    super.beforeAll()
+  }
+}
+
+/** Spark's RDDSuite. */
+final class RdmaRDDSuite extends RDDSuite {
+  override def beforeAll(): Unit = {
+    SuiteSettings.applyTo(conf)
+    super.beforeAll()
+  }
+}
+
+/** Spark's ExternalShuffleServiceSuite. */
+final class RdmaExternalShuffleServiceSuite extends ExternalShuffleServiceSuite {
+  override def beforeAll(): Unit = {
+    super.beforeAll()
+    SuiteSettings.applyTo(conf)
+  }
+}
