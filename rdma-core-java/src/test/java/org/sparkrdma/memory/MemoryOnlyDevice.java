@@ -28,6 +28,7 @@ import org.sparkrdma.verbs.RemoteRegion;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.ConnectionManager;
 import org.sparkrdma.verbs.device.DeviceInfo;
+import org.sparkrdma.verbs.device.OpenResources;
 
 /** Allocates and registers memory, refuses both when told to, and counts what is open. */
 final class MemoryOnlyDevice implements Device {
@@ -78,6 +79,11 @@ final class MemoryOnlyDevice implements Device {
       throw new VerbsException("mmap", "refused on purpose");
     }
     return new Memory(Math.toIntExact(lengthBytes));
+  }
+
+  @Override
+  public OpenResources openResources() {
+    throw new UnsupportedOperationException("not needed here");
   }
 
   @Override

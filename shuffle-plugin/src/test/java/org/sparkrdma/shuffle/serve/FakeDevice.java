@@ -26,6 +26,7 @@ import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.ConnectionManager;
 import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.DeviceInfo;
+import org.sparkrdma.verbs.device.OpenResources;
 import org.sparkrdma.verbs.device.DeviceLimits;
 import org.sparkrdma.verbs.device.Transport;
 
@@ -43,6 +44,11 @@ final class FakeDevice implements Device {
   /** From now on there is no memory. */
   void refuseMemory() {
     refusesMemory = true;
+  }
+
+  @Override
+  public OpenResources openResources() {
+    throw new UnsupportedOperationException("not needed here");
   }
 
   @Override
