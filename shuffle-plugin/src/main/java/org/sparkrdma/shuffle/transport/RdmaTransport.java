@@ -218,6 +218,16 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     return self;
   }
 
+  /** Ends all connections as if the network had; blocks under way are asked for once more. */
+  void breakConnections() {
+    agent.execute(
+        () -> {
+          for (int i = 0; i < table.size(); i++) {
+            table.get(i).breaks(BrokenConnection.nobodysFault("told to break"));
+          }
+        });
+  }
+
   @Override
   public void fetch(
       Endpoint peer, List<BlockRange> blocks, DownloadFileManager files, FetchHandler handler) {

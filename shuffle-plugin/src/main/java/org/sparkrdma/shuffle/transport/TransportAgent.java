@@ -213,6 +213,9 @@ final class TransportAgent implements Runnable, CompletionHandler {
       if (connection.state() != PeerConnection.State.ESTABLISHED
           || !connection.fetches().isIdle()) {
         sleep = Math.min(sleep, BUSY_SLEEP_NS);
+      } else {
+        long idleLeft = settings.idleTimeout().toNanos() - connection.idleNs(nowNs);
+        sleep = Math.min(sleep, Math.max(idleLeft, TICK_NS));
       }
       if (connection.fetches() != null && connection.fetches().isStarved()) {
         sleep = STARVED_SLEEP_NS;
