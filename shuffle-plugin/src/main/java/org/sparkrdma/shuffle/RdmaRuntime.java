@@ -15,11 +15,21 @@ package org.sparkrdma.shuffle;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.directory.DirectoryClient;
+import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.read.RdmaBlockClient;
+import org.sparkrdma.shuffle.read.TcpFallback;
 import org.sparkrdma.shuffle.settings.ShuffleSetting;
+import org.sparkrdma.shuffle.settings.ShuffleSettings;
+import org.sparkrdma.shuffle.transport.BlockTransport;
 
 /**
  * Everything that one executor runs for RDMA, and the owner of what must be closed.
@@ -48,17 +58,35 @@ final class RdmaRuntime implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(RdmaRuntime.class);
 
+  /** Until then the first map tasks wait for this executor to be in the directory. */
+  private static final Duration PUBLISH_LIMIT = Duration.ofSeconds(5);
+
+  /** Most peers that may be connected to by TCP at the same time. */
+  private static final int TCP_THREADS = 64;
+
   private final RuntimeStart start;
+  private final DirectoryClient directory;
+  private final TcpFallback tcp;
+  private final CompletableFuture<BlockTransport> transport = new CompletableFuture<>();
+  private final RdmaBlockClient client;
+  private final CountDownLatch decided = new CountDownLatch(1);
+  private final CountDownLatch published = new CountDownLatch(1);
+  private final long createdNs = System.nanoTime();
   private final Thread starter = new Thread(this::run, "rdma-runtime-start");
   private final Thread shutdownHook = new Thread(this::close, "rdma-runtime-shutdown");
-  private final CountDownLatch decided = new CountDownLatch(1);
 
   private State state = State.STARTING;
   private List<String> reasons = List.of();
   private RunningParts parts;
 
-  RdmaRuntime(RuntimeStart start) {
+  RdmaRuntime(
+      SparkEnv env, ShuffleSettings settings, ShuffleCounters counters, RuntimeStart start) {
     this.start = start;
+    this.directory = new DirectoryClient(env, settings.lookupTimeout());
+    BlockStoreClient spark = env.blockManager().blockStoreClient();
+    this.tcp = new TcpFallback(spark, counters, TCP_THREADS);
+    this.client =
+        new RdmaBlockClient(spark, transport, directory, tcp, counters, settings.lookupTimeout());
     starter.setDaemon(true);
   }
 
@@ -73,18 +101,35 @@ final class RdmaRuntime implements AutoCloseable {
     return state;
   }
 
+  /** Whether readers should use {@link #client}; it may still be starting. */
+  boolean mayFetch() {
+    State now = state();
+    return now == State.UP || (now == State.STARTING && !start.forbidden());
+  }
+
   /** Why it is {@link State#OFF}. */
   synchronized List<String> reasons() {
     return reasons;
   }
 
+  /** Fetches for all readers of this executor. */
+  BlockStoreClient client() {
+    return client;
+  }
+
   /**
-   * Waits until it is no longer starting.
-   *
-   * @return false when that took longer
+   * Waits until peers can find this executor, or RDMA turns out not to be used here; not beyond the
+   * first seconds of the executor's life, so that only its first tasks ever wait.
    */
-  boolean awaitDecision(Duration atMost) throws InterruptedException {
-    return decided.await(atMost.toNanos(), TimeUnit.NANOSECONDS);
+  void awaitPublished() {
+    try {
+      long leftNs = PUBLISH_LIMIT.toNanos() - (System.nanoTime() - createdNs);
+      if (!published.await(leftNs, TimeUnit.NANOSECONDS)) {
+        log.debug("going on before peers can find this executor");
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   /**
@@ -95,7 +140,7 @@ final class RdmaRuntime implements AutoCloseable {
   void require(Duration atMost) {
     boolean settled;
     try {
-      settled = awaitDecision(atMost);
+      settled = decided.await(atMost.toNanos(), TimeUnit.NANOSECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IllegalStateException("interrupted while RDMA was starting", e);
@@ -126,13 +171,22 @@ final class RdmaRuntime implements AutoCloseable {
         started.close();
       }
     } else if (started != null) {
-      log.info("RDMA is up: {}", started.transport().endpoint());
+      Endpoint endpoint = started.transport().endpoint();
+      log.info("RDMA is up: {}", endpoint);
+      transport.complete(started.transport().transport());
+      var unused = directory.publish(endpoint).thenRun(published::countDown);
     } else {
       log.warn(
           "RDMA is not used in this executor, its shuffle reads are Spark's own: {}",
           String.join("; ", start.reasons()));
+      giveUp("RDMA is off");
     }
     decided.countDown();
+  }
+
+  private void giveUp(String why) {
+    transport.completeExceptionally(new IllegalStateException(why));
+    published.countDown();
   }
 
   /** False when it was closed meanwhile. */
@@ -156,9 +210,12 @@ final class RdmaRuntime implements AutoCloseable {
       state = State.STOPPED;
     }
     starter.interrupt();
+    giveUp("RDMA is stopped");
+    directory.close();
     if (open != null) {
       open.close();
     }
+    tcp.close();
     removeShutdownHook();
   }
 

@@ -17,9 +17,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.apache.spark.ShuffleDependency;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
+import org.apache.spark.shuffle.BaseShuffleHandle;
 import org.apache.spark.shuffle.ShuffleHandle;
 import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
 import org.apache.spark.shuffle.ShuffleReader;
@@ -28,10 +30,14 @@ import org.apache.spark.shuffle.ShuffleWriter;
 import org.apache.spark.shuffle.sort.SortShuffleManager;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.directory.DriverDirectory;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.RdmaMetricsSource;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.read.RdmaShuffleReader;
+import org.sparkrdma.shuffle.read.ReadRange;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
+import org.sparkrdma.verbs.Verbs;
 
 /**
  * What {@code spark.shuffle.manager} names: Spark's own sort shuffle, of which the reader fetches
@@ -41,19 +47,24 @@ import org.sparkrdma.shuffle.settings.ShuffleSettings;
  * any moment. It is a subclass because SQL copies each row for managers that are not. Made by Spark
  * on the driver and on each executor, which also stops it; safe for any thread.
  */
-public final class RdmaShuffleManager extends SortShuffleManager {
+public class RdmaShuffleManager extends SortShuffleManager {
   private static final Logger log = LoggerFactory.getLogger(RdmaShuffleManager.class);
 
   /** How long a task of mode required waits for RDMA to come up. */
   private static final Duration REQUIRED_WAIT = Duration.ofSeconds(60);
 
   private final SparkConf conf;
+  private final EngineChooser engines;
   private final TransportFactory transports;
   private final ShuffleSettings settings;
   private final List<String> objections = new ArrayList<>();
   private final ShuffleCounters counters = new ShuffleCounters();
 
+  private final boolean isDriver;
+
   private RdmaRuntime runtime;
+  private DriverDirectory directory;
+  private boolean watching;
   private boolean stopped;
 
   /**
@@ -63,13 +74,19 @@ public final class RdmaShuffleManager extends SortShuffleManager {
    *     ever, so it goes on without RDMA instead
    * @throws IllegalArgumentException on the driver, when a setting is wrong
    */
+  @SuppressWarnings("this-escape")
   public RdmaShuffleManager(SparkConf conf, boolean isDriver) {
-    this(conf, isDriver, new RdmaTransportFactory());
+    this(conf, isDriver, Verbs::choose, new RdmaTransportFactory());
   }
 
-  RdmaShuffleManager(SparkConf conf, boolean isDriver, TransportFactory transports) {
+  /** With parts of its own; the runtime may start here, which needs nothing of a subclass. */
+  @SuppressWarnings("this-escape")
+  RdmaShuffleManager(
+      SparkConf conf, boolean isDriver, EngineChooser engines, TransportFactory transports) {
     super(conf);
     this.conf = conf;
+    this.isDriver = isDriver;
+    this.engines = engines;
     this.transports = transports;
     ShuffleSettings read;
     try {
@@ -85,8 +102,21 @@ public final class RdmaShuffleManager extends SortShuffleManager {
     objections.addAll(RdmaPolicy.objections(conf, settings));
     if (isDriver) {
       settings.notes().forEach(log::warn);
-    } else if (envIsOurs()) {
+    }
+    if (envIsOurs()) {
+      begin();
+    }
+  }
+
+  /**
+   * What can be done as soon as Spark's environment is there, which on 3.5 is after the
+   * constructor.
+   */
+  private synchronized void begin() {
+    if (!isDriver) {
       runtime();
+    } else if (directory == null && !stopped && settings.mode() != ShuffleSettings.Mode.OFF) {
+      directory = DriverDirectory.open(SparkEnv.get().rpcEnv()).orElse(null);
     }
   }
 
@@ -96,9 +126,25 @@ public final class RdmaShuffleManager extends SortShuffleManager {
   }
 
   @Override
+  public <K, V, C> ShuffleHandle registerShuffle(
+      int shuffleId, ShuffleDependency<K, V, C> dependency) {
+    begin();
+    synchronized (this) {
+      if (directory != null && !watching) {
+        watching = true;
+        directory.watch(dependency.rdd().context());
+      }
+    }
+    return super.registerShuffle(shuffleId, dependency);
+  }
+
+  @Override
   public <K, V> ShuffleWriter<K, V> getWriter(
       ShuffleHandle handle, long mapId, TaskContext context, ShuffleWriteMetricsReporter metrics) {
-    runtimeForTask();
+    RdmaRuntime rdma = runtimeForTask();
+    if (rdma != null && !isDriver) {
+      rdma.awaitPublished();
+    }
     return super.getWriter(handle, mapId, context, metrics);
   }
 
@@ -112,11 +158,25 @@ public final class RdmaShuffleManager extends SortShuffleManager {
       TaskContext context,
       ShuffleReadMetricsReporter metrics) {
     RdmaRuntime rdma = runtimeForTask();
+    if (rdma != null && rdma.mayFetch()) {
+      return new RdmaShuffleReader<>(
+          SparkEnv.get(),
+          rdma.client(),
+          RdmaShuffleManager.<K, C>dependency(handle),
+          new ReadRange(startMapIndex, endMapIndex, startPartition, endPartition),
+          context,
+          metrics);
+    }
     if (rdma != null) {
       counters.fellBack(FallbackReason.UNAVAILABLE);
     }
     return super.getReader(
         handle, startMapIndex, endMapIndex, startPartition, endPartition, context, metrics);
+  }
+
+  @SuppressWarnings("unchecked")
+  private static <K, C> ShuffleDependency<K, ?, C> dependency(ShuffleHandle handle) {
+    return ((BaseShuffleHandle<K, ?, C>) handle).dependency();
   }
 
   @Override
@@ -134,13 +194,19 @@ public final class RdmaShuffleManager extends SortShuffleManager {
   @Override
   public void stop() {
     RdmaRuntime rdma;
+    DriverDirectory open;
     synchronized (this) {
       stopped = true;
       rdma = runtime;
       runtime = null;
+      open = directory;
+      directory = null;
     }
     if (rdma != null) {
       rdma.close();
+    }
+    if (open != null) {
+      open.close();
     }
     super.stop();
   }
@@ -164,8 +230,17 @@ public final class RdmaShuffleManager extends SortShuffleManager {
       env.metricsSystem().registerSource(new RdmaMetricsSource(counters));
       runtime =
           new RdmaRuntime(
+              env,
+              settings,
+              counters,
               new RuntimeStart(
-                  env, shuffleBlockResolver(), settings, counters, transports, objections));
+                  env,
+                  shuffleBlockResolver(),
+                  settings,
+                  counters,
+                  engines,
+                  transports,
+                  objections));
       runtime.start();
     }
     return runtime;

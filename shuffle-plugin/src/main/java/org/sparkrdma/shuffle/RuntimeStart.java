@@ -37,8 +37,10 @@ final class RuntimeStart {
   private final IndexShuffleBlockResolver resolver;
   private final ShuffleSettings settings;
   private final ShuffleCounters counters;
+  private final EngineChooser engines;
   private final TransportFactory factory;
   private final List<String> reasons;
+  private final boolean forbidden;
 
   /**
    * @param objections why RDMA must not be used, known beforehand; then only the other reasons are
@@ -49,14 +51,22 @@ final class RuntimeStart {
       IndexShuffleBlockResolver resolver,
       ShuffleSettings settings,
       ShuffleCounters counters,
+      EngineChooser engines,
       TransportFactory factory,
       List<String> objections) {
     this.env = env;
     this.resolver = resolver;
     this.settings = settings;
     this.counters = counters;
+    this.engines = engines;
     this.factory = factory;
     this.reasons = new ArrayList<>(objections);
+    this.forbidden = !objections.isEmpty();
+  }
+
+  /** Whether it is known beforehand that nothing will come of it. */
+  boolean forbidden() {
+    return forbidden;
   }
 
   /** Why {@link #run} gave nothing, or passed engines over. */
@@ -66,9 +76,8 @@ final class RuntimeStart {
 
   /** Never throws; empty when RDMA cannot be used. The caller closes the parts. */
   Optional<RunningParts> run() {
-    boolean forbidden = !reasons.isEmpty();
     try {
-      Verbs.Choice choice = Verbs.choose(settings.engine(), settings.engineSettings());
+      Verbs.Choice choice = engines.choose(settings.engine(), settings.engineSettings());
       reasons.addAll(choice.reasons());
       if (choice.engine() == null) {
         return Optional.empty();

@@ -13,8 +13,8 @@
  */
 package org.sparkrdma.shuffle;
 
+import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
 import org.apache.logging.log4j.Level;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.core.LogEvent;
@@ -24,14 +24,14 @@ import org.apache.logging.log4j.core.config.Property;
 
 /** Collects what the plug-in logs from WARN on, until closed. */
 final class CapturedLog implements AutoCloseable {
-  private final List<String> lines = new CopyOnWriteArrayList<>();
+  private final List<String> lines = new ArrayList<>();
   private final Logger logger = (Logger) LogManager.getLogger("org.sparkrdma");
   private final AbstractAppender appender =
       new AbstractAppender("captured", null, null, true, Property.EMPTY_ARRAY) {
         @Override
         public void append(LogEvent event) {
           if (event.getLevel().isMoreSpecificThan(Level.WARN)) {
-            lines.add(event.getMessage().getFormattedMessage());
+            take(event.getMessage().getFormattedMessage());
           }
         }
       };
@@ -41,8 +41,21 @@ final class CapturedLog implements AutoCloseable {
     logger.addAppender(appender);
   }
 
+  private synchronized void take(String line) {
+    lines.add(line);
+    notifyAll();
+  }
+
+  /** Lines of WARN and worse, in order, once there are so many. */
+  synchronized List<String> awaitWarnings(int count) throws InterruptedException {
+    while (lines.size() < count) {
+      wait();
+    }
+    return warnings();
+  }
+
   /** Lines of WARN and worse, in order. */
-  List<String> warnings() {
+  synchronized List<String> warnings() {
     return List.copyOf(lines);
   }
 

@@ -1,8 +1,9 @@
 /**
- * Who listens where: each executor publishes its {@link org.sparkrdma.shuffle.directory.Endpoint}
- * to the driver, and looks up those of others there.
+ * Who listens where: executors publish their {@link org.sparkrdma.shuffle.directory.Endpoint} to
+ * the driver ({@link org.sparkrdma.shuffle.directory.DriverDirectory}) and find those of others
+ * ({@link org.sparkrdma.shuffle.directory.DirectoryClient}).
  *
- * <p>RPC messages carry types of the JDK only, since an executor's RPC class loader does not know
- * the plug-in's jar.
+ * <p>Messages are made of the JDK's types. The driver's side runs on Spark's dispatcher, the
+ * executor's on one thread of its own.
  */
 package org.sparkrdma.shuffle.directory;

@@ -1,0 +1,98 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.directory;
+
+import java.util.Optional;
+import org.apache.spark.SparkContext;
+import org.apache.spark.rpc.RpcCallContext;
+import org.apache.spark.rpc.RpcEndpointRef;
+import org.apache.spark.rpc.RpcEnv;
+import org.apache.spark.rpc.ThreadSafeRpcEndpoint;
+import org.apache.spark.scheduler.SparkListener;
+import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import scala.PartialFunction;
+import scala.runtime.AbstractPartialFunction;
+import scala.runtime.BoxedUnit;
+
+/**
+ * The directory's driver side: an RPC endpoint that executors publish to and look up in.
+ *
+ * <p>Opened and closed by the driver's shuffle manager. Safe for any thread.
+ */
+public final class DriverDirectory implements AutoCloseable {
+  /** Name of the RPC endpoint. */
+  static final String NAME = "RdmaShuffleDirectory";
+
+  private static final Logger log = LoggerFactory.getLogger(DriverDirectory.class);
+
+  private final RpcEnv rpcEnv;
+  private final DirectoryService service = new DirectoryService();
+  private final RpcEndpointRef ref;
+
+  private DriverDirectory(RpcEnv rpcEnv) {
+    this.rpcEnv = rpcEnv;
+    this.ref = rpcEnv.setupEndpoint(NAME, new Door(rpcEnv, service));
+  }
+
+  /** Opens it; empty when this RPC environment has one already. */
+  public static Optional<DriverDirectory> open(RpcEnv rpcEnv) {
+    try {
+      return Optional.of(new DriverDirectory(rpcEnv));
+    } catch (IllegalArgumentException e) {
+      log.warn("the driver has an RDMA directory of another shuffle manager already", e);
+      return Optional.empty();
+    }
+  }
+
+  /** Forgets executors from now on as Spark removes them. */
+  public void watch(SparkContext context) {
+    context.addSparkListener(
+        new SparkListener() {
+          @Override
+          public void onExecutorRemoved(SparkListenerExecutorRemoved removed) {
+            service.remove(removed.executorId());
+          }
+        });
+  }
+
+  @Override
+  public void close() {
+    rpcEnv.stop(ref);
+  }
+
+  /** What Spark's RPC calls; on its dispatcher, one message at a time. */
+  private record Door(RpcEnv rpcEnv, DirectoryService service) implements ThreadSafeRpcEndpoint {
+    @Override
+    public PartialFunction<Object, BoxedUnit> receiveAndReply(RpcCallContext context) {
+      return new AbstractPartialFunction<>() {
+        @Override
+        public boolean isDefinedAt(Object message) {
+          return true;
+        }
+
+        @Override
+        public <A, B> B applyOrElse(A message, scala.Function1<A, B> otherwise) {
+          try {
+            context.reply(service.answer(message));
+          } catch (IllegalArgumentException e) {
+            context.sendFailure(e);
+          }
+          return null;
+        }
+      };
+    }
+  }
+}

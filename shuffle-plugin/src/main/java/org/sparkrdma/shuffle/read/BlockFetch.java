@@ -1,0 +1,150 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.read;
+
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.network.shuffle.BlockFetchingListener;
+import org.apache.spark.network.shuffle.DownloadFileManager;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.transport.BlockRange;
+import org.sparkrdma.shuffle.transport.BlockTransport;
+import org.sparkrdma.shuffle.transport.FetchHandler;
+
+/**
+ * One request's life: each of its blocks comes by RDMA, or is handed to the {@link TcpFallback},
+ * never both. Blocks that fail while earlier ones wait for their turn join them. Safe for any
+ * thread.
+ */
+final class BlockFetch implements FetchHandler {
+  private static final Logger log = LoggerFactory.getLogger(BlockFetch.class);
+
+  private final PeerAddress peer;
+  private final List<String> blockIds;
+  private final List<BlockRange> ranges;
+  private final BlockFetchingListener listener;
+  private final DownloadFileManager files;
+  private final TcpFallback tcp;
+  private final ShuffleCounters counters;
+
+  private final BitSet settled = new BitSet();
+  private final List<String> failed = new ArrayList<>();
+
+  BlockFetch(
+      PeerAddress peer,
+      List<String> blockIds,
+      List<BlockRange> ranges,
+      BlockFetchingListener listener,
+      DownloadFileManager files,
+      TcpFallback tcp,
+      ShuffleCounters counters) {
+    this.peer = peer;
+    this.blockIds = blockIds;
+    this.ranges = ranges;
+    this.listener = listener;
+    this.files = files;
+    this.tcp = tcp;
+    this.counters = counters;
+  }
+
+  /** Asks the transport for all blocks. */
+  void begin(BlockTransport transport, Endpoint endpoint) {
+    try {
+      transport.fetch(endpoint, ranges, files, this);
+    } catch (RuntimeException e) {
+      log.warn("the transport threw: executorId={}", peer.executorId(), e);
+      failRest(FallbackReason.READ_ERROR, e.toString());
+    }
+  }
+
+  @Override
+  public void onFetched(int index, ManagedBuffer buffer) {
+    if (!settle(index)) {
+      return;
+    }
+    counters.increment(Counter.RDMA_BLOCKS_READ);
+    counters.add(Counter.RDMA_BYTES_READ, buffer.size());
+    try {
+      listener.onBlockFetchSuccess(blockIds.get(index), buffer);
+    } catch (RuntimeException e) {
+      log.warn("the fetcher threw over a block it was given: block={}", blockIds.get(index), e);
+    }
+  }
+
+  @Override
+  public void onFailed(int index, FallbackReason reason, String detail) {
+    boolean first;
+    synchronized (this) {
+      if (!settle(index)) {
+        return;
+      }
+      first = failed.isEmpty();
+      failed.add(blockIds.get(index));
+    }
+    counters.fellBack(reason);
+    log.debug(
+        "block goes by TCP: block={} executorId={} reason={} detail={}",
+        blockIds.get(index),
+        peer.executorId(),
+        reason.label(),
+        detail);
+    if (first) {
+      tcp.fetch(peer, this::takeFailed, listener, files);
+    }
+  }
+
+  /** All blocks that are not settled go by TCP, in one request. */
+  void failRest(FallbackReason reason, String detail) {
+    int count = 0;
+    boolean first;
+    synchronized (this) {
+      first = failed.isEmpty();
+      for (int i = 0; i < blockIds.size(); i++) {
+        if (settle(i)) {
+          failed.add(blockIds.get(i));
+          counters.fellBack(reason);
+          count++;
+        }
+      }
+    }
+    log.debug(
+        "blocks go by TCP: blocks={} executorId={} reason={} detail={}",
+        count,
+        peer.executorId(),
+        reason.label(),
+        detail);
+    if (first && count > 0) {
+      tcp.fetch(peer, this::takeFailed, listener, files);
+    }
+  }
+
+  private synchronized boolean settle(int index) {
+    boolean first = !settled.get(index);
+    settled.set(index);
+    return first;
+  }
+
+  private synchronized String[] takeFailed() {
+    String[] taken = failed.toArray(String[]::new);
+    failed.clear();
+    return taken;
+  }
+}

@@ -1,0 +1,156 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.read;
+
+import com.codahale.metrics.MetricSet;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.apache.spark.network.shuffle.BlockFetchingListener;
+import org.apache.spark.network.shuffle.BlockStoreClient;
+import org.apache.spark.network.shuffle.DownloadFileManager;
+import org.apache.spark.network.shuffle.MergedBlocksMetaListener;
+import org.apache.spark.network.shuffle.checksum.Cause;
+import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.directory.EndpointLookup;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.transport.BlockRange;
+import org.sparkrdma.shuffle.transport.BlockTransport;
+
+/**
+ * The block client that Spark's fetcher is given: shuffle blocks go by RDMA where that can be, all
+ * else by Spark's own client.
+ *
+ * <p>Fetching never throws and never makes the task's thread wait. One for all tasks of an
+ * executor, made by the runtime; safe for any thread. Closing it does nothing: Spark's client is
+ * not its own.
+ */
+public final class RdmaBlockClient extends BlockStoreClient {
+  private final BlockStoreClient spark;
+  private final CompletableFuture<BlockTransport> transport;
+  private final EndpointLookup directory;
+  private final TcpFallback tcp;
+  private final ShuffleCounters counters;
+  private final Duration startLimit;
+
+  /**
+   * @param spark Spark's own client
+   * @param transport completes when RDMA is up, exceptionally when it is not to be had
+   * @param startLimit how long a request waits for that
+   */
+  public RdmaBlockClient(
+      BlockStoreClient spark,
+      CompletableFuture<BlockTransport> transport,
+      EndpointLookup directory,
+      TcpFallback tcp,
+      ShuffleCounters counters,
+      Duration startLimit) {
+    this.spark = spark;
+    this.transport = transport;
+    this.directory = directory;
+    this.tcp = tcp;
+    this.counters = counters;
+    this.startLimit = startLimit;
+  }
+
+  @Override
+  public void fetchBlocks(
+      String host,
+      int port,
+      String executorId,
+      String[] blockIds,
+      BlockFetchingListener listener,
+      DownloadFileManager files) {
+    PeerAddress peer = new PeerAddress(executorId, host, port);
+    List<String> names = new ArrayList<>(blockIds.length);
+    List<BlockRange> ranges = new ArrayList<>(blockIds.length);
+    List<String> others = new ArrayList<>();
+    for (String blockId : blockIds) {
+      Optional<BlockRange> range = BlockNames.parse(blockId);
+      if (range.isPresent()) {
+        names.add(blockId);
+        ranges.add(range.get());
+      } else {
+        others.add(blockId);
+      }
+    }
+    if (!others.isEmpty()) {
+      tcp.fetch(peer, () -> others.toArray(String[]::new), listener, files);
+    }
+    if (!names.isEmpty()) {
+      begin(new BlockFetch(peer, names, ranges, listener, files, tcp, counters), executorId);
+    }
+  }
+
+  /** At once when transport and endpoint are known, which is nearly always; else when they are. */
+  private void begin(BlockFetch fetch, String executorId) {
+    CompletableFuture<BlockTransport> up =
+        transport.isDone()
+            ? transport
+            : transport.copy().orTimeout(startLimit.toNanos(), TimeUnit.NANOSECONDS);
+    var unused =
+        up.handle((started, failure) -> Optional.ofNullable(started))
+            .thenAcceptBoth(
+                directory.find(executorId), (started, endpoint) -> go(fetch, started, endpoint));
+  }
+
+  private static void go(
+      BlockFetch fetch, Optional<BlockTransport> started, Optional<Endpoint> endpoint) {
+    if (started.isEmpty()) {
+      fetch.failRest(FallbackReason.UNAVAILABLE, "RDMA did not come up");
+    } else if (endpoint.isEmpty()) {
+      fetch.failRest(FallbackReason.NO_ENDPOINT, "not in the directory");
+    } else {
+      fetch.begin(started.get(), endpoint.get());
+    }
+  }
+
+  @Override
+  public Cause diagnoseCorruption(
+      String host,
+      int port,
+      String executorId,
+      int shuffleId,
+      long mapId,
+      int reduceId,
+      long checksum,
+      String algorithm) {
+    return spark.diagnoseCorruption(
+        host, port, executorId, shuffleId, mapId, reduceId, checksum, algorithm);
+  }
+
+  @Override
+  public void getMergedBlockMeta(
+      String host,
+      int port,
+      int shuffleId,
+      int shuffleMergeId,
+      int reduceId,
+      MergedBlocksMetaListener listener) {
+    spark.getMergedBlockMeta(host, port, shuffleId, shuffleMergeId, reduceId, listener);
+  }
+
+  @Override
+  public MetricSet shuffleMetrics() {
+    return spark.shuffleMetrics();
+  }
+
+  /** Does nothing. */
+  @Override
+  public void close() {}
+}

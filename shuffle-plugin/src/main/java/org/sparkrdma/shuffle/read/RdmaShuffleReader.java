@@ -1,0 +1,164 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.read;
+
+import java.io.InputStream;
+import org.apache.spark.Aggregator;
+import org.apache.spark.InterruptibleIterator;
+import org.apache.spark.MapSizesByExecutorId;
+import org.apache.spark.ShuffleDependency;
+import org.apache.spark.SparkConf;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.TaskContext;
+import org.apache.spark.internal.config.ConfigEntry;
+import org.apache.spark.internal.config.package$;
+import org.apache.spark.network.shuffle.BlockStoreClient;
+import org.apache.spark.serializer.SerializerManager;
+import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
+import org.apache.spark.shuffle.ShuffleReader;
+import org.apache.spark.storage.BlockId;
+import org.apache.spark.storage.ShuffleBlockFetcherIterator;
+import org.apache.spark.util.CompletionIterator;
+import org.apache.spark.util.SystemClock;
+import org.sparkrdma.shuffle.spark.Sorting;
+import scala.Function2;
+import scala.Option;
+import scala.Product2;
+import scala.Tuple2;
+import scala.collection.Iterator;
+import scala.runtime.BoxedUnit;
+
+/**
+ * Reads a range of reduce partitions as Spark's own reader does, through Spark's own fetcher, which
+ * is given another block client. Used by one task's thread.
+ *
+ * @param <K> of keys
+ * @param <C> of combined values
+ */
+public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
+  private static final long MEBIBYTE = 1L << 20;
+
+  private final SparkEnv env;
+  private final BlockStoreClient client;
+  private final ShuffleDependency<K, ?, C> dependency;
+  private final MapSizesByExecutorId blocks;
+  private final TaskContext context;
+  private final ShuffleReadMetricsReporter metrics;
+
+  /**
+   * @param client fetches what is not on this host
+   * @param range of the shuffle's outputs; they are located here, as Spark does
+   */
+  public RdmaShuffleReader(
+      SparkEnv env,
+      BlockStoreClient client,
+      ShuffleDependency<K, ?, C> dependency,
+      ReadRange range,
+      TaskContext context,
+      ShuffleReadMetricsReporter metrics) {
+    this.env = env;
+    this.client = client;
+    this.dependency = dependency;
+    this.blocks = range.locate(env.mapOutputTracker(), dependency, context);
+    this.context = context;
+    this.metrics = metrics;
+  }
+
+  @Override
+  public Iterator<Product2<K, C>> read() {
+    RecordIterator records =
+        new RecordIterator(fetched(), dependency.serializer().newInstance(), metrics);
+    Iterator<Tuple2<Object, Object>> counted =
+        CompletionIterator.<Tuple2<Object, Object>, Iterator<Tuple2<Object, Object>>>apply(
+            records,
+            () -> {
+              context.taskMetrics().mergeShuffleReadMetrics();
+              return BoxedUnit.UNIT;
+            });
+    // A killed task stops here, and again below when sorting or combining has taken all records in.
+    Iterator<Tuple2<Object, Object>> stoppable = new InterruptibleIterator<>(context, counted);
+    Iterator<Product2<K, C>> result = arranged(stoppable);
+    return result instanceof InterruptibleIterator
+        ? result
+        : new InterruptibleIterator<>(context, result);
+  }
+
+  private Iterator<Tuple2<BlockId, InputStream>> fetched() {
+    SparkConf conf = env.conf();
+    SerializerManager serializerManager = env.serializerManager();
+    Function2<BlockId, InputStream, InputStream> unwrap = serializerManager::wrapStream;
+    package$ keys = package$.MODULE$;
+    return new ShuffleBlockFetcherIterator(
+            context,
+            client,
+            env.blockManager(),
+            env.mapOutputTracker(),
+            blocks.iter(),
+            unwrap,
+            number(keys.REDUCER_MAX_SIZE_IN_FLIGHT()) * MEBIBYTE,
+            (int) number(keys.REDUCER_MAX_REQS_IN_FLIGHT()),
+            (int) number(keys.REDUCER_MAX_BLOCKS_IN_FLIGHT_PER_ADDRESS()),
+            number(keys.MAX_REMOTE_BLOCK_SIZE_FETCH_TO_MEM()),
+            (int) number(keys.SHUFFLE_MAX_ATTEMPTS_ON_NETTY_OOM()),
+            flag(keys.SHUFFLE_DETECT_CORRUPT()),
+            flag(keys.SHUFFLE_DETECT_CORRUPT_MEMORY()),
+            flag(keys.SHUFFLE_CHECKSUM_ENABLED()),
+            conf.get(keys.SHUFFLE_CHECKSUM_ALGORITHM()),
+            metrics,
+            blocks.enableBatchFetch() && BatchFetchRule.allows(conf, dependency.serializer()),
+            new SystemClock())
+        .toCompletionIterator();
+  }
+
+  private long number(ConfigEntry<Object> key) {
+    return ((Number) env.conf().get(key)).longValue();
+  }
+
+  private boolean flag(ConfigEntry<Object> key) {
+    return (Boolean) env.conf().get(key);
+  }
+
+  /** Sorted by key, combined by key, or as they come, as the shuffle asks. */
+  @SuppressWarnings("unchecked")
+  private Iterator<Product2<K, C>> arranged(Iterator<?> records) {
+    Option<? extends Aggregator<K, ?, C>> aggregator = dependency.aggregator();
+    if (dependency.keyOrdering().isDefined()) {
+      // What the values are before they are combined nobody knows, and nobody needs to.
+      return Sorting.sorted(
+          context,
+          (Option<Aggregator<K, Object, C>>) (Option<?>) sortingAggregator(),
+          dependency.keyOrdering().get(),
+          dependency.serializer(),
+          (Iterator<Product2<K, Object>>) records);
+    }
+    if (aggregator.isEmpty()) {
+      return (Iterator<Product2<K, C>>) records;
+    }
+    Iterator<?> combined =
+        dependency.mapSideCombine()
+            ? aggregator.get().combineCombinersByKey((Iterator<Product2<K, C>>) records, context)
+            : ((Aggregator<K, Object, C>) aggregator.get())
+                .combineValuesByKey((Iterator<Product2<K, Object>>) records, context);
+    return (Iterator<Product2<K, C>>) combined;
+  }
+
+  /** Values that were combined on the map side are merged, not combined once more. */
+  private Option<?> sortingAggregator() {
+    if (dependency.aggregator().isEmpty() || !dependency.mapSideCombine()) {
+      return dependency.aggregator();
+    }
+    Function2<C, C, C> merge = dependency.aggregator().get().mergeCombiners();
+    return Option.apply(new Aggregator<K, C, C>(combiner -> combiner, merge, merge));
+  }
+}

@@ -1,0 +1,63 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.read;
+
+import java.io.InputStream;
+import org.apache.spark.serializer.SerializerInstance;
+import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
+import org.apache.spark.storage.BlockId;
+import scala.Tuple2;
+import scala.collection.AbstractIterator;
+import scala.collection.Iterator;
+
+/**
+ * The records of one stream after the other, counted. Used by the task's thread only. Written out
+ * because flatMap and map differ in binary form between Scala 2.12 and 2.13.
+ */
+final class RecordIterator extends AbstractIterator<Tuple2<Object, Object>> {
+  private final Iterator<Tuple2<BlockId, InputStream>> streams;
+  private final SerializerInstance serializer;
+  private final ShuffleReadMetricsReporter metrics;
+  private Iterator<Tuple2<Object, Object>> records;
+
+  RecordIterator(
+      Iterator<Tuple2<BlockId, InputStream>> streams,
+      SerializerInstance serializer,
+      ShuffleReadMetricsReporter metrics) {
+    this.streams = streams;
+    this.serializer = serializer;
+    this.metrics = metrics;
+  }
+
+  @Override
+  public boolean hasNext() {
+    while (records == null || !records.hasNext()) {
+      if (!streams.hasNext()) {
+        return false;
+      }
+      // At its end this iterator closes the stream below it.
+      records = serializer.deserializeStream(streams.next()._2()).asKeyValueIterator();
+    }
+    return true;
+  }
+
+  @Override
+  public Tuple2<Object, Object> next() {
+    if (!hasNext()) {
+      throw new java.util.NoSuchElementException("no more records");
+    }
+    metrics.incRecordsRead(1);
+    return records.next();
+  }
+}

@@ -1,0 +1,68 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.read;
+
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.network.shuffle.BlockFetchingListener;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+
+/**
+ * Passes the answers of Spark's own client on, each block's once, and counts them. Safe for any
+ * thread.
+ */
+final class TcpAnswers implements BlockFetchingListener {
+  private final BlockFetchingListener listener;
+  private final ShuffleCounters counters;
+  private final Set<String> open;
+
+  TcpAnswers(String[] blockIds, BlockFetchingListener listener, ShuffleCounters counters) {
+    this.listener = listener;
+    this.counters = counters;
+    this.open = new HashSet<>(Arrays.asList(blockIds));
+  }
+
+  @Override
+  public void onBlockFetchSuccess(String blockId, ManagedBuffer buffer) {
+    if (close(blockId)) {
+      counters.increment(Counter.TCP_BLOCKS_READ);
+      counters.add(Counter.TCP_BYTES_READ, buffer.size());
+      listener.onBlockFetchSuccess(blockId, buffer);
+    }
+  }
+
+  @Override
+  public void onBlockFetchFailure(String blockId, Throwable failure) {
+    if (close(blockId)) {
+      listener.onBlockFetchFailure(blockId, failure);
+    }
+  }
+
+  /** Fails every block that has no answer yet. */
+  void failRest(Throwable failure) {
+    List<String> rest;
+    synchronized (this) {
+      rest = List.copyOf(open);
+    }
+    rest.forEach(blockId -> onBlockFetchFailure(blockId, failure));
+  }
+
+  private synchronized boolean close(String blockId) {
+    return open.remove(blockId);
+  }
+}

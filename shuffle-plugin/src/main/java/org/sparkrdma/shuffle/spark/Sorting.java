@@ -1,0 +1,75 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.spark;
+
+import java.lang.reflect.Constructor;
+import java.lang.reflect.InvocationTargetException;
+import org.apache.spark.Aggregator;
+import org.apache.spark.Partitioner;
+import org.apache.spark.TaskContext;
+import org.apache.spark.serializer.Serializer;
+import org.apache.spark.shuffle.checksum.RowBasedChecksum;
+import org.apache.spark.util.collection.ExternalSorter;
+import scala.Option;
+import scala.Product2;
+import scala.collection.Iterator;
+import scala.math.Ordering;
+
+/** Sorts records by key in Spark's ExternalSorter, whose constructor grew in Spark 4.1. */
+public final class Sorting {
+  private static final Constructor<?> SORTER = ExternalSorter.class.getConstructors()[0];
+
+  private Sorting() {}
+
+  /**
+   * The records by key, combined where there is an aggregator; spills and metrics are Spark's.
+   *
+   * @param <K> of keys
+   * @param <V> of values as they come
+   * @param <C> of values as they go
+   */
+  public static <K, V, C> Iterator<Product2<K, C>> sorted(
+      TaskContext context,
+      Option<Aggregator<K, V, C>> aggregator,
+      Ordering<K> ordering,
+      Serializer serializer,
+      Iterator<Product2<K, V>> records) {
+    return Sorting.<K, V, C>sorter(context, aggregator, ordering, serializer)
+        .insertAllAndUpdateMetrics(records);
+  }
+
+  @SuppressWarnings("unchecked")
+  private static <K, V, C> ExternalSorter<K, V, C> sorter(
+      TaskContext context,
+      Option<Aggregator<K, V, C>> aggregator,
+      Ordering<K> ordering,
+      Serializer serializer) {
+    Object[] arguments = new Object[SORTER.getParameterCount()];
+    arguments[0] = context;
+    arguments[1] = aggregator;
+    arguments[2] = Option.<Partitioner>empty();
+    arguments[3] = Option.apply(ordering);
+    arguments[4] = serializer;
+    if (arguments.length > 5) {
+      arguments[5] = new RowBasedChecksum[0];
+    }
+    try {
+      return (ExternalSorter<K, V, C>) SORTER.newInstance(arguments);
+    } catch (InvocationTargetException e) {
+      throw new IllegalStateException("Spark's sorter failed to start", e.getCause());
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException("Spark's sorter has another constructor: " + SORTER, e);
+    }
+  }
+}

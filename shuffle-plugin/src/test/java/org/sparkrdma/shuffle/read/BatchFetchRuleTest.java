@@ -1,0 +1,58 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.read;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.apache.spark.SparkConf;
+import org.apache.spark.serializer.JavaSerializer;
+import org.apache.spark.serializer.KryoSerializer;
+import org.apache.spark.serializer.Serializer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class BatchFetchRuleTest {
+  private final SparkConf conf = new SparkConf(false);
+  private final Serializer kryo = new KryoSerializer(conf);
+
+  @ParameterizedTest
+  @ValueSource(strings = {"lz4", "lzf", "snappy", "zstd"})
+  void shouldAllowBatchesWithEveryCodecThatCanBeJoined(String codec) {
+    conf.set("spark.io.compression.codec", codec);
+    assertThat(BatchFetchRule.allows(conf, kryo)).isTrue();
+  }
+
+  @Test
+  void shouldAllowBatchesWithoutCompression() {
+    assertThat(BatchFetchRule.allows(conf.set("spark.shuffle.compress", "false"), kryo)).isTrue();
+  }
+
+  @Test
+  void shouldForbidBatchesOfASerializerWithState() {
+    assertThat(BatchFetchRule.allows(conf, new JavaSerializer(conf))).isFalse();
+  }
+
+  @Test
+  void shouldForbidBatchesOfEncryptedBlocks() {
+    conf.set("spark.io.encryption.enabled", "true");
+    assertThat(BatchFetchRule.allows(conf, kryo)).isFalse();
+  }
+
+  @Test
+  void shouldForbidBatchesInTheOldProtocol() {
+    conf.set("spark.shuffle.useOldFetchProtocol", "true");
+    assertThat(BatchFetchRule.allows(conf, kryo)).isFalse();
+  }
+}

@@ -1,0 +1,56 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.read;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.apache.spark.storage.ShuffleBlockBatchId;
+import org.apache.spark.storage.ShuffleBlockId;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkrdma.shuffle.transport.BlockRange;
+
+class BlockNamesTest {
+  @Test
+  void shouldReadTheNamesThatSparkGives() {
+    assertThat(BlockNames.parse(new ShuffleBlockId(1, 5_000_000_000L, 3).name()))
+        .contains(new BlockRange(1, 5_000_000_000L, 3, 4));
+    assertThat(BlockNames.parse(new ShuffleBlockBatchId(1, 2, 3, 30).name()))
+        .contains(new BlockRange(1, 2, 3, 30));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "",
+        "shuffle_",
+        "shuffle_1_2",
+        "shuffle_1_2_",
+        "shuffle_1_2_3_4_5",
+        "shuffle_1_2_3_3",
+        "shuffle_1_2_-3",
+        "shuffle_1_2_3.data",
+        "shuffle_1_2_2147483647",
+        "shuffle_2147483648_2_3",
+        "shuffle_1_99999999999999999999_3",
+        "shuffle_push_1_0_2_3",
+        "shuffleChunk_1_0_3_4",
+        "shuffleMerged_app_1_0_3",
+        "rdd_1_2",
+      })
+  void shouldLeaveEveryOtherNameAlone(String name) {
+    assertThat(BlockNames.parse(name)).isEmpty();
+  }
+}

@@ -1,0 +1,118 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.read;
+
+import com.codahale.metrics.MetricSet;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import org.apache.spark.network.shuffle.BlockFetchingListener;
+import org.apache.spark.network.shuffle.BlockStoreClient;
+import org.apache.spark.network.shuffle.DownloadFileManager;
+import org.apache.spark.network.shuffle.MergedBlocksMetaListener;
+import org.apache.spark.network.shuffle.checksum.Cause;
+
+/** Stands for Spark's own client: answers at once, except where told otherwise. */
+final class FakeSparkClient extends BlockStoreClient {
+  /** One call of fetchBlocks. */
+  record Call(String host, int port, String executorId, List<String> blockIds) {}
+
+  static final MetricSet METRICS = Map::of;
+
+  final List<Call> calls = new ArrayList<>();
+  final Map<String, CountDownLatch> blackHoles = new ConcurrentHashMap<>();
+  final Map<String, Throwable> failures = new ConcurrentHashMap<>();
+  volatile Error thrown;
+  volatile boolean closed;
+  volatile DownloadFileManager files;
+
+  @Override
+  public void fetchBlocks(
+      String host,
+      int port,
+      String executorId,
+      String[] blockIds,
+      BlockFetchingListener listener,
+      DownloadFileManager files) {
+    synchronized (calls) {
+      calls.add(new Call(host, port, executorId, List.of(blockIds)));
+    }
+    this.files = files;
+    CountDownLatch blackHole = blackHoles.get(host);
+    if (blackHole != null) {
+      awaitQuietly(blackHole);
+    }
+    if (thrown != null) {
+      throw thrown;
+    }
+    for (String blockId : blockIds) {
+      Throwable failure = failures.get(blockId);
+      if (failure == null) {
+        listener.onBlockFetchSuccess(blockId, new FakeBuffer(10));
+      } else {
+        listener.onBlockFetchFailure(blockId, failure);
+      }
+    }
+  }
+
+  private static void awaitQuietly(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  List<Call> calls() {
+    synchronized (calls) {
+      return List.copyOf(calls);
+    }
+  }
+
+  @Override
+  public Cause diagnoseCorruption(
+      String host,
+      int port,
+      String executorId,
+      int shuffleId,
+      long mapId,
+      int reduceId,
+      long checksum,
+      String algorithm) {
+    return Cause.DISK_ISSUE;
+  }
+
+  @Override
+  public void getMergedBlockMeta(
+      String host,
+      int port,
+      int shuffleId,
+      int shuffleMergeId,
+      int reduceId,
+      MergedBlocksMetaListener listener) {
+    listener.onFailure(shuffleId, shuffleMergeId, reduceId, new IllegalStateException("asked"));
+  }
+
+  @Override
+  public MetricSet shuffleMetrics() {
+    return METRICS;
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+  }
+}

@@ -1,0 +1,261 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.read;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import org.apache.spark.network.shuffle.MergedBlockMeta;
+import org.apache.spark.network.shuffle.MergedBlocksMetaListener;
+import org.apache.spark.network.shuffle.checksum.Cause;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.transport.BlockRange;
+import org.sparkrdma.shuffle.transport.BlockTransport;
+
+@Timeout(30)
+class RdmaBlockClientTest {
+  private static final Endpoint PEER =
+      new Endpoint("7", "10.0.0.7", 4_711, "soft", 1, 1, new byte[32]);
+  private static final String HOST = "host7";
+
+  private final FakeSparkClient spark = new FakeSparkClient();
+  private final FakeTransport transport = new FakeTransport();
+  private final CompletableFuture<BlockTransport> up = new CompletableFuture<>();
+  private final Map<String, CompletableFuture<Optional<Endpoint>>> directory = new HashMap<>();
+  private final ShuffleCounters counters = new ShuffleCounters();
+  private final TcpFallback tcp = new TcpFallback(spark, counters, 4);
+  private final RecordingListener listener = new RecordingListener();
+  private Duration startLimit = Duration.ofSeconds(20);
+
+  @AfterEach
+  void close() {
+    tcp.close();
+  }
+
+  @Test
+  void shouldAskTheTransportAtOnceForAKnownPeer() throws InterruptedException {
+    rdmaIsUp();
+    fetch("shuffle_0_11_3", "shuffle_0_12_4_9");
+    FakeTransport.Request request = transport.requests.get(0);
+    assertThat(request.peer()).isSameAs(PEER);
+    assertThat(request.blocks())
+        .containsExactly(new BlockRange(0, 11, 3, 4), new BlockRange(0, 12, 4, 9));
+    request.handler().onFetched(1, new FakeBuffer(100));
+    request.handler().onFetched(0, new FakeBuffer(50));
+    assertThat(listener.awaitAnswers(2)).containsExactly("shuffle_0_12_4_9", "shuffle_0_11_3");
+    assertThat(counters.value(Counter.RDMA_BYTES_READ)).isEqualTo(150);
+    assertThat(counters.value(Counter.RDMA_BLOCKS_READ)).isEqualTo(2);
+    assertThat(spark.calls()).isEmpty();
+  }
+
+  @Test
+  void shouldLeaveOtherKindsOfBlocksToSpark() throws InterruptedException {
+    rdmaIsUp();
+    fetch("shuffleChunk_0_0_3_1", "shuffle_0_11_3", "rdd_1_2");
+    assertThat(listener.awaitAnswers(2)).containsExactly("shuffleChunk_0_0_3_1", "rdd_1_2");
+    assertThat(spark.calls())
+        .containsExactly(
+            new FakeSparkClient.Call(HOST, 7_337, "7", List.of("shuffleChunk_0_0_3_1", "rdd_1_2")));
+    assertThat(transport.requests).hasSize(1);
+    assertThat(counters.value(Counter.TCP_BYTES_READ)).isEqualTo(20);
+  }
+
+  @Test
+  void shouldFetchByTcpInOneRequestFromAPeerWithoutEndpoint() throws InterruptedException {
+    up.complete(transport);
+    directory.put("7", CompletableFuture.completedFuture(Optional.empty()));
+    fetch("shuffle_0_1_0", "shuffle_0_2_0", "shuffle_0_3_0");
+    listener.awaitAnswers(3);
+    assertThat(spark.calls()).hasSize(1);
+    assertThat(counters.value(FallbackReason.NO_ENDPOINT)).isEqualTo(3);
+    assertThat(counters.value(Counter.TCP_BLOCKS_READ)).isEqualTo(3);
+    assertThat(transport.requests).isEmpty();
+  }
+
+  @Test
+  void shouldFetchJustTheFailedBlocksByTcp() throws InterruptedException {
+    rdmaIsUp();
+    fetch("shuffle_0_1_0", "shuffle_0_2_0");
+    var handler = transport.requests.get(0).handler();
+    handler.onFailed(1, FallbackReason.PEER_BUSY, "no room");
+    handler.onFetched(0, new FakeBuffer(5));
+    assertThat(listener.awaitAnswers(2))
+        .containsExactlyInAnyOrder("shuffle_0_1_0", "shuffle_0_2_0");
+    assertThat(spark.calls())
+        .extracting(FakeSparkClient.Call::blockIds)
+        .containsExactly(List.of("shuffle_0_2_0"));
+    assertThat(counters.value(FallbackReason.PEER_BUSY)).isEqualTo(1);
+    assertThat(listener.failures()).isEmpty();
+  }
+
+  @Test
+  void shouldGatherFailuresWhileThePeerIsBeingConnectedTo() throws InterruptedException {
+    rdmaIsUp();
+    CountDownLatch connecting = new CountDownLatch(1);
+    spark.blackHoles.put(HOST, connecting);
+    fetch("rdd_0_0");
+    fetch("shuffle_0_1_0", "shuffle_0_2_0", "shuffle_0_3_0");
+    for (int i = 0; i < 3; i++) {
+      transport.requests.get(0).handler().onFailed(i, FallbackReason.TIMEOUT, "late");
+    }
+    connecting.countDown();
+    listener.awaitAnswers(4);
+    assertThat(spark.calls()).extracting(call -> call.blockIds().size()).containsExactly(1, 3);
+  }
+
+  @Test
+  void shouldAnswerEachBlockOnceWhateverTheTransportSays() throws InterruptedException {
+    rdmaIsUp();
+    fetch("shuffle_0_1_0", "shuffle_0_2_0");
+    var handler = transport.requests.get(0).handler();
+    handler.onFailed(0, FallbackReason.TIMEOUT, "late");
+    handler.onFetched(0, new FakeBuffer(5));
+    handler.onFailed(0, FallbackReason.LOST_PEER, "again");
+    handler.onFetched(1, new FakeBuffer(5));
+    handler.onFetched(1, new FakeBuffer(5));
+    assertThat(listener.awaitAnswers(2)).hasSize(2);
+    tcp.close();
+    assertThat(listener.awaitAnswers(2)).hasSize(2);
+    assertThat(counters.value(FallbackReason.LOST_PEER)).isZero();
+  }
+
+  @Test
+  void shouldNotMakeTheTaskWaitForTheDirectory() throws InterruptedException {
+    up.complete(transport);
+    CompletableFuture<Optional<Endpoint>> lookup = new CompletableFuture<>();
+    directory.put("7", lookup);
+    fetch("shuffle_0_1_0");
+    assertThat(transport.requests).isEmpty();
+    lookup.complete(Optional.of(PEER));
+    assertThat(transport.requests).hasSize(1);
+  }
+
+  @Test
+  void shouldNotMakeTheTaskWaitForRdmaToStart() throws InterruptedException {
+    directory.put("7", CompletableFuture.completedFuture(Optional.of(PEER)));
+    fetch("shuffle_0_1_0");
+    fetch("shuffle_0_2_0");
+    up.complete(transport);
+    assertThat(transport.requests).hasSize(2);
+  }
+
+  @Test
+  void shouldFetchByTcpWhenRdmaDoesNotStart() throws InterruptedException {
+    directory.put("7", CompletableFuture.completedFuture(Optional.of(PEER)));
+    fetch("shuffle_0_1_0");
+    up.completeExceptionally(new IllegalStateException("RDMA is off"));
+    fetch("shuffle_0_2_0");
+    listener.awaitAnswers(2);
+    assertThat(counters.value(FallbackReason.UNAVAILABLE)).isEqualTo(2);
+  }
+
+  @Test
+  void shouldFetchByTcpWhenRdmaDoesNotStartInTime() throws InterruptedException {
+    startLimit = Duration.ofMillis(1);
+    directory.put("7", CompletableFuture.completedFuture(Optional.of(PEER)));
+    fetch("shuffle_0_1_0");
+    listener.awaitAnswers(1);
+    assertThat(counters.value(FallbackReason.UNAVAILABLE)).isEqualTo(1);
+  }
+
+  @Test
+  void shouldHandOnSparksOwnFailureWhenTcpFailsToo() throws InterruptedException {
+    rdmaIsUp();
+    IOException own = new IOException("connection reset");
+    spark.failures.put("shuffle_0_2_0", own);
+    fetch("shuffle_0_1_0", "shuffle_0_2_0");
+    var handler = transport.requests.get(0).handler();
+    handler.onFailed(0, FallbackReason.LOST_PEER, "gone");
+    handler.onFailed(1, FallbackReason.LOST_PEER, "gone");
+    listener.awaitAnswers(2);
+    assertThat(listener.failures()).containsOnly(Map.entry("shuffle_0_2_0", own));
+  }
+
+  @Test
+  void shouldFailEveryBlockWhenSparksClientThrows() throws InterruptedException {
+    rdmaIsUp();
+    spark.thrown = new AssertionError("broken");
+    transport.thrown = new IllegalStateException("broken too");
+    fetch("shuffle_0_1_0", "shuffle_0_2_0");
+    listener.awaitAnswers(2);
+    assertThat(listener.failures()).hasSize(2).containsValue(spark.thrown);
+  }
+
+  @Test
+  void shouldPassOnWhereLargeBlocksGo() throws InterruptedException {
+    rdmaIsUp();
+    var files = new NoFiles();
+    client().fetchBlocks(HOST, 7_337, "7", new String[] {"shuffle_0_1_0"}, listener, files);
+    assertThat(transport.requests.get(0).files()).isSameAs(files);
+    transport.requests.get(0).handler().onFailed(0, FallbackReason.DISK, "full");
+    listener.awaitAnswers(1);
+    assertThat(spark.files).isSameAs(files);
+  }
+
+  @Test
+  void shouldLeaveEverythingElseToSparksClientAndNeverCloseIt() throws IOException {
+    List<String> told = new ArrayList<>();
+    RdmaBlockClient client = client();
+    assertThat(client.diagnoseCorruption(HOST, 1, "7", 0, 0, 0, 0, "ADLER32"))
+        .isEqualTo(Cause.DISK_ISSUE);
+    assertThat(client.shuffleMetrics()).isSameAs(FakeSparkClient.METRICS);
+    client.getMergedBlockMeta(
+        HOST,
+        1,
+        0,
+        0,
+        0,
+        new MergedBlocksMetaListener() {
+          @Override
+          public void onSuccess(int shuffleId, int mergeId, int reduceId, MergedBlockMeta meta) {
+            told.add("success");
+          }
+
+          @Override
+          public void onFailure(int shuffleId, int mergeId, int reduceId, Throwable failure) {
+            told.add(failure.getMessage());
+          }
+        });
+    assertThat(told).containsExactly("asked");
+    client.close();
+    assertThat(spark.closed).isFalse();
+  }
+
+  private void rdmaIsUp() {
+    up.complete(transport);
+    directory.put("7", CompletableFuture.completedFuture(Optional.of(PEER)));
+  }
+
+  private void fetch(String... blockIds) {
+    client().fetchBlocks(HOST, 7_337, "7", blockIds, listener, null);
+  }
+
+  private RdmaBlockClient client() {
+    return new RdmaBlockClient(spark, up, directory::get, tcp, counters, startLimit);
+  }
+}

@@ -1,0 +1,115 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.read;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+
+@Timeout(60)
+class TcpFallbackTest {
+  private final FakeSparkClient spark = new FakeSparkClient();
+  private final ShuffleCounters counters = new ShuffleCounters();
+  private final TcpFallback tcp = new TcpFallback(spark, counters, 4);
+
+  @AfterEach
+  void close() {
+    tcp.close();
+  }
+
+  @Test
+  void shouldFetchFromTheLivingWhileAPeerDoesNotAnswer() throws InterruptedException {
+    CountDownLatch never = new CountDownLatch(1);
+    spark.blackHoles.put("hole", never);
+    RecordingListener dead = new RecordingListener();
+    RecordingListener living = new RecordingListener();
+    for (int i = 0; i < 20; i++) {
+      fetch("hole", "shuffle_0_" + i + "_0", dead);
+    }
+    for (int i = 0; i < 20; i++) {
+      fetch("host" + i % 3, "shuffle_1_" + i + "_0", living);
+    }
+    assertThat(living.awaitAnswers(20)).hasSize(20);
+    assertThat(callsTo("hole")).isLessThanOrEqualTo(1);
+    assertThat(counters.value(Counter.TCP_BLOCKS_READ)).isEqualTo(20);
+    never.countDown();
+    assertThat(dead.awaitAnswers(20)).hasSize(20);
+  }
+
+  @Test
+  void shouldConnectToOnePlaceOnceAtATime() throws InterruptedException {
+    CountDownLatch slow = new CountDownLatch(1);
+    spark.blackHoles.put("slow", slow);
+    RecordingListener listener = new RecordingListener();
+    fetch("slow", "shuffle_0_0_0", listener);
+    fetch("slow", "shuffle_0_1_0", listener);
+    RecordingListener other = new RecordingListener();
+    fetch("other", "shuffle_0_2_0", other);
+    other.awaitAnswers(1);
+    slow.countDown();
+    assertThat(listener.awaitAnswers(2)).containsExactly("shuffle_0_0_0", "shuffle_0_1_0");
+  }
+
+  @Test
+  void shouldKeepTheLatencyOfTheLivingWhileAPeerDoesNotAnswer() throws InterruptedException {
+    long alone = p99Ns();
+    spark.blackHoles.put("hole", new CountDownLatch(1));
+    RecordingListener dead = new RecordingListener();
+    for (int i = 0; i < 100; i++) {
+      fetch("hole", "shuffle_0_" + i + "_0", dead);
+    }
+    // Wide, for a machine that does other things too; behind the hole nothing would ever come.
+    assertThat(p99Ns()).isLessThan(20 * alone + Duration.ofMillis(250).toNanos());
+  }
+
+  private long p99Ns() throws InterruptedException {
+    long[] tookNs = new long[1_000];
+    for (int i = 0; i < tookNs.length; i++) {
+      RecordingListener listener = new RecordingListener();
+      long begunNs = System.nanoTime();
+      fetch("host" + i % 3, "shuffle_1_" + i + "_0", listener);
+      listener.awaitAnswers(1);
+      tookNs[i] = System.nanoTime() - begunNs;
+    }
+    Arrays.sort(tookNs);
+    return tookNs[tookNs.length * 99 / 100];
+  }
+
+  @Test
+  void shouldFailWhatIsQueuedWhenClosed() throws InterruptedException {
+    spark.blackHoles.put("hole", new CountDownLatch(1));
+    RecordingListener listener = new RecordingListener();
+    fetch("hole", "shuffle_0_0_0", listener);
+    fetch("hole", "shuffle_0_1_0", listener);
+    tcp.close();
+    fetch("hole", "shuffle_0_2_0", listener);
+    assertThat(listener.awaitAnswers(3)).hasSize(3);
+    assertThat(listener.failures()).containsKey("shuffle_0_2_0");
+  }
+
+  private long callsTo(String host) {
+    return spark.calls().stream().filter(call -> call.host().equals(host)).count();
+  }
+
+  private void fetch(String host, String blockId, RecordingListener listener) {
+    tcp.fetch(new PeerAddress(host, host, 7_337), () -> new String[] {blockId}, listener, null);
+  }
+}

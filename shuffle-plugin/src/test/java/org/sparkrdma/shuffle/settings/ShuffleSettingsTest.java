@@ -1,0 +1,195 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.settings;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.apache.spark.SparkConf;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.sparkrdma.shuffle.serve.ServeSettings;
+import org.sparkrdma.verbs.VerbsEngine;
+import org.sparkrdma.verbs.spi.EngineSetting;
+import org.sparkrdma.verbs.spi.EngineSettings;
+import org.sparkrdma.verbs.spi.VerbsProvider;
+
+class ShuffleSettingsTest {
+  private static final String P = ShuffleSetting.PREFIX;
+
+  @ParameterizedTest
+  @EnumSource
+  void shouldAcceptItsOwnDefault(ShuffleSetting setting) {
+    assertThat(setting.parse(setting.defaultText())).isNotNull();
+  }
+
+  @Test
+  void shouldTakeUnitsAsUsersWriteThem() {
+    ShuffleSettings settings =
+        of(Map.of(P + "window", "32m", P + "request.timeout", "1500ms", P + "lease", "2min"));
+    assertThat(settings.serve().windowBytes()).isEqualTo(32 << 20);
+    assertThat(settings.serve().lease()).isEqualTo(Duration.ofMinutes(2));
+    assertThat(settings.transport(1 << 30).requestTimeout()).isEqualTo(Duration.ofMillis(1_500));
+  }
+
+  @Test
+  void shouldDeriveThePoolFromWhatMayBePinned() {
+    assertThat(of(Map.of()).transport(1 << 30).poolBytes()).isEqualTo(1 << 29);
+    assertThat(of(Map.of(P + "pool.max", "64m")).transport(1 << 30).poolBytes())
+        .isEqualTo(64 << 20);
+  }
+
+  @Test
+  void shouldMapChoices() {
+    ShuffleSettings settings = of(Map.of(P + "mode", "required", P + "serve", "copy"));
+    assertThat(settings.mode()).isEqualTo(ShuffleSettings.Mode.REQUIRED);
+    assertThat(settings.serve().mode()).isEqualTo(ServeSettings.Mode.COPY);
+    assertThat(settings.device()).isEmpty();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "window, 17m, a power of two",
+    "window, 32k, 64k to 1g",
+    "window, 16s, units k",
+    "window, -16m, 64k to 1g",
+    "lease, 120, units us",
+    "lease, 5m m, units us",
+    "request.timeout, 99999999999999999d, units us",
+    "port, 70000, 0 to 65535",
+    "port, eighty, 0 to 65535",
+    "verify, yes, 'true, false'",
+    "mode, on, 'auto, required, off'",
+    "engine, verbs, 'auto, ibverbs, disni, soft'",
+    "pinned.max, none, 'auto, or bytes'",
+    "window, '', 64k to 1g",
+  })
+  void shouldNameKeyValueAndWhatIsAllowed(String name, String value, String allowed) {
+    assertThatThrownBy(() -> of(Map.of(P + name, value)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("key=" + P + name + " value=" + value + " allowed=")
+        .hasMessageContaining(allowed);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "modus, mode",
+    "pinnedMax, pinned.max",
+    "requestTimeout, request.timeout",
+    "soft.latncy, soft.latency",
+    "copy.slotts, copy.slots",
+  })
+  void shouldNameTheNearestKeyOfAnUnknownOne(String name, String nearest) {
+    assertThatThrownBy(() -> of(Map.of(P + name, "1")))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("key=" + P + name + " value=1 nearest=" + P + nearest + " allowed=");
+  }
+
+  @Test
+  void shouldRefuseValuesThatDoNotFitTogether() {
+    assertThatThrownBy(() -> of(Map.of(P + "lease", "10s")))
+        .hasMessageContaining("key=" + P + "lease value=10000ms allowed=more than " + P)
+        .hasMessageContaining("request.timeout=30000ms");
+    assertThatThrownBy(() -> of(Map.of(P + "quarantine", "2h", P + "quarantine.max", "1h")))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> of(Map.of(P + "pinned.max", "64m", P + "pool.max", "65m")))
+        .hasMessageContaining("value=65m allowed=at most " + P + "pinned.max=64m");
+  }
+
+  @Test
+  void shouldNoteEveryKeyOfSparkRdmaInsteadOfRefusingIt() {
+    FormerSettings.all()
+        .forEach(
+            (name, replacement) ->
+                assertThat(of(Map.of(P + name, "whatever")).notes())
+                    .singleElement()
+                    .asString()
+                    .contains(P + name, replacement));
+  }
+
+  @Test
+  void shouldOnlyNameExistingKeysAsReplacements() {
+    List<String> keys = List.of(ShuffleSetting.values()).stream().map(ShuffleSetting::key).toList();
+    String start = "replaced by " + P;
+    assertThat(FormerSettings.all().values())
+        .filteredOn(text -> text.startsWith(start))
+        .allSatisfy(text -> assertThat(keys).contains(text.substring("replaced by ".length())));
+  }
+
+  @Test
+  void shouldHandTheEnginesTheirOwnKeysWithoutThePrefix() {
+    ShuffleSettings settings = of(Map.of(P + "soft.latency", "5us"));
+    assertThat(settings.engineSettings().values())
+        .containsExactly(Map.entry("soft.latency", "5us"));
+  }
+
+  @Test
+  void shouldLetTheEngineJudgeItsValues() {
+    assertThatThrownBy(() -> of(Map.of(P + "soft.latency", "bad")))
+        .hasMessage("key=soft.latency value=bad");
+  }
+
+  @Test
+  void shouldPassKeysOfAnEngineThatThisJvmCannotLoad() {
+    assertThat(of(Map.of(P + "ibverbs.anything", "1")).engineSettings().values())
+        .containsKey("ibverbs.anything");
+  }
+
+  @Test
+  void shouldReadOnlyItsOwnKeysFromSpark() {
+    SparkConf conf = new SparkConf(false).set("spark.shuffle.rdmaX", "1").set(P + "port", "4711");
+    assertThat(ShuffleSettings.of(conf).port()).isEqualTo(4_711);
+  }
+
+  private static ShuffleSettings of(Map<String, String> texts) {
+    return ShuffleSettings.of(texts, List.of(new OneKeyProvider()));
+  }
+
+  private static final class OneKeyProvider implements VerbsProvider {
+    private static final EngineSetting LATENCY =
+        new EngineSetting("soft.latency", "0us", "a time", "slower");
+
+    @Override
+    public String name() {
+      return "soft";
+    }
+
+    @Override
+    public int order() {
+      return -1;
+    }
+
+    @Override
+    public List<EngineSetting> settings() {
+      return List.of(LATENCY);
+    }
+
+    @Override
+    public void validate(EngineSettings settings) {
+      if (settings.value(LATENCY).equals("bad")) {
+        throw new IllegalArgumentException("key=soft.latency value=bad");
+      }
+    }
+
+    @Override
+    public VerbsEngine load(EngineSettings settings) {
+      throw new UnsupportedOperationException("only settings are asked for");
+    }
+  }
+}
