@@ -1,0 +1,116 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle;
+
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.lang.conditions.ArchConditions.onlyDependOnClassesThat;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import java.util.Arrays;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Who may know whom inside the plug-in. */
+class ArchitectureTest {
+  private static final String ROOT = "org.sparkrdma.shuffle";
+  private static final JavaClasses CLASSES =
+      new ClassFileImporter()
+          .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+          .importPackages(ROOT);
+
+  @Test
+  void shouldKeepPackagesFreeOfCycles() {
+    slices().matching(ROOT + ".(*)..").should().beFreeOfCycles().check(CLASSES);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "metrics, ''",
+    "wire, ''",
+    "spark, ''",
+    "directory, ''",
+    "block, metrics",
+    "serve, 'metrics wire'",
+    "transport, 'metrics wire directory block serve'",
+    "settings, 'transport serve'",
+    "read, 'metrics directory transport spark settings'",
+  })
+  void shouldKnowOnlyWhatLiesBelow(String name, String known) {
+    String own = ROOT + "." + name + "..";
+    String[] allowed =
+        Stream.concat(
+                Stream.of(own),
+                Arrays.stream(known.split(" ", -1))
+                    .filter(other -> !other.isEmpty())
+                    .map(other -> ROOT + "." + other + ".."))
+            .toArray(String[]::new);
+    DescribedPredicate<JavaClass> foreign =
+        DescribedPredicate.not(resideInAnyPackage(ROOT, ROOT + ".."));
+    classes()
+        .that()
+        .resideInAPackage(own)
+        .should(onlyDependOnClassesThat(resideInAnyPackage(allowed).or(foreign)))
+        .check(CLASSES);
+  }
+
+  @Test
+  void shouldKnowEnginesByTheirInterfaceOnly() {
+    noClasses()
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage(
+            "org.sparkrdma.verbs.soft..",
+            "org.sparkrdma.verbs.ibverbs..",
+            "org.sparkrdma.verbs.disni..")
+        .check(CLASSES);
+  }
+
+  @Test
+  void shouldTouchWhatDiffersBetweenSparkLinesInOnePlace() {
+    noClasses()
+        .that()
+        .resideOutsideOfPackage(ROOT + ".spark..")
+        .should()
+        .dependOnClassesThat()
+        .haveNameMatching(
+            "org\\.apache\\.spark\\.(util\\.collection\\.ExternalSorter.*"
+                + "|shuffle\\.checksum\\.RowBasedChecksum.*"
+                + "|internal\\.SparkLogger.*"
+                + "|ui\\..*)")
+        .check(CLASSES);
+    noClasses()
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage("jakarta.servlet..", "javax.servlet..", "org.json4s..")
+        .check(CLASSES);
+  }
+
+  @Test
+  void shouldPutNothingIntoSparksPackages() {
+    ClassFileImporter importer = new ClassFileImporter();
+    assertThat(importer.importPath("target/classes"))
+        .isNotEmpty()
+        .allMatch(type -> type.getPackageName().startsWith(ROOT));
+  }
+}

@@ -1,0 +1,111 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.settings;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.sparkrdma.verbs.Verbs;
+import org.sparkrdma.verbs.spi.VerbsProvider;
+
+class ConfigurationPageTest {
+  private static final Path PAGE = Path.of("..", "docs", "configuration.md");
+  private static final String UPDATE = "update.docs";
+
+  @Test
+  void shouldBeThePageThatTheSettingsGive() throws IOException {
+    String page = page();
+    if (Boolean.getBoolean(UPDATE)) {
+      Files.createDirectories(PAGE.getParent());
+      Files.writeString(PAGE, page);
+    }
+    assertThat(Files.readString(PAGE))
+        .as("regenerate it by: ./mvnw test -pl shuffle-plugin -am -D" + UPDATE + "=true")
+        .isEqualTo(page);
+  }
+
+  private static String page() {
+    StringBuilder page = new StringBuilder();
+    page.append(
+        """
+        # Configuration
+
+        <!-- Generated from the settings in the code by ConfigurationPageTest; do not edit. -->
+
+        Settings are read once, when the application starts, and checked on the driver: an unknown
+        key under `spark.shuffle.rdma.`, a value out of range or a wrong unit stops it with one
+        sentence that names key, value, what is allowed and the nearest known key.
+
+        ## The plug-in
+
+        """);
+    tableHead(page);
+    for (ShuffleSetting setting : ShuffleSetting.values()) {
+      row(page, setting.key(), setting.defaultText(), setting.allowed(), setting.meaning());
+    }
+    for (VerbsProvider provider : Verbs.providers()) {
+      // Other engines need a newer Java, or hardware's libraries, to be loaded at all.
+      if (provider.name().equals("soft")) {
+        engine(page, provider);
+      }
+    }
+    page.append(
+        """
+
+        ## Keys of SparkRDMA
+
+        Accepted without effect, and reported once.
+
+        | Key | What became of it |
+        |---|---|
+        """);
+    FormerSettings.all()
+        .forEach((name, text) -> page.append(line(code(ShuffleSetting.PREFIX + name), text)));
+    return page.toString();
+  }
+
+  private static void engine(StringBuilder page, VerbsProvider provider) {
+    page.append("\n## The engine ").append(code(provider.name())).append("\n\n");
+    tableHead(page);
+    for (var setting : provider.settings()) {
+      row(
+          page,
+          ShuffleSetting.PREFIX + setting.key(),
+          setting.defaultValue(),
+          setting.allowed(),
+          setting.meaning());
+    }
+  }
+
+  private static void tableHead(StringBuilder page) {
+    page.append("| Key | Default | Allowed | Meaning |\n|---|---|---|---|\n");
+  }
+
+  private static void row(
+      StringBuilder page, String key, String defaultText, String allowed, String meaning) {
+    String shown = defaultText.isEmpty() ? "(empty)" : code(defaultText);
+    page.append(line(code(key), shown, allowed, meaning));
+  }
+
+  private static String line(String... cells) {
+    return "| " + String.join(" | ", cells) + " |\n";
+  }
+
+  private static String code(String text) {
+    return "`" + text + "`";
+  }
+}
