@@ -122,11 +122,11 @@ public abstract class VerbsContract {
     }
   }
 
-  /** Yields until the condition, which does the polling, holds. */
+  /** Spins until the condition, which does the polling, holds. */
   static void untilAlone(BooleanSupplier condition) {
     long deadline = System.nanoTime() + PATIENCE.toNanos();
     while (!condition.getAsBoolean()) {
-      Thread.yield();
+      Thread.onSpinWait();
       assertThat(System.nanoTime() - deadline).as("patience").isNegative();
     }
   }
