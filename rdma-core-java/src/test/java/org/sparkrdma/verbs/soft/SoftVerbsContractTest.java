@@ -19,9 +19,11 @@ import org.sparkrdma.verbs.contract.ConnectionContract;
 import org.sparkrdma.verbs.contract.DeviceContract;
 import org.sparkrdma.verbs.contract.EngineUnderTest;
 import org.sparkrdma.verbs.contract.FileRegionContract;
+import org.sparkrdma.verbs.contract.LateContract;
 import org.sparkrdma.verbs.contract.MemoryContract;
 import org.sparkrdma.verbs.contract.ReadContract;
 import org.sparkrdma.verbs.contract.SendContract;
+import org.sparkrdma.verbs.contract.TwoProcessContract;
 import org.sparkrdma.verbs.contract.WriteContract;
 
 /** The contract suite over the soft engine. */
@@ -84,6 +86,22 @@ class SoftVerbsContractTest {
 
   @Nested
   class Devices extends DeviceContract {
+    @Override
+    protected EngineUnderTest engine() {
+      return SoftUnderTest.ENGINE;
+    }
+  }
+
+  @Nested
+  class TwoProcesses extends TwoProcessContract {
+    @Override
+    protected EngineUnderTest engine() {
+      return SoftUnderTest.ENGINE;
+    }
+  }
+
+  @Nested
+  class LateReads extends LateContract {
     @Override
     protected EngineUnderTest engine() {
       return SoftUnderTest.ENGINE;
