@@ -26,8 +26,8 @@ import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.ConnectionManager;
 import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.DeviceInfo;
-import org.sparkrdma.verbs.device.OpenResources;
 import org.sparkrdma.verbs.device.DeviceLimits;
+import org.sparkrdma.verbs.device.OpenResources;
 import org.sparkrdma.verbs.device.Transport;
 
 /** Has memory and facts, and nothing else of a device. */
