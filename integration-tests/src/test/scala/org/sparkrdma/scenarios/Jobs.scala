@@ -109,6 +109,7 @@ private[scenarios] object Jobs {
       "spark.sql.shuffle.partitions" -> "8",
       "spark.sql.autoBroadcastJoinThreshold" -> "-1",
       "spark.sql.adaptive.autoBroadcastJoinThreshold" -> "-1",
+      "spark.sql.adaptive.forceOptimizeSkewedJoin" -> "true",
       "spark.sql.adaptive.advisoryPartitionSizeInBytes" -> "64k",
       "spark.sql.adaptive.coalescePartitions.minPartitionSize" -> "1k",
       "spark.sql.adaptive.skewJoin.skewedPartitionFactor" -> "2",

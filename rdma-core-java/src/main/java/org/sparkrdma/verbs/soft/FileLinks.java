@@ -19,6 +19,7 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
@@ -59,20 +60,20 @@ final class FileLinks implements AutoCloseable {
    *     before {@code endBytes}, or its file system has no room for a link
    */
   synchronized LinkedFile acquire(Path file, long endBytes) throws IOException {
-    Map<String, Object> facts = Files.readAttributes(file, "unix:isRegularFile,size,dev,ino");
-    if (!facts.get("isRegularFile").equals(true)) {
+    var facts = Files.readAttributes(file, BasicFileAttributes.class);
+    if (!facts.isRegularFile()) {
       throw new IOException("not a regular file: path=" + file);
     }
-    if ((long) facts.get("size") < endBytes) {
+    if (facts.size() < endBytes) {
       throw new IOException(
           "the file ends before the range does: path="
               + file
-              + (" fileBytes=" + facts.get("size") + " rangeEnd=" + endBytes));
+              + (" fileBytes=" + facts.size() + " rangeEnd=" + endBytes));
     }
-    Object fileKey = Map.entry(facts.get("dev"), facts.get("ino"));
+    Object fileKey = facts.fileKey();
     LinkedFile linked = byFileKey.get(fileKey);
     if (linked == null) {
-      linked = link(file, fileKey, facts.get("dev"));
+      linked = link(file, fileKey);
       byFileKey.put(fileKey, linked);
     }
     linked.regions++;
@@ -98,12 +99,12 @@ final class FileLinks implements AutoCloseable {
     }
   }
 
-  private LinkedFile link(Path file, Object fileKey, Object store) throws IOException {
+  private LinkedFile link(Path file, Object fileKey) throws IOException {
     if (!Files.isReadable(file) || !Files.isWritable(file)) {
       throw new IOException("this process may not read and write the file: path=" + file);
     }
     long fileId = shared.newFileId();
-    Path hardLink = hardLink(file, store, "f" + fileId);
+    Path hardLink = hardLink(file, Files.getAttribute(file, "unix:dev"), "f" + fileId);
     try {
       Files.createSymbolicLink(SharedDirectory.file(shared.path(), fileId), hardLink);
     } catch (IOException e) {

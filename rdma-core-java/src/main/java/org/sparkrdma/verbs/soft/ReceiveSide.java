@@ -104,6 +104,8 @@ final class ReceiveSide {
   /** Forgets all work without a word: the queue pair is destroyed. */
   void drop() {
     receiving = null;
-    head = queue.tail();
+    for (long tail = queue.tail(); head < tail; head++) {
+      queue.entry(head).clear();
+    }
   }
 }

@@ -397,7 +397,9 @@ final class SendSide {
   void drop() {
     cancelTimer();
     sending = null;
-    head = queue.tail();
+    for (long tail = queue.tail(); head < tail; head++) {
+      queue.entry(head).clear();
+    }
     next = head;
     link = null;
     peer = null;

@@ -34,9 +34,10 @@ final class SoftMemory implements HostMemory {
   private final long fileId;
   private final long address;
   private final long lengthBytes;
-  private final Mapping mapping;
   private int regions;
-  private volatile boolean closed;
+
+  /** Null once closed, so that it goes with the last slice. */
+  private volatile Mapping mapping;
 
   private SoftMemory(SoftDevice device, Path file, long fileId, long length, Mapping mapping) {
     this.device = device;
@@ -90,10 +91,11 @@ final class SoftMemory implements HostMemory {
   @Override
   public ByteBuffer slice(long offset, int length) {
     Objects.checkFromIndexSize(offset, length, lengthBytes);
-    if (closed) {
+    Mapping open = mapping;
+    if (open == null) {
       throw new IllegalStateException("memory is closed");
     }
-    return mapping.slice(offset, length);
+    return open.slice(offset, length);
   }
 
   SoftDevice device() {
@@ -109,13 +111,8 @@ final class SoftMemory implements HostMemory {
     return mapping.view(offset, length);
   }
 
-  /** A new view for any thread. */
-  ByteBuffer ownerView(long offset, int length) {
-    return mapping.slice(offset, length);
-  }
-
   synchronized void retain() {
-    if (closed) {
+    if (mapping == null) {
       throw new IllegalStateException("memory is closed");
     }
     regions++;
@@ -127,16 +124,17 @@ final class SoftMemory implements HostMemory {
 
   @Override
   public synchronized void close() {
-    if (closed) {
+    Mapping open = mapping;
+    if (open == null) {
       return;
     }
     if (regions > 0) {
       throw new IllegalStateException("memory has regions: regions=" + regions);
     }
-    closed = true;
+    mapping = null;
     device.forget(this);
     try {
-      mapping.close();
+      open.close();
       Files.deleteIfExists(file);
     } catch (IOException e) {
       throw new java.io.UncheckedIOException(e);

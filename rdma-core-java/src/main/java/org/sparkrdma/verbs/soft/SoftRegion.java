@@ -17,6 +17,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.RemoteRegion;
@@ -35,6 +36,7 @@ final class SoftRegion implements MemoryRegion {
   private final Set<AccessFlag> access;
   private RemoteRegion remote;
   private int index = -1;
+  private final AtomicInteger localUses = new AtomicInteger();
   private volatile boolean closed;
 
   /** Of memory; it is retained by the caller. */
@@ -129,6 +131,16 @@ final class SoftRegion implements MemoryRegion {
     return file != null;
   }
 
+  /** A posted request names it as local memory. */
+  void retainLocal() {
+    localUses.incrementAndGet();
+  }
+
+  /** The request is done. */
+  void releaseLocal() {
+    localUses.decrementAndGet();
+  }
+
   boolean isLocallyWritable() {
     return access.contains(AccessFlag.LOCAL_WRITE);
   }
@@ -140,7 +152,7 @@ final class SoftRegion implements MemoryRegion {
 
   /** A view for the posting thread, to copy inline data from; never of a file. */
   ByteBuffer ownerView(long offset, int length) {
-    return memory.ownerView(fileOffset + offset, length);
+    return memory.slice(fileOffset + offset, length);
   }
 
   /** The file behind it, for the device thread; never of memory. */
@@ -157,9 +169,11 @@ final class SoftRegion implements MemoryRegion {
       closed = true;
     }
     domain.device().regions().retire(this);
-    if (memory != null) {
-      // The device thread may be in the middle of using it for its own side.
+    if (localUses.get() > 0) {
+      // The device thread may be in the middle of it; what begins later sees that it is closed.
       domain.device().thread().call(() -> {});
+    }
+    if (memory != null) {
       memory.release();
     } else {
       domain.device().links().release(file);

@@ -74,7 +74,9 @@ final class WorkEntry {
       regions[i] = (SoftRegion) request.region(i);
       offsets[i] = request.offset(i);
       lengths[i] = request.length(i);
-      if (inline) {
+      if (!inline) {
+        regions[i].retainLocal();
+      } else {
         inlineData.put(
             ((SoftRegion) request.region(i)).ownerView(request.offset(i), request.length(i)));
       }
@@ -95,6 +97,9 @@ final class WorkEntry {
   /** Lets go of the regions, so that nothing keeps their memory mapped. */
   void clear() {
     for (int i = 0; i < elements; i++) {
+      if (!inline) {
+        regions[i].releaseLocal();
+      }
       regions[i] = null;
     }
     elements = 0;

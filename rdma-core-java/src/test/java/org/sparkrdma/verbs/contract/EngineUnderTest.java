@@ -25,6 +25,8 @@ import java.util.Set;
  * @param settings for loading it
  * @param address on which its device listens
  * @param mappedPath what the mappings of its memory are named after in /proc/self/maps
+ * @param slowReads settings with which the first READ of a device takes half a second; empty when
+ *     the engine has none
  * @param deviations where it differs
  */
 public record EngineUnderTest(
@@ -32,6 +34,7 @@ public record EngineUnderTest(
     Map<String, String> settings,
     InetAddress address,
     Path mappedPath,
+    Map<String, String> slowReads,
     Set<Deviation> deviations) {
   /** Whether the engine differs so. */
   public boolean deviates(Deviation deviation) {

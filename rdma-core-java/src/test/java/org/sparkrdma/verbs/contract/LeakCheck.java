@@ -103,8 +103,13 @@ final class LeakCheck {
 
   private static Set<Thread> threads() {
     return Thread.getAllStackTraces().keySet().stream()
-        .filter(thread -> !thread.getName().startsWith("junit-"))
+        .filter(thread -> !isOfTheJdk(thread.getName()))
         .collect(Collectors.toSet());
+  }
+
+  /** The watchers of time-outs and of child processes, which live on for a while. */
+  private static boolean isOfTheJdk(String name) {
+    return name.startsWith("junit-") || name.startsWith("process reaper");
   }
 
   private long mappings() {

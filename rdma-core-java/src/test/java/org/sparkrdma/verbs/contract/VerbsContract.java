@@ -122,6 +122,15 @@ public abstract class VerbsContract {
     }
   }
 
+  /** Spins until the condition, which does the polling, holds. */
+  static void untilAlone(BooleanSupplier condition) {
+    long deadline = System.nanoTime() + PATIENCE.toNanos();
+    while (!condition.getAsBoolean()) {
+      Thread.onSpinWait();
+      assertThat(System.nanoTime() - deadline).as("patience").isNegative();
+    }
+  }
+
   /** The next event of a node, which must be of this type. */
   final ConnectionEvent event(Node node, ConnectionEvent.Type type) {
     until(() -> !node.events.isEmpty());

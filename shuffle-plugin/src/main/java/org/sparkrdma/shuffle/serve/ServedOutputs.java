@@ -25,13 +25,16 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 /**
  * The map outputs that the server knows: index and checksums are read once and kept.
  *
- * <p>Bounded: the least recently used map output goes, with its windows, when there are too many.
- * One with leases stays, so that there are for a while as many more as are leased. On the server's
- * thread.
+ * <p>Bounded in number and in partitions, which is what their memory depends on: the least recently
+ * used map output goes, with its windows, when there are too many. One with leases stays, so that
+ * there are for a while as many more as are leased. On the server's thread.
  */
 final class ServedOutputs {
   private static final Logger LOGGER = LoggerFactory.getLogger(ServedOutputs.class);
   private static final float LOAD_FACTOR = 0.75f;
+
+  /** Most partitions of all entries together: 32 MiB of heap, at 16 bytes each. */
+  static final int MAX_PARTITIONS = 2 << 20;
 
   private final MapOutputs mapOutputs;
   private final RegisteredFiles files;
@@ -43,6 +46,7 @@ final class ServedOutputs {
   private final Map<Key, ServedOutput> entries = new LinkedHashMap<>(16, LOAD_FACTOR, true);
 
   private final Key wanted = new Key();
+  private long partitions;
 
   ServedOutputs(
       MapOutputs mapOutputs,
@@ -75,22 +79,23 @@ final class ServedOutputs {
     if (mapOutput == null) {
       return null;
     }
-    if (entries.size() >= maxEntries) {
-      evict();
-    }
+    evictFor(mapOutput.partitions());
     ServedOutput output = new ServedOutput(mapOutput, windowBytes);
     Key key = new Key();
     key.set(shuffleId, mapId);
     entries.put(key, output);
+    partitions += mapOutput.partitions();
     return output;
   }
 
-  private void evict() {
+  private void evictFor(int morePartitions) {
     Iterator<ServedOutput> eldestFirst = entries.values().iterator();
-    while (eldestFirst.hasNext() && entries.size() >= maxEntries) {
+    while ((entries.size() >= maxEntries || partitions + morePartitions > MAX_PARTITIONS)
+        && eldestFirst.hasNext()) {
       ServedOutput output = eldestFirst.next();
       if (!output.isLeased()) {
         eldestFirst.remove();
+        partitions -= output.mapOutput().partitions();
         counters.add(Counter.WINDOWS_EVICTED, files.deregisterIdle(output));
       }
     }
@@ -103,6 +108,7 @@ final class ServedOutputs {
       Map.Entry<Key, ServedOutput> entry = all.next();
       if (entry.getKey().shuffleId == shuffleId) {
         all.remove();
+        partitions -= entry.getValue().mapOutput().partitions();
         forget(entry.getValue(), forgetting);
       }
     }
@@ -120,6 +126,7 @@ final class ServedOutputs {
   void close() {
     entries.values().forEach(files::deregisterIdle);
     entries.clear();
+    partitions = 0;
   }
 
   /** Names a map output; changed only while it is not in the map. */

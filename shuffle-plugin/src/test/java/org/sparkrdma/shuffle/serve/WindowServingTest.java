@@ -210,6 +210,23 @@ class WindowServingTest {
   }
 
   @Test
+  void shouldBoundThePartitionsThatItRemembers() throws IOException {
+    try (var on = ServerFixture.of(folder, Mode.WINDOW, 0, 1 << 20)) {
+      int half = ServedOutputs.MAX_PARTITIONS / 2;
+      for (int map = 0; map < 3; map++) {
+        on.outputs.add(1, map, new MapOutput(folder, new long[half + 1], null));
+      }
+      for (int map : new int[] {0, 1, 0, 2, 0, 1}) {
+        assertThat(on.ask(9, Wanted.of(1, map, 0, half)).kinds()).containsExactly(Kind.LOCATED);
+      }
+      assertThat(on.outputs.opened()).as("0 and 1, 2 for 1, 1 for 2").isEqualTo(4);
+      on.server.forgetShuffle(1, () -> {});
+      on.ask(9, Wanted.of(1, 0, 0, half), Wanted.of(1, 1, 0, half), Wanted.of(1, 0, 0, half));
+      assertThat(on.outputs.opened()).isEqualTo(6);
+    }
+  }
+
+  @Test
   void shouldLeaveARefusedFileAloneForASecond() throws IOException {
     try (var on = ServerFixture.of(folder, Mode.WINDOW, 0, 1 << 20)) {
       on.outputs.write(1, 5, random, true, 100, 2000, 300);

@@ -1,0 +1,150 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.Map;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+import org.sparkrdma.verbs.QueuePairSettings;
+import org.sparkrdma.verbs.Verbs;
+import org.sparkrdma.verbs.VerbsEngine;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.cm.Connection;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
+import org.sparkrdma.verbs.cm.Listener;
+import org.sparkrdma.verbs.device.Capability;
+import org.sparkrdma.verbs.device.DeviceInfo;
+import org.sparkrdma.verbs.device.DeviceLimits;
+import org.sparkrdma.verbs.device.OpenResources;
+import org.sparkrdma.verbs.device.PortState;
+import org.sparkrdma.verbs.spi.EngineSetting;
+import org.sparkrdma.verbs.spi.EngineSettings;
+import org.sparkrdma.verbs.spi.VerbsProvider;
+
+/** Engines, devices and their facts. */
+public abstract class DeviceContract extends VerbsContract {
+  private VerbsProvider provider() {
+    return Verbs.providers().stream()
+        .filter(p -> p.name().equals(engine().name()))
+        .findFirst()
+        .orElseThrow();
+  }
+
+  @Test
+  void shouldTellTheFactsOfItsDevice() {
+    DeviceInfo info = client.device.info();
+    assertThat(info.name()).isNotEmpty();
+    assertThat(info.engine()).isEqualTo(engine().name());
+    assertThat(info.transport()).isNotNull();
+    assertThat(info.ports()).isNotEmpty();
+    assertThat(info.ports().get(0).number()).isEqualTo(1);
+    assertThat(info.ports()).anyMatch(port -> port.state() == PortState.ACTIVE);
+    assertThat(info.ports().get(0).activeMtuBytes()).isPositive();
+    assertThat(info.ports().get(0).gids()).anyMatch(g -> g.address().equals(engine().address()));
+  }
+
+  @Test
+  void shouldHaveLimitsThatCanBeUsed() {
+    DeviceLimits limits = client.device.info().limits();
+    assertThat(limits.maxQueuePairs()).isPositive();
+    assertThat(limits.maxQueuePairDepth()).isGreaterThanOrEqualTo(Node.DEPTH);
+    assertThat(limits.maxSge()).isGreaterThanOrEqualTo(limits.maxReadSge());
+    assertThat(limits.maxReadSge()).isPositive();
+    assertThat(limits.maxPrivateDataBytes()).isGreaterThanOrEqualTo(56);
+    assertThat(limits.maxMessageBytes()).isGreaterThanOrEqualTo(1L << 30);
+    assertThat(limits.maxInlineBytes() > 0).isEqualTo(client.device.info().can(Capability.INLINE));
+  }
+
+  @Test
+  void shouldOpenADeviceByItsNameOnly() throws Exception {
+    VerbsEngine engine = load(Map.of());
+    assertThat(engine.name()).isEqualTo(engine().name());
+    assertThatThrownBy(() -> engine.open("no such device")).isInstanceOf(VerbsException.class);
+  }
+
+  @Test
+  void shouldCloseOpenDevicesWithTheEngine() throws Exception {
+    VerbsEngine engine = load(Map.of());
+    Node node = open(engine);
+    node.block(100, 1, Node.READABLE);
+    node.listen(engine());
+    engine.close();
+    engine.close();
+    assertThat(node.device.openResources()).isEqualTo(OpenResources.NONE);
+    assertThatThrownBy(() -> node.device.allocate(1)).isInstanceOf(IllegalStateException.class);
+    node.close();
+  }
+
+  @Test
+  void shouldCountWhatIsOpen() throws Exception {
+    assertThat(client.device.openResources())
+        .isEqualTo(new OpenResources(1, 0, 0, 1, 1, 0, 1, 0, 0));
+    Pair pair = connect();
+    Node.Block block = client.block(100, 1, Node.READABLE);
+    assertThat(client.device.openResources())
+        .isEqualTo(new OpenResources(1, 1, 1, 1, 1, 1, 1, 0, 1));
+    block.region().close();
+    block.memory().close();
+    pair.clientEnd().close();
+    pair.clientEnd().close();
+    client.manager.close();
+    client.manager.close();
+    assertThat(client.device.openResources())
+        .isEqualTo(new OpenResources(1, 0, 0, 1, 1, 0, 0, 0, 0));
+  }
+
+  @Test
+  void shouldRefuseQueuePairsOverTheLimits() throws Exception {
+    DeviceLimits limits = client.device.info().limits();
+    try (Listener listener = server.listen(engine())) {
+      Connection connection = client.resolve(listener.address());
+      event(client, ConnectionEvent.Type.RESOLVED);
+      assertRefused(connection, limits.maxQueuePairDepth() + 1, 1, 0);
+      assertRefused(connection, 1, limits.maxSge() + 1, 0);
+      assertRefused(connection, 1, 1, limits.maxInlineBytes() + 1);
+    }
+  }
+
+  private void assertRefused(Connection connection, int depth, int sge, int inline) {
+    var settings =
+        new QueuePairSettings(
+            client.queue, client.queue, depth, 1, sge, inline, java.util.Set.of());
+    assertThatThrownBy(() -> connection.createQueuePair(client.domain, settings))
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  @Test
+  void shouldListSettingsThatItAccepts() {
+    Map<String, String> defaults = new TreeMap<>();
+    for (EngineSetting setting : provider().settings()) {
+      assertThat(setting.key()).startsWith(engine().name() + ".");
+      assertThat(setting.meaning()).isNotEmpty();
+      assertThat(setting.allowed()).isNotEmpty();
+      defaults.put(setting.key(), setting.defaultValue());
+    }
+    provider().validate(EngineSettings.of(defaults));
+  }
+
+  @Test
+  void shouldRefuseASettingItDoesNotKnow() {
+    String key = engine().name() + ".noSuchSetting";
+    assertThatThrownBy(() -> provider().validate(EngineSettings.of(Map.of(key, "1"))))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining(key);
+    provider().validate(EngineSettings.of(Map.of("another.engines", "1")));
+  }
+}

@@ -1,0 +1,100 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
+
+import java.time.Duration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.sparkrdma.verbs.QueuePairState;
+import org.sparkrdma.verbs.WorkStatus;
+
+/** READs that are still under way when their requester has lost its patience. */
+public abstract class LateContract extends VerbsContract {
+  private static final long DEADLINE_NS = Duration.ofMillis(50).toNanos();
+  private static final long SLOW_NS = Duration.ofSeconds(1).toNanos();
+
+  private Pair pair;
+  private Node.Block source;
+  private Node.Block sink;
+
+  @BeforeEach
+  void postASlowRead() throws Exception {
+    assumeFalse(engine().slowReads().isEmpty(), "the engine cannot be made slow");
+    reopenClient(engine().slowReads());
+    pair = connect();
+    source = server.block(1000, 7, Node.READABLE);
+    sink = client.block(1000, 0, Node.SINK);
+    pair.client().postSend(sink.readFrom(1, source.region()));
+    pollFor(DEADLINE_NS);
+    assertThat(client.results).isEmpty();
+    assertThat(sink.bytes()).containsOnly(0);
+  }
+
+  @AfterEach
+  void letGo() {
+    pair = null;
+    source = null;
+    sink = null;
+  }
+
+  private void pollFor(long durationNs) {
+    long start = System.nanoTime();
+    until(() -> System.nanoTime() - start > durationNs);
+  }
+
+  @Test
+  void shouldWriteTheSinkWhenTheReadCompletesAfterItsDeadline() {
+    assertThat(result(client).status()).isEqualTo(WorkStatus.SUCCESS);
+    assertThat(sink.bytes()).containsOnly(7);
+  }
+
+  @Test
+  void shouldNotTouchTheSinkOnceTheQueuePairIsDestroyed() {
+    pair.client().close();
+    pollFor(SLOW_NS);
+    assertThat(client.results).isEmpty();
+    assertThat(sink.bytes()).containsOnly(0);
+    sink.region().close();
+    sink.memory().close();
+  }
+
+  @Test
+  void shouldNotTouchTheSinkOnceTheReadIsFlushed() {
+    pair.clientEnd().disconnect();
+    assertThat(result(client).status()).isEqualTo(WorkStatus.FLUSH_ERROR);
+    pollFor(SLOW_NS);
+    assertThat(sink.bytes()).containsOnly(0);
+  }
+
+  @Test
+  void shouldBringNothingWhenThePeersRegionWasClosedInTheMeantime() {
+    source.region().close();
+    source.memory().slice(0, 1000).put(new byte[1000]);
+    assertThat(result(client).status()).isEqualTo(WorkStatus.REMOTE_ACCESS_ERROR);
+    assertThat(sink.bytes()).containsOnly(0);
+  }
+
+  @Test
+  void shouldBringNothingWhenThePeersQueuePairWasDestroyedInTheMeantime() throws Exception {
+    pair.server().close();
+    assertThat(result(client).succeeded()).isFalse();
+    assertThat(pair.client().state()).isEqualTo(QueuePairState.ERROR);
+    pollFor(SLOW_NS);
+    assertThat(sink.bytes()).containsOnly(0);
+  }
+}

@@ -1,0 +1,171 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.HashSet;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.HostMemory;
+import org.sparkrdma.verbs.MemoryRegion;
+import org.sparkrdma.verbs.WorkRequest;
+import org.sparkrdma.verbs.WorkStatus;
+
+/** Memory, regions and protection domains. */
+public abstract class MemoryContract extends VerbsContract {
+  private static final int LENGTH = 10_000;
+
+  @Test
+  void shouldAllocateZeroedMemory() throws Exception {
+    try (HostMemory memory = client.device.allocate(LENGTH)) {
+      assertThat(memory.lengthBytes()).isEqualTo(LENGTH);
+      assertThat(memory.address()).isNotZero();
+      byte[] bytes = new byte[LENGTH];
+      memory.slice(0, LENGTH).get(bytes);
+      assertThat(bytes).containsOnly(0);
+    }
+  }
+
+  @Test
+  void shouldSliceLittleEndianAndBounded() throws Exception {
+    try (HostMemory memory = client.device.allocate(LENGTH)) {
+      ByteBuffer slice = memory.slice(10, 100);
+      assertThat(slice.order()).isEqualTo(ByteOrder.LITTLE_ENDIAN);
+      assertThat(slice.isDirect()).isTrue();
+      assertThat(slice.position()).isZero();
+      assertThat(slice.limit()).isEqualTo(100);
+      assertThat(slice.capacity()).isEqualTo(100);
+      slice.put(0, (byte) 5);
+      assertThat(memory.slice(10, 1).get(0)).isEqualTo((byte) 5);
+      assertThatThrownBy(() -> memory.slice(LENGTH - 1, 2))
+          .isInstanceOf(IndexOutOfBoundsException.class);
+      assertThatThrownBy(() -> memory.slice(-1, 2)).isInstanceOf(IndexOutOfBoundsException.class);
+    }
+  }
+
+  @Test
+  void shouldRefuseSlicesOfClosedMemory() throws Exception {
+    HostMemory memory = client.device.allocate(LENGTH);
+    ByteBuffer early = memory.slice(0, LENGTH);
+    memory.close();
+    memory.close();
+    assertThatThrownBy(() -> memory.slice(0, 1)).isInstanceOf(IllegalStateException.class);
+    assertThat(early.get(0)).isZero();
+  }
+
+  @Test
+  void shouldReachMemoryBeyondTwoGibibytes() throws Exception {
+    long length = (5L << 29) + 4096;
+    Pair pair = connect();
+    try (HostMemory memory = server.device.allocate(length);
+        MemoryRegion region = server.domain.register(memory, 0, length, Node.READABLE)) {
+      long at = length - 8;
+      memory.slice(at, 8).putLong(0x1122_3344_5566_7788L);
+      memory.slice((1L << 31) - 4, 8).putLong(0, -2);
+      Node.Block sink = client.block(16, 0, Node.SINK);
+      WorkRequest[] reads = {
+        read(region, at, sink, 0), read(region, (1L << 31) - 4, sink, 8),
+      };
+      pair.client().postSend(reads, 0, 2);
+      assertThat(result(client).status()).isEqualTo(WorkStatus.SUCCESS);
+      assertThat(result(client).status()).isEqualTo(WorkStatus.SUCCESS);
+      assertThat(sink.memory().slice(0, 8).getLong()).isEqualTo(0x1122_3344_5566_7788L);
+      assertThat(sink.memory().slice(8, 8).getLong()).isEqualTo(-2);
+    }
+  }
+
+  private static WorkRequest read(MemoryRegion region, long offset, Node.Block sink, int to) {
+    return new WorkRequest(1)
+        .read(offset, region.address() + offset, region.remote().remoteKey())
+        .local(sink.region(), to, 8)
+        .signalled();
+  }
+
+  @Test
+  void shouldRegisterSeveralRegionsOverTheSameBytes() throws Exception {
+    try (HostMemory memory = client.device.allocate(LENGTH);
+        MemoryRegion whole = client.domain.register(memory, 0, LENGTH, Node.READABLE);
+        MemoryRegion part = client.domain.register(memory, 100, 50, Node.SINK)) {
+      assertThat(whole.address()).isEqualTo(memory.address());
+      assertThat(part.address()).isEqualTo(memory.address() + 100);
+      assertThat(part.lengthBytes()).isEqualTo(50);
+      assertThat(part.access()).isEqualTo(Node.SINK);
+      assertThat(part.remote().remoteKey()).isNotEqualTo(whole.remote().remoteKey());
+      assertThat(part.remote().address()).isEqualTo(part.address());
+    }
+  }
+
+  @Test
+  void shouldNotGiveTheSameKeyTwiceInARow() throws Exception {
+    Set<Integer> keys = new HashSet<>();
+    try (HostMemory memory = client.device.allocate(LENGTH)) {
+      for (int i = 0; i < 100; i++) {
+        try (MemoryRegion region = client.domain.register(memory, 0, LENGTH, Node.READABLE)) {
+          keys.add(region.remote().remoteKey());
+        }
+      }
+    }
+    assertThat(keys).hasSize(100);
+  }
+
+  @Test
+  void shouldKeepMemoryOpenWhileARegionIsOverIt() throws Exception {
+    HostMemory memory = client.device.allocate(LENGTH);
+    MemoryRegion region = client.domain.register(memory, 0, LENGTH, Node.READABLE);
+    assertThatThrownBy(memory::close).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(client.domain::close).isInstanceOf(IllegalStateException.class);
+    region.close();
+    region.close();
+    memory.close();
+  }
+
+  @Test
+  void shouldRefuseBadRegistrations() throws Exception {
+    try (HostMemory memory = client.device.allocate(LENGTH);
+        HostMemory foreign = server.device.allocate(LENGTH)) {
+      assertThatThrownBy(() -> client.domain.register(memory, 1, LENGTH, Node.SINK))
+          .isInstanceOf(IndexOutOfBoundsException.class);
+      assertThatThrownBy(
+              () -> client.domain.register(memory, 0, LENGTH, Set.of(AccessFlag.REMOTE_WRITE)))
+          .isInstanceOf(IllegalArgumentException.class);
+      assertThatThrownBy(() -> client.domain.register(foreign, 0, LENGTH, Node.SINK))
+          .isInstanceOf(IllegalArgumentException.class);
+      assertThatThrownBy(() -> client.device.allocate(0))
+          .isInstanceOf(IllegalArgumentException.class);
+    }
+  }
+
+  @Test
+  void shouldRefuseLocalMemoryOutsideItsRegion() throws Exception {
+    Node.Block block = client.block(LENGTH, 0, Node.SINK);
+    WorkRequest request = new WorkRequest(1).send(1);
+    assertThatThrownBy(() -> request.local(block.region(), 1, LENGTH))
+        .isInstanceOf(IndexOutOfBoundsException.class);
+    request.local(block.region(), 0, LENGTH);
+    assertThatThrownBy(() -> request.local(block.region(), 0, 1))
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  @Test
+  void shouldNotTellKeysInWords() throws Exception {
+    Node.Block block = client.block(LENGTH, 0, Node.READABLE);
+    String key = Integer.toString(block.region().remote().remoteKey());
+    assertThat(block.region().remote().toString()).doesNotContain(key);
+  }
+}

@@ -1,0 +1,156 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.contract;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.lang.ProcessBuilder.Redirect;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.sparkrdma.verbs.RemoteRegion;
+
+/** Starts and tells a {@link PeerMain}. */
+public final class PeerProcess implements AutoCloseable {
+  private final Process process;
+  private final BufferedReader output;
+  private final PrintWriter input;
+  private final InetSocketAddress address;
+
+  private PeerProcess(Process process, EngineUnderTest engine) throws IOException {
+    this.process = process;
+    output = process.inputReader(StandardCharsets.UTF_8);
+    input = new PrintWriter(process.outputWriter(StandardCharsets.UTF_8), true);
+    address = new InetSocketAddress(engine.address(), Integer.parseInt(answer("listening")[1]));
+  }
+
+  /** A JVM of the same class path. */
+  public static Process java(Class<?> main, List<String> arguments) throws IOException {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(List.of("-Xmx128m", "-XX:TieredStopAtLevel=1", "-cp"));
+    command.add(System.getProperty("java.class.path"));
+    command.add(main.getName());
+    command.addAll(arguments);
+    return new ProcessBuilder(command).redirectError(Redirect.INHERIT).start();
+  }
+
+  /** A peer on the engine's own settings and some more. */
+  public static PeerProcess start(EngineUnderTest engine, Map<String, String> more)
+      throws IOException {
+    List<String> arguments = new ArrayList<>();
+    arguments.add(engine.name());
+    arguments.add(engine.address().getHostAddress());
+    engine.settings().forEach((key, value) -> arguments.add(key + "=" + value));
+    more.forEach((key, value) -> arguments.add(key + "=" + value));
+    Process process = java(PeerMain.class, arguments);
+    try {
+      return new PeerProcess(process, engine);
+    } catch (IOException | RuntimeException e) {
+      process.destroyForcibly();
+      throw e;
+    }
+  }
+
+  /** Where it listens. */
+  public InetSocketAddress address() {
+    return address;
+  }
+
+  /** Has it register memory filled with a byte. */
+  public RemoteRegion memory(int lengthBytes, int fill) throws IOException {
+    return region("memory " + lengthBytes + " " + fill);
+  }
+
+  /** Has it register a range of a file. */
+  public RemoteRegion file(Path file, long offset, long lengthBytes) throws IOException {
+    return region("file " + lengthBytes + " " + offset + " " + file);
+  }
+
+  private RemoteRegion region(String command) throws IOException {
+    input.println(command);
+    String[] words = answer("region");
+    return new RemoteRegion(
+        Long.parseLong(words[1]), Long.parseLong(words[2]), Integer.parseInt(words[3]));
+  }
+
+  /** Has it close a region. */
+  public void closeRegion(RemoteRegion region) throws IOException {
+    input.println("close " + region.remoteKey());
+    answer("closed");
+  }
+
+  /** Has it allocate memory; the answer is {@code allocated}, or {@code refused} and why. */
+  public String allocate(long lengthBytes) throws IOException {
+    input.println("allocate " + lengthBytes);
+    return String.join(" ", answer(""));
+  }
+
+  private String[] answer(String expected) throws IOException {
+    String line = output.readLine();
+    if (line == null || !line.startsWith(expected)) {
+      throw new IOException("the peer said: " + line);
+    }
+    return line.split(" ");
+  }
+
+  /** Stops it, as SIGSTOP does, and returns when it stands still. */
+  public void freeze() throws Exception {
+    signal("STOP");
+    Path stat = Path.of("/proc", Long.toString(process.pid()), "stat");
+    while (!Files.readString(stat).contains(") T ")) {
+      Thread.onSpinWait();
+    }
+  }
+
+  /** Lets it go on. */
+  public void thaw() throws Exception {
+    signal("CONT");
+  }
+
+  /** Ends it without a word. */
+  public void kill() throws Exception {
+    signal("KILL");
+    process.waitFor();
+  }
+
+  private void signal(String name) throws Exception {
+    String pid = Long.toString(process.pid());
+    int code = new ProcessBuilder("kill", "-" + name, pid).start().waitFor();
+    if (code != 0) {
+      throw new IOException("kill failed: signal=" + name + " code=" + code);
+    }
+  }
+
+  public long pid() {
+    return process.pid();
+  }
+
+  /** Ends it in good order, also when it is frozen or dead. */
+  @Override
+  public void close() throws Exception {
+    if (process.isAlive()) {
+      thaw();
+      input.close();
+    }
+    process.waitFor();
+    output.close();
+    input.close();
+  }
+}

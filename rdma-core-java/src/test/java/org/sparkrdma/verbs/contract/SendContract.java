@@ -1,0 +1,337 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.sparkrdma.verbs.Opcode;
+import org.sparkrdma.verbs.QueuePairSettings;
+import org.sparkrdma.verbs.QueuePairState;
+import org.sparkrdma.verbs.WorkRequest;
+import org.sparkrdma.verbs.WorkStatus;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
+import org.sparkrdma.verbs.cm.ConnectionParameters;
+import org.sparkrdma.verbs.device.Capability;
+
+/** SEND and receive: two-sided work, its order and its back-pressure. */
+public abstract class SendContract extends VerbsContract {
+  @Test
+  void shouldSendIntoThePostedReceive() throws Exception {
+    Pair pair = connect();
+    Node.Block message = client.block(100, 7, Node.SINK);
+    Node.Block inbox = server.block(200, 0, Node.SINK);
+    pair.server().postReceive(inbox.receive(11));
+    pair.client().postSend(message.send(22));
+    assertThat(result(server))
+        .isEqualTo(
+            new Result(11, WorkStatus.SUCCESS, pair.server().number(), Opcode.RECEIVE, 100, null));
+    Result sent = result(client);
+    assertThat(sent.id()).isEqualTo(22);
+    assertThat(sent.opcode()).isEqualTo(Opcode.SEND);
+    assertThat(inbox.bytes(0, 100)).isEqualTo(message.bytes());
+    assertThat(inbox.bytes(100, 100)).containsOnly(0);
+  }
+
+  @Test
+  void shouldSendImmediateData() throws Exception {
+    Pair pair = connect();
+    Node.Block message = client.block(8, 7, Node.SINK);
+    Node.Block inbox = server.block(8, 0, Node.SINK);
+    pair.server().postReceive(inbox.receive(1));
+    pair.client()
+        .postSend(
+            new WorkRequest(1).sendWithImmediate(2, 0xcafe_babe).local(message.region(), 0, 8));
+    Result received = result(server);
+    assertThat(received.immediate()).isEqualTo(0xcafe_babe);
+    assertThat(received.opcode()).isEqualTo(Opcode.RECEIVE);
+  }
+
+  @Test
+  void shouldSendAnEmptyMessage() throws Exception {
+    Pair pair = connect();
+    pair.server().postReceive(new WorkRequest(1).receive(1));
+    pair.client().postSend(new WorkRequest(1).send(2).signalled());
+    assertThat(result(server).bytes()).isZero();
+    assertThat(result(client).status()).isEqualTo(WorkStatus.SUCCESS);
+  }
+
+  @Test
+  void shouldSendBothWaysAtOnce() throws Exception {
+    Pair pair = connect();
+    Node.Block here = client.block(4096, 1, Node.SINK);
+    Node.Block there = server.block(4096, 2, Node.SINK);
+    for (int i = 0; i < Node.DEPTH; i++) {
+      pair.client().postReceive(here.receive(i));
+      pair.server().postReceive(there.receive(i));
+    }
+    for (int i = 0; i < Node.DEPTH; i++) {
+      pair.client().postSend(here.send(1000 + i));
+      pair.server().postSend(there.send(1000 + i));
+    }
+    until(() -> client.results.size() == 2 * Node.DEPTH);
+    until(() -> server.results.size() == 2 * Node.DEPTH);
+    for (Node node : List.of(client, server)) {
+      assertThat(node.results).allMatch(result -> result.status() == WorkStatus.SUCCESS);
+      assertInOrder(node, 0);
+      assertInOrder(node, 1000);
+    }
+  }
+
+  private static void assertInOrder(Node node, long first) {
+    assertThat(node.results.stream().map(Result::id).filter(id -> id / 1000 == first / 1000))
+        .isSorted()
+        .hasSize(Node.DEPTH);
+  }
+
+  @Test
+  void shouldGatherAndScatterALongMessage() throws Exception {
+    int length = 3_000_000;
+    Pair pair = connect();
+    Node.Block message = client.block(length, 0, Node.SINK);
+    message.memory().slice(0, length).put(ConnectionContract.pattern(length, 1));
+    Node.Block inbox = server.block(length, 0, Node.SINK);
+    pair.server()
+        .postReceive(
+            new WorkRequest(3)
+                .receive(1)
+                .local(inbox.region(), 0, 1)
+                .local(inbox.region(), 1, 2_000_000)
+                .local(inbox.region(), 2_000_001, length - 2_000_001));
+    pair.client()
+        .postSend(
+            new WorkRequest(3)
+                .send(2)
+                .local(message.region(), 0, 1_234_567)
+                .local(message.region(), 1_234_567, length - 1_234_567 - 3)
+                .local(message.region(), length - 3, 3));
+    assertThat(result(server).bytes()).isEqualTo(length);
+    assertThat(inbox.bytes()).isEqualTo(message.bytes());
+  }
+
+  @Test
+  void shouldLeaveNoCompletionOfAnUnsignalledSend() throws Exception {
+    Pair pair = connect();
+    Node.Block block = client.block(8, 7, Node.SINK);
+    Node.Block inbox = server.block(8, 0, Node.SINK);
+    for (int i = 0; i < 3; i++) {
+      pair.server().postReceive(inbox.receive(i));
+      WorkRequest send = new WorkRequest(1).send(i).local(block.region(), 0, 8);
+      pair.client().postSend(i == 2 ? send.signalled() : send);
+    }
+    until(() -> server.results.size() == 3);
+    assertThat(result(client).id()).isEqualTo(2);
+    assertThat(client.results).isEmpty();
+  }
+
+  @Test
+  void shouldTakeNoMoreThanTheDepthOfTheSendQueue() throws Exception {
+    Pair pair = connect(depth(4), server.settings());
+    Node.Block block = client.block(8, 7, Node.SINK);
+    WorkRequest unsignalled = new WorkRequest(1).send(1).local(block.region(), 0, 8);
+    for (int i = 0; i < 3; i++) {
+      assertThat(pair.client().postSend(unsignalled)).isTrue();
+    }
+    assertThat(pair.client().postSend(block.send(4))).isTrue();
+    assertThat(pair.client().postSend(block.send(5))).isFalse();
+    Node.Block inbox = server.block(8, 0, Node.SINK);
+    for (int i = 0; i < 4; i++) {
+      pair.server().postReceive(inbox.receive(i));
+    }
+    assertThat(result(client).id()).isEqualTo(4);
+    WorkRequest[] five = {unsignalled, unsignalled, unsignalled, unsignalled, unsignalled};
+    assertThat(pair.client().postSend(five, 0, five.length)).isEqualTo(4);
+  }
+
+  @Test
+  void shouldTakeNoMoreThanTheDepthOfTheReceiveQueue() throws Exception {
+    Pair pair =
+        connect(
+            client.settings(),
+            new QueuePairSettings(server.queue, server.queue, 4, 4, 1, 0, Set.of()));
+    Node.Block inbox = server.block(8, 0, Node.SINK);
+    for (int i = 0; i < 4; i++) {
+      assertThat(pair.server().postReceive(inbox.receive(i))).isTrue();
+    }
+    assertThat(pair.server().postReceive(inbox.receive(4))).isFalse();
+    pair.client().postSend(client.block(8, 7, Node.SINK).send(1));
+    assertThat(result(server).id()).isZero();
+    assertThat(pair.server().postReceive(inbox.receive(4))).isTrue();
+  }
+
+  @Test
+  void shouldWaitForAReceiverThatIsNotReady() throws Exception {
+    Pair pair = connect();
+    Node.Block message = client.block(100_000, 7, Node.SINK);
+    Node.Block inbox = server.block(100_000, 0, Node.SINK);
+    for (int i = 0; i < 5; i++) {
+      pair.client().postSend(message.send(i));
+    }
+    for (int i = 0; i < 5; i++) {
+      assertThat(client.results).isEmpty();
+      pair.server().postReceive(inbox.receive(100 + i));
+      assertThat(result(server).id()).isEqualTo(100 + i);
+      assertThat(result(client).id()).isEqualTo(i);
+    }
+    assertThat(inbox.bytes()).isEqualTo(message.bytes());
+  }
+
+  @Test
+  void shouldFailWhenTheReceiverIsNotReadyForTooLong() throws Exception {
+    Pair pair = connect(client.settings(), server.settings(), rnrRetries(2));
+    Node.Block message = client.block(8, 7, Node.SINK);
+    pair.client().postSend(message.send(1));
+    pair.client().postSend(message.send(2));
+    Result failed = result(client);
+    assertThat(failed.id()).isEqualTo(1);
+    assertThat(failed.status()).isEqualTo(WorkStatus.RECEIVER_NOT_READY_RETRY_EXCEEDED);
+    assertThat(result(client).status()).isEqualTo(WorkStatus.FLUSH_ERROR);
+    event(client, ConnectionEvent.Type.DISCONNECTED);
+    event(server, ConnectionEvent.Type.DISCONNECTED);
+  }
+
+  @Test
+  void shouldNotSpoilOtherConnectionsWhenOneReceiverIsNotReady() throws Exception {
+    Pair stuck = connect();
+    Pair other = connect();
+    Node.Block message = client.block(8, 7, Node.SINK);
+    Node.Block inbox = server.block(8, 0, Node.SINK);
+    stuck.client().postSend(message.send(1));
+    other.server().postReceive(inbox.receive(2));
+    other.client().postSend(message.send(3));
+    assertThat(result(client).id()).isEqualTo(3);
+    stuck.server().postReceive(inbox.receive(4));
+    assertThat(result(client).id()).isEqualTo(1);
+  }
+
+  @Test
+  void shouldFailBothEndsWhenTheMessageIsLongerThanTheReceive() throws Exception {
+    Pair pair = connect();
+    Node.Block message = client.block(100, 7, Node.SINK);
+    Node.Block inbox = server.block(99, 0, Node.SINK);
+    pair.server().postReceive(inbox.receive(1));
+    pair.server().postReceive(inbox.receive(2));
+    pair.client().postSend(message.send(3));
+    Result tooShort = result(server);
+    assertThat(tooShort.id()).isEqualTo(1);
+    assertThat(tooShort.status()).isEqualTo(WorkStatus.LOCAL_LENGTH_ERROR);
+    assertThat(result(server).status()).isEqualTo(WorkStatus.FLUSH_ERROR);
+    Result refused = result(client);
+    assertThat(refused.id()).isEqualTo(3);
+    assertThat(refused.status()).isIn(WorkStatus.REMOTE_INVALID_REQUEST, WorkStatus.FLUSH_ERROR);
+    assertThat(inbox.bytes()).containsOnly(0);
+    event(client, ConnectionEvent.Type.DISCONNECTED);
+    event(server, ConnectionEvent.Type.DISCONNECTED);
+  }
+
+  @Test
+  void shouldKeepAMessageThatCameBeforeTheDisconnect() throws Exception {
+    Pair pair = connect();
+    Node.Block inbox = server.block(8, 0, Node.SINK);
+    pair.server().postReceive(inbox.receive(1));
+    pair.client().postSend(client.block(8, 7, Node.SINK).send(2));
+    assertThat(result(client).status()).isEqualTo(WorkStatus.SUCCESS);
+    pair.clientEnd().close();
+    event(server, ConnectionEvent.Type.DISCONNECTED);
+    assertThat(result(server).status()).isEqualTo(WorkStatus.SUCCESS);
+    assertThat(inbox.bytes()).containsOnly(7);
+  }
+
+  @Test
+  void shouldAcknowledgeAMessageEvenWhenItsReceiverDisconnectsAtOnce() throws Exception {
+    Pair pair = connect();
+    Node.Block inbox = server.block(8, 0, Node.SINK);
+    pair.server().postReceive(inbox.receive(1));
+    pair.client().postSend(client.block(8, 7, Node.SINK).send(2));
+    assertThat(result(server).status()).isEqualTo(WorkStatus.SUCCESS);
+    pair.serverEnd().disconnect();
+    assertThat(result(client).status()).isEqualTo(WorkStatus.SUCCESS);
+  }
+
+  @Test
+  void shouldTakeInlineDataWhenPosted() throws Exception {
+    assumeCan(Capability.INLINE);
+    int limit = client.device.info().limits().maxInlineBytes();
+    Pair pair =
+        connect(
+            new QueuePairSettings(client.queue, client.queue, 8, 8, 2, limit, Set.of()),
+            server.settings());
+    Node.Block message = client.block(limit + 1, 7, Node.SINK);
+    Node.Block inbox = server.block(limit, 0, Node.SINK);
+    WorkRequest send =
+        new WorkRequest(2)
+            .send(1)
+            .local(message.region(), 0, 1)
+            .local(message.region(), 1, limit - 1)
+            .inline()
+            .signalled();
+    assertThat(pair.client().postSend(send)).isTrue();
+    message.memory().slice(0, limit).put(new byte[limit]);
+    pair.server().postReceive(inbox.receive(2));
+    assertThat(result(server).bytes()).isEqualTo(limit);
+    assertThat(inbox.bytes()).containsOnly(7);
+    WorkRequest tooLong = new WorkRequest(1).send(1).local(message.region(), 0, limit + 1).inline();
+    assertThatThrownBy(() -> pair.client().postSend(tooLong))
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  @Test
+  void shouldRefuseWorkThatBreaksALimit() throws Exception {
+    Pair pair = connect(depth(4), depth(4, server));
+    Node.Block block = client.block(8, 7, Node.SINK);
+    Node.Block readOnly = client.block(8, 7, Set.of(org.sparkrdma.verbs.AccessFlag.REMOTE_READ));
+    WorkRequest two =
+        new WorkRequest(2).send(1).local(block.region(), 0, 1).local(block.region(), 1, 1);
+    assertRefused(() -> pair.client().postSend(two));
+    assertRefused(() -> pair.client().postSend(block.receive(1)));
+    assertRefused(() -> pair.client().postReceive(block.send(1)));
+    assertRefused(() -> pair.client().postReceive(readOnly.receive(1)));
+    assertRefused(() -> pair.client().postSend(new WorkRequest(1)));
+    Node.Block foreign = server.block(8, 7, Node.SINK);
+    assertRefused(() -> pair.client().postSend(foreign.send(1)));
+    assertThat(pair.client().state()).isEqualTo(QueuePairState.READY_TO_SEND);
+  }
+
+  private static void assertRefused(org.assertj.core.api.ThrowableAssert.ThrowingCallable post) {
+    assertThatThrownBy(post).isInstanceOf(IllegalArgumentException.class);
+  }
+
+  @Test
+  void shouldFailAReceiveWhoseRegionIsGone() throws Exception {
+    Pair pair = connect();
+    Node.Block inbox = server.block(8, 0, Node.SINK);
+    pair.server().postReceive(inbox.receive(1));
+    inbox.region().close();
+    pair.client().postSend(client.block(8, 7, Node.SINK).send(2));
+    assertThat(result(server).status()).isEqualTo(WorkStatus.LOCAL_PROTECTION_ERROR);
+    assertThat(result(client).status()).isNotEqualTo(WorkStatus.SUCCESS);
+    assertThat(inbox.bytes()).containsOnly(0);
+  }
+
+  private QueuePairSettings depth(int depth) {
+    return depth(depth, client);
+  }
+
+  private static QueuePairSettings depth(int depth, Node node) {
+    return new QueuePairSettings(node.queue, node.queue, depth, depth, 1, 0, Set.of());
+  }
+
+  private static ConnectionParameters rnrRetries(int retries) {
+    return new ConnectionParameters(new byte[0], 16, 6, retries, 17, Duration.ofSeconds(5));
+  }
+}

@@ -1,0 +1,210 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.verbs.QueuePairState;
+import org.sparkrdma.verbs.RemoteRegion;
+import org.sparkrdma.verbs.WorkRequest;
+import org.sparkrdma.verbs.WorkStatus;
+import org.sparkrdma.verbs.cm.Connection;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
+import org.sparkrdma.verbs.device.Capability;
+
+/** A peer in another process, which may stand still or die. */
+public abstract class TwoProcessContract extends VerbsContract {
+  private static final int LENGTH = 1 << 20;
+  private static final Duration DEATH_NOTICED = Duration.ofSeconds(5);
+
+  @TempDir Path directory;
+
+  private PeerProcess start() throws Exception {
+    return PeerProcess.start(engine(), Map.of());
+  }
+
+  private Connection connectTo(PeerProcess peer) throws Exception {
+    Connection connection = prepare(peer.address());
+    connection.connect(patient());
+    event(client, ConnectionEvent.Type.ESTABLISHED);
+    return connection;
+  }
+
+  private static WorkRequest read(Node.Block sink, RemoteRegion from) {
+    return new WorkRequest(1)
+        .read(1, from.address(), from.remoteKey())
+        .local(sink.region(), 0, (int) from.lengthBytes())
+        .signalled();
+  }
+
+  /** What a killed process left is removed by whoever opens a device next. */
+  private void letTheNextCleanUp() throws Exception {
+    open(load(Map.of()));
+  }
+
+  private void assertReads(Connection connection, Node.Block sink, RemoteRegion from, int fill) {
+    sink.memory().slice(0, LENGTH).put(new byte[LENGTH]);
+    connection.queuePair().postSend(read(sink, from));
+    assertThat(result(client).status()).isEqualTo(WorkStatus.SUCCESS);
+    assertThat(sink.bytes()).containsOnly(fill);
+  }
+
+  @Test
+  void shouldReadMemoryOfAnotherProcess() throws Exception {
+    try (PeerProcess peer = start()) {
+      RemoteRegion region = peer.memory(LENGTH, 77);
+      Connection connection = connectTo(peer);
+      assertReads(connection, client.block(LENGTH, 0, Node.SINK), region, 77);
+    }
+    event(client, ConnectionEvent.Type.DISCONNECTED);
+  }
+
+  @Test
+  void shouldReadAFileOfAnotherProcess() throws Exception {
+    assumeCan(Capability.FILE_REGIONS);
+    byte[] content = new byte[LENGTH];
+    new Random(1).nextBytes(content);
+    Path file = Files.write(directory.resolve("a file.data"), content);
+    try (PeerProcess peer = start()) {
+      RemoteRegion region = peer.file(file, 1000, 50_000);
+      Files.delete(file);
+      Connection connection = connectTo(peer);
+      Node.Block sink = client.block(50_000, 0, Node.SINK);
+      connection.queuePair().postSend(read(sink, region));
+      assertThat(result(client).status()).isEqualTo(WorkStatus.SUCCESS);
+      assertThat(sink.bytes()).isEqualTo(Arrays.copyOfRange(content, 1000, 51_000));
+      connection.close();
+    }
+  }
+
+  @Test
+  void shouldSendToAnotherProcess() throws Exception {
+    try (PeerProcess peer = start()) {
+      Connection connection = connectTo(peer);
+      Node.Block message = client.block(1000, 3, Node.SINK);
+      for (int i = 0; i < Node.DEPTH; i++) {
+        connection.queuePair().postSend(message.send(i));
+      }
+      for (int i = 0; i < Node.DEPTH; i++) {
+        Result sent = result(client);
+        assertThat(sent.id()).isEqualTo(i);
+        assertThat(sent.status()).isEqualTo(WorkStatus.SUCCESS);
+      }
+      connection.close();
+    }
+  }
+
+  @Test
+  void shouldReadWhileThePeerStandsStill() throws Exception {
+    try (PeerProcess peer = start()) {
+      RemoteRegion region = peer.memory(LENGTH, 77);
+      Connection connection = connectTo(peer);
+      Node.Block sink = client.block(LENGTH, 0, Node.SINK);
+      peer.freeze();
+      for (int i = 0; i < 20; i++) {
+        assertReads(connection, sink, region, 77);
+      }
+      peer.thaw();
+      connection.queuePair().postSend(client.block(8, 1, Node.SINK).send(5));
+      assertThat(result(client).status()).isEqualTo(WorkStatus.SUCCESS);
+      connection.close();
+    }
+  }
+
+  @Test
+  void shouldHoldASendUntilThePeerRunsAgain() throws Exception {
+    assumeDeviates(Deviation.SEND_NEEDS_THE_PEER_TO_RUN);
+    try (PeerProcess peer = start()) {
+      Connection connection = connectTo(peer);
+      peer.freeze();
+      connection.queuePair().postSend(client.block(8, 1, Node.SINK).send(5));
+      client.poll();
+      assertThat(client.results).isEmpty();
+      peer.thaw();
+      assertThat(result(client).status()).isEqualTo(WorkStatus.SUCCESS);
+      connection.close();
+    }
+  }
+
+  @Test
+  void shouldFailReadsOfARegionThatThePeerHasClosed() throws Exception {
+    try (PeerProcess peer = start()) {
+      RemoteRegion region = peer.memory(LENGTH, 77);
+      Connection connection = connectTo(peer);
+      Node.Block sink = client.block(LENGTH, 0, Node.SINK);
+      assertReads(connection, sink, region, 77);
+      peer.closeRegion(region);
+      connection.queuePair().postSend(read(sink, region));
+      assertThat(result(client).status()).isEqualTo(WorkStatus.REMOTE_ACCESS_ERROR);
+    }
+  }
+
+  @Test
+  void shouldNoticeInTimeThatThePeerWasKilled() throws Exception {
+    assumeCan(Capability.DETECTS_DEAD_PEER);
+    try (PeerProcess peer = start()) {
+      RemoteRegion region = peer.memory(LENGTH, 77);
+      Connection connection = connectTo(peer);
+      Node.Block sink = client.block(LENGTH, 0, Node.SINK);
+      connection.queuePair().postReceive(sink.receive(9));
+      peer.kill();
+      long killed = System.nanoTime();
+      event(client, ConnectionEvent.Type.DISCONNECTED);
+      assertThat(Duration.ofNanos(System.nanoTime() - killed)).isLessThan(DEATH_NOTICED);
+      assertThat(result(client).status()).isEqualTo(WorkStatus.FLUSH_ERROR);
+      assertThat(connection.queuePair().state()).isEqualTo(QueuePairState.ERROR);
+      connection.queuePair().postSend(read(sink, region));
+      assertThat(result(client).status()).isEqualTo(WorkStatus.FLUSH_ERROR);
+    }
+    letTheNextCleanUp();
+  }
+
+  @Test
+  void shouldFlushASendThatADeadPeerWillNeverTake() throws Exception {
+    assumeCan(Capability.DETECTS_DEAD_PEER);
+    try (PeerProcess peer = start()) {
+      Connection connection = connectTo(peer);
+      peer.freeze();
+      connection.queuePair().postSend(client.block(8, 1, Node.SINK).send(5));
+      connection.queuePair().postSend(client.block(8, 1, Node.SINK).send(6));
+      peer.kill();
+      assertThat(result(client).succeeded()).isFalse();
+      assertThat(result(client).succeeded()).isFalse();
+      event(client, ConnectionEvent.Type.DISCONNECTED);
+    }
+    letTheNextCleanUp();
+  }
+
+  @Test
+  void shouldServeAgainAfterAPeerWasKilled() throws Exception {
+    Node.Block sink = client.block(LENGTH, 0, Node.SINK);
+    for (int i = 1; i <= 3; i++) {
+      try (PeerProcess peer = start()) {
+        RemoteRegion region = peer.memory(LENGTH, i);
+        assertReads(connectTo(peer), sink, region, i);
+        peer.kill();
+        event(client, ConnectionEvent.Type.DISCONNECTED);
+      }
+    }
+    letTheNextCleanUp();
+  }
+}

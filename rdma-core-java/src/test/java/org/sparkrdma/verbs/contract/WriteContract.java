@@ -1,0 +1,144 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.MemoryRegion;
+import org.sparkrdma.verbs.Opcode;
+import org.sparkrdma.verbs.WorkRequest;
+import org.sparkrdma.verbs.WorkStatus;
+import org.sparkrdma.verbs.device.Capability;
+
+/** RDMA WRITE, with and without immediate data. */
+public abstract class WriteContract extends VerbsContract {
+  private static final int LENGTH = 50_000;
+
+  @Test
+  void shouldWriteThePeersMemory() throws Exception {
+    Pair pair = connect();
+    Node.Block source = client.block(LENGTH, 42, Node.SINK);
+    Node.Block target = server.block(LENGTH, 0, Node.ALL);
+    pair.client().postSend(write(source, target.region()).signalled());
+    Result written = result(client);
+    assertThat(written.opcode()).isEqualTo(Opcode.WRITE);
+    assertThat(written.status()).isEqualTo(WorkStatus.SUCCESS);
+    assertThat(target.bytes()).isEqualTo(source.bytes());
+  }
+
+  @Test
+  void shouldGatherAWrite() throws Exception {
+    Pair pair = connect();
+    Node.Block source = client.block(100, 0, Node.SINK);
+    source.memory().slice(0, 100).put(ConnectionContract.pattern(100, 0));
+    Node.Block target = server.block(10, 99, Node.ALL);
+    pair.client()
+        .postSend(
+            new WorkRequest(2)
+                .write(1, target.region().address() + 2, target.region().remote().remoteKey())
+                .local(source.region(), 50, 2)
+                .local(source.region(), 10, 3)
+                .signalled());
+    assertThat(result(client).status()).isEqualTo(WorkStatus.SUCCESS);
+    assertThat(target.bytes()).containsExactly(99, 99, 50, 51, 10, 11, 12, 99, 99, 99);
+  }
+
+  @Test
+  void shouldSeeAWriteBeforeTheSendBehindIt() throws Exception {
+    Pair pair = connect();
+    Node.Block source = client.block(LENGTH, 42, Node.SINK);
+    Node.Block target = server.block(LENGTH, 0, Node.ALL);
+    pair.server().postReceive(new WorkRequest(1).receive(1));
+    WorkRequest[] both = {write(source, target.region()), new WorkRequest(1).send(2)};
+    pair.client().postSend(both, 0, 2);
+    assertThat(result(server).status()).isEqualTo(WorkStatus.SUCCESS);
+    assertThat(target.bytes()).isEqualTo(source.bytes());
+  }
+
+  @Test
+  void shouldReadWhatWasWrittenBefore() throws Exception {
+    Pair pair = connect();
+    Node.Block source = client.block(LENGTH, 42, Node.SINK);
+    Node.Block target = server.block(LENGTH, 0, Node.ALL);
+    Node.Block back = client.block(LENGTH, 0, Node.SINK);
+    WorkRequest[] both = {write(source, target.region()), back.readFrom(2, target.region())};
+    pair.client().postSend(both, 0, 2);
+    assertThat(result(client).id()).isEqualTo(2);
+    assertThat(back.bytes()).isEqualTo(source.bytes());
+  }
+
+  @Test
+  void shouldConsumeAReceiveWithImmediateData() throws Exception {
+    assumeCan(Capability.WRITE_WITH_IMMEDIATE);
+    Pair pair = connect();
+    Node.Block source = client.block(LENGTH, 42, Node.SINK);
+    Node.Block target = server.block(LENGTH, 0, Node.ALL);
+    MemoryRegion region = target.region();
+    pair.client()
+        .postSend(
+            new WorkRequest(1)
+                .writeWithImmediate(1, region.address(), region.remote().remoteKey(), -5)
+                .local(source.region(), 0, LENGTH)
+                .signalled());
+    pair.server().postReceive(new WorkRequest(1).receive(2));
+    Result received = result(server);
+    assertThat(received)
+        .isEqualTo(
+            new Result(
+                2,
+                WorkStatus.SUCCESS,
+                pair.server().number(),
+                Opcode.RECEIVE_WRITE_WITH_IMMEDIATE,
+                LENGTH,
+                -5));
+    assertThat(target.bytes()).isEqualTo(source.bytes());
+    assertThat(result(client).opcode()).isEqualTo(Opcode.WRITE_WITH_IMMEDIATE);
+  }
+
+  @Test
+  void shouldRefuseARegionWithoutRemoteWrite() throws Exception {
+    Node.Block target = server.block(LENGTH, 0, Node.READABLE);
+    assertRefused(connect(), target);
+  }
+
+  @Test
+  void shouldRefuseWhenTheQueuePairMayNotWrite() throws Exception {
+    Pair pair = connect();
+    pair.server().setRemoteAccess(Set.of(AccessFlag.REMOTE_READ));
+    assertRefused(pair, server.block(LENGTH, 0, Node.ALL));
+  }
+
+  @Test
+  void shouldRefuseAClosedRegion() throws Exception {
+    Node.Block target = server.block(LENGTH, 0, Node.ALL);
+    target.region().close();
+    assertRefused(connect(), target);
+  }
+
+  private void assertRefused(Pair pair, Node.Block target) throws Exception {
+    Node.Block source = client.block(LENGTH, 42, Node.SINK);
+    pair.client().postSend(write(source, target.region()));
+    assertThat(result(client).status()).isEqualTo(WorkStatus.REMOTE_ACCESS_ERROR);
+    assertThat(target.bytes()).containsOnly(0);
+  }
+
+  private static WorkRequest write(Node.Block source, MemoryRegion target) {
+    return new WorkRequest(1)
+        .write(1, target.address(), target.remote().remoteKey())
+        .local(source.region(), 0, (int) source.region().lengthBytes());
+  }
+}

@@ -1,0 +1,158 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.serve;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.serve.ServeSettings.Mode;
+import org.sparkrdma.shuffle.wire.Locate;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.Verbs;
+import org.sparkrdma.verbs.VerbsEngine;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.spi.EngineSettings;
+
+/** What the server leaves registered on a device that does register. */
+@Timeout(60)
+class SoftEngineServingTest {
+  private static final int MAPS = 20;
+  @TempDir Path folder;
+  private final ShuffleCounters counters = new ShuffleCounters();
+  private final PinnedBudget budget = new PinnedBudget(5 * ServerFixture.WINDOW, FakeDomain.PAGE);
+  private VerbsEngine engine;
+  private Device device;
+  private ProtectionDomain domain;
+  private FakeMapOutputs outputs;
+
+  @BeforeEach
+  void open() throws VerbsException, IOException {
+    engine = Verbs.choose("soft", EngineSettings.of(Map.of())).engine();
+    device = engine.open(engine.devices().get(0).name());
+    domain = device.allocateProtectionDomain();
+    outputs = new FakeMapOutputs(folder);
+    for (int map = 0; map < MAPS; map++) {
+      outputs.write(1, map, new Random(map), true, ServerFixture.WINDOW, 5_000);
+    }
+  }
+
+  @AfterEach
+  void shouldLeaveNothingBehind() {
+    domain.close();
+    budget.close();
+    device.close();
+    engine.close();
+  }
+
+  private BlockServer server(Mode mode) {
+    return new BlockServer(
+        new ServeSettings(
+            mode, ServerFixture.WINDOW, ServerFixture.SLOT, 4, ServerFixture.LEASE, 100),
+        outputs,
+        device,
+        domain,
+        budget,
+        counters,
+        peer -> {},
+        System::nanoTime);
+  }
+
+  @Test
+  void shouldRegisterEvictAndForgetFiles() throws IOException {
+    try (BlockServer server = server(Mode.WINDOW)) {
+      for (int map = 0; map < MAPS; map++) {
+        locate(server, map);
+        server.peerGone(map);
+        server.doWork();
+      }
+      assertThat(counters.value(Counter.PIECES_FROM_WINDOWS)).isEqualTo(2 * MAPS);
+      assertThat(counters.value(Counter.BLOCKS_SENT_TO_TCP)).isZero();
+      assertThat(budget.pinnedBytes()).isPositive();
+      outputs.delete(1);
+      server.forgetShuffle(1, () -> {});
+      server.doWork();
+      assertThat(budget.pinnedBytes()).isZero();
+    }
+  }
+
+  @Test
+  void shouldCopyAndCloseWithLeasesOut() {
+    try (BlockServer server = server(Mode.COPY)) {
+      locate(server, 0);
+      assertThat(counters.value(Counter.PIECES_FROM_SLOTS)).isPositive();
+    }
+  }
+
+  @Test
+  void shouldCopyNothingOfAFileThatIsGone() throws IOException {
+    try (BlockServer server = server(Mode.AUTO)) {
+      Files.delete(outputs.get(1, 3).dataFile());
+      locate(server, 3);
+      assertThat(counters.value(Counter.BLOCKS_SENT_TO_TCP)).isEqualTo(1);
+    }
+  }
+
+  private static void locate(BlockServer server, int map) {
+    ByteBuffer request = ByteBuffer.allocate(100);
+    Locate.Encoder encoder = new Locate.Encoder().begin(request, 1);
+    encoder.block(1, map, 0, 2, 0);
+    request.limit(encoder.finish()).position(0);
+    boolean[] answered = new boolean[1];
+    server.locate(
+        new LocateCall() {
+          private final ByteBuffer answer = ByteBuffer.allocate(4096);
+
+          @Override
+          public long peer() {
+            return map;
+          }
+
+          @Override
+          public ByteBuffer request() {
+            return request;
+          }
+
+          @Override
+          public ByteBuffer answer() {
+            return answer;
+          }
+
+          @Override
+          public void answered(int lengthBytes) {
+            answered[0] = true;
+          }
+
+          @Override
+          public void malformed(String reason) {
+            throw new IllegalStateException(reason);
+          }
+        });
+    server.doWork();
+    assertThat(answered[0]).isTrue();
+  }
+}
