@@ -39,8 +39,10 @@ public enum FallbackReason {
   PEER_UNKNOWN_BLOCK("peer-unknown-block"),
   /** No receive memory was free here. */
   POOL_EMPTY("pool-empty"),
-  /** A checksum did not match. */
+  /** A checksum did not match, and TCP brought other bytes or none. */
   CORRUPT("corrupt"),
+  /** A checksum did not match, and TCP brought the same bytes: the recorded checksum is wrong. */
+  CHECKSUM_UNUSABLE("checksum-unusable"),
   /** The peer broke the protocol. */
   PROTOCOL_ERROR("protocol-error"),
   /** The block could not be written to disk here. */

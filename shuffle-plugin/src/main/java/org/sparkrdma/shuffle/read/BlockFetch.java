@@ -28,6 +28,7 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.transport.BlockRange;
 import org.sparkrdma.shuffle.transport.BlockTransport;
 import org.sparkrdma.shuffle.transport.FetchHandler;
+import org.sparkrdma.shuffle.transport.SuspectBlock;
 
 /**
  * One request's life: each of its blocks comes by RDMA, or is handed to the {@link TcpFallback},
@@ -108,6 +109,14 @@ final class BlockFetch implements FetchHandler {
         detail);
     if (first) {
       tcp.fetch(peer, this::takeFailed, listener, files);
+    }
+  }
+
+  @Override
+  public void onSuspect(int index, SuspectBlock suspect) {
+    if (settle(index)) {
+      String[] blockId = {blockIds.get(index)};
+      tcp.fetch(peer, () -> blockId, new SuspectListener(suspect, listener, counters), files);
     }
   }
 

@@ -18,6 +18,8 @@ import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
+import java.util.function.LongConsumer;
+import java.util.zip.CRC32C;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.util.TransportConf;
 import org.slf4j.Logger;
@@ -41,12 +43,23 @@ final class Delivery {
   private final TransportConf conf;
   private final boolean verify;
   private final ShuffleCounters counters;
+  private final LongConsumer corrupted;
+  private final UnusableSums unusable = new UnusableSums();
 
-  Delivery(ExecutorService threads, TransportConf conf, boolean verify, ShuffleCounters counters) {
+  /**
+   * @param corrupted told the incarnation of a peer from which other bytes came than by TCP
+   */
+  Delivery(
+      ExecutorService threads,
+      TransportConf conf,
+      boolean verify,
+      ShuffleCounters counters,
+      LongConsumer corrupted) {
     this.threads = threads;
     this.conf = conf;
     this.verify = verify;
     this.counters = counters;
+    this.corrupted = corrupted;
   }
 
   /** Hands whole blocks over from memory. */
@@ -80,7 +93,7 @@ final class Delivery {
 
   private void deliverNow(BlockProgress block) {
     Verdict verdict = Verdict.NO_SUMS;
-    if (verify) {
+    if (verify && !unusable.contain(block.range())) {
       BlockVerifier verifier = new BlockVerifier(block.checksumKind(), block.sums());
       for (Segment segment : block.segments()) {
         verifier.feed(segment.bytes());
@@ -88,7 +101,10 @@ final class Delivery {
       verdict = verifier.verdict();
     }
     if (verdict == Verdict.MISMATCH) {
-      failNow(block, FallbackReason.CORRUPT, "checksum mismatch: " + block.range());
+      CRC32C crc = new CRC32C();
+      block.segments().forEach(segment -> crc.update(segment.bytes()));
+      block.releaseSegments();
+      suspect(block, crc.getValue());
       return;
     }
     count(verdict);
@@ -105,7 +121,7 @@ final class Delivery {
       if (block.disk() == null) {
         block.disk(new DiskBlock(block.fetch().files(), conf, block.checksumKind(), block.sums()));
       }
-      block.disk().write(block.segments(), verify);
+      block.disk().write(block.segments(), verify && !unusable.contain(block.range()));
       block.releaseSegments();
     } catch (IOException | RuntimeException e) {
       failNow(block, FallbackReason.DISK, e.toString());
@@ -116,13 +132,15 @@ final class Delivery {
       return;
     }
     Verdict verdict = verify ? block.disk().verdict() : Verdict.NO_SUMS;
-    if (verdict == Verdict.MISMATCH) {
-      failNow(block, FallbackReason.CORRUPT, "checksum mismatch: " + block.range());
-      return;
-    }
     ManagedBuffer file;
     try {
       file = block.disk().finish();
+      if (verdict == Verdict.MISMATCH) {
+        long crc = DiskBlock.crc32c(file);
+        block.disk().discard();
+        suspect(block, crc);
+        return;
+      }
     } catch (IOException | RuntimeException e) {
       failNow(block, FallbackReason.DISK, e.toString());
       return;
@@ -130,6 +148,29 @@ final class Delivery {
     count(verdict);
     handOver(block, file);
     block.disk().leaveToSpark();
+  }
+
+  private void suspect(BlockProgress block, long crc32c) {
+    try {
+      block
+          .fetch()
+          .handler()
+          .onSuspect(
+              block.index(),
+              new SuspectBlock(block.bytesRead(), crc32c, same -> judge(block, same)));
+    } catch (RuntimeException e) {
+      LOG.error("block handler failed: {}", block.range(), e);
+    }
+  }
+
+  private void judge(BlockProgress block, boolean same) {
+    if (same) {
+      counters.increment(Counter.CHECKSUMS_UNUSABLE);
+      unusable.add(block.range());
+    } else {
+      counters.increment(Counter.BLOCKS_CORRUPT);
+      corrupted.accept(block.fetch().peer().incarnation());
+    }
   }
 
   private void count(Verdict verdict) {

@@ -36,4 +36,12 @@ public interface FetchHandler {
    * @param detail a few words for a log, without secrets; not null
    */
   void onFailed(int index, FallbackReason reason, String detail);
+
+  /**
+   * A block has come whose recorded checksum does not match; it is to be fetched by TCP, and
+   * compared.
+   *
+   * @param suspect to be told what TCP brought
+   */
+  void onSuspect(int index, SuspectBlock suspect);
 }

@@ -38,6 +38,7 @@ final class Peer {
   private long quarantineNs;
   private long quarantinedUntilNs;
   private boolean quarantined;
+  private int corruptions;
 
   /**
    * @param wantFromAnyThread hands a block to the agent, to be fetched from its endpoint
@@ -151,11 +152,17 @@ final class Peer {
         && nowNs - retryAtNs >= 0;
   }
 
+  /** Counts one more block that came corrupt since the last quarantine. */
+  int countCorruption() {
+    return ++corruptions;
+  }
+
   /** Leaves it alone for a while, twice as long each time until a connection is made. */
   void quarantine(long nowNs, long firstNs, long mostNs) {
     quarantineNs = quarantineNs == 0 ? firstNs : Math.min(2 * quarantineNs, mostNs);
     quarantinedUntilNs = nowNs + quarantineNs;
     quarantined = true;
+    corruptions = 0;
   }
 
   boolean isQuarantined(long nowNs) {

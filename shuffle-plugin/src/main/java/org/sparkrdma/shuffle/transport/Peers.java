@@ -28,6 +28,8 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
  * or ends. Owned by the agent.
  */
 final class Peers {
+  private static final int CORRUPTIONS_TOLERATED = 3;
+
   private final TransportContext context;
   private final ConnectionTable table;
   private final Map<Long, Peer> byIncarnation = new HashMap<>();
@@ -107,6 +109,15 @@ final class Peers {
     peer.stopWaiting();
     quarantine(peer);
     failPending(peer, reason, detail);
+  }
+
+  /** A peer's block came by RDMA with other bytes than by TCP; the third time it is left alone. */
+  void corrupted(long incarnation) {
+    Peer peer = of(incarnation);
+    if (peer.countCorruption() >= CORRUPTIONS_TOLERATED && peer.established() != null) {
+      quarantine(peer);
+      end(peer.established(), BrokenConnection.nobodysFault("corrupt blocks"));
+    }
   }
 
   void failPending(Peer peer, FallbackReason reason, String detail) {

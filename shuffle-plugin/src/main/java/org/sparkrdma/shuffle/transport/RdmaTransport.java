@@ -155,7 +155,9 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     deliveryThreads =
         Executors.newFixedThreadPool(settings.deliveryThreads(), named("rdma-delivery"));
     undo.push(deliveryThreads::shutdown);
-    delivery = new Delivery(deliveryThreads, env.conf(), settings.verify(), env.counters());
+    delivery =
+        new Delivery(
+            deliveryThreads, env.conf(), settings.verify(), env.counters(), this::corrupted);
     TransportContext context =
         new TransportContext(
             settings,
@@ -204,6 +206,10 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
       thread.setDaemon(true);
       return thread;
     };
+  }
+
+  private void corrupted(long incarnation) {
+    agent.execute(() -> peers.corrupted(incarnation));
   }
 
   private void leaseExpired(long number) {

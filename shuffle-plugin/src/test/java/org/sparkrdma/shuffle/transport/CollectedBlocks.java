@@ -50,6 +50,16 @@ final class CollectedBlocks implements FetchHandler {
     answer(index, reason);
   }
 
+  @Override
+  public void onSuspect(int index, SuspectBlock suspect) {
+    answer(index, suspect);
+  }
+
+  SuspectBlock suspect(int index) {
+    assertThat(results.get(index)).as("block %s", index).isInstanceOf(SuspectBlock.class);
+    return (SuspectBlock) results.get(index);
+  }
+
   private void answer(int index, Object result) {
     if (results.compareAndSet(index, null, result)) {
       left.countDown();

@@ -19,12 +19,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import java.util.zip.CRC32C;
 import org.apache.spark.network.buffer.FileSegmentManagedBuffer;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.DownloadFile;
@@ -204,6 +206,12 @@ class RdmaTransportTest {
                 result.set(reason + detail);
                 done.countDown();
               }
+
+              @Override
+              public void onSuspect(int index, SuspectBlock suspect) {
+                result.set(suspect);
+                done.countDown();
+              }
             });
     assertThat(done.await(30, TimeUnit.SECONDS)).isTrue();
     assertThat(result.get()).isInstanceOf(FileSegmentManagedBuffer.class);
@@ -221,9 +229,39 @@ class RdmaTransportTest {
     server.outputs().corrupt(1, 1500);
     CollectedBlocks collected =
         fetch(reader, server, List.of(block(1, 0, 1), block(1, 1, 2), block(1, 2, 3)));
-    assertThat(collected.reason(1)).isEqualTo(FallbackReason.CORRUPT);
     assertThat(collected.bytes(0)).hasSize(1000);
     assertThat(collected.bytes(2)).hasSize(1000);
+    assertThat(collected.suspect(1).compare(1000, 12345)).isFalse();
+    assertThat(reader.count(Counter.BLOCKS_CORRUPT)).isEqualTo(1);
+  }
+
+  @Test
+  void shouldBlameNobodyAndRememberWhenTcpBringsTheSameBytes() throws Exception {
+    TestExecutor reader = start(1);
+    TestExecutor server = start(2);
+    server.outputs().write(1, random, 1000, 1000);
+    server.outputs().corrupt(1, 500);
+    List<BlockRange> blocks = List.of(block(1, 0, 1));
+    CollectedBlocks first = fetch(reader, server, blocks);
+    byte[] inFile = Files.readAllBytes(server.outputs().open(0, 1).dataFile());
+    CRC32C crc = new CRC32C();
+    crc.update(inFile, 0, 1000);
+    assertThat(first.suspect(0).compare(1000, crc.getValue())).isTrue();
+    assertThat(reader.count(Counter.CHECKSUMS_UNUSABLE)).isEqualTo(1);
+    assertThat(fetch(reader, server, blocks).bytes(0)).isEqualTo(Arrays.copyOf(inFile, 1000));
+  }
+
+  @Test
+  void shouldLeaveAPeerAloneAfterThreeCorruptBlocks() throws Exception {
+    TestExecutor reader = start(1);
+    TestExecutor server = start(2);
+    server.outputs().write(1, random, 1000);
+    server.outputs().corrupt(1, 500);
+    List<BlockRange> blocks = List.of(block(1, 0, 1));
+    for (int i = 0; i < 3; i++) {
+      fetch(reader, server, blocks).suspect(0).compare(1000, 1);
+    }
+    assertThat(fetch(reader, server, blocks).reason(0)).isEqualTo(FallbackReason.QUARANTINED);
   }
 
   @Test

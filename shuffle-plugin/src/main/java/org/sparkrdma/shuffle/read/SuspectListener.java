@@ -1,0 +1,82 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.read;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.util.zip.CRC32C;
+import org.apache.spark.network.buffer.FileSegmentManagedBuffer;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.network.shuffle.BlockFetchingListener;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.transport.SuspectBlock;
+
+/** Compares a suspect block with what TCP brings, then hands that on. For one block. */
+final class SuspectListener implements BlockFetchingListener {
+  private static final Logger log = LoggerFactory.getLogger(SuspectListener.class);
+  private static final int STEP_BYTES = 64 << 10;
+
+  private final SuspectBlock suspect;
+  private final BlockFetchingListener listener;
+  private final ShuffleCounters counters;
+
+  SuspectListener(SuspectBlock suspect, BlockFetchingListener listener, ShuffleCounters counters) {
+    this.suspect = suspect;
+    this.listener = listener;
+    this.counters = counters;
+  }
+
+  @Override
+  public void onBlockFetchSuccess(String blockId, ManagedBuffer buffer) {
+    FallbackReason reason = FallbackReason.CORRUPT;
+    try {
+      if (suspect.compare(buffer.size(), crc32c(buffer))) {
+        reason = FallbackReason.CHECKSUM_UNUSABLE;
+      } else {
+        log.warn("RDMA brought other bytes than TCP, which are used: block={}", blockId);
+      }
+    } catch (IOException e) {
+      log.warn("cannot compare a block: block={}", blockId, e);
+    }
+    counters.fellBack(reason);
+    listener.onBlockFetchSuccess(blockId, buffer);
+  }
+
+  @Override
+  public void onBlockFetchFailure(String blockId, Throwable failure) {
+    counters.fellBack(FallbackReason.CORRUPT);
+    listener.onBlockFetchFailure(blockId, failure);
+  }
+
+  /** Leaves the buffer as it is: a stream over Netty's moves its reader index. */
+  private static long crc32c(ManagedBuffer buffer) throws IOException {
+    CRC32C crc = new CRC32C();
+    if (!(buffer instanceof FileSegmentManagedBuffer)) {
+      ByteBuffer bytes = buffer.nioByteBuffer();
+      crc.update(bytes.duplicate());
+      return crc.getValue();
+    }
+    byte[] step = new byte[STEP_BYTES];
+    try (InputStream in = buffer.createInputStream()) {
+      for (int n = in.read(step); n >= 0; n = in.read(step)) {
+        crc.update(step, 0, n);
+      }
+    }
+    return crc.getValue();
+  }
+}
