@@ -92,6 +92,10 @@ public final class Quickstart implements Callable<Integer> {
   public Integer call() throws IOException, InterruptedException {
     ProgressLog progress = new ProgressLog(System.out, terminal, System::nanoTime);
     try {
+      if (reportFile != null) {
+        // A report that is there at the end is of this run.
+        Files.deleteIfExists(reportFile);
+      }
       RunDirectory directory = RunDirectory.create(workDirectory);
       try {
         DiskNeed.check(directory.path(), DiskNeed.of(size, modes.size(), keep));

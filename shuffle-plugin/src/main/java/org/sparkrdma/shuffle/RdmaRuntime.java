@@ -61,6 +61,9 @@ final class RdmaRuntime implements AutoCloseable {
   /** Until then the first map tasks wait for this executor to be in the directory. */
   private static final Duration PUBLISH_LIMIT = Duration.ofSeconds(5);
 
+  /** How long a close waits for a start that is under way. */
+  private static final long START_END_MS = 5_000;
+
   /** Most peers that may be connected to by TCP at the same time. */
   private static final int TCP_THREADS = 64;
 
@@ -90,10 +93,15 @@ final class RdmaRuntime implements AutoCloseable {
     starter.setDaemon(true);
   }
 
-  /** Begins; to be called once. */
+  /** Begins; to be called once. In a JVM that is ending already it closes instead. */
   void start() {
-    Runtime.getRuntime().addShutdownHook(shutdownHook);
-    starter.start();
+    try {
+      Runtime.getRuntime().addShutdownHook(shutdownHook);
+      starter.start();
+    } catch (IllegalStateException e) {
+      log.debug("not started, the JVM is ending", e);
+      close();
+    }
   }
 
   /** Where it is now. */
@@ -209,14 +217,24 @@ final class RdmaRuntime implements AutoCloseable {
       parts = null;
       state = State.STOPPED;
     }
-    starter.interrupt();
     giveUp("RDMA is stopped");
+    awaitStarter();
     directory.close();
     if (open != null) {
       open.close();
     }
     tcp.close();
     removeShutdownHook();
+  }
+
+  /** What a start under way opens it closes itself; that should be done before the JVM ends. */
+  private void awaitStarter() {
+    starter.interrupt();
+    try {
+      starter.join(START_END_MS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   private void removeShutdownHook() {

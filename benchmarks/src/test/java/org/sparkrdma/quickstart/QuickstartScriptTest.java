@@ -1,0 +1,103 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.quickstart;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(60)
+class QuickstartScriptTest {
+  private static final Path SCRIPT = Path.of("..", "quickstart").toAbsolutePath().normalize();
+
+  @TempDir private Path directory;
+
+  @Test
+  void shouldPrintItsHelpWithoutABuild() throws Exception {
+    Outcome outcome = run(Map.of("JAVA_HOME", directory.toString()), "--help");
+    assertThat(outcome.exitCode()).isZero();
+    assertThat(outcome.output()).startsWith("Usage: ./quickstart");
+  }
+
+  @Test
+  void shouldSayInOneSentenceThatJavaHomeHasNoJava() throws Exception {
+    Outcome outcome = run(Map.of("JAVA_HOME", directory.toString()));
+    assertThat(outcome.exitCode()).isEqualTo(1);
+    assertThat(outcome.output())
+        .isEqualTo(
+            "quickstart: JAVA_HOME is %s, which has no bin/java: set it to a JDK of 17 or newer.%n"
+                .formatted(directory));
+  }
+
+  @Test
+  void shouldSayInOneSentenceThatThereIsNoJava() throws Exception {
+    Outcome outcome = run(Map.of("JAVA_HOME", "", "PATH", directory.toString()));
+    assertThat(outcome.exitCode()).isEqualTo(1);
+    assertThat(outcome.output()).startsWith("quickstart: no Java found:").hasLineCount(1);
+  }
+
+  @Test
+  void shouldSayInOneSentenceThatTheJavaIsTooOld() throws Exception {
+    fakeJava("1.8");
+    Outcome outcome = run(Map.of("JAVA_HOME", directory.toString()));
+    assertThat(outcome.exitCode()).isEqualTo(1);
+    assertThat(outcome.output())
+        .startsWith("quickstart: Java 8 in /opt/old is too old:")
+        .hasLineCount(1);
+  }
+
+  @Test
+  void shouldSayInOneSentenceThatTheJavaCannotCompile() throws Exception {
+    fakeJava("21");
+    Outcome outcome = run(Map.of("JAVA_HOME", directory.toString()));
+    assertThat(outcome.exitCode()).isEqualTo(1);
+    assertThat(outcome.output())
+        .startsWith("quickstart: /opt/old is a Java runtime without a compiler:")
+        .hasLineCount(1);
+  }
+
+  private void fakeJava(String version) throws IOException {
+    Path java = Files.createDirectory(directory.resolve("bin")).resolve("java");
+    Files.writeString(
+        java,
+        """
+        #!/bin/sh
+        echo "    java.home = /opt/old"
+        echo "    java.specification.version = %s"
+        """
+            .formatted(version));
+    Files.setPosixFilePermissions(java, PosixFilePermissions.fromString("rwx------"));
+  }
+
+  private static Outcome run(Map<String, String> variables, String... arguments)
+      throws IOException, InterruptedException {
+    ProcessBuilder builder = new ProcessBuilder("/bin/bash", SCRIPT.toString());
+    builder.command().addAll(List.of(arguments));
+    builder.environment().putAll(variables);
+    Process process = builder.redirectErrorStream(true).start();
+    String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    return new Outcome(process.waitFor(), output);
+  }
+
+  private record Outcome(int exitCode, String output) {}
+}

@@ -1,0 +1,148 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.read;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
+import org.apache.spark.SparkConf;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.api.java.JavaFutureAction;
+import org.apache.spark.api.java.JavaPairRDD;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.scheduler.SparkListener;
+import org.apache.spark.scheduler.SparkListenerTaskEnd;
+import org.apache.spark.serializer.KryoSerializer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.shuffle.RdmaShuffleManager;
+import scala.Tuple2;
+
+/** In one process every block is local, so this shows what the reader itself does. */
+@Timeout(180)
+class RdmaShuffleReaderTest {
+  private static final List<Integer> NUMBERS = IntStream.range(0, 20_000).boxed().toList();
+  private static final CountDownLatch READING = new CountDownLatch(1);
+  private static final AtomicBoolean READ_ON = new AtomicBoolean(true);
+
+  @Test
+  void shouldGiveTheSameAnswersAndMetricsAsSparksReader() {
+    Map<String, Object> sparks = answers(conf().set("spark.shuffle.rdma.mode", "off"));
+    assertThat(answers(conf())).isEqualTo(sparks);
+  }
+
+  @Test
+  void shouldGiveTheSameAnswersWithKryoAndSpills() {
+    SparkConf conf =
+        conf()
+            .set("spark.serializer", KryoSerializer.class.getName())
+            .set("spark.shuffle.spill.numElementsForceSpillThreshold", "1000");
+    Map<String, Object> sparks = answers(conf.clone().set("spark.shuffle.rdma.mode", "off"));
+    assertThat(answers(conf)).isEqualTo(sparks);
+  }
+
+  @Test
+  void shouldStopReadingWhenTheTaskIsKilled() throws InterruptedException {
+    try (JavaSparkContext spark = new JavaSparkContext(conf())) {
+      JavaFutureAction<Long> endless =
+          pairs(spark)
+              .partitionBy(new org.apache.spark.HashPartitioner(1))
+              .filter(
+                  pair -> {
+                    READING.countDown();
+                    while (READ_ON.get() && !org.apache.spark.TaskContext.get().isInterrupted()) {
+                      Thread.onSpinWait();
+                    }
+                    return true;
+                  })
+              .countAsync();
+      READING.await();
+      endless.cancel(true);
+      assertThatThrownBy(endless::get).isInstanceOf(Exception.class);
+    } finally {
+      READ_ON.set(false);
+    }
+  }
+
+  private static SparkConf conf() {
+    return new SparkConf(false)
+        .setMaster("local[2]")
+        .setAppName("reader")
+        .set("spark.ui.enabled", "false")
+        .set("spark.driver.host", "127.0.0.1")
+        .set("spark.shuffle.manager", RdmaShuffleManager.class.getName())
+        .set("spark.shuffle.rdma.engine", "soft")
+        .set("spark.shuffle.rdma.pinned.max", "64m");
+  }
+
+  private static JavaPairRDD<Integer, Integer> pairs(JavaSparkContext spark) {
+    return spark.parallelize(NUMBERS, 4).mapToPair(i -> new Tuple2<>((i * 7_919) % 997, i));
+  }
+
+  /** Each way in which a shuffle arranges its records, and what Spark counted. */
+  private static Map<String, Object> answers(SparkConf conf) {
+    Map<String, Object> answers = new TreeMap<>();
+    AtomicLong recordsRead = new AtomicLong();
+    AtomicLong blocksRead = new AtomicLong();
+    try (JavaSparkContext spark = new JavaSparkContext(conf)) {
+      spark
+          .sc()
+          .addSparkListener(
+              new SparkListener() {
+                @Override
+                public void onTaskEnd(SparkListenerTaskEnd end) {
+                  var metrics = end.taskMetrics().shuffleReadMetrics();
+                  recordsRead.addAndGet(metrics.recordsRead());
+                  blocksRead.addAndGet(metrics.totalBlocksFetched());
+                }
+              });
+      JavaPairRDD<Integer, Integer> pairs = pairs(spark);
+      answers.put("combined on both sides", pairs.reduceByKey(Integer::sum, 3).collectAsMap());
+      answers.put(
+          "combined on the reduce side",
+          pairs.groupByKey(3).mapValues(RdmaShuffleReaderTest::sum).collectAsMap());
+      answers.put("sorted", pairs.sortByKey(true, 3).keys().collect());
+      answers.put(
+          "sorted inside partitions",
+          pairs
+              .repartitionAndSortWithinPartitions(new org.apache.spark.HashPartitioner(3))
+              .keys()
+              .collect());
+      answers.put("as they come", pairs.repartition(3).values().reduce(Integer::sum));
+      answers.put("joined", pairs.join(pairs.mapValues(i -> i + 1), 3).count());
+      boolean ours =
+          ((RdmaShuffleManager) SparkEnv.get().shuffleManager())
+              .counters().keySet().stream().noneMatch(label -> label.startsWith("fallback."));
+      assertThat(ours).isTrue();
+    }
+    answers.put("records read", recordsRead.get());
+    answers.put("blocks read", blocksRead.get());
+    return answers;
+  }
+
+  private static int sum(Iterable<Integer> numbers) {
+    int sum = 0;
+    for (int number : numbers) {
+      sum += number;
+    }
+    return sum;
+  }
+}
