@@ -47,6 +47,10 @@ public final class BlockServer implements AutoCloseable {
       Located.HEADER_BYTES + Located.PIECE_BYTES + Located.SUM_BYTES;
 
   private static final Logger LOGGER = LoggerFactory.getLogger(BlockServer.class);
+
+  /** Commands between two looks at the leases. */
+  private static final int MAX_BATCH = 64;
+
   private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(30);
 
   private final LongSupplier nanoClock;
@@ -171,17 +175,21 @@ public final class BlockServer implements AutoCloseable {
       LockSupport.unpark(thread);
     }
     if (ended) {
-      doWork();
+      drain();
     }
   }
 
   private void run() {
-    while (!closing) {
-      if (doWork() == 0) {
-        sleep();
+    try {
+      while (!closing) {
+        if (doWork() == 0) {
+          sleep();
+        }
       }
+    } finally {
+      // Also after an Error: nobody is to wait for an answer, or for memory, that never comes.
+      shutDown();
     }
-    shutDown();
   }
 
   private void sleep() {
@@ -198,7 +206,7 @@ public final class BlockServer implements AutoCloseable {
   }
 
   /**
-   * Does what has been handed in, and sorts out leases that have run out.
+   * Does some of what has been handed in, and sorts out leases that have run out.
    *
    * <p>Synchronized for what is handed in after the end, which is done by the caller; until then
    * the server's thread is alone here.
@@ -211,7 +219,7 @@ public final class BlockServer implements AutoCloseable {
     while (command != null) {
       guarded(command);
       done++;
-      command = commands.poll();
+      command = done < MAX_BATCH ? commands.poll() : null;
     }
     guarded(() -> leases.expire(nanoClock.getAsLong()));
     return done;
@@ -220,8 +228,15 @@ public final class BlockServer implements AutoCloseable {
   private static void guarded(Runnable command) {
     try {
       command.run();
-    } catch (RuntimeException e) {
+    } catch (Exception e) {
+      // Whatever it is, also what Scala code throws undeclared: the next command is another peer's.
       LOGGER.warn("block server: a command failed", e);
+    }
+  }
+
+  private synchronized void drain() {
+    while (doWork() > 0) {
+      // There may be more.
     }
   }
 
@@ -229,7 +244,7 @@ public final class BlockServer implements AutoCloseable {
     if (ended) {
       return;
     }
-    doWork();
+    drain();
     locator.stop();
     leases.close();
     outputs.close();
@@ -237,7 +252,7 @@ public final class BlockServer implements AutoCloseable {
       slots.close();
     }
     ended = true;
-    doWork();
+    drain();
   }
 
   /**

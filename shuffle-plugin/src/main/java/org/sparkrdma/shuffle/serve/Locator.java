@@ -93,7 +93,8 @@ final class Locator {
       } else {
         writeBlocks(request);
       }
-    } catch (RuntimeException e) {
+    } catch (Exception e) {
+      // Also what Scala code throws undeclared.
       LOGGER.warn("blocks could not be located, sent to tcp", e);
       leases.discard(lease);
       beginAnswer(call, request);

@@ -182,6 +182,24 @@ class BlockServerThreadTest {
   }
 
   @Test
+  void shouldLetNobodyWaitWhenItsThreadDies() throws Exception {
+    BlockServer server = server(Duration.ofMinutes(1));
+    server.start();
+    ask(server, 9).join();
+    server.forgetShuffle(
+        7,
+        () -> {
+          throw new OutOfMemoryError("thrown on purpose");
+        });
+    assertThat(ask(server, 8).get(30, TimeUnit.SECONDS).nextPiece()).isTrue();
+    server.close();
+    Located.Decoder answer = ask(server, 8).get(30, TimeUnit.SECONDS);
+    assertThat(answer.nextPiece()).isTrue();
+    assertThat(answer.kind()).isEqualTo(Located.Kind.BUSY);
+    assertThat(budget.pinnedBytes()).isZero();
+  }
+
+  @Test
   void shouldRefuseAnAnswerBufferThatIsTooSmall() {
     try (BlockServer server = server(Duration.ofMinutes(1))) {
       ByteBuffer tooSmall = ByteBuffer.allocate(BlockServer.MIN_ANSWER_BYTES - 1);

@@ -22,8 +22,11 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.serve.ServeSettings.Mode;
@@ -123,6 +126,45 @@ class CopyServingTest {
       assertThat(on.ask(9, Wanted.of(1, 0, 0, 1)).kinds()).containsExactly(Kind.LOCATED);
       assertThat(on.count(Counter.PIECES_FROM_WINDOWS)).isEqualTo(2);
       assertThat(slot.isReadable(0)).isFalse();
+    }
+  }
+
+  @Test
+  void shouldGiveAnIdleWindowBackForASlotWithoutTryingToRegister() throws IOException {
+    try (var on = ServerFixture.of(folder, Mode.AUTO, 1, SLOT)) {
+      on.outputs.write(1, 0, random, true, SLOT);
+      on.outputs.write(1, 1, random, true, SLOT);
+      on.domain.refuseFiles(true);
+      on.release(9, on.ask(9, Wanted.of(1, 1, 0, 1)).leaseId);
+      on.domain.refuseFiles(false);
+      var window = on.ask(9, Wanted.of(1, 0, 0, 1));
+      on.release(9, window.leaseId);
+      assertThat(window.isReadable(0)).isTrue();
+
+      assertThat(on.ask(9, Wanted.of(1, 1, 0, 1)).kinds()).containsExactly(Kind.LOCATED);
+      assertThat(window.isReadable(0)).isFalse();
+      assertThat(on.domain.fileCalls()).isEqualTo(2);
+    }
+  }
+
+  @Test
+  @EnabledOnOs(OS.LINUX)
+  void shouldKeepNoFileOpenAfterTheAnswer() throws IOException {
+    try (var on = ServerFixture.of(folder, Mode.COPY, 4, 1 << 20)) {
+      on.outputs.write(1, 0, random, true, 4000);
+      on.outputs.write(1, 1, random, true, 4000);
+      on.ask(9, Wanted.of(1, 0, 0, 1), Wanted.of(1, 1, 0, 1));
+      try (Stream<Path> open = Files.list(Path.of("/proc/self/fd"))) {
+        assertThat(open.filter(this::isOfAMapOutput)).isEmpty();
+      }
+    }
+  }
+
+  private boolean isOfAMapOutput(Path descriptor) {
+    try {
+      return Files.readSymbolicLink(descriptor).startsWith(folder);
+    } catch (IOException e) {
+      return false; // closed meanwhile, as the one that lists them is
     }
   }
 

@@ -45,6 +45,7 @@ class ServingModelTest {
 
   private ServerFixture on;
   private Random random;
+  private Mode mode;
   private final List<Held> held = new ArrayList<>();
   private final Set<Integer> forgotten = new HashSet<>();
   private final Set<Integer> forgetsAwaited = new HashSet<>();
@@ -56,6 +57,7 @@ class ServingModelTest {
   @CsvSource({"AUTO, 1", "AUTO, 2", "WINDOW, 3", "WINDOW, 4", "COPY, 5", "AUTO, 6"})
   void shouldNeverPassTheBudgetNorTakeBackWhatIsLeased(Mode mode, long seed) throws IOException {
     random = new Random(seed);
+    this.mode = mode;
     long budgetBytes = ServerFixture.WINDOW * (2 + seed) + 5 * FakeDomain.PAGE;
     try (var fixture = ServerFixture.of(folder, mode, 4, budgetBytes, 2048)) {
       on = fixture;
@@ -126,8 +128,21 @@ class ServingModelTest {
     if (forgotten.add(shuffle)) {
       forgetsAwaited.add(shuffle);
       on.outputs.delete(shuffle);
-      on.server.forgetShuffle(shuffle, () -> forgetsAwaited.remove(shuffle));
+      on.server.forgetShuffle(shuffle, () -> onForgotten(shuffle));
       on.server.doWork();
+    }
+  }
+
+  /** Copies in slots may outlive their shuffle; registered files may not. */
+  private void onForgotten(int shuffle) {
+    forgetsAwaited.remove(shuffle);
+    if (mode == Mode.WINDOW) {
+      for (Held h : held) {
+        assertThat(h.answer.pieces)
+            .noneMatch(
+                piece ->
+                    piece.lengthBytes() > 0 && h.blocks.get(piece.block()).shuffleId() == shuffle);
+      }
     }
   }
 
