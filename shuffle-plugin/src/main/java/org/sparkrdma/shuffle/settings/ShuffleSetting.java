@@ -117,9 +117,9 @@ public enum ShuffleSetting {
   /** Length of a pool chunk. */
   CHUNK(
       "chunk",
-      "1m",
+      "256k",
       ValueType.powerOfTwoBytes(1L << 12, 1L << 28),
-      "Length of the pieces that receive memory is cut into."),
+      "Length of the pieces that receive memory is cut into; the smallest that a request takes."),
   /** Receive memory. */
   POOL_MAX(
       "pool.max",

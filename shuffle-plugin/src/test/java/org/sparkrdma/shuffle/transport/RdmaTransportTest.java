@@ -292,7 +292,7 @@ class RdmaTransportTest {
     TestExecutor now = start(new TestExecutor.Options(3).port(stale.port()));
     CollectedBlocks collected = fetch(reader, stale, List.of(block(1, 0, 1)));
     assertThat(collected.reason(0)).isEqualTo(FallbackReason.REFUSED);
-    assertThat(now.count(Counter.CONNECTIONS_REFUSED)).isEqualTo(1);
+    assertThat(now.count(Counter.CONNECTIONS_REFUSED)).isPositive();
   }
 
   @Test
