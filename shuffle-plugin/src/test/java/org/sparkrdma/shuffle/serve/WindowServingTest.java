@@ -77,6 +77,17 @@ class WindowServingTest {
   }
 
   @Test
+  void shouldTellMapOutputsOfTheSameMapIdApart() throws IOException {
+    try (var on = ServerFixture.of(folder, Mode.WINDOW, 0, WINDOW)) {
+      on.outputs.write(1, 5, random, true, 100);
+      on.outputs.write(2, 5, random, true, 200);
+      var answer = on.ask(9, Wanted.of(1, 5, 0, 1), Wanted.of(2, 5, 0, 1));
+      assertThat(answer.read(0)).isEqualTo(on.outputs.expected(1, 5, 0, 1));
+      assertThat(answer.read(1)).isEqualTo(on.outputs.expected(2, 5, 0, 1));
+    }
+  }
+
+  @Test
   void shouldLeaseNothingForEmptyBlocks() throws IOException {
     try (var on = ServerFixture.of(folder, Mode.WINDOW, 0, WINDOW)) {
       on.outputs.write(1, 5, random, true, 0, 0, 0);
@@ -223,6 +234,23 @@ class WindowServingTest {
       on.server.forgetShuffle(1, () -> {});
       on.ask(9, Wanted.of(1, 0, 0, half), Wanted.of(1, 1, 0, half), Wanted.of(1, 0, 0, half));
       assertThat(on.outputs.opened()).isEqualTo(6);
+    }
+  }
+
+  @Test
+  void shouldNotCallAShuffleForgottenWhileOneOfTwoWindowsIsLeased() throws IOException {
+    try (var on = ServerFixture.of(folder, Mode.WINDOW, 0, 2 * WINDOW)) {
+      on.outputs.write(1, 0, random, true, WINDOW, 10);
+      var first = on.ask(9, Wanted.of(1, 0, 0, 1));
+      var second = on.ask(9, Wanted.of(1, 0, 1, 2));
+      int[] done = new int[1];
+      on.server.forgetShuffle(1, () -> done[0]++);
+      on.release(9, first.leaseId);
+      assertThat(first.isReadable(0)).isFalse();
+      assertThat(second.isReadable(0)).isTrue();
+      assertThat(done[0]).isZero();
+      on.release(9, second.leaseId);
+      assertThat(done[0]).isEqualTo(1);
     }
   }
 
