@@ -37,7 +37,7 @@ public final class Quickstart implements Callable<Integer> {
   private static final int FAILURE = 1;
   private static final int LOG_LINES = 20;
 
-  @Option(names = "--size", defaultValue = "256m", converter = DataSize.Converter.class)
+  @Option(names = "--size", defaultValue = "1g", converter = DataSize.Converter.class)
   private DataSize size;
 
   @Option(names = "--modes", split = ",", defaultValue = "vanilla,rdma,fallback")
@@ -129,8 +129,8 @@ public final class Quickstart implements Callable<Integer> {
         runAll(
             new TeraRuns(cluster, new Installation(project), directory, size, progress), progress);
       } finally {
-        if (!ending) {
-          Runtime.getRuntime().removeShutdownHook(endHook);
+        if (!removed(endHook)) {
+          ending = true;
         }
       }
     }
@@ -158,6 +158,15 @@ public final class Quickstart implements Callable<Integer> {
       throw new QuickstartException(disagreement.get());
     }
     System.out.println("Every run sorted the input: records and checksums are equal.");
+  }
+
+  /** False when the JVM is ending already. */
+  private static boolean removed(Thread hook) {
+    try {
+      return Runtime.getRuntime().removeShutdownHook(hook);
+    } catch (IllegalStateException e) {
+      return false;
+    }
   }
 
   /** Runs while the JVM ends, by Ctrl-C or a signal: no process and no data stay behind. */

@@ -20,6 +20,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A socket to a peer and the frames on it. Of the device thread.
@@ -34,6 +36,8 @@ import java.nio.channels.SocketChannel;
  */
 final class Link implements DeviceThread.Selected {
   static final int HEADER_BYTES = 24;
+
+  private static final Logger LOG = LoggerFactory.getLogger(Link.class);
 
   static final byte REQUEST = 1;
   static final byte REPLY = 2;
@@ -67,8 +71,15 @@ final class Link implements DeviceThread.Selected {
     this.channel = channel;
     this.frames = frames;
     channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
-    int interest = channel.isConnected() ? SelectionKey.OP_READ : SelectionKey.OP_CONNECT;
-    key = channel.register(thread.selector(), interest, this);
+    key = channel.register(thread.selector(), interest(), this);
+  }
+
+  /** Nothing, for a socket that is not even connecting. */
+  private int interest() {
+    if (channel.isConnected()) {
+      return SelectionKey.OP_READ;
+    }
+    return channel.isConnectionPending() ? SelectionKey.OP_CONNECT : 0;
   }
 
   private static ByteBuffer buffer() {
@@ -161,6 +172,9 @@ final class Link implements DeviceThread.Selected {
       end("peer broke the protocol: " + e.getMessage());
     } catch (IOException e) {
       end("connection lost: " + e.getMessage());
+    } catch (RuntimeException e) {
+      LOG.error("the soft device stumbled over a connection", e);
+      end("connection given up: " + e);
     }
   }
 
@@ -234,7 +248,7 @@ final class Link implements DeviceThread.Selected {
     try {
       channel.close();
     } catch (IOException e) {
-      org.slf4j.LoggerFactory.getLogger(Link.class).debug("could not close socket", e);
+      LOG.debug("could not close socket", e);
     }
   }
 

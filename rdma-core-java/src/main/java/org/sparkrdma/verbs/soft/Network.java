@@ -58,6 +58,7 @@ final class Network {
       freeNs = start + Math.round(entry.totalBytes * SECOND_NS / bytesPerSecond);
       start = freeNs;
     }
-    return Math.max(1, start + latencyNs + delayNs);
+    long due = start + latencyNs + delayNs;
+    return due == 0 ? 1 : due;
   }
 }

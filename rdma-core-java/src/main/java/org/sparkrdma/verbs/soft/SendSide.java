@@ -118,7 +118,7 @@ final class SendSide {
       } else if (putControl() && isNextDue()) {
         WorkEntry entry = queue.entry(next);
         long before = entry.progress;
-        more = entry.isOneSided() ? oneSided(entry) : beginMessage(entry);
+        more = execute(entry);
         bytes += Math.max(0, entry.progress - before);
         requests++;
       } else {
@@ -130,12 +130,22 @@ final class SendSide {
     return linkFull && link.hasRoomFor(2 * Link.HEADER_BYTES);
   }
 
+  private boolean execute(WorkEntry entry) {
+    if (entry.doomed) {
+      queuePair.fail(next, WorkStatus.REMOTE_OPERATION_ERROR);
+      return false;
+    }
+    return entry.isOneSided() ? oneSided(entry) : beginMessage(entry);
+  }
+
   /** Notes when the network lets each new request happen. */
   private void stamp() {
     long tail = queue.tail();
     for (; stamped < tail; stamped++) {
       WorkEntry entry = queue.entry(stamped);
       entry.dueNs = device.network().dueNs(entry, device.thread().nowNs());
+      entry.doomed =
+          entry.opcode != Opcode.READ && device.faults().strikes(FaultPlan.Kind.SEND_ERROR);
     }
   }
 
@@ -144,7 +154,7 @@ final class SendSide {
       return false;
     }
     WorkEntry entry = queue.entry(next);
-    boolean mustBeAlone = entry.isOneSided() || !entry.mayUseLocalMemory();
+    boolean mustBeAlone = entry.isOneSided() || entry.doomed || !entry.mayUseLocalMemory();
     if (mustBeAlone && head != next) {
       return false;
     }
@@ -249,10 +259,6 @@ final class SendSide {
       return false;
     }
     if (entry.sequence == 0) {
-      if (device.faults().strikes(FaultPlan.Kind.SEND_ERROR)) {
-        queuePair.fail(next, WorkStatus.REMOTE_OPERATION_ERROR);
-        return false;
-      }
       entry.sequence = ++lastSequence;
     }
     boolean written = entry.opcode == Opcode.WRITE_WITH_IMMEDIATE;

@@ -67,6 +67,7 @@ final class SoftDevice implements Device {
   private final Set<SoftCompletionQueue> completionQueues = ConcurrentHashMap.newKeySet();
   private final Set<SoftConnectionManager> managers = ConcurrentHashMap.newKeySet();
   private int nextDomainId = 1;
+  private volatile boolean closedMemory;
   private boolean closed;
 
   private SoftDevice(
@@ -203,7 +204,13 @@ final class SoftDevice implements Device {
   }
 
   void forget(SoftMemory memory) {
+    closedMemory = true;
     memories.remove(memory);
+  }
+
+  /** Whether memory was closed that may still be mapped. */
+  boolean hasClosedMemory() {
+    return closedMemory;
   }
 
   void forget(SoftProtectionDomain domain) {

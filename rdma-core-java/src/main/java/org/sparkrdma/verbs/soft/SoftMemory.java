@@ -19,6 +19,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Objects;
+import java.util.concurrent.locks.LockSupport;
 import org.sparkrdma.verbs.HostMemory;
 import org.sparkrdma.verbs.VerbsException;
 
@@ -28,6 +29,8 @@ import org.sparkrdma.verbs.VerbsException;
  */
 final class SoftMemory implements HostMemory {
   private static final int OUT_OF_MEMORY = 12;
+  private static final long FIRST_PAUSE_NS = 10_000_000;
+  private static final long LAST_PAUSE_NS = 500_000_000;
 
   private final SoftDevice device;
   private final Path file;
@@ -48,7 +51,31 @@ final class SoftMemory implements HostMemory {
     address = device.addresses().take(length);
   }
 
+  /**
+   * Allocates memory. Closed memory comes back only when the collector has seen that no slice of it
+   * is reachable; so when there is not enough and some was closed, that is asked for and waited
+   * for, a little, before giving up.
+   */
   static SoftMemory allocate(SoftDevice device, long lengthBytes) throws VerbsException {
+    try {
+      return tryAllocate(device, lengthBytes);
+    } catch (VerbsException e) {
+      if (!device.hasClosedMemory()) {
+        throw e;
+      }
+    }
+    System.gc();
+    for (long pauseNs = FIRST_PAUSE_NS; pauseNs < LAST_PAUSE_NS; pauseNs *= 2) {
+      try {
+        return tryAllocate(device, lengthBytes);
+      } catch (VerbsException e) {
+        LockSupport.parkNanos(pauseNs);
+      }
+    }
+    return tryAllocate(device, lengthBytes);
+  }
+
+  private static SoftMemory tryAllocate(SoftDevice device, long lengthBytes) throws VerbsException {
     long fileId = device.directory().newFileId();
     Path file = SharedDirectory.file(device.directory().path(), fileId);
     FileChannel channel = null;

@@ -35,6 +35,9 @@ final class WorkEntry {
   /** When the network lets it happen. */
   long dueNs;
 
+  /** The fault plan lets it fail. */
+  boolean doomed;
+
   /** Its number among the messages of this direction, once sent. */
   long sequence;
 
@@ -86,6 +89,7 @@ final class WorkEntry {
     sequence = 0;
     progress = 0;
     written = false;
+    doomed = false;
   }
 
   boolean isOneSided() {

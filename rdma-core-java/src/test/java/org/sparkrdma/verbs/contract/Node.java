@@ -36,20 +36,22 @@ import org.sparkrdma.verbs.cm.ConnectionManager;
 import org.sparkrdma.verbs.cm.Listener;
 
 /** One end of a test: an open device with one of everything, driven by the test's thread. */
-final class Node implements AutoCloseable {
-  static final int DEPTH = 64;
-  static final Set<AccessFlag> SINK = Set.of(AccessFlag.LOCAL_WRITE);
-  static final Set<AccessFlag> READABLE = Set.of(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ);
-  static final Set<AccessFlag> ALL = Set.of(AccessFlag.values());
-  static final Set<AccessFlag> REMOTE = Set.of(AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE);
+public final class Node implements AutoCloseable {
+  public static final int DEPTH = 64;
+  public static final Set<AccessFlag> SINK = Set.of(AccessFlag.LOCAL_WRITE);
+  public static final Set<AccessFlag> READABLE =
+      Set.of(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ);
+  public static final Set<AccessFlag> ALL = Set.of(AccessFlag.values());
+  public static final Set<AccessFlag> REMOTE =
+      Set.of(AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE);
 
-  final Device device;
-  final ProtectionDomain domain;
-  final CompletionChannel channel;
-  final CompletionQueue queue;
-  final ConnectionManager manager;
-  final Deque<ConnectionEvent> events = new ArrayDeque<>();
-  final Deque<Result> results = new ArrayDeque<>();
+  public final Device device;
+  public final ProtectionDomain domain;
+  public final CompletionChannel channel;
+  public final CompletionQueue queue;
+  public final ConnectionManager manager;
+  public final Deque<ConnectionEvent> events = new ArrayDeque<>();
+  public final Deque<Result> results = new ArrayDeque<>();
   private boolean closed;
 
   private Node(Device device) throws VerbsException {
@@ -60,24 +62,24 @@ final class Node implements AutoCloseable {
     manager = device.createConnectionManager(channel);
   }
 
-  static Node open(VerbsEngine engine) throws VerbsException {
+  public static Node open(VerbsEngine engine) throws VerbsException {
     return new Node(engine.open(engine.devices().get(0).name()));
   }
 
-  QueuePairSettings settings() {
+  public QueuePairSettings settings() {
     return new QueuePairSettings(queue, queue, DEPTH, DEPTH, 4, 0, REMOTE);
   }
 
-  Listener listen(EngineUnderTest engine) throws VerbsException {
+  public Listener listen(EngineUnderTest engine) throws VerbsException {
     return manager.listen(new InetSocketAddress(engine.address(), 0), 16);
   }
 
-  Connection resolve(InetSocketAddress remote) throws VerbsException {
+  public Connection resolve(InetSocketAddress remote) throws VerbsException {
     return manager.resolve(remote, null, Duration.ofSeconds(5));
   }
 
   /** Registered memory of its own, filled with a byte. */
-  Block block(int lengthBytes, int fill, Set<AccessFlag> access) throws VerbsException {
+  public Block block(int lengthBytes, int fill, Set<AccessFlag> access) throws VerbsException {
     HostMemory memory = device.allocate(lengthBytes);
     byte[] bytes = new byte[lengthBytes];
     Arrays.fill(bytes, (byte) fill);
@@ -86,7 +88,7 @@ final class Node implements AutoCloseable {
   }
 
   /** Takes what is there; true when there was anything. */
-  boolean poll() {
+  public boolean poll() {
     if (closed) {
       return false;
     }
@@ -105,30 +107,30 @@ final class Node implements AutoCloseable {
   }
 
   /** Memory and a region over all of it. */
-  record Block(HostMemory memory, MemoryRegion region) {
-    byte[] bytes() {
+  public record Block(HostMemory memory, MemoryRegion region) {
+    public byte[] bytes() {
       return bytes(0, (int) memory.lengthBytes());
     }
 
-    byte[] bytes(int offset, int length) {
+    public byte[] bytes(int offset, int length) {
       byte[] bytes = new byte[length];
       memory.slice(offset, length).get(bytes);
       return bytes;
     }
 
     /** A READ of as much as this block holds, signalled. */
-    WorkRequest readFrom(long id, MemoryRegion remote) {
+    public WorkRequest readFrom(long id, MemoryRegion remote) {
       return new WorkRequest(1)
           .read(id, remote.address(), remote.remote().remoteKey())
           .local(region, 0, (int) region.lengthBytes())
           .signalled();
     }
 
-    WorkRequest send(long id) {
+    public WorkRequest send(long id) {
       return new WorkRequest(1).send(id).local(region, 0, (int) region.lengthBytes()).signalled();
     }
 
-    WorkRequest receive(long id) {
+    public WorkRequest receive(long id) {
       return new WorkRequest(1).receive(id).local(region, 0, (int) region.lengthBytes());
     }
   }

@@ -111,7 +111,7 @@ public final class PeerProcess implements AutoCloseable {
   }
 
   /** Stops it, as SIGSTOP does, and returns when it stands still. */
-  public void freeze() throws Exception {
+  public void freeze() throws IOException {
     signal("STOP");
     Path stat = Path.of("/proc", Long.toString(process.pid()), "stat");
     while (!Files.readString(stat).contains(") T ")) {
@@ -120,36 +120,43 @@ public final class PeerProcess implements AutoCloseable {
   }
 
   /** Lets it go on. */
-  public void thaw() throws Exception {
+  public void thaw() throws IOException {
     signal("CONT");
   }
 
   /** Ends it without a word. */
-  public void kill() throws Exception {
+  public void kill() throws IOException {
     signal("KILL");
-    process.waitFor();
+    process.onExit().join();
   }
 
-  private void signal(String name) throws Exception {
+  private void signal(String name) throws IOException {
     String pid = Long.toString(process.pid());
-    int code = new ProcessBuilder("kill", "-" + name, pid).start().waitFor();
+    int code = new ProcessBuilder("kill", "-" + name, pid).start().onExit().join().exitValue();
     if (code != 0) {
       throw new IOException("kill failed: signal=" + name + " code=" + code);
     }
   }
 
+  /** Its process id. */
   public long pid() {
     return process.pid();
   }
 
+  /** Asks it to end, as a shell does, and waits. */
+  public void terminate() throws IOException {
+    signal("TERM");
+    process.onExit().join();
+  }
+
   /** Ends it in good order, also when it is frozen or dead. */
   @Override
-  public void close() throws Exception {
+  public void close() throws IOException {
     if (process.isAlive()) {
       thaw();
       input.close();
     }
-    process.waitFor();
+    process.onExit().join();
     output.close();
     input.close();
   }

@@ -18,13 +18,13 @@ import org.sparkrdma.verbs.WorkCompletion;
 import org.sparkrdma.verbs.WorkStatus;
 
 /** A completion, kept. Of a failed one the last three are null, 0 and null. */
-record Result(
+public record Result(
     long id, WorkStatus status, int queuePairNumber, Opcode opcode, long bytes, Integer immediate) {
-  boolean succeeded() {
+  public boolean succeeded() {
     return status == WorkStatus.SUCCESS;
   }
 
-  static Result of(WorkCompletion completion) {
+  public static Result of(WorkCompletion completion) {
     boolean good = completion.succeeded();
     return new Result(
         completion.requestId(),

@@ -51,8 +51,12 @@ public abstract class VerbsContract {
   private LeakCheck leaks;
   private final List<Node> nodes = new ArrayList<>();
   private final List<VerbsEngine> engines = new ArrayList<>();
-  Node client;
-  Node server;
+
+  /** One end, in a device of its own. */
+  protected Node client;
+
+  /** The other. */
+  protected Node server;
 
   /** Which engine the tests run over. */
   protected abstract EngineUnderTest engine();
@@ -76,7 +80,8 @@ public abstract class VerbsContract {
     leaks.check();
   }
 
-  final VerbsEngine load(Map<String, String> more) {
+  /** Loads the engine with more settings; closed after the test. */
+  protected final VerbsEngine load(Map<String, String> more) {
     Map<String, String> all = new TreeMap<>(engine().settings());
     all.putAll(more);
     Verbs.Choice choice = Verbs.choose(engine().name(), EngineSettings.of(all));
@@ -85,30 +90,33 @@ public abstract class VerbsContract {
     return choice.engine();
   }
 
-  final Node open(VerbsEngine engine) throws VerbsException {
+  /** Opens its device; closed after the test. */
+  protected final Node open(VerbsEngine engine) throws VerbsException {
     Node node = Node.open(engine);
     nodes.add(node);
     return node;
   }
 
   /** Opens the client's device anew with other settings. */
-  final void reopenClient(Map<String, String> settings) throws VerbsException {
+  protected final void reopenClient(Map<String, String> settings) throws VerbsException {
     nodes.remove(client);
     client.close();
     client = open(load(settings));
   }
 
-  final void assumeCan(Capability capability) {
+  /** Skips the test, with the reason, on a device without the capability. */
+  protected final void assumeCan(Capability capability) {
     assumeTrue(
         client.device.info().can(capability), () -> "the device has no capability " + capability);
   }
 
-  final void assumeDeviates(Deviation deviation) {
+  /** Skips the test, with the reason, on an engine that does not differ so. */
+  protected final void assumeDeviates(Deviation deviation) {
     assumeTrue(engine().deviates(deviation), () -> "the engine does not deviate: " + deviation);
   }
 
   /** Polls all nodes until the condition holds. */
-  final void until(BooleanSupplier condition) {
+  protected final void until(BooleanSupplier condition) {
     long deadline = System.nanoTime() + PATIENCE.toNanos();
     while (!condition.getAsBoolean()) {
       boolean any = false;
@@ -123,7 +131,7 @@ public abstract class VerbsContract {
   }
 
   /** Spins until the condition, which does the polling, holds. */
-  static void untilAlone(BooleanSupplier condition) {
+  protected static void untilAlone(BooleanSupplier condition) {
     long deadline = System.nanoTime() + PATIENCE.toNanos();
     while (!condition.getAsBoolean()) {
       Thread.onSpinWait();
@@ -132,7 +140,7 @@ public abstract class VerbsContract {
   }
 
   /** The next event of a node, which must be of this type. */
-  final ConnectionEvent event(Node node, ConnectionEvent.Type type) {
+  protected final ConnectionEvent event(Node node, ConnectionEvent.Type type) {
     until(() -> !node.events.isEmpty());
     ConnectionEvent event = node.events.remove();
     assertThat(event.type()).as("event with reason '%s'", event.reason()).isEqualTo(type);
@@ -140,30 +148,33 @@ public abstract class VerbsContract {
   }
 
   /** The next completion of a node. */
-  final Result result(Node node) {
+  protected final Result result(Node node) {
     until(() -> !node.results.isEmpty());
     return node.results.remove();
   }
 
-  static ConnectionParameters parameters() {
+  /** The usual ones. */
+  protected static ConnectionParameters parameters() {
     return ConnectionParameters.of(new byte[0]);
   }
 
   /** Endless patience with a receiver that is not ready. */
-  static ConnectionParameters patient() {
+  protected static ConnectionParameters patient() {
     return new ConnectionParameters(new byte[0], 16, 6, 7, 17, Duration.ofSeconds(5));
   }
 
-  static ConnectionParameters withPrivateData(byte[] privateData) {
+  /** The usual ones with private data. */
+  protected static ConnectionParameters withPrivateData(byte[] privateData) {
     return ConnectionParameters.of(privateData);
   }
 
   /** A connection of the client, resolved and with a queue pair, not yet asked for. */
-  final Connection prepare(InetSocketAddress address) throws VerbsException {
+  protected final Connection prepare(InetSocketAddress address) throws VerbsException {
     return prepare(address, client.settings());
   }
 
-  final Connection prepare(InetSocketAddress address, QueuePairSettings settings)
+  /** As {@link #prepare(InetSocketAddress)} with other settings. */
+  protected final Connection prepare(InetSocketAddress address, QueuePairSettings settings)
       throws VerbsException {
     Connection connection = client.resolve(address);
     event(client, ConnectionEvent.Type.RESOLVED);
@@ -171,15 +182,19 @@ public abstract class VerbsContract {
     return connection;
   }
 
-  final Pair connect() throws VerbsException {
+  /** Connects client and server. */
+  protected final Pair connect() throws VerbsException {
     return connect(client.settings(), server.settings(), patient());
   }
 
-  final Pair connect(QueuePairSettings here, QueuePairSettings there) throws VerbsException {
+  /** Connects client and server with other settings. */
+  protected final Pair connect(QueuePairSettings here, QueuePairSettings there)
+      throws VerbsException {
     return connect(here, there, patient());
   }
 
-  final Pair connect(
+  /** Connects client and server with other settings and parameters. */
+  protected final Pair connect(
       QueuePairSettings here, QueuePairSettings there, ConnectionParameters parameters)
       throws VerbsException {
     try (Listener listener = server.listen(engine())) {
@@ -195,12 +210,14 @@ public abstract class VerbsContract {
   }
 
   /** Two ends of a connection. */
-  record Pair(Connection clientEnd, Connection serverEnd) {
-    QueuePair client() {
+  protected record Pair(Connection clientEnd, Connection serverEnd) {
+    /** The client's queue pair. */
+    public QueuePair client() {
       return clientEnd.queuePair();
     }
 
-    QueuePair server() {
+    /** The server's queue pair. */
+    public QueuePair server() {
       return serverEnd.queuePair();
     }
   }

@@ -47,6 +47,7 @@ public final class RdmaBlockClient extends BlockStoreClient {
   private final TcpFallback tcp;
   private final ShuffleCounters counters;
   private final Duration startLimit;
+  private final FallbackLog says = new FallbackLog();
 
   /**
    * @param spark Spark's own client
@@ -93,12 +94,12 @@ public final class RdmaBlockClient extends BlockStoreClient {
       tcp.fetch(peer, () -> others.toArray(String[]::new), listener, files);
     }
     if (!names.isEmpty()) {
-      begin(new BlockFetch(peer, names, ranges, listener, files, tcp, counters), executorId);
+      begin(new PeerFetch(peer, names, ranges, listener, files, tcp, says, counters), executorId);
     }
   }
 
   /** At once when transport and endpoint are known, which is nearly always; else when they are. */
-  private void begin(BlockFetch fetch, String executorId) {
+  private void begin(PeerFetch fetch, String executorId) {
     CompletableFuture<BlockTransport> up =
         transport.isDone()
             ? transport
@@ -110,7 +111,7 @@ public final class RdmaBlockClient extends BlockStoreClient {
   }
 
   private static void go(
-      BlockFetch fetch, Optional<BlockTransport> started, Optional<Endpoint> endpoint) {
+      PeerFetch fetch, Optional<BlockTransport> started, Optional<Endpoint> endpoint) {
     if (started.isEmpty()) {
       fetch.failRest(FallbackReason.UNAVAILABLE, "RDMA did not come up");
     } else if (endpoint.isEmpty()) {

@@ -18,6 +18,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.regex.Matcher;
@@ -38,9 +39,6 @@ public record MachineMemory(
     OptionalLong lockableBytes,
     long heapBytes,
     long pageBytes) {
-  private static final List<String> CONTAINER_LIMITS =
-      List.of("sys/fs/cgroup/memory.max", "sys/fs/cgroup/memory/memory.limit_in_bytes");
-
   private static final Pattern NUMBER = Pattern.compile("\\d{1,19}");
   private static final long AT_PAGESZ = 6;
   private static final long COMMON_PAGE_BYTES = 4_096;
@@ -59,16 +57,6 @@ public record MachineMemory(
         physical = OptionalLong.of(kibibytes.orElse(0) * 1024);
       }
     }
-    OptionalLong container = OptionalLong.empty();
-    for (String file : CONTAINER_LIMITS) {
-      for (String line : lines(root.resolve(file))) {
-        OptionalLong limit = number(line);
-        // Version 1 says "none" by a number near 2^63.
-        if (limit.isPresent() && limit.getAsLong() < Long.MAX_VALUE / 2) {
-          container = limit;
-        }
-      }
-    }
     OptionalLong lockable = OptionalLong.empty();
     for (String line : lines(root.resolve("proc/self/limits"))) {
       if (line.startsWith("Max locked memory")) {
@@ -76,7 +64,31 @@ public record MachineMemory(
         lockable = number(line);
       }
     }
-    return new MachineMemory(physical, container, lockable, heapBytes, pageBytes(root));
+    return new MachineMemory(physical, containerBytes(root), lockable, heapBytes, pageBytes(root));
+  }
+
+  /** The least limit of this process's own control group and of the container's root one. */
+  private static OptionalLong containerBytes(Path root) {
+    Path version2 = root.resolve("sys/fs/cgroup");
+    Path version1 = version2.resolve("memory");
+    List<Path> files = new ArrayList<>();
+    files.add(version2.resolve("memory.max"));
+    files.add(version1.resolve("memory.limit_in_bytes"));
+    for (String line : lines(root.resolve("proc/self/cgroup"))) {
+      String own = line.substring(line.lastIndexOf(':') + 1).replaceFirst("^/+", "");
+      if (line.startsWith("0::")) {
+        files.add(version2.resolve(own).resolve("memory.max"));
+      } else if (line.contains(":memory:")) {
+        files.add(version1.resolve(own).resolve("memory.limit_in_bytes"));
+      }
+    }
+    // Version 2 says "max" for none, version 1 a number near 2^63.
+    return files.stream()
+        .flatMap(file -> lines(file).stream())
+        .map(MachineMemory::number)
+        .flatMapToLong(OptionalLong::stream)
+        .filter(limit -> limit < Long.MAX_VALUE / 2)
+        .min();
   }
 
   /** See getauxval(3): pairs of words, kind and value. */

@@ -44,6 +44,16 @@ class MachineMemoryTest {
   }
 
   @Test
+  void shouldFindTheLimitOfItsOwnControlGroup() throws IOException {
+    write("proc/self/cgroup", "0::/yarn/container_1\n");
+    write("sys/fs/cgroup/yarn/container_1/memory.max", "2147483648\n");
+    assertThat(MachineMemory.under(root, GIB).containerBytes()).hasValue(2 * GIB);
+    write("proc/self/cgroup", "7:cpu:/x\n4:memory:/docker/1\n");
+    write("sys/fs/cgroup/memory/docker/1/memory.limit_in_bytes", "1073741824\n");
+    assertThat(MachineMemory.under(root, GIB).containerBytes()).hasValue(GIB);
+  }
+
+  @Test
   void shouldTakeNoLimitForNone() throws IOException {
     write("sys/fs/cgroup/memory.max", "max\n");
     write("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");

@@ -35,8 +35,8 @@ import org.sparkrdma.shuffle.transport.SuspectBlock;
  * never both. Blocks that fail while earlier ones wait for their turn join them. Safe for any
  * thread.
  */
-final class BlockFetch implements FetchHandler {
-  private static final Logger log = LoggerFactory.getLogger(BlockFetch.class);
+final class PeerFetch implements FetchHandler {
+  private static final Logger log = LoggerFactory.getLogger(PeerFetch.class);
 
   private final PeerAddress peer;
   private final List<String> blockIds;
@@ -44,18 +44,20 @@ final class BlockFetch implements FetchHandler {
   private final BlockFetchingListener listener;
   private final DownloadFileManager files;
   private final TcpFallback tcp;
+  private final FallbackLog says;
   private final ShuffleCounters counters;
 
   private final BitSet settled = new BitSet();
   private final List<String> failed = new ArrayList<>();
 
-  BlockFetch(
+  PeerFetch(
       PeerAddress peer,
       List<String> blockIds,
       List<BlockRange> ranges,
       BlockFetchingListener listener,
       DownloadFileManager files,
       TcpFallback tcp,
+      FallbackLog says,
       ShuffleCounters counters) {
     this.peer = peer;
     this.blockIds = blockIds;
@@ -63,6 +65,7 @@ final class BlockFetch implements FetchHandler {
     this.listener = listener;
     this.files = files;
     this.tcp = tcp;
+    this.says = says;
     this.counters = counters;
   }
 
@@ -101,12 +104,7 @@ final class BlockFetch implements FetchHandler {
       failed.add(blockIds.get(index));
     }
     counters.fellBack(reason);
-    log.debug(
-        "block goes by TCP: block={} executorId={} reason={} detail={}",
-        blockIds.get(index),
-        peer.executorId(),
-        reason.label(),
-        detail);
+    says.say(peer, reason, 1, detail);
     if (first) {
       tcp.fetch(peer, this::takeFailed, listener, files);
     }
@@ -134,12 +132,9 @@ final class BlockFetch implements FetchHandler {
         }
       }
     }
-    log.debug(
-        "blocks go by TCP: blocks={} executorId={} reason={} detail={}",
-        count,
-        peer.executorId(),
-        reason.label(),
-        detail);
+    if (count > 0) {
+      says.say(peer, reason, count, detail);
+    }
     if (first && count > 0) {
       tcp.fetch(peer, this::takeFailed, listener, files);
     }

@@ -1,0 +1,105 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.sparkrdma.verbs.spi.VerbsProvider;
+
+/** Who may know whom. */
+class ArchitectureTest {
+  private static final String ENGINES = "org.sparkrdma.verbs.soft..";
+
+  private static JavaClasses production;
+
+  @BeforeAll
+  static void read() {
+    production =
+        new ClassFileImporter()
+            .withImportOption(new ImportOption.DoNotIncludeTests())
+            .importPackages("org.sparkrdma");
+    assertThat(production).isNotEmpty();
+  }
+
+  @Test
+  void shouldKnowNothingOfSpark() {
+    noClasses()
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage(
+            "org.apache.spark..",
+            "org.apache.hadoop..",
+            "scala..",
+            "io.netty..",
+            "org.sparkrdma.shuffle..")
+        .check(production);
+  }
+
+  @Test
+  void shouldNeedOnlyTheJdkAndTheLogger() {
+    classes()
+        .should()
+        .onlyDependOnClassesThat()
+        .resideInAnyPackage("java..", "javax.crypto..", "org.slf4j..", "org.sparkrdma..")
+        .check(production);
+  }
+
+  @Test
+  void shouldReachEnginesOnlyThroughTheApi() {
+    noClasses()
+        .that()
+        .resideOutsideOfPackage(ENGINES)
+        .should()
+        .dependOnClassesThat()
+        .resideInAPackage(ENGINES)
+        .check(production);
+  }
+
+  @Test
+  void shouldShowNothingOfAnEngineButItsProvider() {
+    classes()
+        .that()
+        .resideInAPackage(ENGINES)
+        .and()
+        .areTopLevelClasses()
+        .and()
+        .haveModifier(JavaModifier.PUBLIC)
+        .should()
+        .implement(VerbsProvider.class)
+        .check(production);
+  }
+
+  @Test
+  void shouldKeepTheApiFreeOfMemoryAndEngines() {
+    noClasses()
+        .that()
+        .resideInAnyPackage(
+            "org.sparkrdma.verbs",
+            "org.sparkrdma.verbs.cm",
+            "org.sparkrdma.verbs.device",
+            "org.sparkrdma.verbs.spi")
+        .should()
+        .dependOnClassesThat()
+        .resideInAPackage("org.sparkrdma.memory..")
+        .check(production);
+  }
+}

@@ -1,0 +1,119 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.soft;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.WorkRequest;
+import org.sparkrdma.verbs.WorkStatus;
+import org.sparkrdma.verbs.contract.PeerProcess;
+import org.sparkrdma.verbs.spi.EngineSettings;
+
+/**
+ * Check and copy are one step: one process registers, deregisters and overwrites memory as fast as
+ * it can while this one reads it with keys that may just have died. A read that succeeds must have
+ * brought only bytes that were there while its key was good.
+ */
+@Timeout(value = 300, unit = TimeUnit.SECONDS)
+class DeregisterStressTest {
+  private static final int ROUNDS = 1_000_000;
+  private static final int LENGTH = 4096;
+  private static final Set<AccessFlag> SINK = Set.of(AccessFlag.LOCAL_WRITE);
+
+  @TempDir Path base;
+
+  @Test
+  void shouldBringNoForeignByteInAMillionRounds() throws Exception {
+    Path control = Files.write(base.resolve("control"), new byte[StressOwner.CONTROL_BYTES]);
+    Process owner =
+        PeerProcess.java(
+            StressOwner.class,
+            List.of(base.toString(), control.toString(), Integer.toString(ROUNDS)));
+    Map<WorkStatus, Integer> counts = new EnumMap<>(WorkStatus.class);
+    var settings = SoftSettings.of(EngineSettings.of(Map.of("soft.directory", base.toString())));
+    try (SoftDevice device = SoftDevice.open(settings, HostIdentity.self(), d -> {});
+        FileChannel channel =
+            FileChannel.open(control, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+      var board = new StressOwner.Board(channel.map(FileChannel.MapMode.READ_WRITE, 0, 4096));
+      readUntilDone(device, board, owner, counts);
+    } finally {
+      owner.destroyForcibly().onExit().join();
+    }
+    System.out.println("reads by outcome: " + counts);
+    assertThat(counts.get(WorkStatus.SUCCESS)).isGreaterThan(1000);
+    assertThat(counts.get(WorkStatus.REMOTE_ACCESS_ERROR)).isGreaterThan(1000);
+    assertThat(counts).hasSize(2);
+  }
+
+  private static void readUntilDone(
+      SoftDevice device, StressOwner.Board board, Process owner, Map<WorkStatus, Integer> counts)
+      throws Exception {
+    try (var domain = device.allocateProtectionDomain();
+        var memory = device.allocate(LENGTH);
+        var sink = domain.register(memory, 0, LENGTH, SINK)) {
+      String name = new String(owner.getInputStream().readNBytes(64), "US-ASCII").strip();
+      Peer peer = attach(device, name);
+      var oneSided = new OneSided();
+      var entry = new WorkEntry(1, 0);
+      var request = new WorkRequest(1);
+      ByteBuffer bytes = memory.slice(0, LENGTH);
+      byte[] brought = new byte[LENGTH];
+      byte[] expected = new byte[LENGTH];
+      while (!board.isDone()) {
+        if (!board.read()) {
+          continue;
+        }
+        request.read(1, board.address(), board.key()).local(sink, 0, LENGTH);
+        entry.fill(request);
+        WorkStatus status = oneSided.step(peer, StressOwner.QUEUE_PAIR, entry);
+        entry.clear();
+        counts.merge(status, 1, Integer::sum);
+        if (status == WorkStatus.SUCCESS) {
+          bytes.get(0, brought);
+          Arrays.fill(expected, board.value());
+          assertThat(brought).isEqualTo(expected);
+        }
+      }
+      assertThat(board.rounds()).isEqualTo(ROUNDS);
+      peer.close();
+    }
+  }
+
+  private static Peer attach(SoftDevice device, String name) throws Exception {
+    Path directory = device.directory().peer(name);
+    SharedTable table = SharedTable.attach(directory.resolve(SharedDirectory.TABLE));
+    return new Peer(
+        name,
+        SharedDirectory.ownerOf(name),
+        table,
+        table.claimReader(ProcessIdentity.self()),
+        directory,
+        4);
+  }
+}

@@ -1,0 +1,99 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.soft;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class FaultPlanTest {
+  private static List<Integer> strikes(String plan, FaultPlan.Kind kind, int count) {
+    FaultPlan parsed = FaultPlan.parse(plan);
+    List<Integer> struck = new ArrayList<>();
+    for (int i = 1; i <= count; i++) {
+      if (parsed.strikes(kind)) {
+        struck.add(i);
+      }
+    }
+    return struck;
+  }
+
+  @Test
+  void shouldStrikeTheNthTimeOnly() {
+    assertThat(strikes("read-error@3,read-error@5", FaultPlan.Kind.READ_ERROR, 10))
+        .containsExactly(3, 5);
+  }
+
+  @Test
+  void shouldStrikeFromTheNthTimeOn() {
+    assertThat(strikes("hang@8+", FaultPlan.Kind.HANG, 10)).containsExactly(8, 9, 10);
+  }
+
+  @Test
+  void shouldCountEachKindByItself() {
+    FaultPlan plan = FaultPlan.parse("hang@1,flip-bit@1");
+    assertThat(plan.strikes(FaultPlan.Kind.HANG)).isTrue();
+    assertThat(plan.strikes(FaultPlan.Kind.FLIP_BIT)).isTrue();
+    assertThat(plan.strikes(FaultPlan.Kind.READ_ERROR)).isFalse();
+  }
+
+  @Test
+  void shouldStrikeTheSameTimesForTheSameSeed() {
+    List<Integer> first = strikes("read-error%0.1,seed=7", FaultPlan.Kind.READ_ERROR, 1000);
+    assertThat(first).hasSizeBetween(50, 200);
+    assertThat(strikes("read-error%0.1,seed=7", FaultPlan.Kind.READ_ERROR, 1000)).isEqualTo(first);
+    assertThat(strikes("read-error%0.1,seed=8", FaultPlan.Kind.READ_ERROR, 1000))
+        .isNotEqualTo(first);
+  }
+
+  @Test
+  void shouldDelayByTheDurationGiven() {
+    FaultPlan plan = FaultPlan.parse("delay@2:1.5ms");
+    assertThat(plan.delayNs()).isZero();
+    assertThat(plan.delayNs()).isEqualTo(1_500_000);
+    assertThat(plan.delayNs()).isZero();
+  }
+
+  @Test
+  void shouldDoNothingWithoutRules() {
+    assertThat(FaultPlan.parse("").isActive()).isFalse();
+    assertThat(FaultPlan.parse("seed=3").isActive()).isFalse();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "read-error",
+        "read-error@0",
+        "read-error@-1",
+        "nonsense@1",
+        "hang@1:5ms",
+        "delay@1",
+        "delay@1:5",
+        "read-error%1.5",
+        "read-error%",
+        "hang@1,,hang@2",
+        "seed=x",
+        ",",
+        "hang @1"
+      })
+  void shouldRefuseWhatIsNoPlan(String text) {
+    assertThatThrownBy(() -> FaultPlan.parse(text)).isInstanceOf(IllegalArgumentException.class);
+  }
+}

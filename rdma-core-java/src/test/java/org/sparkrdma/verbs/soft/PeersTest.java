@@ -1,0 +1,112 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.soft;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The watch over peers' processes, with a process that is no engine at all. */
+@Timeout(value = 30, unit = TimeUnit.SECONDS)
+class PeersTest {
+  @TempDir Path base;
+  private Process sleeper;
+  private ProcessIdentity identity;
+  private SharedDirectory mine;
+  private SharedDirectory its;
+  private Peers peers;
+  private final byte[] secret = new byte[SharedTable.SECRET_BYTES];
+
+  @BeforeEach
+  void startAProcess() throws IOException {
+    sleeper = new ProcessBuilder("sleep", "1000").start();
+    String stat = Files.readString(Path.of("/proc", Long.toString(sleeper.pid()), "stat"));
+    String start = stat.substring(stat.lastIndexOf(')') + 2).split(" ")[19];
+    identity = new ProcessIdentity((int) sleeper.pid(), Integer.parseInt(start));
+    HostIdentity host = HostIdentity.self();
+    mine = SharedDirectory.create(base, host, ProcessIdentity.self());
+    its = SharedDirectory.create(base, host, identity);
+    SharedTable.create(its.path().resolve(SharedDirectory.TABLE), secret);
+    peers = new Peers(mine, ProcessIdentity.self(), 4);
+  }
+
+  @AfterEach
+  void endIt() {
+    sleeper.destroyForcibly().onExit().join();
+    its.close();
+    mine.close();
+  }
+
+  private Hello hello(ProcessIdentity process) throws IOException {
+    byte[] nonce = new byte[Hello.NONCE_BYTES];
+    return new Hello(
+        HostIdentity.self(),
+        process,
+        1,
+        nonce,
+        Hello.proof(secret, nonce, 1000, 2000),
+        its.name(),
+        new byte[0]);
+  }
+
+  @Test
+  void shouldTellOfAPeerWhoseProcessIsGone() throws IOException {
+    Peer peer = peers.acquire(hello(identity), 1000, 2000);
+    assertThat(peers.check()).isEmpty();
+    sleeper.destroyForcibly().onExit().join();
+    assertThat(peers.check()).containsExactly(peer);
+    peers.release(peer);
+    assertThat(peers.isEmpty()).isTrue();
+  }
+
+  @Test
+  void shouldShareAPeerAmongItsConnections() throws IOException {
+    Peer first = peers.acquire(hello(identity), 1000, 2000);
+    Peer second = peers.acquire(hello(identity), 1000, 2000);
+    assertThat(second).isSameAs(first);
+    peers.release(first);
+    assertThat(peers.isEmpty()).isFalse();
+    peers.release(second);
+    assertThat(peers.isEmpty()).isTrue();
+  }
+
+  @Test
+  void shouldRefuseAGreetingForOtherPorts() {
+    assertThatThrownBy(() -> peers.acquire(hello(identity), 1000, 2001))
+        .hasMessageContaining("not proven");
+    assertThat(peers.isEmpty()).isTrue();
+  }
+
+  @Test
+  void shouldRefuseADirectoryOfAnotherProcess() {
+    assertThatThrownBy(() -> peers.acquire(hello(ProcessIdentity.self()), 1000, 2000))
+        .hasMessageContaining("another process");
+  }
+
+  @Test
+  void shouldRefuseAProcessThatIsGone() {
+    sleeper.destroyForcibly().onExit().join();
+    assertThatThrownBy(() -> peers.acquire(hello(identity), 1000, 2000))
+        .hasMessageContaining("another process");
+  }
+}

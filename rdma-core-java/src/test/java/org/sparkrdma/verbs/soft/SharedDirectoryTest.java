@@ -1,0 +1,215 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.soft;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.VerbsEngine;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.contract.Deviation;
+import org.sparkrdma.verbs.contract.EngineUnderTest;
+import org.sparkrdma.verbs.contract.PeerProcess;
+import org.sparkrdma.verbs.spi.EngineSettings;
+
+/** Files of the engine: whose they are, and that they go. */
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
+class SharedDirectoryTest {
+  private static final Set<AccessFlag> REMOTE_READ = Set.of(AccessFlag.REMOTE_READ);
+
+  @TempDir Path base;
+  @TempDir Path data;
+  private Path user;
+
+  @BeforeEach
+  void nameTheUsersDirectory() throws IOException {
+    user = base.resolve("sparkrdma-soft-" + HostIdentity.self().userId());
+  }
+
+  private VerbsEngine load() throws VerbsException {
+    return new SoftProvider().load(EngineSettings.of(Map.of("soft.directory", base.toString())));
+  }
+
+  private EngineUnderTest underTest() {
+    return new EngineUnderTest(
+        "soft",
+        Map.of("soft.directory", base.toString()),
+        java.net.InetAddress.getLoopbackAddress(),
+        user,
+        Map.of(),
+        Deviation.OF_SOFT);
+  }
+
+  private static List<Path> list(Path directory) throws IOException {
+    try (Stream<Path> files = Files.list(directory)) {
+      return files.toList();
+    }
+  }
+
+  private static String mode(Path path) throws IOException {
+    return PosixFilePermissions.toString(Files.getPosixFilePermissions(path));
+  }
+
+  @Test
+  void shouldKeepItsFilesPrivateAndRemoveThemAtClose() throws Exception {
+    try (VerbsEngine engine = load();
+        Device device = engine.open("soft0")) {
+      device.allocate(1000);
+      Path directory = list(user).get(0);
+      assertThat(mode(user)).isEqualTo("rwx------");
+      assertThat(mode(directory)).isEqualTo("rwx------");
+      assertThat(list(directory)).hasSize(2);
+      for (Path file : list(directory)) {
+        assertThat(mode(file)).isEqualTo("rw-------");
+      }
+    }
+    assertThat(list(user)).isEmpty();
+  }
+
+  @Test
+  void shouldRefuseADirectoryThatIsOpenToOthers() throws Exception {
+    Files.createDirectory(user);
+    Files.setPosixFilePermissions(user, PosixFilePermissions.fromString("rwxrwxrwx"));
+    try (VerbsEngine engine = load()) {
+      assertThatThrownBy(() -> engine.open("soft0"))
+          .isInstanceOf(VerbsException.class)
+          .hasMessageContaining("not private")
+          .hasMessageContaining("rwxrwxrwx");
+    }
+  }
+
+  @Test
+  void shouldRefuseASymbolicLinkInPlaceOfItsDirectory() throws Exception {
+    Files.createSymbolicLink(user, data);
+    try (VerbsEngine engine = load()) {
+      assertThatThrownBy(() -> engine.open("soft0"))
+          .isInstanceOf(VerbsException.class)
+          .hasMessageContaining("not private");
+    }
+  }
+
+  @Test
+  void shouldRefuseAPeersDirectoryThatIsNotPrivate() throws Exception {
+    HostIdentity host = HostIdentity.self();
+    try (var mine = SharedDirectory.create(base, host, ProcessIdentity.self());
+        var peers = SharedDirectory.create(base, host, ProcessIdentity.self())) {
+      assertThatThrownBy(() -> mine.peer(peers.name())).hasMessageContaining("table");
+      Path table = Files.write(peers.path().resolve("table"), new byte[10]);
+      Files.setPosixFilePermissions(table, PosixFilePermissions.fromString("rw-r--r--"));
+      assertThatThrownBy(() -> mine.peer(peers.name())).hasMessageContaining("rw-r--r--");
+      Files.setPosixFilePermissions(table, PosixFilePermissions.fromString("rw-------"));
+      assertThat(mine.peer(peers.name())).isEqualTo(peers.path());
+      Files.setPosixFilePermissions(peers.path(), PosixFilePermissions.fromString("rwxr-x---"));
+      assertThatThrownBy(() -> mine.peer(peers.name())).hasMessageContaining("rwxr-x---");
+    }
+  }
+
+  @Test
+  void shouldRefuseNamesThatLeadElsewhere() throws Exception {
+    try (var mine = SharedDirectory.create(base, HostIdentity.self(), ProcessIdentity.self())) {
+      for (String name :
+          List.of(
+              "..",
+              "../x",
+              "",
+              "1-2",
+              "1-2-0123456789abcdef/..",
+              "99999999999-1-0123456789abcdef")) {
+        assertThatThrownBy(() -> mine.peer(name))
+            .as(name)
+            .hasMessageContaining("not the name of a shared directory");
+      }
+    }
+  }
+
+  @Test
+  void shouldRemoveWhatAKilledProcessLeftAndNothingElse() throws Exception {
+    Path file = Files.write(data.resolve("map.data"), new byte[1000]);
+    Path stranger = Files.createDirectories(user.resolve("something else"));
+    Files.setPosixFilePermissions(user, PosixFilePermissions.fromString("rwx------"));
+    try (VerbsEngine engine = load();
+        Device living = engine.open("soft0")) {
+      living.allocate(1000);
+      try (PeerProcess peer = PeerProcess.start(underTest(), Map.of())) {
+        peer.memory(1000, 1);
+        peer.file(file, 0, 1000);
+        assertThat(Files.getAttribute(file, "unix:nlink")).isEqualTo(2);
+        assertThat(list(user)).hasSize(3);
+        peer.kill();
+      }
+      assertThat(list(user)).hasSize(3);
+      try (Device next = engine.open("soft0")) {
+        assertThat(next.info().name()).isEqualTo("soft0");
+        assertThat(list(user)).hasSize(3).contains(stranger);
+      }
+      assertThat(list(user)).hasSize(2).contains(stranger);
+      assertThat(Files.getAttribute(file, "unix:nlink")).isEqualTo(1);
+      assertThat(Files.isRegularFile(file)).isTrue();
+    }
+  }
+
+  @Test
+  void shouldRemoveItsFilesWhenAskedToEnd() throws Exception {
+    Path file = Files.write(data.resolve("map.data"), new byte[1000]);
+    try (PeerProcess peer = PeerProcess.start(underTest(), Map.of())) {
+      peer.memory(1000, 1);
+      peer.file(file, 0, 1000);
+      peer.terminate();
+    }
+    assertThat(list(user)).isEmpty();
+    assertThat(Files.getAttribute(file, "unix:nlink")).isEqualTo(1);
+  }
+
+  @Test
+  void shouldLinkAFileOnceForAllItsWindows() throws Exception {
+    Path file = Files.write(data.resolve("map.data"), new byte[1000]);
+    try (VerbsEngine engine = load();
+        Device device = engine.open("soft0");
+        var domain = device.allocateProtectionDomain()) {
+      var first = domain.registerFile(file, 0, 500, REMOTE_READ);
+      var second = domain.registerFile(file, 500, 500, REMOTE_READ);
+      assertThat(Files.getAttribute(file, "unix:nlink")).isEqualTo(2);
+      first.close();
+      assertThat(Files.getAttribute(file, "unix:nlink")).isEqualTo(2);
+      second.close();
+      assertThat(Files.getAttribute(file, "unix:nlink")).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void shouldTouchNoLinkOutsideItsOwnDirectories() throws Exception {
+    Path precious = Files.write(data.resolve("precious"), new byte[10]);
+    HostIdentity host = HostIdentity.self();
+    try (var mine = SharedDirectory.create(base, host, ProcessIdentity.self())) {
+      Files.createSymbolicLink(mine.path().resolve("f0"), precious);
+    }
+    assertThat(Files.exists(precious)).isTrue();
+    assertThat(list(user)).isEmpty();
+  }
+}

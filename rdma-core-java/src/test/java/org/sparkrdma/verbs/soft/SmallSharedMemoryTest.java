@@ -1,0 +1,96 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.soft;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.HostMemory;
+import org.sparkrdma.verbs.VerbsEngine;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.spi.EngineSettings;
+
+/** A shared-memory file system that is too small is an exception and no dead JVM. */
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
+class SmallSharedMemoryTest {
+  private static final long MEBIBYTE = 1 << 20;
+
+  @TempDir Path directory;
+  private boolean mounted;
+
+  private void mount(String size) throws IOException {
+    assumeTrue(HostIdentity.self().userId() == 0, "only root may mount a small tmpfs");
+    mounted = run("mount", "-t", "tmpfs", "-o", "size=" + size, "tmpfs", directory.toString());
+    assumeTrue(mounted, "this container may not mount a small tmpfs");
+  }
+
+  @AfterEach
+  void unmount() throws IOException {
+    if (mounted) {
+      assertThat(run("umount", "-l", directory.toString())).isTrue();
+    }
+  }
+
+  private static boolean run(String... command) throws IOException {
+    return new ProcessBuilder(command).start().onExit().join().exitValue() == 0;
+  }
+
+  private VerbsEngine load() throws VerbsException {
+    return new SoftProvider()
+        .load(EngineSettings.of(Map.of("soft.directory", directory.toString())));
+  }
+
+  @Test
+  void shouldRefuseMoreMemoryThanThereIs() throws Exception {
+    mount("16m");
+    try (VerbsEngine engine = load();
+        Device device = engine.open("soft0")) {
+      assertThatThrownBy(() -> device.allocate(64 * MEBIBYTE))
+          .isInstanceOf(VerbsException.class)
+          .hasMessageContaining("lengthBytes=67108864")
+          .hasMessageContaining(directory.toString());
+      for (int i = 0; i < 10; i++) {
+        try (HostMemory memory = device.allocate(8 * MEBIBYTE)) {
+          memory.slice(8 * MEBIBYTE - 1, 1).put((byte) 1);
+        }
+      }
+      assertThat(device.openResources().memories()).isZero();
+    }
+  }
+
+  @Test
+  void shouldNotOpenWithoutRoomForItsTable() throws Exception {
+    mount("1m");
+    try (VerbsEngine engine = load()) {
+      assertThatThrownBy(() -> engine.open("soft0"))
+          .isInstanceOf(VerbsException.class)
+          .hasMessageContaining(directory.toString());
+    }
+    Path user = directory.resolve("sparkrdma-soft-0");
+    try (var files = Files.list(user)) {
+      assertThat(files).isEmpty();
+    }
+  }
+}

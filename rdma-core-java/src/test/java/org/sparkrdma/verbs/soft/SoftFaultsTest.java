@@ -1,0 +1,230 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.soft;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.sparkrdma.verbs.QueuePairState;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.WorkRequest;
+import org.sparkrdma.verbs.WorkStatus;
+import org.sparkrdma.verbs.cm.Connection;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
+import org.sparkrdma.verbs.cm.ConnectionParameters;
+import org.sparkrdma.verbs.cm.Listener;
+import org.sparkrdma.verbs.contract.EngineUnderTest;
+import org.sparkrdma.verbs.contract.Node;
+import org.sparkrdma.verbs.contract.Result;
+import org.sparkrdma.verbs.contract.VerbsContract;
+
+/** What the fault plan and the network model do to a connection. */
+class SoftFaultsTest extends VerbsContract {
+  private static final int LENGTH = 1000;
+
+  @Override
+  protected EngineUnderTest engine() {
+    return SoftUnderTest.ENGINE;
+  }
+
+  private Pair connectWith(String key, String value) throws Exception {
+    reopenClient(Map.of(key, value));
+    return connect();
+  }
+
+  private List<WorkStatus> statusesOfReads(Pair pair, int count) throws Exception {
+    Node.Block source = server.block(LENGTH, 7, Node.READABLE);
+    Node.Block sink = client.block(LENGTH, 0, Node.SINK);
+    for (int i = 0; i < count; i++) {
+      pair.client().postSend(sink.readFrom(i, source.region()));
+    }
+    List<WorkStatus> statuses = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      Result result = result(client);
+      assertThat(result.id()).isEqualTo(i);
+      statuses.add(result.status());
+    }
+    return statuses;
+  }
+
+  @Test
+  void shouldFailTheReadThatThePlanNames() throws Exception {
+    Pair pair = connectWith("soft.faults", "read-error@3");
+    assertThat(statusesOfReads(pair, 4))
+        .containsExactly(
+            WorkStatus.SUCCESS,
+            WorkStatus.SUCCESS,
+            WorkStatus.REMOTE_OPERATION_ERROR,
+            WorkStatus.FLUSH_ERROR);
+    event(client, ConnectionEvent.Type.DISCONNECTED);
+    event(server, ConnectionEvent.Type.DISCONNECTED);
+    assertThat(statusesOfReads(connect(), 4)).containsOnly(WorkStatus.SUCCESS);
+  }
+
+  @Test
+  void shouldDropTheConnectionAtTheReadThatThePlanNames() throws Exception {
+    Pair pair = connectWith("soft.faults", "drop-connection@2");
+    assertThat(statusesOfReads(pair, 3))
+        .containsExactly(WorkStatus.SUCCESS, WorkStatus.FLUSH_ERROR, WorkStatus.FLUSH_ERROR);
+    event(client, ConnectionEvent.Type.DISCONNECTED);
+    event(server, ConnectionEvent.Type.DISCONNECTED);
+  }
+
+  @Test
+  void shouldFlipOneBitOfTheReadThatThePlanNames() throws Exception {
+    Pair pair = connectWith("soft.faults", "flip-bit@2,seed=5");
+    Node.Block source = server.block(LENGTH, 7, Node.READABLE);
+    Node.Block sink = client.block(LENGTH, 0, Node.SINK);
+    int[] flipped = new int[3];
+    for (int i = 0; i < flipped.length; i++) {
+      pair.client().postSend(sink.readFrom(i, source.region()));
+      assertThat(result(client).status()).isEqualTo(WorkStatus.SUCCESS);
+      for (byte b : sink.bytes()) {
+        flipped[i] += Integer.bitCount((b ^ 7) & 0xff);
+      }
+    }
+    assertThat(flipped).containsExactly(0, 1, 0);
+  }
+
+  @Test
+  void shouldLetAReadHangUntilTheConnectionEnds() throws Exception {
+    Pair pair = connectWith("soft.faults", "hang@1");
+    Node.Block source = server.block(LENGTH, 7, Node.READABLE);
+    Node.Block sink = client.block(LENGTH, 0, Node.SINK);
+    pair.client().postSend(sink.readFrom(1, source.region()));
+    pair.client().postSend(sink.readFrom(2, source.region()));
+    pollFor(Duration.ofMillis(100));
+    assertThat(client.results).isEmpty();
+    pair.clientEnd().disconnect();
+    assertThat(result(client).status()).isEqualTo(WorkStatus.FLUSH_ERROR);
+    assertThat(result(client).status()).isEqualTo(WorkStatus.FLUSH_ERROR);
+    assertThat(sink.bytes()).containsOnly(0);
+  }
+
+  @Test
+  void shouldDestroyAQueuePairWithAHangingRead() throws Exception {
+    Pair pair = connectWith("soft.faults", "hang@1+");
+    Node.Block source = server.block(LENGTH, 7, Node.READABLE);
+    Node.Block sink = client.block(LENGTH, 0, Node.SINK);
+    pair.client().postSend(sink.readFrom(1, source.region()));
+    pair.clientEnd().close();
+    sink.region().close();
+    assertThat(pair.client().state()).isEqualTo(QueuePairState.DESTROYED);
+  }
+
+  @Test
+  void shouldFailAndHangSendsThatThePlanNames() throws Exception {
+    reopenClient(Map.of("soft.faults", "send-error@2,send-hang@4"));
+    Node.Block message = client.block(8, 1, Node.SINK);
+    Node.Block inbox = server.block(8, 0, Node.SINK);
+    Pair first = connect();
+    for (int i = 0; i < 2; i++) {
+      first.server().postReceive(inbox.receive(i));
+      first.client().postSend(message.send(i));
+    }
+    assertThat(result(client).status()).isEqualTo(WorkStatus.SUCCESS);
+    assertThat(result(client).status()).isEqualTo(WorkStatus.REMOTE_OPERATION_ERROR);
+    event(client, ConnectionEvent.Type.DISCONNECTED);
+    event(server, ConnectionEvent.Type.DISCONNECTED);
+    Pair second = connect();
+    for (int i = 0; i < 2; i++) {
+      second.server().postReceive(inbox.receive(10 + i));
+      second.client().postSend(message.send(10 + i));
+    }
+    assertThat(result(client).id()).isEqualTo(10);
+    pollFor(Duration.ofMillis(100));
+    assertThat(client.results).isEmpty();
+  }
+
+  @Test
+  void shouldRefuseTheConnectThatThePlanNames() throws Exception {
+    reopenClient(Map.of("soft.faults", "refuse-connect@1"));
+    try (Listener listener = server.listen(engine())) {
+      prepare(listener.address()).connect(parameters());
+      assertThat(event(client, ConnectionEvent.Type.REJECTED).reason()).contains("fault plan");
+    }
+    connect();
+  }
+
+  @Test
+  void shouldReachNobodyWhenTheConnectHangs() throws Exception {
+    reopenClient(Map.of("soft.faults", "hang-connect@1"));
+    try (Listener listener = server.listen(engine())) {
+      Connection asking = prepare(listener.address());
+      asking.connect(new ConnectionParameters(new byte[0], 16, 6, 6, 17, Duration.ofMillis(50)));
+      assertThat(event(client, ConnectionEvent.Type.UNREACHABLE).reason()).contains("PT0.05S");
+    }
+    connect();
+  }
+
+  @Test
+  void shouldBeUnreachableWhenNobodyAnswersInTime() throws Exception {
+    try (Listener listener = server.listen(engine())) {
+      Connection asking = prepare(listener.address());
+      asking.connect(new ConnectionParameters(new byte[0], 16, 6, 6, 17, Duration.ofMillis(50)));
+      event(client, ConnectionEvent.Type.UNREACHABLE);
+      Connection asked = event(server, ConnectionEvent.Type.CONNECT_REQUEST).connection();
+      asked.createQueuePair(server.domain, server.settings());
+      asked.accept(parameters());
+      event(server, ConnectionEvent.Type.CONNECT_ERROR);
+      assertThat(asked.queuePair().state()).isEqualTo(QueuePairState.ERROR);
+    }
+  }
+
+  @Test
+  void shouldRefuseTheRegistrationThatThePlanNames() throws Exception {
+    reopenClient(Map.of("soft.faults", "register-error@2"));
+    client.block(8, 0, Node.SINK);
+    assertThatThrownBy(() -> client.block(8, 0, Node.SINK))
+        .isInstanceOf(VerbsException.class)
+        .extracting(e -> ((VerbsException) e).errno())
+        .isEqualTo(12);
+    client.block(8, 0, Node.SINK);
+  }
+
+  @Test
+  void shouldTakeTheLatencyOfTheNetwork() throws Exception {
+    Pair pair = connectWith("soft.latency", "30ms");
+    long start = System.nanoTime();
+    assertThat(statusesOfReads(pair, 10)).containsOnly(WorkStatus.SUCCESS);
+    // All are under way together.
+    assertThat(Duration.ofNanos(System.nanoTime() - start))
+        .isBetween(Duration.ofMillis(30), Duration.ofSeconds(10));
+    start = System.nanoTime();
+    pair.server().postReceive(new WorkRequest(1).receive(1));
+    pair.client().postSend(new WorkRequest(1).send(1).signalled());
+    assertThat(result(client).status()).isEqualTo(WorkStatus.SUCCESS);
+    assertThat(Duration.ofNanos(System.nanoTime() - start))
+        .isGreaterThanOrEqualTo(Duration.ofMillis(30));
+  }
+
+  @Test
+  void shouldTakeTheTimeThatTheBandwidthLeaves() throws Exception {
+    Pair pair = connectWith("soft.bandwidth", "100kb/s");
+    long start = System.nanoTime();
+    assertThat(statusesOfReads(pair, 10)).containsOnly(WorkStatus.SUCCESS);
+    assertThat(Duration.ofNanos(System.nanoTime() - start))
+        .isGreaterThanOrEqualTo(Duration.ofMillis(100));
+  }
+
+  private void pollFor(Duration duration) {
+    long start = System.nanoTime();
+    until(() -> System.nanoTime() - start > duration.toNanos());
+  }
+}

@@ -1,0 +1,88 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.soft;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.sparkrdma.verbs.Verbs;
+import org.sparkrdma.verbs.spi.EngineSettings;
+import org.sparkrdma.verbs.spi.EngineUnavailableException;
+
+class SoftSettingsTest {
+  private static SoftSettings of(String key, String value) {
+    return SoftSettings.of(EngineSettings.of(Map.of(key, value)));
+  }
+
+  @Test
+  void shouldTakeDefaults() {
+    SoftSettings settings = SoftSettings.of(EngineSettings.none());
+    assertThat(settings.directory()).isEqualTo(Path.of("/dev/shm"));
+    assertThat(settings.bytesPerSecond()).isZero();
+    assertThat(settings.peerCheckNs()).isEqualTo(500_000_000);
+  }
+
+  @Test
+  void shouldTakeUnits() {
+    assertThat(of("soft.latency", "1.5us").latencyNs()).isEqualTo(1_500);
+    assertThat(of("soft.bandwidth", "12.5gb/s").bytesPerSecond()).isEqualTo(12_500_000_000L);
+    assertThat(of("soft.maxDepth", "1").maxQueuePairDepth()).isEqualTo(1);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "soft.directory,relative",
+    "soft.latency,5",
+    "soft.latency,-1us",
+    "soft.latency,11s",
+    "soft.latency,5 ms",
+    "soft.bandwidth,0b/s",
+    "soft.bandwidth,fast",
+    "soft.faults,explode@1",
+    "soft.peerCheck,0ms",
+    "soft.greetingTimeout,2m",
+    "soft.receiverNotReadyDelay,1us",
+    "soft.maxHalfOpen,0",
+    "soft.maxInline,5000",
+    "soft.maxDepth,x",
+    "soft.maxOpenFiles,0"
+  })
+  void shouldNameKeyValueAndWhatIsAllowed(String key, String value) {
+    assertThatThrownBy(() -> of(key, value))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("key=" + key)
+        .hasMessageContaining("value=" + value)
+        .hasMessageContaining("allowed=");
+  }
+
+  @Test
+  void shouldBeTakenOnlyWhenAskedForByName() {
+    assertThat(new SoftProvider().order()).isNegative();
+    assertThat(Verbs.choose("auto", EngineSettings.none()).engine()).isNull();
+  }
+
+  @Test
+  void shouldSayWhyItCannotRun() {
+    var settings = EngineSettings.of(Map.of("soft.directory", "/no/such/directory"));
+    assertThatThrownBy(() -> new SoftProvider().load(settings))
+        .isInstanceOf(EngineUnavailableException.class)
+        .hasMessageContaining("soft.directory")
+        .hasMessageContaining("/no/such/directory");
+  }
+}

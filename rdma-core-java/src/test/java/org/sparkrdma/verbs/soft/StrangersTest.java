@@ -1,0 +1,302 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.soft;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.Random;
+import java.util.UUID;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.sparkrdma.verbs.QueuePairState;
+import org.sparkrdma.verbs.WorkStatus;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
+import org.sparkrdma.verbs.cm.Listener;
+import org.sparkrdma.verbs.contract.EngineUnderTest;
+import org.sparkrdma.verbs.contract.Node;
+import org.sparkrdma.verbs.contract.VerbsContract;
+import org.sparkrdma.verbs.spi.EngineSettings;
+
+/** Peers of other hosts and users, and peers that say what they should not. */
+class StrangersTest extends VerbsContract {
+  private static final int TIMEOUT_MS = 10_000;
+
+  @TempDir Path elsewhere;
+
+  @Override
+  protected EngineUnderTest engine() {
+    return SoftUnderTest.ENGINE;
+  }
+
+  private static SoftSettings settings() {
+    return SoftSettings.of(EngineSettings.of(SoftUnderTest.ENGINE.settings()));
+  }
+
+  /** Connects from a device that has another identity; the reason for which it was refused. */
+  private String refusal(UnaryOperator<HostIdentity> change) throws Exception {
+    Node stranger = open(new SoftEngine(settings(), change.apply(HostIdentity.self())));
+    try (Listener listener = server.listen(engine())) {
+      var connection = stranger.resolve(listener.address());
+      event(stranger, ConnectionEvent.Type.RESOLVED);
+      connection.createQueuePair(stranger.domain, stranger.settings());
+      connection.connect(parameters());
+      String reason = event(stranger, ConnectionEvent.Type.REJECTED).reason();
+      assertThat(server.manager.pollEvent()).isNull();
+      assertThat(connection.queuePair().state()).isEqualTo(QueuePairState.ERROR);
+      return reason;
+    }
+  }
+
+  @Test
+  void shouldRefuseAPeerOfAnotherHost() throws Exception {
+    UUID other = new UUID(1, 2);
+    assertThat(
+            refusal(h -> new HostIdentity(other, h.pidNamespace(), h.mountNamespace(), h.userId())))
+        .contains("only its own host")
+        .contains(other.toString());
+  }
+
+  @Test
+  void shouldRefuseAPeerOfAnotherContainer() throws Exception {
+    assertThat(refusal(h -> new HostIdentity(h.bootId(), h.pidNamespace(), 5, h.userId())))
+        .contains("only its own container");
+    assertThat(refusal(h -> new HostIdentity(h.bootId(), 5, h.mountNamespace(), h.userId())))
+        .contains("only its own container");
+  }
+
+  @Test
+  void shouldNameTheUserOfARefusedPeer() throws Exception {
+    HostIdentity mine = HostIdentity.self();
+    var other = new HostIdentity(mine.bootId(), mine.pidNamespace(), mine.mountNamespace(), 4711);
+    assertThat(mine.differenceFrom(other)).contains("own user").contains("4711");
+    assertThat(mine.differenceFrom(mine)).isEmpty();
+  }
+
+  @Test
+  void shouldRefuseAPeerThatSharesAnotherDirectory() throws Exception {
+    Node stranger = open(load(Map.of("soft.directory", elsewhere.toString())));
+    try (Listener listener = server.listen(engine())) {
+      var connection = stranger.resolve(listener.address());
+      event(stranger, ConnectionEvent.Type.RESOLVED);
+      connection.createQueuePair(stranger.domain, stranger.settings());
+      connection.connect(parameters());
+      assertThat(event(stranger, ConnectionEvent.Type.REJECTED).reason())
+          .contains("both ends need the same soft.directory");
+    }
+  }
+
+  @Test
+  void shouldStandGarbageOnItsPort() throws Exception {
+    Pair pair = connect();
+    var random = new Random(42);
+    try (Listener listener = server.listen(engine())) {
+      for (int i = 0; i < 100; i++) {
+        byte[] garbage = new byte[random.nextInt(2000)];
+        random.nextBytes(garbage);
+        if (i % 2 == 0 && garbage.length > 24) {
+          // A header that looks right, with a body that does not.
+          int length = random.nextInt(garbage.length);
+          frame(Link.REQUEST, length, 0).get(garbage, 0, Link.HEADER_BYTES);
+        }
+        try (Socket socket = socket(listener.address())) {
+          socket.getOutputStream().write(garbage);
+        } catch (IOException closedAlready) {
+          assertThat(closedAlready).isNotNull();
+        }
+      }
+    }
+    assertStillReads(pair);
+    assertThat(server.events).isEmpty();
+  }
+
+  @Test
+  void shouldNameBothVersionsToAPeerOfAnother() throws Exception {
+    try (Listener listener = server.listen(engine());
+        Socket socket = socket(listener.address());
+        Other other = new Other()) {
+      ByteBuffer request = other.hello(Link.REQUEST, socket);
+      request.putInt(Link.HEADER_BYTES + 4, 77);
+      socket.getOutputStream().write(request.array(), 0, request.limit());
+      assertThat(refusal(socket)).contains("version=1").contains("peer=77");
+    }
+  }
+
+  @Test
+  void shouldRefuseAGreetingThatIsNotProven() throws Exception {
+    try (Listener listener = server.listen(engine());
+        Socket socket = socket(listener.address());
+        Other other = new Other()) {
+      ByteBuffer request = other.hello(Link.REQUEST, socket);
+      request.put(Link.HEADER_BYTES + 72, (byte) (request.get(Link.HEADER_BYTES + 72) ^ 1));
+      socket.getOutputStream().write(request.array(), 0, request.limit());
+      assertThat(refusal(socket)).contains("not proven");
+    }
+  }
+
+  @Test
+  void shouldCloseAConnectionThatDoesNotGreet() throws Exception {
+    reopenClient(Map.of("soft.greetingTimeout", "20ms"));
+    try (Listener listener = client.listen(engine());
+        Socket socket = socket(listener.address())) {
+      assertThat(socket.getInputStream().read()).isEqualTo(-1);
+    }
+  }
+
+  @Test
+  void shouldBoundConnectionsThatDoNotGreet() throws Exception {
+    reopenClient(Map.of("soft.maxHalfOpen", "2"));
+    try (Listener listener = client.listen(engine());
+        Socket first = socket(listener.address());
+        Socket second = socket(listener.address());
+        Socket third = socket(listener.address())) {
+      assertThat(third.getInputStream().read()).isEqualTo(-1);
+      assertThat(first.isConnected()).isTrue();
+      assertThat(second.isConnected()).isTrue();
+    }
+  }
+
+  /** What a connected peer may say that it should not. */
+  enum Nonsense {
+    ACKNOWLEDGES_WHAT_WAS_NOT_SENT(frame(Link.ACKNOWLEDGE, 0, 5)),
+    REFUSES_WHAT_WAS_NOT_SENT(frame(Link.NOT_READY, 0, 1)),
+    FAILS_WHAT_WAS_NOT_SENT(frame(Link.FAILED, 0, 1)),
+    SKIPS_A_MESSAGE(frame(Link.SEND, 0, 2)),
+    REPEATS_A_MESSAGE(frame(Link.SEND, 0, 0)),
+    HAS_A_NEGATIVE_SEQUENCE(frame(Link.ACKNOWLEDGE, 0, Long.MIN_VALUE)),
+    HAS_A_NEGATIVE_LENGTH(frame(Link.SEND, -1, 1)),
+    HAS_A_BODY_WHERE_NONE_BELONGS(frame(Link.ACKNOWLEDGE, 10, 0)),
+    GREETS_AGAIN(frame(Link.REQUEST, 0, 0)),
+    IS_READY_AGAIN(frame(Link.READY, 0, 0)),
+    HAS_A_LONG_HANDSHAKE(frame(Link.REPLY, 1 << 20, 0)),
+    SAYS_AN_UNKNOWN_WORD(frame((byte) 99, 0, 0));
+
+    private final ByteBuffer frame;
+
+    Nonsense(ByteBuffer frame) {
+      this.frame = frame;
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void shouldLoseOnlyTheConnectionOfAPeerThat(Nonsense nonsense) throws Exception {
+    Pair pair = connect();
+    try (Listener listener = server.listen(engine());
+        Socket socket = socket(listener.address());
+        Other other = new Other()) {
+      OutputStream out = socket.getOutputStream();
+      ByteBuffer request = other.hello(Link.REQUEST, socket);
+      out.write(request.array(), 0, request.limit());
+      var asked = event(server, ConnectionEvent.Type.CONNECT_REQUEST).connection();
+      asked.createQueuePair(server.domain, server.settings());
+      Node.Block inbox = server.block(100, 0, Node.SINK);
+      asked.queuePair().postReceive(inbox.receive(1));
+      asked.accept(parameters());
+      assertThat(socket.getInputStream().readNBytes(Link.HEADER_BYTES)[0]).isEqualTo(Link.REPLY);
+      out.write(frame(Link.READY, 0, 0).array());
+      event(server, ConnectionEvent.Type.ESTABLISHED);
+      out.write(nonsense.frame.array());
+      assertThat(event(server, ConnectionEvent.Type.DISCONNECTED).reason())
+          .contains("broke the protocol");
+      assertThat(result(server).status()).isEqualTo(WorkStatus.FLUSH_ERROR);
+      asked.close();
+    }
+    assertStillReads(pair);
+  }
+
+  private void assertStillReads(Pair pair) throws Exception {
+    Node.Block source = server.block(100, 7, Node.READABLE);
+    Node.Block sink = client.block(100, 0, Node.SINK);
+    pair.client().postSend(sink.readFrom(1, source.region()));
+    assertThat(result(client).status()).isEqualTo(WorkStatus.SUCCESS);
+    assertThat(pair.server().state()).isEqualTo(QueuePairState.READY_TO_SEND);
+  }
+
+  private static Socket socket(InetSocketAddress address) throws IOException {
+    var socket = new Socket();
+    socket.connect(address, TIMEOUT_MS);
+    socket.setSoTimeout(TIMEOUT_MS);
+    return socket;
+  }
+
+  private static String refusal(Socket socket) throws IOException {
+    byte[] answer = socket.getInputStream().readAllBytes();
+    assertThat(answer[0]).isEqualTo(Link.REFUSED);
+    return new String(
+        Arrays.copyOfRange(answer, Link.HEADER_BYTES, answer.length), StandardCharsets.UTF_8);
+  }
+
+  private static ByteBuffer frame(byte type, int length, long sequence) {
+    return ByteBuffer.allocate(Link.HEADER_BYTES)
+        .order(ByteOrder.LITTLE_ENDIAN)
+        .put(0, type)
+        .putInt(4, length)
+        .putLong(8, sequence);
+  }
+
+  /** A device that does not run, only its files, to greet with. */
+  private static final class Other implements AutoCloseable {
+    private final byte[] secret = new byte[SharedTable.SECRET_BYTES];
+    private final SharedDirectory directory;
+
+    Other() throws IOException {
+      directory =
+          SharedDirectory.create(
+              settings().directory(), HostIdentity.self(), ProcessIdentity.self());
+      Arrays.fill(secret, (byte) 5);
+      SharedTable.create(directory.path().resolve(SharedDirectory.TABLE), secret);
+      assertThat(Files.exists(directory.path())).isTrue();
+    }
+
+    /** A whole greeting with its header. */
+    ByteBuffer hello(byte type, Socket socket) throws IOException {
+      byte[] nonce = new byte[Hello.NONCE_BYTES];
+      byte[] proof = Hello.proof(secret, nonce, socket.getLocalPort(), socket.getPort());
+      var hello =
+          new Hello(
+              HostIdentity.self(),
+              ProcessIdentity.self(),
+              1,
+              nonce,
+              proof,
+              directory.name(),
+              new byte[0]);
+      ByteBuffer out =
+          ByteBuffer.allocate(Link.HEADER_BYTES + Hello.MAX_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+      out.position(Link.HEADER_BYTES);
+      hello.encode(out);
+      out.flip();
+      return out.put(0, type).putInt(4, out.limit() - Link.HEADER_BYTES);
+    }
+
+    @Override
+    public void close() {
+      directory.close();
+    }
+  }
+}

@@ -1,0 +1,139 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.soft;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.Set;
+import java.util.SplittableRandom;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.MemoryRegion;
+import org.sparkrdma.verbs.spi.EngineSettings;
+
+/** The other process of {@link DeregisterStressTest}: registers, deregisters, overwrites. */
+final class StressOwner {
+  static final int CONTROL_BYTES = 4096;
+  static final int QUEUE_PAIR = 1;
+
+  private static final int LENGTH = 4096;
+  private static final byte FOREIGN = (byte) 0xee;
+  private static final int VALUES = 100;
+  private static final int LONGEST_PAUSE = 200;
+
+  private StressOwner() {}
+
+  /** Arguments: shared directory, control file, rounds. */
+  public static void main(String[] args) throws Exception {
+    var settings = SoftSettings.of(EngineSettings.of(Map.of("soft.directory", args[0])));
+    int rounds = Integer.parseInt(args[2]);
+    try (SoftDevice device = SoftDevice.open(settings, HostIdentity.self(), d -> {});
+        FileChannel channel =
+            FileChannel.open(Path.of(args[1]), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+      var board = new Board(channel.map(FileChannel.MapMode.READ_WRITE, 0, CONTROL_BYTES));
+      run(device, board, rounds);
+    }
+  }
+
+  private static void run(SoftDevice device, Board board, int rounds) throws Exception {
+    try (var domain = (SoftProtectionDomain) device.allocateProtectionDomain();
+        var memory = device.allocate(LENGTH)) {
+      int index = QueuePairNumbers.indexOf(QUEUE_PAIR);
+      device.table().publishQueuePair(index, QUEUE_PAIR, domain.id(), AccessBits.REMOTE_READ);
+      System.out.printf("%-64s", device.directory().name());
+      System.out.flush();
+      ByteBuffer bytes = memory.slice(0, LENGTH);
+      byte[] content = new byte[LENGTH];
+      byte[] foreign = new byte[LENGTH];
+      Arrays.fill(foreign, FOREIGN);
+      var random = new SplittableRandom(1);
+      for (int round = 1; round <= rounds; round++) {
+        byte value = (byte) (1 + round % VALUES);
+        Arrays.fill(content, value);
+        bytes.put(0, content);
+        MemoryRegion region = domain.register(memory, 0, LENGTH, Set.of(AccessFlag.REMOTE_READ));
+        board.publish(round, region.address(), region.remote().remoteKey(), value);
+        for (int pause = random.nextInt(LONGEST_PAUSE); pause > 0; pause--) {
+          Thread.onSpinWait();
+        }
+        region.close();
+        bytes.put(0, foreign);
+      }
+      board.finish();
+    }
+  }
+
+  /** What the owner tells the reader: the key that was good just now. */
+  static final class Board {
+    private static final VarHandle LONGS =
+        MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+    private static final int VERSION = 0;
+    private static final int ADDRESS = 8;
+    private static final int KEY_AND_VALUE = 16;
+    private static final int DONE = 24;
+
+    private final ByteBuffer bytes;
+    private long address;
+    private long keyAndValue;
+
+    Board(ByteBuffer bytes) {
+      this.bytes = bytes;
+    }
+
+    void publish(long round, long newAddress, int key, byte value) {
+      LONGS.setVolatile(bytes, VERSION, 2 * round - 1);
+      LONGS.setVolatile(bytes, ADDRESS, newAddress);
+      LONGS.setVolatile(bytes, KEY_AND_VALUE, ((long) value << 32) | (key & 0xffff_ffffL));
+      LONGS.setVolatile(bytes, VERSION, 2 * round);
+    }
+
+    void finish() {
+      LONGS.setVolatile(bytes, DONE, 1L);
+    }
+
+    boolean isDone() {
+      return (long) LONGS.getVolatile(bytes, DONE) != 0;
+    }
+
+    long rounds() {
+      return (long) LONGS.getVolatile(bytes, VERSION) / 2;
+    }
+
+    /** Takes what stands there; false while it is being written, and before the first. */
+    boolean read() {
+      long before = (long) LONGS.getVolatile(bytes, VERSION);
+      address = (long) LONGS.getVolatile(bytes, ADDRESS);
+      keyAndValue = (long) LONGS.getVolatile(bytes, KEY_AND_VALUE);
+      return before > 0 && before % 2 == 0 && (long) LONGS.getVolatile(bytes, VERSION) == before;
+    }
+
+    long address() {
+      return address;
+    }
+
+    int key() {
+      return (int) keyAndValue;
+    }
+
+    byte value() {
+      return (byte) (keyAndValue >>> 32);
+    }
+  }
+}

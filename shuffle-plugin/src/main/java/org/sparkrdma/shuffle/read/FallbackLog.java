@@ -1,0 +1,50 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.read;
+
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+
+/**
+ * Says why blocks go by TCP: at INFO the first time for an executor and a reason, at DEBUG each
+ * time. Safe for any thread.
+ */
+final class FallbackLog {
+  private static final Logger log = LoggerFactory.getLogger(FallbackLog.class);
+
+  private final Set<Said> said = ConcurrentHashMap.newKeySet();
+
+  private record Said(String executorId, FallbackReason reason) {}
+
+  void say(PeerAddress peer, FallbackReason reason, int blocks, String detail) {
+    if (said.add(new Said(peer.executorId(), reason))) {
+      log.info(
+          "blocks go by TCP: executorId={} reason={} blocks={} detail={}; counted from now on",
+          peer.executorId(),
+          reason.label(),
+          blocks,
+          detail);
+    } else {
+      log.debug(
+          "blocks go by TCP: executorId={} reason={} blocks={} detail={}",
+          peer.executorId(),
+          reason.label(),
+          blocks,
+          detail);
+    }
+  }
+}

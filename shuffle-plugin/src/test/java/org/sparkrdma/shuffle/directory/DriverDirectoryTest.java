@@ -1,0 +1,79 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.directory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import org.apache.spark.SparkConf;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Through Spark's own RPC. */
+@Timeout(60)
+class DriverDirectoryTest {
+  private static final Duration WAIT = Duration.ofSeconds(30);
+
+  private final JavaSparkContext spark =
+      new JavaSparkContext(
+          new SparkConf(false)
+              .setMaster("local[1]")
+              .setAppName("directory")
+              .set("spark.ui.enabled", "false")
+              .set("spark.driver.host", "127.0.0.1"));
+  private final SparkEnv env = SparkEnv.get();
+  private final DirectoryClient client = new DirectoryClient(env, WAIT);
+
+  @AfterEach
+  void close() {
+    client.close();
+    spark.close();
+  }
+
+  @Test
+  void shouldFindWhatWasPublishedUntilTheExecutorIsRemoved() throws Exception {
+    try (DriverDirectory directory = DriverDirectory.open(env.rpcEnv()).orElseThrow();
+        DirectoryClient other = new DirectoryClient(env, WAIT)) {
+      directory.watch(spark.sc());
+      assertThat(client.publish(DirectoryServiceTest.endpoint("7", 70)).join()).isTrue();
+      assertThat(other.find("7").join().orElseThrow().incarnation()).isEqualTo(70);
+      spark.sc().listenerBus().post(new SparkListenerExecutorRemoved(0, "7", "gone"));
+      spark.sc().listenerBus().waitUntilEmpty();
+      assertThat(other.find("8").join()).isEmpty();
+      assertThat(other.find("7").join()).isEmpty();
+    }
+  }
+
+  @Test
+  void shouldPublishOnceThereIsADirectory() {
+    var published = client.publish(DirectoryServiceTest.endpoint("7", 70));
+    assertThat(client.find("7").join()).isEmpty();
+    try (DriverDirectory directory = DriverDirectory.open(env.rpcEnv()).orElseThrow()) {
+      assertThat(directory).isNotNull();
+      assertThat(published.join()).isTrue();
+    }
+  }
+
+  @Test
+  void shouldOpenOnlyOneForADriver() {
+    try (DriverDirectory directory = DriverDirectory.open(env.rpcEnv()).orElseThrow()) {
+      assertThat(directory).isNotNull();
+      assertThat(DriverDirectory.open(env.rpcEnv())).isEmpty();
+    }
+  }
+}
