@@ -185,10 +185,12 @@ public class RdmaShuffleManager extends SortShuffleManager {
     synchronized (this) {
       rdma = runtime;
     }
+    // Spark's part first: a LOCATE that comes late must not register a file about to be deleted.
+    boolean unregistered = super.unregisterShuffle(shuffleId);
     if (rdma != null) {
       rdma.unregisterShuffle(shuffleId);
     }
-    return super.unregisterShuffle(shuffleId);
+    return unregistered;
   }
 
   @Override

@@ -33,6 +33,7 @@ final class Peers {
   private final TransportContext context;
   private final ConnectionTable table;
   private final Map<Long, Peer> byIncarnation = new HashMap<>();
+  private boolean stopped;
 
   Peers(TransportContext context, ConnectionTable table) {
     this.context = context;
@@ -50,6 +51,10 @@ final class Peers {
 
   /** Has a block fetched, over the connection there is or over one to be made. */
   void want(BlockProgress block) {
+    if (stopped) {
+      context.delivery().fail(block, FallbackReason.STOPPED, "transport has stopped");
+      return;
+    }
     long nowNs = context.nanoClock().getAsLong();
     Peer peer = of(block.fetch().peer().incarnation());
     peer.endpoint(block.fetch().peer());
@@ -133,8 +138,9 @@ final class Peers {
         context.settings().maxQuarantine().toNanos());
   }
 
-  /** The transport stops: every connection ends, every block is answered. */
+  /** The transport stops: every connection ends, every block is answered, now and later. */
   void stop() {
+    stopped = true;
     while (table.size() > 0) {
       PeerConnection connection = table.get(0);
       List<BlockProgress> left = connection.close();

@@ -238,16 +238,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
   public void fetch(
       Endpoint peer, List<BlockRange> blocks, DownloadFileManager files, FetchHandler handler) {
     BlockFetch fetch = new BlockFetch(peer, blocks, files, handler);
-    agent.execute(
-        () -> {
-          if (closed) {
-            fetch
-                .blocks()
-                .forEach(block -> delivery.fail(block, FallbackReason.STOPPED, "executor stops"));
-          } else {
-            fetch.blocks().forEach(peers::want);
-          }
-        });
+    agent.execute(() -> fetch.blocks().forEach(peers::want));
     if (closed && !agentThread.isAlive()) {
       agent.drain();
     }
@@ -270,17 +261,11 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     }
     closed = true;
     agent.stop();
-    try {
-      agentThread.join(TimeUnit.SECONDS.toMillis(STOP_SECONDS));
-      server.close();
-      agent.drain();
-      deliveryThreads.shutdown();
-      if (!deliveryThreads.awaitTermination(STOP_SECONDS, TimeUnit.SECONDS)) {
-        LOG.warn("delivery threads still work at stop");
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+    boolean interrupted = joinAgent();
+    server.close();
+    agent.drain();
+    deliveryThreads.shutdown();
+    interrupted |= !awaitDelivery();
     manager.close();
     completions.close();
     channel.close();
@@ -291,6 +276,33 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     } else {
       LOG.info(
           "receive memory is still being read: chunks={}", sinks.chunksOut() + control.chunksOut());
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Waits for the agent's end, which is near; returns whether it was interrupted meanwhile. */
+  private boolean joinAgent() {
+    boolean interrupted = false;
+    while (agentThread.isAlive()) {
+      try {
+        agentThread.join();
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    return interrupted;
+  }
+
+  private boolean awaitDelivery() {
+    try {
+      if (!deliveryThreads.awaitTermination(STOP_SECONDS, TimeUnit.SECONDS)) {
+        LOG.warn("delivery threads still work at stop");
+      }
+      return true;
+    } catch (InterruptedException e) {
+      return false;
     }
   }
 }

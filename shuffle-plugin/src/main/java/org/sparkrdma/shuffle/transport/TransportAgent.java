@@ -107,12 +107,21 @@ final class TransportAgent implements Runnable, CompletionHandler {
           Thread.onSpinWait();
         }
       } catch (RuntimeException e) {
-        LOG.error("transport agent failed; blocks under way go by TCP", e);
-        peers.stop();
+        LOG.error("transport agent failed; from now on all blocks go by TCP", e);
+        refuseUntilStopped();
       }
     }
     runCommands();
     peers.stop();
+  }
+
+  /** After a failure that nobody foresaw: nothing of the device is touched any more. */
+  private void refuseUntilStopped() {
+    peers.stop();
+    while (!stopping) {
+      runCommands();
+      channel.await(IDLE_SLEEP_NS);
+    }
   }
 
   /** One turn; returns how much there was to do. */
