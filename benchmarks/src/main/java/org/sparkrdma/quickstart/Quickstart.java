@@ -52,6 +52,9 @@ public final class Quickstart implements Callable<Integer> {
   @Option(names = "--keep")
   private boolean keep;
 
+  @Option(names = "--kill-executor")
+  private boolean killExecutor;
+
   @Option(names = "--port", defaultValue = "0")
   private int port;
 
@@ -127,7 +130,9 @@ public final class Quickstart implements Callable<Integer> {
       try {
         progress.say("cluster is up, its web page is " + cluster.masterUiUrl());
         runAll(
-            new TeraRuns(cluster, new Installation(project), directory, size, progress), progress);
+            new TeraRuns(
+                cluster, new Installation(project), directory, size, progress, killExecutor),
+            progress);
       } finally {
         if (!removed(endHook)) {
           ending = true;
@@ -142,7 +147,7 @@ public final class Quickstart implements Callable<Integer> {
     progress.say("input: %,d records, checksum %s".formatted(input.records(), input.checksum()));
     List<RunReport> done = new ArrayList<>();
     for (ShuffleMode mode : modes) {
-      done.add(RunReport.of(mode, runs.sort(mode)));
+      done.add(RunReport.of(mode, runs.sort(mode), killExecutor));
       if (!keep) {
         runs.deleteOutput(mode);
       }

@@ -41,18 +41,24 @@ final class TeraRuns {
   private final RunDirectory directory;
   private final DataSize size;
   private final ProgressLog progress;
+  private final boolean killExecutor;
 
+  /**
+   * @param killExecutor whether each sort loses an executor while the shuffle is read
+   */
   TeraRuns(
       StandaloneCluster cluster,
       Installation installation,
       RunDirectory directory,
       DataSize size,
-      ProgressLog progress) {
+      ProgressLog progress,
+      boolean killExecutor) {
     this.cluster = cluster;
     this.installation = installation;
     this.directory = directory;
     this.size = size;
     this.progress = progress;
+    this.killExecutor = killExecutor;
   }
 
   GeneratedInput generate()
@@ -100,14 +106,23 @@ final class TeraRuns {
             conf(mode),
             arguments);
     progress.say(name + ": submitted");
+    int atLeast = killExecutor && !name.equals("input") ? 2 * partitions() : Integer.MAX_VALUE;
+    ExecutorLoss loss = new ExecutorLoss(atLeast, cluster::executors);
     int exitCode =
         cluster.run(
             application,
-            line -> TaskProgress.parse(line).ifPresent(step -> progress.tasks(name, step)));
+            line -> TaskProgress.parse(line).ifPresent(step -> onStep(name, step, loss)));
     if (exitCode != 0) {
       throw new QuickstartException(
           "the %s application failed with exit code %d".formatted(name, exitCode),
           cluster.driverLog(application));
+    }
+  }
+
+  private void onStep(String name, TaskProgress.Step step, ExecutorLoss loss) {
+    progress.tasks(name, step);
+    if (loss.onStep(step)) {
+      progress.say(name + ": killed an executor");
     }
   }
 

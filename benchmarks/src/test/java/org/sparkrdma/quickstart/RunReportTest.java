@@ -23,7 +23,7 @@ import org.sparkrdma.benchmarks.tera.SortResult;
 class RunReportTest {
   @Test
   void shouldTakeSparksCountAsTcpWhenThePlugInIsNotThere() throws QuickstartException {
-    RunReport run = RunReport.of(ShuffleMode.VANILLA, result(700, Map.of()));
+    RunReport run = RunReport.of(ShuffleMode.VANILLA, result(700, Map.of()), false);
     assertThat(run.bytes()).isEqualTo(new RunReport.Bytes(0, 700, 50));
     assertThat(run.fallbacks()).isEmpty();
     assertThat(run.executorCpuSeconds()).isEqualTo(3.5);
@@ -32,7 +32,7 @@ class RunReportTest {
   @Test
   void shouldTakeSparksCountAsTcpWhenSparksOwnReaderWasUsed() throws QuickstartException {
     RunReport run =
-        RunReport.of(ShuffleMode.FALLBACK, result(700, Map.of("fallback.unavailable", 8L)));
+        RunReport.of(ShuffleMode.FALLBACK, result(700, Map.of("fallback.unavailable", 8L)), false);
     assertThat(run.bytes()).isEqualTo(new RunReport.Bytes(0, 700, 50));
     assertThat(run.fallbacks()).containsExactly(Map.entry("unavailable", 8L));
   }
@@ -48,7 +48,8 @@ class RunReportTest {
                     "rdma.bytes.read", 600L,
                     "tcp.bytes.read", 100L,
                     "fallback.pool", 2L,
-                    "fallback.timeout", 0L)));
+                    "fallback.timeout", 0L)),
+            false);
     assertThat(run.bytes()).isEqualTo(new RunReport.Bytes(600, 100, 50));
     assertThat(run.fallbacks()).containsExactly(Map.entry("pool", 2L));
   }
@@ -59,7 +60,8 @@ class RunReportTest {
             () ->
                 RunReport.of(
                     ShuffleMode.RDMA,
-                    result(700, Map.of("rdma.bytes.read", 600L, "tcp.bytes.read", 99L))))
+                    result(700, Map.of("rdma.bytes.read", 600L, "tcp.bytes.read", 99L)),
+                    false))
         .isInstanceOf(QuickstartException.class)
         .hasMessageContaining("rdma=600 tcp=99 spark=700");
   }
@@ -67,7 +69,8 @@ class RunReportTest {
   @Test
   void shouldRefuseAnRdmaRunThatSilentlyUsedTcp() {
     assertThatThrownBy(
-            () -> RunReport.of(ShuffleMode.RDMA, result(700, Map.of("tcp.bytes.read", 700L))))
+            () ->
+                RunReport.of(ShuffleMode.RDMA, result(700, Map.of("tcp.bytes.read", 700L)), false))
         .isInstanceOf(QuickstartException.class)
         .hasMessageContaining("read no byte by RDMA READ");
   }
