@@ -26,6 +26,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -53,6 +54,7 @@ final class DeviceThread {
   private final ArrayDeque<SoftQueuePair> runnable = new ArrayDeque<>();
   private final PriorityQueue<Timer> timers = new PriorityQueue<>();
   private final List<SoftCompletionQueue> unsignalled = new ArrayList<>();
+  private final Consumer<SelectionKey> dispatch = DeviceThread::onSelected;
   private long timerNumber;
   private long selectedNs;
   private long nowNs;
@@ -305,14 +307,14 @@ final class DeviceThread {
   private boolean select(long timeoutMs) throws IOException {
     int count =
         timeoutMs == 0
-            ? selector.selectNow(this::onSelected)
-            : selector.select(this::onSelected, Math.max(0, timeoutMs));
+            ? selector.selectNow(dispatch)
+            : selector.select(dispatch, Math.max(0, timeoutMs));
     nowNs = System.nanoTime();
     selectedNs = nowNs;
     return count > 0;
   }
 
-  private void onSelected(SelectionKey key) {
+  private static void onSelected(SelectionKey key) {
     ((Selected) key.attachment()).onSelected();
   }
 

@@ -16,6 +16,8 @@ package org.sparkrdma.verbs.soft;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.Opcode;
 import org.sparkrdma.verbs.WorkStatus;
 
@@ -25,6 +27,8 @@ import org.sparkrdma.verbs.WorkStatus;
  * Of the device thread.
  */
 final class OneSided {
+  private static final Logger LOG = LoggerFactory.getLogger(OneSided.class);
+
   /** The longest piece; other queue pairs and deregistrations wait that long at most. */
   static final int PIECE_BYTES = 1 << 20;
 
@@ -45,6 +49,7 @@ final class OneSided {
     try {
       local = local(entry);
     } catch (IOException e) {
+      LOG.debug("could not read the local file", e);
       return WorkStatus.LOCAL_PROTECTION_ERROR;
     }
     table.enter(peer.reader, queuePair, region);
@@ -101,6 +106,7 @@ final class OneSided {
       }
       return WorkStatus.SUCCESS;
     } catch (IOException e) {
+      LOG.debug("could not reach the peer's memory: pid={}", peer.process.pid(), e);
       return WorkStatus.REMOTE_OPERATION_ERROR;
     }
   }

@@ -156,10 +156,9 @@ final class SharedTable {
     LONGS.setRelease(table, at, LIVE | (number & REGION_MASK));
   }
 
-  /** Changes what peers may do and returns when no peer is still doing what it may not. */
+  /** Changes what peers may begin; see {@link #awaitQueuePairReaders} for what they have begun. */
   void setQueuePairAccess(int index, int access) {
     INTS.setVolatile(table, queuePair(index) + QUEUE_PAIR_ACCESS, access);
-    awaitQueuePairReaders(index);
   }
 
   /** Makes the entry invalid; peers may still be at work, see {@link #awaitQueuePairReaders}. */

@@ -30,6 +30,8 @@ import org.sparkrdma.verbs.cm.Listener;
 final class SoftListener implements Listener, DeviceThread.Selected {
   private static final Logger LOG = LoggerFactory.getLogger(SoftListener.class);
 
+  private static final long PAUSE_NS = 100_000_000;
+
   private final SoftDevice device;
   private final SoftConnectionManager manager;
   private final ServerSocketChannel channel;
@@ -71,7 +73,23 @@ final class SoftListener implements Listener, DeviceThread.Selected {
         greet(peer);
       }
     } catch (IOException e) {
-      LOG.debug("could not accept: address={}", address, e);
+      LOG.warn("could not accept, will try again: address={} pauseNs={}", address, PAUSE_NS, e);
+      pause();
+    }
+  }
+
+  /** Out of file descriptors, most likely: the socket would stay ready and keep us busy. */
+  private void pause() {
+    SelectionKey key = channel.keyFor(device.thread().selector());
+    if (key != null && key.isValid()) {
+      key.interestOps(0);
+      device.thread().schedule(System.nanoTime() + PAUSE_NS, () -> resume(key));
+    }
+  }
+
+  private static void resume(SelectionKey key) {
+    if (key.isValid()) {
+      key.interestOps(SelectionKey.OP_ACCEPT);
     }
   }
 

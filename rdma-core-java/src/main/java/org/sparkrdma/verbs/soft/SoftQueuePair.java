@@ -53,7 +53,7 @@ final class SoftQueuePair implements QueuePair {
   private final SendSide sendSide;
   private final ReceiveSide receiveSide;
   private final AtomicBoolean rung = new AtomicBoolean();
-  private volatile int remoteAccess;
+  private int remoteAccess;
   private volatile QueuePairState state = QueuePairState.INIT;
   private Runnable onFailure = () -> {};
   private boolean overrun;
@@ -183,8 +183,12 @@ final class SoftQueuePair implements QueuePair {
     if (state == QueuePairState.DESTROYED) {
       throw new IllegalStateException("queue pair is closed");
     }
-    remoteAccess = AccessBits.of(access);
-    device.table().setQueuePairAccess(QueuePairNumbers.indexOf(number), remoteAccess);
+    int index = QueuePairNumbers.indexOf(number);
+    synchronized (this) {
+      remoteAccess = AccessBits.of(access);
+      device.table().setQueuePairAccess(index, remoteAccess);
+    }
+    device.table().awaitQueuePairReaders(index);
   }
 
   /**
@@ -257,7 +261,7 @@ final class SoftQueuePair implements QueuePair {
   }
 
   /** Lets peers in. */
-  void publish() {
+  synchronized void publish() {
     published = true;
     device
         .table()

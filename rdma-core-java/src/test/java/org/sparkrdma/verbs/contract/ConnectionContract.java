@@ -187,6 +187,19 @@ public abstract class ConnectionContract extends VerbsContract {
   }
 
   @Test
+  void shouldConnectAndCloseManyTimes() throws Exception {
+    for (int i = 0; i < 200; i++) {
+      Pair pair = connect();
+      (i % 2 == 0 ? pair.clientEnd() : pair.serverEnd()).close();
+      event(i % 2 == 0 ? server : client, ConnectionEvent.Type.DISCONNECTED);
+      pair.clientEnd().close();
+      pair.serverEnd().close();
+    }
+    assertThat(client.device.openResources().connections()).isZero();
+    assertThat(server.device.openResources().queuePairs()).isZero();
+  }
+
+  @Test
   void shouldRefuseMisuseOfAConnection() throws Exception {
     try (Listener listener = server.listen(engine())) {
       Connection connection = client.resolve(listener.address());

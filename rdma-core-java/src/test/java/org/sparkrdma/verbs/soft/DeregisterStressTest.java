@@ -17,6 +17,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -77,7 +78,8 @@ class DeregisterStressTest {
     try (var domain = device.allocateProtectionDomain();
         var memory = device.allocate(LENGTH);
         var sink = domain.register(memory, 0, LENGTH, SINK)) {
-      String name = new String(owner.getInputStream().readNBytes(64), "US-ASCII").strip();
+      String name =
+          new String(owner.getInputStream().readNBytes(64), StandardCharsets.US_ASCII).strip();
       Peer peer = attach(device, name);
       var oneSided = new OneSided();
       var entry = new WorkEntry(1, 0);
@@ -85,8 +87,10 @@ class DeregisterStressTest {
       ByteBuffer bytes = memory.slice(0, LENGTH);
       byte[] brought = new byte[LENGTH];
       byte[] expected = new byte[LENGTH];
+      long refused = 0;
       while (!board.isDone()) {
-        if (!board.read()) {
+        if (!board.read() || board.version() == refused) {
+          Thread.onSpinWait();
           continue;
         }
         request.read(1, board.address(), board.key()).local(sink, 0, LENGTH);
@@ -94,7 +98,9 @@ class DeregisterStressTest {
         WorkStatus status = oneSided.step(peer, StressOwner.QUEUE_PAIR, entry);
         entry.clear();
         counts.merge(status, 1, Integer::sum);
-        if (status == WorkStatus.SUCCESS) {
+        if (status != WorkStatus.SUCCESS) {
+          refused = board.version();
+        } else {
           bytes.get(0, brought);
           Arrays.fill(expected, board.value());
           assertThat(brought).isEqualTo(expected);

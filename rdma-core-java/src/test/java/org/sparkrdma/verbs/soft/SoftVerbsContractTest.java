@@ -23,6 +23,7 @@ import org.sparkrdma.verbs.contract.LateContract;
 import org.sparkrdma.verbs.contract.MemoryContract;
 import org.sparkrdma.verbs.contract.ReadContract;
 import org.sparkrdma.verbs.contract.SendContract;
+import org.sparkrdma.verbs.contract.StressContract;
 import org.sparkrdma.verbs.contract.TwoProcessContract;
 import org.sparkrdma.verbs.contract.WriteContract;
 
@@ -102,6 +103,14 @@ class SoftVerbsContractTest {
 
   @Nested
   class LateReads extends LateContract {
+    @Override
+    protected EngineUnderTest engine() {
+      return SoftUnderTest.ENGINE;
+    }
+  }
+
+  @Nested
+  class Stress extends StressContract {
     @Override
     protected EngineUnderTest engine() {
       return SoftUnderTest.ENGINE;

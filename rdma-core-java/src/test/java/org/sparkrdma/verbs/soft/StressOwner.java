@@ -90,6 +90,7 @@ final class StressOwner {
     private static final int DONE = 24;
 
     private final ByteBuffer bytes;
+    private long version;
     private long address;
     private long keyAndValue;
 
@@ -118,10 +119,14 @@ final class StressOwner {
 
     /** Takes what stands there; false while it is being written, and before the first. */
     boolean read() {
-      long before = (long) LONGS.getVolatile(bytes, VERSION);
+      version = (long) LONGS.getVolatile(bytes, VERSION);
       address = (long) LONGS.getVolatile(bytes, ADDRESS);
       keyAndValue = (long) LONGS.getVolatile(bytes, KEY_AND_VALUE);
-      return before > 0 && before % 2 == 0 && (long) LONGS.getVolatile(bytes, VERSION) == before;
+      return version > 0 && version % 2 == 0 && (long) LONGS.getVolatile(bytes, VERSION) == version;
+    }
+
+    long version() {
+      return version;
     }
 
     long address() {

@@ -1,0 +1,127 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Test;
+import org.sparkrdma.verbs.CompletionQueue;
+import org.sparkrdma.verbs.MemoryRegion;
+import org.sparkrdma.verbs.QueuePair;
+import org.sparkrdma.verbs.QueuePairSettings;
+import org.sparkrdma.verbs.WorkRequest;
+import org.sparkrdma.verbs.WorkStatus;
+
+/** Many queue pairs at once, each with a thread of its own. */
+public abstract class StressContract extends VerbsContract {
+  private static final int THREADS = 4;
+  private static final int ROUNDS = 300;
+  private static final int BLOCK = 10_000;
+  private static final int BLOCKS = 16;
+
+  @Test
+  void shouldKeepTheWorkOfManyThreadsApart() throws Exception {
+    Node.Block source = server.block(BLOCK * BLOCKS, 0, Node.READABLE);
+    for (int i = 0; i < BLOCKS; i++) {
+      byte[] fill = new byte[BLOCK];
+      Arrays.fill(fill, (byte) (i + 1));
+      source.memory().slice((long) i * BLOCK, BLOCK).put(fill);
+    }
+    ExecutorService threads = Executors.newFixedThreadPool(THREADS);
+    try {
+      List<Callable<Void>> readers = new ArrayList<>();
+      for (int i = 0; i < THREADS; i++) {
+        CompletionQueue queue = client.device.createCompletionQueue(Node.DEPTH, null);
+        Pair pair =
+            connect(
+                new QueuePairSettings(queue, queue, Node.DEPTH, 1, 2, 0, Node.REMOTE),
+                server.settings());
+        readers.add(new Reader(queue, pair.client(), source.region(), i, client));
+      }
+      for (Future<Void> done : threads.invokeAll(readers)) {
+        done.get();
+      }
+    } finally {
+      threads.shutdown();
+    }
+  }
+
+  /** Reads blocks in random order and batches, and looks at what came. */
+  private static final class Reader implements Callable<Void> {
+    private final CompletionQueue queue;
+    private final QueuePair queuePair;
+    private final MemoryRegion source;
+    private final Random random;
+    private final Node.Block sink;
+    private final int[] wanted = new int[BLOCKS];
+    private int open;
+
+    Reader(CompletionQueue queue, QueuePair queuePair, MemoryRegion source, int seed, Node node)
+        throws Exception {
+      this.queue = queue;
+      this.queuePair = queuePair;
+      this.source = source;
+      random = new Random(seed);
+      sink = node.block(BLOCK * BLOCKS, 0, Node.SINK);
+    }
+
+    @Override
+    public Void call() {
+      for (int round = 0; round < ROUNDS; round++) {
+        int count = 1 + random.nextInt(BLOCKS);
+        WorkRequest[] batch = new WorkRequest[count];
+        for (int slot = 0; slot < count; slot++) {
+          wanted[slot] = random.nextInt(BLOCKS);
+          batch[slot] = read(slot);
+        }
+        open = count;
+        assertThat(queuePair.postSend(batch, 0, count)).isEqualTo(count);
+        untilAlone(() -> poll() == 0);
+      }
+      return null;
+    }
+
+    private WorkRequest read(int slot) {
+      int split = random.nextInt(BLOCK);
+      return new WorkRequest(2)
+          .read(slot, source.address() + (long) wanted[slot] * BLOCK, source.remote().remoteKey())
+          .local(sink.region(), (long) slot * BLOCK, split)
+          .local(sink.region(), (long) slot * BLOCK + split, BLOCK - split)
+          .signalled();
+    }
+
+    private int poll() {
+      queue.poll(
+          BLOCKS,
+          completion -> {
+            assertThat(completion.status()).isEqualTo(WorkStatus.SUCCESS);
+            int slot = (int) completion.requestId();
+            byte[] bytes = sink.bytes(slot * BLOCK, BLOCK);
+            byte[] expected = new byte[BLOCK];
+            Arrays.fill(expected, (byte) (wanted[slot] + 1));
+            assertThat(bytes).isEqualTo(expected);
+            open--;
+          });
+      return open;
+    }
+  }
+}

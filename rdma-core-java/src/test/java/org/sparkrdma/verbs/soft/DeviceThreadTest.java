@@ -1,0 +1,105 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.soft;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.management.ThreadMXBean;
+import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.verbs.WorkRequest;
+import org.sparkrdma.verbs.contract.EngineUnderTest;
+import org.sparkrdma.verbs.contract.Node;
+import org.sparkrdma.verbs.contract.VerbsContract;
+
+class DeviceThreadTest extends VerbsContract {
+  private static final String NAME = "soft-rdma-soft0";
+
+  @Override
+  protected EngineUnderTest engine() {
+    return SoftUnderTest.ENGINE;
+  }
+
+  private static long[] deviceThreads() {
+    return Thread.getAllStackTraces().keySet().stream()
+        .filter(thread -> thread.getName().equals(NAME))
+        .mapToLong(Thread::getId)
+        .toArray();
+  }
+
+  @Test
+  void shouldAllocateNothingForAReadOrASend() throws Exception {
+    Pair pair = connect();
+    Node.Block source = server.block(4096, 5, Node.READABLE);
+    Node.Block sink = client.block(4096, 0, Node.SINK);
+    WorkRequest read = sink.readFrom(1, source.region());
+    var threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    long[] ids = deviceThreads();
+    long before = 0;
+    for (int round = 0; round < 40_000; round++) {
+      if (round == 20_000) {
+        before = LongStream.of(ids).map(threads::getThreadAllocatedBytes).sum();
+      }
+      pair.client().postSend(read);
+      untilAlone(() -> client.queue.poll(1, c -> assertThat(c.succeeded()).isTrue()) == 1);
+    }
+    long allocated = LongStream.of(ids).map(threads::getThreadAllocatedBytes).sum() - before;
+    assertThat(allocated / 20_000).isLessThan(32);
+  }
+
+  @Test
+  void shouldNotBurnTimeWhenThereIsNothingToDo() throws Exception {
+    connect();
+    var threads = ManagementFactory.getThreadMXBean();
+    long[] ids = deviceThreads();
+    long before = LongStream.of(ids).map(threads::getThreadCpuTime).sum();
+    long start = System.nanoTime();
+    until(() -> System.nanoTime() - start > 500_000_000);
+    long burnt = LongStream.of(ids).map(threads::getThreadCpuTime).sum() - before;
+    assertThat(burnt).isLessThan(100_000_000);
+  }
+
+  @Test
+  @Timeout(value = 30, unit = TimeUnit.SECONDS)
+  void shouldRunCommandsInOrderAndTimersInTime() throws Exception {
+    var thread = new DeviceThread("timer-test");
+    thread.start();
+    List<String> ran = new ArrayList<>();
+    long now = System.nanoTime();
+    var done = new java.util.concurrent.CountDownLatch(1);
+    thread.call(
+        () -> {
+          thread.schedule(
+              now + 20_000_000,
+              () -> {
+                ran.add("late");
+                done.countDown();
+              });
+          thread.schedule(now + 10_000_000, () -> ran.add("early"));
+          DeviceThread.Timer never = thread.schedule(now, () -> ran.add("cancelled"));
+          thread.cancel(never);
+          ran.add("first");
+        });
+    thread.call(() -> ran.add("second"));
+    done.await();
+    assertThat(System.nanoTime() - now).isGreaterThanOrEqualTo(20_000_000);
+    thread.stop();
+    assertThat(ran).containsExactly("first", "second", "early", "late");
+  }
+}
