@@ -30,9 +30,12 @@ record ProcessIdentity(int pid, int startTicks) {
 
   /** This process. */
   static ProcessIdentity self() throws IOException {
-    int pid = Math.toIntExact(ProcessHandle.current().pid());
-    String[] stat = stat(pid);
-    return new ProcessIdentity(pid, startTicks(stat));
+    return of(Math.toIntExact(ProcessHandle.current().pid()));
+  }
+
+  /** The process that has this number now. */
+  static ProcessIdentity of(int pid) throws IOException {
+    return new ProcessIdentity(pid, startTicks(stat(pid)));
   }
 
   /** As one word; never 0. */

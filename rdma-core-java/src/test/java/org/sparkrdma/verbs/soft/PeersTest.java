@@ -17,7 +17,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -40,9 +39,7 @@ class PeersTest {
   @BeforeEach
   void startAProcess() throws IOException {
     sleeper = new ProcessBuilder("sleep", "1000").start();
-    String stat = Files.readString(Path.of("/proc", Long.toString(sleeper.pid()), "stat"));
-    String start = stat.substring(stat.lastIndexOf(')') + 2).split(" ")[19];
-    identity = new ProcessIdentity((int) sleeper.pid(), Integer.parseInt(start));
+    identity = ProcessIdentity.of((int) sleeper.pid());
     HostIdentity host = HostIdentity.self();
     mine = SharedDirectory.create(base, host, ProcessIdentity.self());
     its = SharedDirectory.create(base, host, identity);

@@ -16,7 +16,6 @@ package org.sparkrdma.verbs.soft;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.io.OutputStream;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.ByteBuffer;
@@ -141,7 +140,7 @@ class StrangersTest extends VerbsContract {
         Other other = new Other()) {
       ByteBuffer request = other.hello(Link.REQUEST, socket);
       request.putInt(Link.HEADER_BYTES + 4, 77);
-      socket.getOutputStream().write(request.array(), 0, request.limit());
+      send(socket, request);
       assertThat(refusal(socket)).contains("version=1").contains("peer=77");
     }
   }
@@ -153,7 +152,7 @@ class StrangersTest extends VerbsContract {
         Other other = new Other()) {
       ByteBuffer request = other.hello(Link.REQUEST, socket);
       request.put(Link.HEADER_BYTES + 72, (byte) (request.get(Link.HEADER_BYTES + 72) ^ 1));
-      socket.getOutputStream().write(request.array(), 0, request.limit());
+      send(socket, request);
       assertThat(refusal(socket)).contains("not proven");
     }
   }
@@ -182,23 +181,27 @@ class StrangersTest extends VerbsContract {
 
   /** What a connected peer may say that it should not. */
   enum Nonsense {
-    ACKNOWLEDGES_WHAT_WAS_NOT_SENT(frame(Link.ACKNOWLEDGE, 0, 5)),
-    REFUSES_WHAT_WAS_NOT_SENT(frame(Link.NOT_READY, 0, 1)),
-    FAILS_WHAT_WAS_NOT_SENT(frame(Link.FAILED, 0, 1)),
-    SKIPS_A_MESSAGE(frame(Link.SEND, 0, 2)),
-    REPEATS_A_MESSAGE(frame(Link.SEND, 0, 0)),
-    HAS_A_NEGATIVE_SEQUENCE(frame(Link.ACKNOWLEDGE, 0, Long.MIN_VALUE)),
-    HAS_A_NEGATIVE_LENGTH(frame(Link.SEND, -1, 1)),
-    HAS_A_BODY_WHERE_NONE_BELONGS(frame(Link.ACKNOWLEDGE, 10, 0)),
-    GREETS_AGAIN(frame(Link.REQUEST, 0, 0)),
-    IS_READY_AGAIN(frame(Link.READY, 0, 0)),
-    HAS_A_LONG_HANDSHAKE(frame(Link.REPLY, 1 << 20, 0)),
-    SAYS_AN_UNKNOWN_WORD(frame((byte) 99, 0, 0));
+    ACKNOWLEDGES_WHAT_WAS_NOT_SENT(Link.ACKNOWLEDGE, 0, 5),
+    REFUSES_WHAT_WAS_NOT_SENT(Link.NOT_READY, 0, 1),
+    FAILS_WHAT_WAS_NOT_SENT(Link.FAILED, 0, 1),
+    SKIPS_A_MESSAGE(Link.SEND, 0, 2),
+    REPEATS_A_MESSAGE(Link.SEND, 0, 0),
+    HAS_A_NEGATIVE_SEQUENCE(Link.ACKNOWLEDGE, 0, Long.MIN_VALUE),
+    HAS_A_NEGATIVE_LENGTH(Link.SEND, -1, 1),
+    HAS_A_BODY_WHERE_NONE_BELONGS(Link.ACKNOWLEDGE, 10, 0),
+    GREETS_AGAIN(Link.REQUEST, 0, 0),
+    IS_READY_AGAIN(Link.READY, 0, 0),
+    HAS_A_LONG_HANDSHAKE(Link.REPLY, 1 << 20, 0),
+    SAYS_AN_UNKNOWN_WORD(99, 0, 0);
 
-    private final ByteBuffer frame;
+    private final byte type;
+    private final int length;
+    private final long sequence;
 
-    Nonsense(ByteBuffer frame) {
-      this.frame = frame;
+    Nonsense(int type, int length, long sequence) {
+      this.type = (byte) type;
+      this.length = length;
+      this.sequence = sequence;
     }
   }
 
@@ -209,18 +212,17 @@ class StrangersTest extends VerbsContract {
     try (Listener listener = server.listen(engine());
         Socket socket = socket(listener.address());
         Other other = new Other()) {
-      OutputStream out = socket.getOutputStream();
       ByteBuffer request = other.hello(Link.REQUEST, socket);
-      out.write(request.array(), 0, request.limit());
+      send(socket, request);
       var asked = event(server, ConnectionEvent.Type.CONNECT_REQUEST).connection();
       asked.createQueuePair(server.domain, server.settings());
       Node.Block inbox = server.block(100, 0, Node.SINK);
       asked.queuePair().postReceive(inbox.receive(1));
       asked.accept(parameters());
       assertThat(socket.getInputStream().readNBytes(Link.HEADER_BYTES)[0]).isEqualTo(Link.REPLY);
-      out.write(frame(Link.READY, 0, 0).array());
+      send(socket, frame(Link.READY, 0, 0));
       event(server, ConnectionEvent.Type.ESTABLISHED);
-      out.write(nonsense.frame.array());
+      send(socket, frame(nonsense.type, nonsense.length, nonsense.sequence));
       assertThat(event(server, ConnectionEvent.Type.DISCONNECTED).reason())
           .contains("broke the protocol");
       assertThat(result(server).status()).isEqualTo(WorkStatus.FLUSH_ERROR);
@@ -242,6 +244,12 @@ class StrangersTest extends VerbsContract {
     socket.connect(address, TIMEOUT_MS);
     socket.setSoTimeout(TIMEOUT_MS);
     return socket;
+  }
+
+  private static void send(Socket socket, ByteBuffer whole) throws IOException {
+    byte[] bytes = new byte[whole.limit()];
+    whole.get(0, bytes);
+    socket.getOutputStream().write(bytes);
   }
 
   private static String refusal(Socket socket) throws IOException {
