@@ -20,10 +20,11 @@ import java.util.Set;
  * org.sparkrdma.verbs.cm.Connection#createQueuePair}.
  *
  * <p>Owned by the thread that polls its completion queues; posting allocates nothing. Sends
- * complete in the order posted. An unsignalled request leaves no completion when it succeeds; it
- * keeps its place in the send queue until a later signalled one has completed. The first error
- * moves the queue pair to {@link QueuePairState#ERROR}, and all its other work completes with
- * {@link WorkStatus#FLUSH_ERROR}.
+ * complete in the order posted. A request keeps its place in its queue until its completion has
+ * been polled. An unsignalled one leaves no completion when it succeeds and keeps its place until
+ * the completion of a later signalled one has been polled. The first error moves the queue pair to
+ * {@link QueuePairState#ERROR}, and all its other work completes with {@link
+ * WorkStatus#FLUSH_ERROR}.
  */
 public interface QueuePair extends AutoCloseable {
   /** Its number, unique on its device while it exists. */
@@ -62,7 +63,8 @@ public interface QueuePair extends AutoCloseable {
   boolean postReceive(WorkRequest request);
 
   /**
-   * Sets what peers may do through it from now on, see qp_access_flags in ibv_modify_qp(3).
+   * Sets what peers may do through it from now on, see qp_access_flags in ibv_modify_qp(3). When it
+   * returns, nothing that is no longer allowed is in progress.
    *
    * @throws VerbsException when the device refuses
    */

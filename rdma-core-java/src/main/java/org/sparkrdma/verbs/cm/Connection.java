@@ -53,6 +53,7 @@ public interface Connection extends AutoCloseable {
    * ConnectionEvent.Type#CONNECT_ERROR}.
    *
    * @throws IllegalStateException when it is not resolved or has no queue pair
+   * @throws IllegalArgumentException when there is more private data than the device's limit
    * @throws VerbsException when the request cannot be sent
    */
   void connect(ConnectionParameters parameters) throws VerbsException;
@@ -62,6 +63,7 @@ public interface Connection extends AutoCloseable {
    * ConnectionEvent.Type#ESTABLISHED} or {@link ConnectionEvent.Type#CONNECT_ERROR}.
    *
    * @throws IllegalStateException when it is no request or has no queue pair
+   * @throws IllegalArgumentException when there is more private data than the device's limit
    * @throws VerbsException when the answer cannot be sent
    */
   void accept(ConnectionParameters parameters) throws VerbsException;
@@ -71,6 +73,7 @@ public interface Connection extends AutoCloseable {
    *
    * @param privateData for the peer, at most the device's limit; not null
    * @throws IllegalStateException when it is no request
+   * @throws IllegalArgumentException when there is more private data than that
    */
   void reject(byte[] privateData);
 

@@ -127,9 +127,18 @@ final class SoftProtectionDomain implements ProtectionDomain {
           "ibv_create_qp failed: too many queue pairs: limit=" + SharedTable.QUEUE_PAIRS,
           null);
     }
-    var queuePair = new SoftQueuePair(device, this, number, settings);
-    queuePairs.add(queuePair);
-    return queuePair;
+    try {
+      var queuePair = new SoftQueuePair(device, this, number, settings);
+      queuePairs.add(queuePair);
+      return queuePair;
+    } catch (OutOfMemoryError e) {
+      device.queuePairNumbers().giveBack(number);
+      throw new VerbsException(
+          "ibv_create_qp",
+          OUT_OF_MEMORY,
+          "ibv_create_qp failed: " + e.getMessage() + " settings=" + settings,
+          e);
+    }
   }
 
   private void checkOpen() {

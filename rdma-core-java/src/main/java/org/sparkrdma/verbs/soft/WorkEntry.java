@@ -54,11 +54,12 @@ final class WorkEntry {
   private final ByteBuffer inlineData;
   private boolean inline;
 
-  WorkEntry(int maxSge, int maxInlineBytes) {
+  /** With room for as much inline data as the buffer holds; a direct one. */
+  WorkEntry(int maxSge, ByteBuffer inlineData) {
     regions = new SoftRegion[maxSge];
     offsets = new long[maxSge];
     lengths = new int[maxSge];
-    inlineData = ByteBuffer.allocateDirect(maxInlineBytes);
+    this.inlineData = inlineData;
   }
 
   /** By the owner thread; inline data is copied here. */

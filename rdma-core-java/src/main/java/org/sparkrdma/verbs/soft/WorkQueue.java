@@ -15,6 +15,7 @@ package org.sparkrdma.verbs.soft;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
 import org.sparkrdma.verbs.WorkRequest;
 
 /**
@@ -47,8 +48,9 @@ final class WorkQueue {
     int size = Integer.highestOneBit(Math.max(1, depth * 2 - 1));
     entries = new WorkEntry[size];
     mask = size - 1;
+    ByteBuffer inlineData = ByteBuffer.allocateDirect(size * maxInlineBytes);
     for (int i = 0; i < size; i++) {
-      entries[i] = new WorkEntry(maxSge, maxInlineBytes);
+      entries[i] = new WorkEntry(maxSge, inlineData.slice(i * maxInlineBytes, maxInlineBytes));
     }
   }
 

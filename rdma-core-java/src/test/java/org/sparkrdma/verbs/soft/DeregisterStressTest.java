@@ -82,7 +82,7 @@ class DeregisterStressTest {
           new String(owner.getInputStream().readNBytes(64), StandardCharsets.US_ASCII).strip();
       Peer peer = attach(device, name);
       var oneSided = new OneSided();
-      var entry = new WorkEntry(1, 0);
+      var entry = new WorkEntry(1, ByteBuffer.allocateDirect(0));
       var request = new WorkRequest(1);
       ByteBuffer bytes = memory.slice(0, LENGTH);
       byte[] brought = new byte[LENGTH];

@@ -15,12 +15,13 @@ package org.sparkrdma.verbs.soft;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.ByteBuffer;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.verbs.WorkRequest;
 
 class NetworkTest {
   private static WorkEntry read(long bytes) {
-    var entry = new WorkEntry(1, 0);
+    var entry = new WorkEntry(1, ByteBuffer.allocateDirect(0));
     entry.fill(new WorkRequest(1).read(1, 1, 1));
     entry.totalBytes = bytes;
     return entry;

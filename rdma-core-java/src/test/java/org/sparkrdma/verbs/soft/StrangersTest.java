@@ -179,6 +179,30 @@ class StrangersTest extends VerbsContract {
     }
   }
 
+  @Test
+  void shouldNoticeADeadProcessEvenWhenItsSocketLivesOn() throws Exception {
+    reopenClient(Map.of("soft.peerCheck", "20ms"));
+    Process sleeper = new ProcessBuilder("sleep", "1000").start();
+    try (Listener listener = client.listen(engine());
+        Socket socket = socket(listener.address());
+        Other other = new Other(ProcessIdentity.of((int) sleeper.pid()))) {
+      send(socket, other.hello(Link.REQUEST, socket));
+      var asked = event(client, ConnectionEvent.Type.CONNECT_REQUEST).connection();
+      asked.createQueuePair(client.domain, client.settings());
+      Node.Block inbox = client.block(100, 0, Node.SINK);
+      asked.queuePair().postReceive(inbox.receive(1));
+      asked.accept(parameters());
+      assertThat(socket.getInputStream().readNBytes(Link.HEADER_BYTES)[0]).isEqualTo(Link.REPLY);
+      send(socket, frame(Link.READY, 0, 0));
+      event(client, ConnectionEvent.Type.ESTABLISHED);
+      sleeper.destroyForcibly().onExit().join();
+      assertThat(event(client, ConnectionEvent.Type.DISCONNECTED).reason())
+          .contains("process is gone")
+          .contains(Long.toString(sleeper.pid()));
+      assertThat(result(client).status()).isEqualTo(WorkStatus.FLUSH_ERROR);
+    }
+  }
+
   /** What a connected peer may say that it should not. */
   enum Nonsense {
     ACKNOWLEDGES_WHAT_WAS_NOT_SENT(Link.ACKNOWLEDGE, 0, 5),
@@ -271,11 +295,15 @@ class StrangersTest extends VerbsContract {
   private static final class Other implements AutoCloseable {
     private final byte[] secret = new byte[SharedTable.SECRET_BYTES];
     private final SharedDirectory directory;
+    private final ProcessIdentity process;
 
     Other() throws IOException {
-      directory =
-          SharedDirectory.create(
-              settings().directory(), HostIdentity.self(), ProcessIdentity.self());
+      this(ProcessIdentity.self());
+    }
+
+    Other(ProcessIdentity process) throws IOException {
+      this.process = process;
+      directory = SharedDirectory.create(settings().directory(), HostIdentity.self(), process);
       Arrays.fill(secret, (byte) 5);
       SharedTable.create(directory.path().resolve(SharedDirectory.TABLE), secret);
       assertThat(Files.exists(directory.path())).isTrue();
@@ -286,14 +314,7 @@ class StrangersTest extends VerbsContract {
       byte[] nonce = new byte[Hello.NONCE_BYTES];
       byte[] proof = Hello.proof(secret, nonce, socket.getLocalPort(), socket.getPort());
       var hello =
-          new Hello(
-              HostIdentity.self(),
-              ProcessIdentity.self(),
-              1,
-              nonce,
-              proof,
-              directory.name(),
-              new byte[0]);
+          new Hello(HostIdentity.self(), process, 1, nonce, proof, directory.name(), new byte[0]);
       ByteBuffer out =
           ByteBuffer.allocate(Link.HEADER_BYTES + Hello.MAX_BYTES).order(ByteOrder.LITTLE_ENDIAN);
       out.position(Link.HEADER_BYTES);
