@@ -54,7 +54,8 @@ final class SoftConnectionManager implements ConnectionManager {
     try {
       socket = ServerSocketChannel.open();
       socket.configureBlocking(false);
-      socket.bind(address, backlog);
+      // The backlog is of requests; sockets that have not greeted yet are bounded by a setting.
+      socket.bind(address, device.settings().maxHalfOpen());
       var listener = new SoftListener(device, this, socket, backlog);
       listeners.add(listener);
       device.thread().call(listener::register);

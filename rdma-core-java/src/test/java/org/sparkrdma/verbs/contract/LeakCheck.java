@@ -20,6 +20,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
@@ -36,7 +37,7 @@ final class LeakCheck {
   private static final Path DESCRIPTORS = Path.of("/proc/self/fd");
   private static final Path MAPS = Path.of("/proc/self/maps");
   private static final Duration PATIENCE = Duration.ofSeconds(20);
-  private static final long PAUSE_NS = 2_000_000;
+  private static final long PAUSE_NS = 10_000_000;
 
   private final EngineUnderTest engine;
   private final long descriptors;
@@ -62,20 +63,22 @@ final class LeakCheck {
 
   /** Waits a little for things to be as they were. */
   void check() {
-    settle("threads", () -> threads().stream().filter(t -> !threads.contains(t)).count(), 0);
+    settle("threads", () -> newThreads().size(), 0);
     settle("file descriptors", this::descriptors, descriptors);
     settle("files", this::files, 0);
     settle("mappings", this::mappings, mappings);
   }
 
-  private static void settle(String what, LongSupplier now, long before) {
+  private void settle(String what, LongSupplier now, long before) {
     long deadline = System.nanoTime() + PATIENCE.toNanos();
     while (now.getAsLong() > before && System.nanoTime() - deadline < 0) {
       // Mappings go with the buffers over them.
       System.gc();
       LockSupport.parkNanos(PAUSE_NS);
     }
-    assertThat(now.getAsLong()).as("%s left behind", what).isLessThanOrEqualTo(before);
+    assertThat(now.getAsLong())
+        .as("%s left behind; threads: %s", what, newThreads())
+        .isLessThanOrEqualTo(before);
   }
 
   /** Sockets, event descriptors and the engine's files; not what class loading opens. */
@@ -107,9 +110,16 @@ final class LeakCheck {
         .collect(Collectors.toSet());
   }
 
-  /** The watchers of time-outs and of child processes, which live on for a while. */
+  private List<Thread> newThreads() {
+    return threads().stream().filter(thread -> !threads.contains(thread)).toList();
+  }
+
+  /** Of time-outs, of child processes and of debuggers, which come and go as they like. */
   private static boolean isOfTheJdk(String name) {
-    return name.startsWith("junit-") || name.startsWith("process reaper");
+    return name.startsWith("junit-")
+        || name.startsWith("process reaper")
+        || name.startsWith("ForkJoinPool.commonPool-worker")
+        || name.equals("Attach Listener");
   }
 
   private long mappings() {
