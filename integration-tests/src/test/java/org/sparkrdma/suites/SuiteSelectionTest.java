@@ -18,6 +18,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 final class SuiteSelectionTest {
   private static final SuiteRun SHUFFLE_SOFT = SuiteRun.of("a.RdmaShuffleSuite", Setting.SOFT);
@@ -27,43 +29,40 @@ final class SuiteSelectionTest {
       SuiteRun.of("a.RdmaSortingSuite", Setting.FALLBACK);
   private static final SuiteRun LONG_SOFT = SuiteRun.of("b.LongSuite", Setting.SOFT).onlyNightly();
   private static final List<SuiteRun> ALL =
-      List.of(SHUFFLE_SOFT, SHUFFLE_VANILLA, SORTING_FALLBACK, LONG_SOFT);
+      List.of(SHUFFLE_SOFT, SHUFFLE_VANILLA, SORTING_FALLBACK);
 
   @Test
-  void shouldLeaveOutVanillaAndLongRunsWhenNothingIsNamed() {
-    assertThat(new SuiteSelection("", "", false).from(ALL))
+  void shouldLeaveOutVanillaWhenNothingIsNamed() {
+    assertThat(new SuiteSelection("", "").from(ALL))
         .containsExactly(SHUFFLE_SOFT, SORTING_FALLBACK);
   }
 
   @Test
-  void shouldAddLongRunsAtNight() {
-    assertThat(new SuiteSelection("", "", true).from(ALL))
-        .containsExactly(SHUFFLE_SOFT, SORTING_FALLBACK, LONG_SOFT);
-  }
-
-  @Test
-  void shouldTakeALongRunThatIsNamed() {
-    assertThat(new SuiteSelection("LongSuite", "", false).from(ALL)).containsExactly(LONG_SOFT);
-  }
-
-  @Test
   void shouldTakeOnlyTheNamedSuitesUnderTheNamedSettings() {
-    assertThat(new SuiteSelection("ShuffleSuite, SortingSuite", "Vanilla", false).from(ALL))
+    assertThat(new SuiteSelection("ShuffleSuite, SortingSuite", "Vanilla").from(ALL))
         .containsExactly(SHUFFLE_VANILLA);
   }
 
   @Test
   void shouldNameTheKnownOnesWhenANameIsUnknown() {
-    assertThatThrownBy(() -> new SuiteSelection("ShufleSuite", "", false).from(ALL))
+    assertThatThrownBy(() -> new SuiteSelection("ShufleSuite", "").from(ALL))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("it.suites=ShufleSuite")
         .hasMessageContaining("ShuffleSuite");
-    assertThatThrownBy(() -> new SuiteSelection("", "hard", false).from(ALL))
+    assertThatThrownBy(() -> new SuiteSelection("", "hard").from(ALL))
         .hasMessageContaining("it.settings=hard");
   }
 
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void shouldHaveRunsOfDifferentLabelsOnly(boolean nightly) {
+    assertThat(Suites.all(nightly)).extracting(SuiteRun::label).doesNotHaveDuplicates();
+  }
+
   @Test
-  void shouldHaveRunsOfDifferentLabelsOnly() {
-    assertThat(Suites.all()).extracting(SuiteRun::label).doesNotHaveDuplicates();
+  void shouldRunAtNightWhatRunsByDay() {
+    assertThat(Suites.all(true))
+        .extracting(SuiteRun::label)
+        .containsAll(Suites.all(false).stream().map(SuiteRun::label).toList());
   }
 }
