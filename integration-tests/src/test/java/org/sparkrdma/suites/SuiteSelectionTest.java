@@ -27,7 +27,6 @@ final class SuiteSelectionTest {
       SuiteRun.of("a.RdmaShuffleSuite", Setting.VANILLA);
   private static final SuiteRun SORTING_FALLBACK =
       SuiteRun.of("a.RdmaSortingSuite", Setting.FALLBACK);
-  private static final SuiteRun LONG_SOFT = SuiteRun.of("b.LongSuite", Setting.SOFT).onlyNightly();
   private static final List<SuiteRun> ALL =
       List.of(SHUFFLE_SOFT, SHUFFLE_VANILLA, SORTING_FALLBACK);
 
