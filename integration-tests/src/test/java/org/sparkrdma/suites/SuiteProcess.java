@@ -149,9 +149,7 @@ final class SuiteProcess {
     command.addAll(List.of("-R", workbench.jobsJar().toString(), "-oDFW"));
     command.addAll(List.of("-u", directory.resolve("reports").toString()));
     command.addAll(List.of("-s", run.suiteClass()));
-    if (!run.filter().isEmpty()) {
-      command.addAll(List.of("-z", run.filter()));
-    }
+    run.filters().forEach(filter -> command.addAll(List.of("-z", filter)));
     return command;
   }
 

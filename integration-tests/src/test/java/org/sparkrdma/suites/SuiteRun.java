@@ -14,35 +14,35 @@
 package org.sparkrdma.suites;
 
 import java.time.Duration;
+import java.util.List;
 
 /**
  * One suite under one setting.
  *
  * @param suiteClass the ScalaTest class
  * @param setting the shuffle it runs under
- * @param filter a part of the names of the tests to run; empty for all
+ * @param filters parts of the names of the tests to run; empty for all
  * @param limit after which the JVM is killed and the run has failed
- * @param nightly whether it is too long for every build
  */
-record SuiteRun(
-    String suiteClass, Setting setting, String filter, Duration limit, boolean nightly) {
+record SuiteRun(String suiteClass, Setting setting, List<String> filters, Duration limit) {
 
-  private static final Duration USUAL_LIMIT = Duration.ofMinutes(10);
+  private static final Duration USUAL_LIMIT = Duration.ofMinutes(15);
 
-  static SuiteRun of(String suiteClass, Setting setting) {
-    return new SuiteRun(suiteClass, setting, "", USUAL_LIMIT, false);
+  SuiteRun {
+    filters = List.copyOf(filters);
   }
 
-  SuiteRun only(String nameContains) {
-    return new SuiteRun(suiteClass, setting, nameContains, limit, nightly);
+  static SuiteRun of(String suiteClass, Setting setting) {
+    return new SuiteRun(suiteClass, setting, List.of(), USUAL_LIMIT);
+  }
+
+  /** Of the tests only those whose name contains one of these. */
+  SuiteRun only(String... nameContains) {
+    return new SuiteRun(suiteClass, setting, List.of(nameContains), limit);
   }
 
   SuiteRun within(Duration newLimit) {
-    return new SuiteRun(suiteClass, setting, filter, newLimit, nightly);
-  }
-
-  SuiteRun onlyNightly() {
-    return new SuiteRun(suiteClass, setting, filter, limit, true);
+    return new SuiteRun(suiteClass, setting, filters, newLimit);
   }
 
   /** The class's simple name, without the prefix that our thin subclasses bear. */

@@ -26,17 +26,14 @@ import java.util.stream.Collectors;
 final class SuiteSelection {
   private final Set<String> suites;
   private final Set<String> settings;
-  private final boolean nightly;
 
   /**
    * @param suites comma-separated simple names, empty for all
    * @param settings comma-separated settings, empty for all but vanilla
-   * @param nightly whether the long runs take part without being named
    */
-  SuiteSelection(String suites, String settings, boolean nightly) {
+  SuiteSelection(String suites, String settings) {
     this.suites = names(suites);
     this.settings = names(settings.toLowerCase(Locale.ROOT));
-    this.nightly = nightly;
   }
 
   List<SuiteRun> from(List<SuiteRun> all) {
@@ -47,8 +44,7 @@ final class SuiteSelection {
   }
 
   private boolean wanted(SuiteRun run) {
-    boolean named = suites.contains(run.suite());
-    boolean suiteWanted = suites.isEmpty() ? nightly || !run.nightly() : named;
+    boolean suiteWanted = suites.isEmpty() || suites.contains(run.suite());
     boolean settingWanted =
         settings.isEmpty()
             ? run.setting() != Setting.VANILLA

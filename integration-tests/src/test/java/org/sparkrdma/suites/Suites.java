@@ -23,40 +23,51 @@ final class Suites {
   private static final String SQL = "org.apache.spark.sql.execution.adaptive.";
   private static final String OURS = "org.sparkrdma.suites.";
   private static final String SCENARIOS = "org.sparkrdma.scenarios.";
+  private static final List<String> SCENARIO_SUITES =
+      List.of(
+          "OperatorsSuite",
+          "CodecsSuite",
+          "BlockSizesSuite",
+          "ConcurrentJobsSuite",
+          "FaultsSuite",
+          "ExecutorLossSuite",
+          "LifetimeSuite",
+          "DynamicAllocationSuite",
+          "FallbackSuite",
+          "DeliverySuite");
 
   private Suites() {}
 
-  static List<SuiteRun> all() {
+  /**
+   * Vanilla runs, too, which nobody gets who does not name them.
+   *
+   * @param nightly whether suites of many minutes run as a whole, under each setting
+   */
+  static List<SuiteRun> all(boolean nightly) {
     List<SuiteRun> runs = new ArrayList<>();
     for (Setting setting : List.of(Setting.SOFT, Setting.FALLBACK, Setting.VANILLA)) {
       runs.add(SuiteRun.of(OURS + "RdmaShuffleSuite", setting));
       runs.add(SuiteRun.of(OURS + "RdmaSortingSuite", setting));
       runs.add(SuiteRun.of(OURS + "RdmaPairRDDFunctionsSuite", setting));
       runs.add(SuiteRun.of(OURS + "RdmaRDDSuite", setting));
+      // Its other tests are those of ShuffleSuite.
       runs.add(
           SuiteRun.of(OURS + "RdmaExternalShuffleServiceSuite", setting)
               .only("using external shuffle service"));
+      if (nightly || setting != Setting.FALLBACK) {
+        runs.add(SuiteRun.of(CORE + "storage.BlockManagerDecommissionIntegrationSuite", setting));
+        runs.add(SuiteRun.of(CORE + "serializer.KryoSerializerDistributedSuite", setting));
+        runs.add(SuiteRun.of(CORE + "shuffle.HostLocalShuffleReadingSuite", setting));
+        runs.add(adaptiveExecution(setting, nightly));
+      }
     }
-    for (Setting setting : List.of(Setting.SOFT, Setting.VANILLA)) {
-      runs.add(SuiteRun.of(CORE + "storage.BlockManagerDecommissionIntegrationSuite", setting));
-      runs.add(SuiteRun.of(CORE + "serializer.KryoSerializerDistributedSuite", setting));
-      runs.add(SuiteRun.of(CORE + "shuffle.HostLocalShuffleReadingSuite", setting));
-      runs.add(SuiteRun.of(SQL + "AdaptiveQueryExecSuite", setting).within(Duration.ofMinutes(25)));
-    }
-    for (String scenario :
-        List.of(
-            "OperatorsSuite",
-            "CodecsSuite",
-            "BlockSizesSuite",
-            "ConcurrentJobsSuite",
-            "FaultsSuite",
-            "ExecutorLossSuite",
-            "LifetimeSuite",
-            "DynamicAllocationSuite",
-            "FallbackSuite",
-            "DeliverySuite")) {
-      runs.add(SuiteRun.of(SCENARIOS + scenario, Setting.OWN));
-    }
+    SCENARIO_SUITES.forEach(suite -> runs.add(SuiteRun.of(SCENARIOS + suite, Setting.OWN)));
     return runs;
+  }
+
+  private static SuiteRun adaptiveExecution(Setting setting, boolean whole) {
+    SuiteRun run =
+        SuiteRun.of(SQL + "AdaptiveQueryExecSuite", setting).within(Duration.ofMinutes(30));
+    return whole ? run : run.only("shuffle", "Shuffle", "skew", "Skew", "coalesce", "Coalesce");
   }
 }

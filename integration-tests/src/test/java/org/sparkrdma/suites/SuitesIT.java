@@ -32,8 +32,8 @@ import org.junit.jupiter.api.TestFactory;
  * Runs the suites one after the other and reports each of their tests as a test of its own.
  *
  * <p>{@code -Dit.suites=ShuffleSuite,SortingSuite} and {@code -Dit.settings=soft} pick some; {@code
- * -Pnightly} adds the long ones. Every run has its own time limit; its whole output is kept under
- * {@code target/suites}.
+ * -Pnightly} runs the long ones as a whole. Every run has its own time limit; its whole output is
+ * kept under {@code target/suites}.
  */
 final class SuitesIT {
   private static final SummaryTable TABLE = new SummaryTable();
@@ -44,10 +44,8 @@ final class SuitesIT {
     Workbench workbench = Workbench.fromBuild();
     SuiteSelection selection =
         new SuiteSelection(
-            System.getProperty("it.suites", ""),
-            System.getProperty("it.settings", ""),
-            Boolean.getBoolean("it.nightly"));
-    List<SuiteRun> runs = selection.from(Suites.all());
+            System.getProperty("it.suites", ""), System.getProperty("it.settings", ""));
+    List<SuiteRun> runs = selection.from(Suites.all(Boolean.getBoolean("it.nightly")));
     return runs.stream()
         .map(
             run -> dynamicContainer(run.label(), Stream.of(run).flatMap(r -> tests(workbench, r))));

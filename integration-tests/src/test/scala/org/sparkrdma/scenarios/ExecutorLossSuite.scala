@@ -15,8 +15,9 @@ package org.sparkrdma.scenarios
 
 /** Executors that are gone from one moment to the next. */
 final class ExecutorLossSuite extends ScenarioSuite {
-  private val Maps = 60
-  private val Reducers = 60
+  private val Maps = 40
+  private val Reducers = 40
+  private val Records = 50
   private val KillAfter = 10
 
   test("should give the right answer when an executor is killed while its blocks are read") {
@@ -30,9 +31,9 @@ final class ExecutorLossSuite extends ScenarioSuite {
     }
   }
 
-  private def expected: Seq[(Int, Int)] = Seq.fill(Reducers)(Maps * 100 -> Maps * 4_950)
+  private def expected: Seq[(Int, Int)] =
+    Seq.fill(Reducers)(Maps * Records -> Maps * Records * (Records - 1) / 2)
 
-  // 100 records of 1 KiB in each of 3,600 blocks.
   private def largeGroups(cluster: SparkCluster): Seq[(Int, Int)] =
-    Jobs.paddedBlocks(cluster.sc, Maps, Reducers, records = 100, padding = 1_024)
+    Jobs.paddedBlocks(cluster.sc, Maps, Reducers, Records, padding = 1_024)
 }

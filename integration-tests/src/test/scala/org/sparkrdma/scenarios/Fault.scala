@@ -17,14 +17,19 @@ package org.sparkrdma.scenarios
   *
   * @param plan
   *   as the loopback engine takes it; each executor has one of its own
-  * @param reasons
-  *   of which at least one must be counted, and no other; none when READ must still bring all
+  * @param must
+  *   the reasons for which some blocks must go by TCP
+  * @param may
+  *   the other reasons for which some may
   * @param settings
   *   without their common prefix
   */
 private[scenarios] final case class Fault(
     name: String,
     plan: String,
-    reasons: Set[String],
-    settings: (String, String)*
-)
+    must: Set[String] = Set.empty,
+    may: Set[String] = Set.empty,
+    settings: Map[String, String] = Map.empty
+) {
+  def costsNothing: Boolean = must.isEmpty && may.isEmpty
+}

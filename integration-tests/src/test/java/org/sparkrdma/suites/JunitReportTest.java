@@ -1,0 +1,81 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.suites;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class JunitReportTest {
+  @TempDir private Path directory;
+
+  @Test
+  void shouldTellPassedFailedAndSkippedApart() throws IOException {
+    Path report =
+        write(
+            """
+            <testsuite name="S" tests="3">
+              <properties><property name="a" value="b"/></properties>
+              <testcase name="good" classname="S" time="0.1"/>
+              <testcase name="bad" classname="S" time="0.1">
+                <failure message="1 was not 2" type="T">at S</failure>
+              </testcase>
+              <testcase name="off" classname="S" time="0"><skipped/></testcase>
+            </testsuite>
+            """);
+    List<TestOutcome> outcomes = JunitReport.read(report);
+    assertThat(outcomes).extracting(TestOutcome::name).containsExactly("good", "bad", "off");
+    assertThat(outcomes)
+        .extracting(TestOutcome::kind)
+        .containsExactly(
+            TestOutcome.Kind.PASSED, TestOutcome.Kind.FAILED, TestOutcome.Kind.SKIPPED);
+    assertThat(outcomes.get(1).detail()).contains("1 was not 2").contains("at S");
+    assertThat(outcomes.get(2).detail()).isNotEmpty();
+  }
+
+  @Test
+  void shouldNameTheFileWhenItIsCutOff() throws IOException {
+    Path report = write("<testsuite><testcase name=");
+    assertThatThrownBy(() -> JunitReport.read(report))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining(report.toString());
+  }
+
+  @Test
+  void shouldCloseTheTableWithTheTotals() {
+    SummaryTable table = new SummaryTable();
+    SuiteRun run = SuiteRun.of("a.RdmaShuffleSuite", Setting.SOFT);
+    table.add(
+        new SuiteResult(
+            run,
+            List.of(
+                new TestOutcome("good", TestOutcome.Kind.PASSED, ""),
+                new TestOutcome("off", TestOutcome.Kind.SKIPPED, "no disk")),
+            Duration.ofSeconds(7)));
+    assertThat(table.text())
+        .contains("skipped: ShuffleSuite-soft \"off\": no disk")
+        .endsWith("1 passed, 0 failed, 1 skipped in 1 runs" + System.lineSeparator());
+  }
+
+  private Path write(String text) throws IOException {
+    return Files.writeString(directory.resolve("report.xml"), text);
+  }
+}

@@ -1,0 +1,67 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.suites;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+final class SuiteSelectionTest {
+  private static final SuiteRun SHUFFLE_SOFT = SuiteRun.of("a.RdmaShuffleSuite", Setting.SOFT);
+  private static final SuiteRun SHUFFLE_VANILLA =
+      SuiteRun.of("a.RdmaShuffleSuite", Setting.VANILLA);
+  private static final SuiteRun SORTING_FALLBACK =
+      SuiteRun.of("a.RdmaSortingSuite", Setting.FALLBACK);
+  private static final List<SuiteRun> ALL =
+      List.of(SHUFFLE_SOFT, SHUFFLE_VANILLA, SORTING_FALLBACK);
+
+  @Test
+  void shouldLeaveOutVanillaWhenNothingIsNamed() {
+    assertThat(new SuiteSelection("", "").from(ALL))
+        .containsExactly(SHUFFLE_SOFT, SORTING_FALLBACK);
+  }
+
+  @Test
+  void shouldTakeOnlyTheNamedSuitesUnderTheNamedSettings() {
+    assertThat(new SuiteSelection("ShuffleSuite, SortingSuite", "Vanilla").from(ALL))
+        .containsExactly(SHUFFLE_VANILLA);
+  }
+
+  @Test
+  void shouldNameTheKnownOnesWhenANameIsUnknown() {
+    assertThatThrownBy(() -> new SuiteSelection("ShufleSuite", "").from(ALL))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("it.suites=ShufleSuite")
+        .hasMessageContaining("ShuffleSuite");
+    assertThatThrownBy(() -> new SuiteSelection("", "hard").from(ALL))
+        .hasMessageContaining("it.settings=hard");
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void shouldHaveRunsOfDifferentLabelsOnly(boolean nightly) {
+    assertThat(Suites.all(nightly)).extracting(SuiteRun::label).doesNotHaveDuplicates();
+  }
+
+  @Test
+  void shouldRunAtNightWhatRunsByDay() {
+    assertThat(Suites.all(true))
+        .extracting(SuiteRun::label)
+        .containsAll(Suites.all(false).stream().map(SuiteRun::label).toList());
+  }
+}
