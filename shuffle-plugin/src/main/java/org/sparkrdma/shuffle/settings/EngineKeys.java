@@ -16,7 +16,6 @@ package org.sparkrdma.shuffle.settings;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.TreeSet;
 import org.sparkrdma.verbs.spi.EngineSetting;
 import org.sparkrdma.verbs.spi.EngineSettings;
@@ -58,13 +57,32 @@ final class EngineKeys {
   }
 
   /**
-   * Hands the values to the engines to be checked.
+   * Hands the values to the engines to be checked, one by one, so that the user's key can be named,
+   * and then together.
    *
-   * @throws IllegalArgumentException of an engine
+   * @throws IllegalArgumentException naming key, value and what the engine says
    */
   EngineSettings validated(Map<String, String> values) {
-    EngineSettings settings = EngineSettings.of(new TreeMap<>(values));
+    values.forEach(this::validate);
+    EngineSettings settings = EngineSettings.of(values);
     providers.forEach(provider -> provider.validate(settings));
     return settings;
+  }
+
+  private void validate(String name, String value) {
+    EngineSettings alone = EngineSettings.of(Map.of(name, value));
+    try {
+      providers.forEach(provider -> provider.validate(alone));
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException(
+          "bad setting: key="
+              + ShuffleSetting.PREFIX
+              + name
+              + " value="
+              + value
+              + " engine says: "
+              + e.getMessage(),
+          e);
+    }
   }
 }

@@ -142,7 +142,9 @@ class ShuffleSettingsTest {
   @Test
   void shouldLetTheEngineJudgeItsValues() {
     assertThatThrownBy(() -> of(Map.of(P + "soft.latency", "bad")))
-        .hasMessage("key=soft.latency value=bad");
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage(
+            "bad setting: key=%ssoft.latency value=bad engine says: key=soft.latency value=bad", P);
   }
 
   @Test
