@@ -14,6 +14,7 @@
 package org.sparkrdma.benchmarks.transfer;
 
 import java.util.List;
+import java.util.Optional;
 
 /** Both engines' samples of one round, taken right after each other. */
 record RoundPair(int blockBytes, Sample soft, Sample netty) {
@@ -29,6 +30,11 @@ record RoundPair(int blockBytes, Sample soft, Sample netty) {
           "samples of a round: engine=%s count=%d".formatted(engine, found.size()));
     }
     return found.get(0);
+  }
+
+  /** What is wrong with it, in one sentence. */
+  Optional<String> objection() {
+    return ReadProof.objection(soft).or(() -> ReadProof.objection(netty));
   }
 
   double throughputRatio() {

@@ -19,6 +19,7 @@ import java.util.Map;
 /**
  * One engine's part of a round.
  *
+ * @param intact whether the sum of what was read is the sum of what was written
  * @param counters the plug-in's counters of both executors, what they grew by; zeros left out
  */
 record Sample(
@@ -27,6 +28,7 @@ record Sample(
     long ns,
     long serverCpuNs,
     long clientCpuNs,
+    boolean intact,
     Map<String, Long> counters)
     implements Serializable {
 

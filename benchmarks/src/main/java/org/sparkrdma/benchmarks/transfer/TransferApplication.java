@@ -17,6 +17,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.File;
 import java.io.IOException;
 import java.io.Serializable;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.spark.SparkConf;
@@ -29,8 +30,8 @@ import scala.jdk.javaapi.CollectionConverters;
 import scala.reflect.ClassTag$;
 
 /**
- * The application to submit, with the files of its {@link TransferPlan} and of its result, a list
- * of {@link RoundPair}: all rounds of all block lengths, one job after the other.
+ * The application to submit, with the files of its {@link TransferPlan} and of its result, a {@link
+ * TransferResult}: all rounds of all block lengths, one job after the other.
  */
 public final class TransferApplication {
   private static final int EXECUTORS = 2;
@@ -40,23 +41,33 @@ public final class TransferApplication {
   public static void main(String[] arguments) throws IOException {
     ObjectMapper json = new ObjectMapper();
     TransferPlan plan = json.readValue(new File(arguments[0]), TransferPlan.class);
-    List<RoundPair> measured = new ArrayList<>();
     try (JavaSparkContext spark =
         new JavaSparkContext(new SparkConf().setAppName("transfer benchmark"))) {
-      int round = 0;
-      for (Layout layout : plan.layouts()) {
-        for (int i = 0; i < plan.warmUps() + plan.rounds(); i++) {
-          boolean warmUp = i < plan.warmUps();
-          RoundTask task = new RoundTask(layout, round++, warmUp, plan.seed());
-          RoundPair pair = RoundPair.of(layout.blockBytes(), run(spark, task));
-          if (!warmUp) {
-            measured.add(pair);
-          }
-          tell(plan, layout, i + 1);
+      json.writeValue(new File(arguments[1]), measure(spark, plan));
+    }
+  }
+
+  private static TransferResult measure(JavaSparkContext spark, TransferPlan plan) {
+    List<RoundPair> measured = new ArrayList<>();
+    int round = 0;
+    for (Layout layout : plan.layouts()) {
+      for (int i = 0; i < plan.warmUps() + plan.rounds(); i++) {
+        boolean warmUp = i < plan.warmUps();
+        RoundTask task = new RoundTask(layout, round++, warmUp, plan.seed());
+        RoundPair pair = RoundPair.of(layout.blockBytes(), run(spark, task));
+        if (pair.objection().isPresent()) {
+          return new TransferResult(
+              measured,
+              "blocks of %s, round %d: %s"
+                  .formatted(new DataSize(layout.blockBytes()), i + 1, pair.objection().get()));
         }
+        if (!warmUp) {
+          measured.add(pair);
+        }
+        tell(plan, layout, i + 1);
       }
     }
-    json.writeValue(new File(arguments[1]), measured);
+    return new TransferResult(measured, null);
   }
 
   private static List<Sample> run(JavaSparkContext spark, RoundTask task) {
@@ -77,7 +88,7 @@ public final class TransferApplication {
     try {
       return CollectionConverters.asScala(task.run().iterator());
     } catch (IOException e) {
-      throw new java.io.UncheckedIOException(e.getMessage(), e);
+      throw new UncheckedIOException("round %d failed".formatted(task.round()), e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IllegalStateException("interrupted in round " + task.round(), e);

@@ -69,7 +69,7 @@ public final class TransferCommand implements Callable<Integer> {
   @Option(names = "--total", converter = DataSize.Converter.class)
   private DataSize total;
 
-  @Option(names = "--maps", defaultValue = "4")
+  @Option(names = "--maps", defaultValue = "2")
   private int maps;
 
   @Option(names = "--report")

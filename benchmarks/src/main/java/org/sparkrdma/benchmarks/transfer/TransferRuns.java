@@ -13,7 +13,6 @@
  */
 package org.sparkrdma.benchmarks.transfer;
 
-import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -73,13 +72,16 @@ record TransferRuns(
           "the %s application failed with exit code %d".formatted(name, exitCode),
           cluster.driverLog(application));
     }
-    List<RoundPair> pairs =
-        json.readValue(resultFile.toFile(), new TypeReference<List<RoundPair>>() {});
+    TransferResult result = json.readValue(resultFile.toFile(), TransferResult.class);
+    if (result.objection() != null) {
+      throw new LaunchException(name + ": " + result.objection());
+    }
     return plan.blockBytes().stream()
         .map(
             bytes ->
                 CaseReport.of(
-                    verify, pairs.stream().filter(pair -> pair.blockBytes() == bytes).toList()))
+                    verify,
+                    result.pairs().stream().filter(pair -> pair.blockBytes() == bytes).toList()))
         .toList();
   }
 
