@@ -55,7 +55,7 @@ final class CounterDelta {
   static Map<String, Long> sum(Map<String, Long> own, String other) {
     Map<String, Long> sum = new TreeMap<>(own);
     if (!other.isEmpty()) {
-      for (String entry : other.split(",")) {
+      for (String entry : other.split(",", -1)) {
         int equals = entry.indexOf('=');
         sum.merge(
             entry.substring(0, equals), Long.parseLong(entry.substring(equals + 1)), Long::sum);

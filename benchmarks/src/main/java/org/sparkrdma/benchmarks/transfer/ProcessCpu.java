@@ -20,6 +20,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * CPU time of all threads of a process at one moment, in nanoseconds.
@@ -40,21 +41,23 @@ record ProcessCpu(Map<String, Long> nsByThread) {
     Map<String, Long> nsByThread = new HashMap<>();
     try (DirectoryStream<Path> threads = Files.newDirectoryStream(tasks)) {
       for (Path thread : threads) {
-        try {
-          String line = Files.readString(thread.resolve("schedstat"));
-          nsByThread.put(
-              thread.getFileName().toString(),
-              Long.parseLong(line.substring(0, line.indexOf(' '))));
-        } catch (NoSuchFileException e) {
-          // It has ended since the directory was read.
-          continue;
-        }
+        nsOf(thread).ifPresent(ns -> nsByThread.put(thread.getFileName().toString(), ns));
       }
     }
     if (nsByThread.isEmpty()) {
       throw new IOException("this kernel has no schedstat in " + tasks);
     }
     return new ProcessCpu(nsByThread);
+  }
+
+  /** Empty when the thread has ended since the directory was read. */
+  private static Optional<Long> nsOf(Path thread) throws IOException {
+    try {
+      String line = Files.readString(thread.resolve("schedstat"));
+      return Optional.of(Long.parseLong(line.substring(0, line.indexOf(' '))));
+    } catch (NoSuchFileException e) {
+      return Optional.empty();
+    }
   }
 
   /** What the process used since then. */

@@ -44,6 +44,6 @@ class FetchPlanTest {
   void shouldRoundALayoutUpToWholeReducers(long total, int maps, long blockBytes, int reducers) {
     Layout layout = Layout.of(total, maps, blockBytes);
     assertThat(layout.reducers()).isEqualTo(reducers);
-    assertThat(layout.totalBytes()).isEqualTo(maps * reducers * blockBytes);
+    assertThat(layout.totalBytes()).isEqualTo(blockBytes * maps * reducers);
   }
 }
