@@ -13,9 +13,7 @@
  */
 package org.sparkrdma.quickstart;
 
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
+import org.sparkrdma.launch.DataSize;
 
 /** How much disk the runs take at their fullest moment. */
 final class DiskNeed {
@@ -32,16 +30,5 @@ final class DiskNeed {
     long outputs = keep ? runs : 1;
     long copies = 1 + 2 + outputs;
     return new DataSize(copies * (input.bytes() + input.bytes() / 10) + FIXED_BYTES);
-  }
-
-  /** Refuses a directory whose disk has less room than needed. */
-  static void check(Path directory, DataSize needed) throws IOException, QuickstartException {
-    DataSize usable = new DataSize(Files.getFileStore(directory).getUsableSpace());
-    if (usable.bytes() < needed.bytes()) {
-      throw new QuickstartException(
-          ("not enough room in %s: this size needs %s and %s are free; choose a smaller --size or"
-                  + " another --work-dir")
-              .formatted(directory, needed, usable));
-    }
   }
 }

@@ -15,7 +15,7 @@ package org.sparkrdma.quickstart;
 
 import java.util.List;
 import java.util.function.Supplier;
-import org.sparkrdma.benchmarks.tera.TaskProgress.Step;
+import org.sparkrdma.launch.ProgressLine;
 
 /**
  * Kills one executor, with SIGKILL, once in a sort: when the first tasks that read the shuffle are
@@ -35,8 +35,8 @@ final class ExecutorLoss {
   }
 
   /** Returns whether an executor was killed now. */
-  boolean onStep(Step step) {
-    if (over || step.tasksTotal() < tasks || step.tasksDone() <= step.tasksTotal() / 2) {
+  boolean onStep(ProgressLine step) {
+    if (over || step.total() < tasks || step.done() <= step.total() / 2) {
       return false;
     }
     over = true;

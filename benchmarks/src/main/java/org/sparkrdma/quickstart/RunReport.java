@@ -16,6 +16,7 @@ package org.sparkrdma.quickstart;
 import java.util.Map;
 import java.util.TreeMap;
 import org.sparkrdma.benchmarks.tera.SortResult;
+import org.sparkrdma.launch.LaunchException;
 
 /**
  * One run as the report and the table show it.
@@ -45,23 +46,23 @@ record RunReport(
    * The report of a run whose numbers agree with each other.
    *
    * @param lostExecutor whether an executor was killed, and what it had counted with it
-   * @throws QuickstartException if the plug-in and Spark count different remote bytes, or if a run
-   *     that must show RDMA READ did not use it
+   * @throws LaunchException if the plug-in and Spark count different remote bytes, or if a run that
+   *     must show RDMA READ did not use it
    */
   static RunReport of(ShuffleMode mode, SortResult result, boolean lostExecutor)
-      throws QuickstartException {
+      throws LaunchException {
     long rdmaBytes = result.counters().getOrDefault(RDMA_BYTES, 0L);
     long ourTcpBytes = result.counters().getOrDefault(TCP_BYTES, 0L);
     long ourBytes = rdmaBytes + ourTcpBytes;
     long sparkBytes = result.sparkRemoteBytes();
     Map<String, Long> fallbacks = fallbacks(result.counters());
     if (mode == ShuffleMode.RDMA && rdmaBytes == 0) {
-      throw new QuickstartException(
+      throw new LaunchException(
           "the rdma run read no byte by RDMA READ: remoteBytes=%d fallbacks=%s"
               .formatted(sparkBytes, fallbacks));
     }
     if (!lostExecutor && ourBytes != 0 && ourBytes != sparkBytes) {
-      throw new QuickstartException(
+      throw new LaunchException(
           "the plug-in and Spark disagree on the remote bytes of the %s run: rdma=%d tcp=%d spark=%d"
               .formatted(mode, rdmaBytes, ourTcpBytes, sparkBytes));
     }

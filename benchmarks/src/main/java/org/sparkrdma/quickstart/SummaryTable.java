@@ -18,6 +18,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
+import org.sparkrdma.launch.DataSize;
+import org.sparkrdma.launch.TextTable;
 
 /** The runs as a table of plain text, one row for each. */
 final class SummaryTable {
@@ -39,15 +41,7 @@ final class SummaryTable {
     List<List<String>> rows = new ArrayList<>();
     rows.add(HEADINGS);
     report.runs().forEach(run -> rows.add(row(run)));
-    StringBuilder text = new StringBuilder();
-    for (List<String> row : rows) {
-      StringBuilder line = new StringBuilder();
-      for (int column = 0; column < row.size(); column++) {
-        line.append(pad(row.get(column), width(rows, column), isText(column))).append("  ");
-      }
-      text.append(line.toString().stripTrailing()).append('\n');
-    }
-    return text.toString();
+    return TextTable.of(rows, column -> column == 0 || column == HEADINGS.size() - 1);
   }
 
   private static List<String> row(RunReport run) {
@@ -69,18 +63,5 @@ final class SummaryTable {
         : byReason.entrySet().stream()
             .map(entry -> entry.getKey() + "=" + entry.getValue())
             .collect(Collectors.joining(" "));
-  }
-
-  private static boolean isText(int column) {
-    return column == 0 || column == HEADINGS.size() - 1;
-  }
-
-  private static int width(List<List<String>> rows, int column) {
-    return rows.stream().mapToInt(row -> row.get(column).length()).max().orElse(0);
-  }
-
-  private static String pad(String cell, int width, boolean left) {
-    String spaces = " ".repeat(width - cell.length());
-    return left ? cell + spaces : spaces + cell;
   }
 }

@@ -22,11 +22,16 @@ import java.util.List;
 import java.util.Map;
 import org.sparkrdma.benchmarks.tera.GeneratedInput;
 import org.sparkrdma.benchmarks.tera.SortResult;
-import org.sparkrdma.benchmarks.tera.TaskProgress;
 import org.sparkrdma.benchmarks.tera.TeraApplication;
 import org.sparkrdma.cluster.ClusterException;
 import org.sparkrdma.cluster.SparkApplication;
 import org.sparkrdma.cluster.StandaloneCluster;
+import org.sparkrdma.launch.DataSize;
+import org.sparkrdma.launch.Installation;
+import org.sparkrdma.launch.LaunchException;
+import org.sparkrdma.launch.ProgressLine;
+import org.sparkrdma.launch.ProgressLog;
+import org.sparkrdma.launch.RunDirectory;
 
 /** The applications of one quick start, run one after the other on its cluster by its thread. */
 final class TeraRuns {
@@ -62,7 +67,7 @@ final class TeraRuns {
   }
 
   GeneratedInput generate()
-      throws ClusterException, QuickstartException, IOException, InterruptedException {
+      throws ClusterException, LaunchException, IOException, InterruptedException {
     List<String> arguments =
         List.of(
             "generate",
@@ -75,7 +80,7 @@ final class TeraRuns {
   }
 
   SortResult sort(ShuffleMode mode)
-      throws ClusterException, QuickstartException, IOException, InterruptedException {
+      throws ClusterException, LaunchException, IOException, InterruptedException {
     String name = mode.toString();
     List<String> arguments =
         List.of(
@@ -95,7 +100,7 @@ final class TeraRuns {
   }
 
   private void run(String name, ShuffleMode mode, List<String> arguments)
-      throws ClusterException, QuickstartException, IOException, InterruptedException {
+      throws ClusterException, LaunchException, IOException, InterruptedException {
     SparkApplication application =
         new SparkApplication(
             name,
@@ -111,16 +116,16 @@ final class TeraRuns {
     int exitCode =
         cluster.run(
             application,
-            line -> TaskProgress.parse(line).ifPresent(step -> onStep(name, step, loss)));
+            line -> ProgressLine.parse(line).ifPresent(step -> onStep(name, step, loss)));
     if (exitCode != 0) {
-      throw new QuickstartException(
+      throw new LaunchException(
           "the %s application failed with exit code %d".formatted(name, exitCode),
           cluster.driverLog(application));
     }
   }
 
-  private void onStep(String name, TaskProgress.Step step, ExecutorLoss loss) {
-    progress.tasks(name, step);
+  private void onStep(String name, ProgressLine step, ExecutorLoss loss) {
+    progress.step(name, step);
     if (loss.onStep(step)) {
       progress.say(name + ": killed an executor");
     }
@@ -156,10 +161,10 @@ final class TeraRuns {
     return directory.data().resolve(name + ".json");
   }
 
-  private <T> T read(String name, Class<T> type) throws IOException, QuickstartException {
+  private <T> T read(String name, Class<T> type) throws IOException, LaunchException {
     Path file = resultFile(name);
     if (!Files.exists(file)) {
-      throw new QuickstartException("the %s application left no result".formatted(name));
+      throw new LaunchException("the %s application left no result".formatted(name));
     }
     return new ObjectMapper().readValue(file.toFile(), type);
   }

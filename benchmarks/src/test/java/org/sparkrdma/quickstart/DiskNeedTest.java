@@ -14,16 +14,12 @@
 package org.sparkrdma.quickstart;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.launch.DataSize;
 
 class DiskNeedTest {
   private static final DataSize ONE_GIB = DataSize.parse("1g");
-
-  @TempDir private Path directory;
 
   @Test
   void shouldNeedRoomForOneOutputWhenOutputsAreNotKept() {
@@ -35,18 +31,5 @@ class DiskNeedTest {
   void shouldNeedRoomForAllOutputsWhenTheyAreKept() {
     assertThat(DiskNeed.of(ONE_GIB, 3, true).bytes())
         .isGreaterThan(DiskNeed.of(ONE_GIB, 1, true).bytes() + 2 * ONE_GIB.bytes());
-  }
-
-  @Test
-  void shouldSayWhatIsNeededAndWhatIsFreeWhenItIsNotEnough() {
-    assertThatThrownBy(() -> DiskNeed.check(directory, new DataSize(Long.MAX_VALUE)))
-        .isInstanceOf(QuickstartException.class)
-        .hasMessageStartingWith("not enough room in " + directory)
-        .hasMessageContaining("are free");
-  }
-
-  @Test
-  void shouldAcceptADirectoryWithRoom() throws Exception {
-    DiskNeed.check(directory, new DataSize(1));
   }
 }

@@ -18,7 +18,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.sparkrdma.benchmarks.tera.TaskProgress.Step;
+import org.sparkrdma.launch.ProgressLine;
 
 class ExecutorLossTest {
   private final List<String> asked = new ArrayList<>();
@@ -32,17 +32,17 @@ class ExecutorLossTest {
 
   @Test
   void shouldWaitForTheJobThatReadsAndForItsFirstReader() {
-    loss.onStep(new Step("sort", 4, 4));
-    loss.onStep(new Step("sort", 4, 8));
+    loss.onStep(new ProgressLine("sort", 4, 4, "tasks"));
+    loss.onStep(new ProgressLine("sort", 4, 8, "tasks"));
     assertThat(asked).isEmpty();
-    loss.onStep(new Step("sort", 5, 8));
+    loss.onStep(new ProgressLine("sort", 5, 8, "tasks"));
     assertThat(asked).hasSize(1);
   }
 
   @Test
   void shouldKillOnlyOnce() {
-    loss.onStep(new Step("sort", 5, 8));
-    loss.onStep(new Step("sort", 6, 8));
+    loss.onStep(new ProgressLine("sort", 5, 8, "tasks"));
+    loss.onStep(new ProgressLine("sort", 6, 8, "tasks"));
     assertThat(asked).hasSize(1);
   }
 }

@@ -18,18 +18,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 class QuickstartTest {
   private static final Path SCRIPT = Path.of("..", "quickstart");
-
-  @TempDir private Path directory;
 
   @Test
   void shouldExplainEveryOptionAndEveryDefaultInTheScriptsHelp() throws Exception {
@@ -62,33 +58,5 @@ class QuickstartTest {
   @Test
   void shouldRefuseAWrongSizeWithTheExitCodeForMisuse() {
     assertThat(Quickstart.commandLine().execute("--size", "big")).isEqualTo(2);
-  }
-
-  @Test
-  void shouldGiveTheLastLinesOfALog() throws Exception {
-    Path log = directory.resolve("log");
-    Files.writeString(log, "x".repeat(200_000) + "\none\ntwo\nthree\n");
-    assertThat(LogTail.of(log, 2)).isEqualTo(List.of("two", "three"));
-    assertThat(LogTail.of(log, 100)).hasSize(4);
-  }
-
-  @Test
-  void shouldKeepTheLogsAndNothingElseOfARunThatFailed() throws Exception {
-    RunDirectory run = RunDirectory.create(directory.resolve("work"));
-    Files.createDirectories(run.logs());
-    Files.writeString(run.logs().resolve("master.log"), "hello");
-    Files.writeString(run.data().resolve("records"), "data");
-
-    run.deleteData();
-
-    assertThat(run.logs().resolve("master.log")).exists();
-    assertThat(run.data()).doesNotExist();
-  }
-
-  @Test
-  void shouldLeaveNothingOfARunThatFailedBeforeItLogged() throws Exception {
-    RunDirectory run = RunDirectory.create(directory.resolve("work"));
-    run.deleteData();
-    assertThat(directory.resolve("work")).isEmptyDirectory();
   }
 }

@@ -19,10 +19,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.benchmarks.tera.SortResult;
+import org.sparkrdma.launch.LaunchException;
 
 class RunReportTest {
   @Test
-  void shouldTakeSparksCountAsTcpWhenThePlugInIsNotThere() throws QuickstartException {
+  void shouldTakeSparksCountAsTcpWhenThePlugInIsNotThere() throws LaunchException {
     RunReport run = RunReport.of(ShuffleMode.VANILLA, result(700, Map.of()), false);
     assertThat(run.bytes()).isEqualTo(new RunReport.Bytes(0, 700, 50));
     assertThat(run.fallbacks()).isEmpty();
@@ -30,7 +31,7 @@ class RunReportTest {
   }
 
   @Test
-  void shouldTakeSparksCountAsTcpWhenSparksOwnReaderWasUsed() throws QuickstartException {
+  void shouldTakeSparksCountAsTcpWhenSparksOwnReaderWasUsed() throws LaunchException {
     RunReport run =
         RunReport.of(ShuffleMode.FALLBACK, result(700, Map.of("fallback.unavailable", 8L)), false);
     assertThat(run.bytes()).isEqualTo(new RunReport.Bytes(0, 700, 50));
@@ -38,7 +39,7 @@ class RunReportTest {
   }
 
   @Test
-  void shouldTakeThePlugInsCountsWhenTheyAddUpToSparks() throws QuickstartException {
+  void shouldTakeThePlugInsCountsWhenTheyAddUpToSparks() throws LaunchException {
     RunReport run =
         RunReport.of(
             ShuffleMode.RDMA,
@@ -62,7 +63,7 @@ class RunReportTest {
                     ShuffleMode.RDMA,
                     result(700, Map.of("rdma.bytes.read", 600L, "tcp.bytes.read", 99L)),
                     false))
-        .isInstanceOf(QuickstartException.class)
+        .isInstanceOf(LaunchException.class)
         .hasMessageContaining("rdma=600 tcp=99 spark=700");
   }
 
@@ -71,7 +72,7 @@ class RunReportTest {
     assertThatThrownBy(
             () ->
                 RunReport.of(ShuffleMode.RDMA, result(700, Map.of("tcp.bytes.read", 700L)), false))
-        .isInstanceOf(QuickstartException.class)
+        .isInstanceOf(LaunchException.class)
         .hasMessageContaining("read no byte by RDMA READ");
   }
 

@@ -21,6 +21,7 @@ import org.apache.spark.ShuffleDependency;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
+import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.apache.spark.shuffle.BaseShuffleHandle;
 import org.apache.spark.shuffle.ShuffleHandle;
 import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
@@ -172,6 +173,23 @@ public class RdmaShuffleManager extends SortShuffleManager {
     }
     return super.getReader(
         handle, startMapIndex, endMapIndex, startPartition, endPartition, context, metrics);
+  }
+
+  /**
+   * The client by which shuffle reads of this executor fetch remote blocks now: ours when RDMA is
+   * up or on its way, else Spark's own. Like a first map task it waits for peers to be able to find
+   * this executor.
+   *
+   * @throws IllegalStateException when RDMA is required and not to be had
+   */
+  public BlockStoreClient blockStoreClient() {
+    RdmaRuntime rdma = runtimeForTask();
+    if (rdma != null && !isDriver) {
+      rdma.awaitPublished();
+    }
+    return rdma != null && rdma.mayFetch()
+        ? rdma.client()
+        : SparkEnv.get().blockManager().blockStoreClient();
   }
 
   @SuppressWarnings("unchecked")

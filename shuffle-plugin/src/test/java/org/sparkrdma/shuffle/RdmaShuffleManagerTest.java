@@ -79,6 +79,16 @@ class RdmaShuffleManagerTest {
   }
 
   @Test
+  void shouldHandOutSparksOwnClientWhenTheModeIsOff() {
+    try (JavaSparkContext spark =
+        new JavaSparkContext(conf().set("spark.shuffle.rdma.mode", "off"))) {
+      assertThat(spark.isLocal()).isTrue();
+      assertThat(manager().blockStoreClient())
+          .isSameAs(SparkEnv.get().blockManager().blockStoreClient());
+    }
+  }
+
+  @Test
   void shouldFailTheTaskWithTheReasonsWhenRdmaIsRequired() {
     try (JavaSparkContext spark =
         new JavaSparkContext(

@@ -14,10 +14,10 @@
 package org.sparkrdma.benchmarks.tera;
 
 import java.io.PrintStream;
-import java.util.Optional;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerJobStart;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
+import org.sparkrdma.launch.ProgressLine;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
@@ -25,8 +25,7 @@ import scala.jdk.javaapi.CollectionConverters;
  *
  * <p>Jobs run one after the other here; only Spark's listener thread comes in.
  */
-public final class TaskProgress extends SparkListener {
-  private static final String MARK = "@progress";
+final class TaskProgress extends SparkListener {
   private static final String JOB_DESCRIPTION = "spark.job.description";
 
   private final PrintStream out;
@@ -58,19 +57,6 @@ public final class TaskProgress extends SparkListener {
   }
 
   private void print() {
-    out.println(MARK + " " + tasksDone + " " + tasksTotal + " " + phase);
+    out.println(new ProgressLine(phase, tasksDone, tasksTotal, "tasks"));
   }
-
-  /** One line of progress as read back; empty for any other line. */
-  public static Optional<Step> parse(String line) {
-    String[] fields = line.split(" ", 4);
-    if (fields.length != 4 || !fields[0].equals(MARK)) {
-      return Optional.empty();
-    }
-    return Optional.of(
-        new Step(fields[3], Integer.parseInt(fields[1]), Integer.parseInt(fields[2])));
-  }
-
-  /** How far the job of a phase is. */
-  public record Step(String phase, int tasksDone, int tasksTotal) {}
 }

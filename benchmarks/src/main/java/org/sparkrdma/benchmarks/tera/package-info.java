@@ -4,8 +4,7 @@
  *
  * <p>Entry: {@link org.sparkrdma.benchmarks.tera.TeraApplication}, submitted with spark-submit. It
  * leaves its result as a JSON file ({@link org.sparkrdma.benchmarks.tera.GeneratedInput}, {@link
- * org.sparkrdma.benchmarks.tera.SortResult}) and writes {@link
- * org.sparkrdma.benchmarks.tera.TaskProgress} lines to standard output. Jobs run on the driver's
- * main thread.
+ * org.sparkrdma.benchmarks.tera.SortResult}) and writes {@link org.sparkrdma.launch.ProgressLine}s
+ * to standard output. Jobs run on the driver's main thread.
  */
 package org.sparkrdma.benchmarks.tera;

@@ -26,6 +26,7 @@ import org.apache.spark.api.java.JavaSparkContext;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.launch.ProgressLine;
 
 @Timeout(120)
 class TeraJobsTest {
@@ -66,24 +67,18 @@ class TeraJobsTest {
       assertThat(totals.localBytes()).isPositive();
       assertThat(totals.remoteBytes()).isZero();
     }
-    List<TaskProgress.Step> steps =
+    List<ProgressLine> steps =
         printed
             .toString(StandardCharsets.UTF_8)
             .lines()
-            .map(TaskProgress::parse)
+            .map(ProgressLine::parse)
             .flatMap(Optional::stream)
             .toList();
     assertThat(steps)
         .contains(
-            new TaskProgress.Step("test job", 0, 3),
-            new TaskProgress.Step("test job", 3, 3),
-            new TaskProgress.Step("test job", 7, 7));
-  }
-
-  @Test
-  void shouldReadNoProgressFromOtherLines() {
-    assertThat(TaskProgress.parse("hello world of lines")).isEmpty();
-    assertThat(TaskProgress.parse("")).isEmpty();
+            new ProgressLine("test job", 0, 3, "tasks"),
+            new ProgressLine("test job", 3, 3, "tasks"),
+            new ProgressLine("test job", 7, 7, "tasks"));
   }
 
   private String path(String name) {

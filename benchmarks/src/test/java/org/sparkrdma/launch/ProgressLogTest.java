@@ -11,7 +11,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.sparkrdma.quickstart;
+package org.sparkrdma.launch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -21,7 +21,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
-import org.sparkrdma.benchmarks.tera.TaskProgress.Step;
 
 class ProgressLogTest {
   private final AtomicLong nowNs = new AtomicLong(TimeUnit.DAYS.toNanos(3));
@@ -32,7 +31,7 @@ class ProgressLogTest {
   void shouldPrintALineForANewJobAndForItsEndOnlyWhenTasksAreQuick() {
     ProgressLog log = new ProgressLog(out, false, nowNs::get);
     for (int done = 0; done <= 10; done++) {
-      log.tasks("rdma", new Step("sort", done, 10));
+      log.step("rdma", new ProgressLine("sort", done, 10, "tasks"));
     }
     assertThat(lines())
         .containsExactly(
@@ -43,7 +42,7 @@ class ProgressLogTest {
   void shouldPrintALineNowAndThenWhenTasksAreSlow() {
     ProgressLog log = new ProgressLog(out, false, nowNs::get);
     for (int done = 0; done < 10; done++) {
-      log.tasks("rdma", new Step("sort", done, 10));
+      log.step("rdma", new ProgressLine("sort", done, 10, "tasks"));
       nowNs.addAndGet(TimeUnit.SECONDS.toNanos(2));
     }
     assertThat(lines()).hasSize(4).last().asString().startsWith("[  18.0 s]").contains("9 of 10");
@@ -52,8 +51,8 @@ class ProgressLogTest {
   @Test
   void shouldRedrawOneLineOnATerminalAndEndItBeforeOtherText() {
     ProgressLog log = new ProgressLog(out, true, nowNs::get);
-    log.tasks("rdma", new Step("sort", 1, 3));
-    log.tasks("rdma", new Step("sort", 2, 3));
+    log.step("rdma", new ProgressLine("sort", 1, 3, "tasks"));
+    log.step("rdma", new ProgressLine("sort", 2, 3, "tasks"));
     log.say("done");
     assertThat(bytes.toString(StandardCharsets.UTF_8).replace("\u001b[K", ""))
         .isEqualTo(

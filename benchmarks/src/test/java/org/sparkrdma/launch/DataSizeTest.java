@@ -11,7 +11,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.sparkrdma.quickstart;
+package org.sparkrdma.launch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -24,6 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class DataSizeTest {
   @ParameterizedTest
   @CsvSource({
+    "4k,4096",
     "1m,1048576",
     "100M,104857600",
     "1g,1073741824",
@@ -40,7 +41,9 @@ class DataSizeTest {
     assertThatThrownBy(() -> DataSize.parse(text))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage(
-            "'" + text + "' is not a size: give a whole number of m, g or t, such as 256m or 1g");
+            "'"
+                + text
+                + "' is not a size: give a whole number of k, m, g or t, such as 256m or 1g");
   }
 
   @Test

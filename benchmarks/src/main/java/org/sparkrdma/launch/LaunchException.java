@@ -11,22 +11,24 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.sparkrdma.quickstart;
+package org.sparkrdma.launch;
 
 import java.nio.file.Path;
 import java.util.Optional;
 
-/** The quick start cannot go on; the message is one sentence for the person at the terminal. */
-final class QuickstartException extends Exception {
+/** A command cannot go on; the message is one sentence for the person at the terminal. */
+public final class LaunchException extends Exception {
   private static final long serialVersionUID = 1L;
 
   private final transient Path log;
 
-  QuickstartException(String sentence) {
+  /** Without a log. */
+  public LaunchException(String sentence) {
     this(sentence, null);
   }
 
-  QuickstartException(String sentence, Path log) {
+  /** With a log that tells more. */
+  public LaunchException(String sentence, Path log) {
     super(sentence);
     this.log = log;
   }

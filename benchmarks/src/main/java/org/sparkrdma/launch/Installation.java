@@ -11,7 +11,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.sparkrdma.quickstart;
+package org.sparkrdma.launch;
 
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
@@ -21,32 +21,33 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** What the build has left below the project's directory. */
-record Installation(Path project) {
-  Path sparkHome() {
+public record Installation(Path project) {
+  /** A directory with Spark and all it needs. */
+  public Path sparkHome() {
     return project.resolve("benchmarks/target/spark-home");
   }
 
   /** The plug-in as users get it: one jar. */
-  Path plugIn() throws IOException, QuickstartException {
+  public Path plugIn() throws IOException, LaunchException {
     return onlyJar("shuffle-plugin/target", "shuffle-plugin-*.jar");
   }
 
   /** The jar with the jobs. */
-  Path jobs() throws IOException, QuickstartException {
+  public Path jobs() throws IOException, LaunchException {
     return onlyJar("benchmarks/target", "benchmarks-*.jar");
   }
 
   /** What goes to the executors beside Spark: the plug-in, and the libraries of the jobs. */
-  List<Path> jarsToShip() throws IOException, QuickstartException {
+  public List<Path> jarsToShip() throws IOException, LaunchException {
     List<Path> jars = new ArrayList<>(List.of(plugIn()));
     jars.addAll(list("benchmarks/target/job-jars", "*.jar"));
     return jars;
   }
 
-  private Path onlyJar(String directory, String glob) throws IOException, QuickstartException {
+  private Path onlyJar(String directory, String glob) throws IOException, LaunchException {
     List<Path> found = list(directory, glob);
     if (found.size() != 1) {
-      throw new QuickstartException(
+      throw new LaunchException(
           "expected one %s in %s but found %d: run ./mvnw clean and try again"
               .formatted(glob, project.resolve(directory), found.size()));
     }

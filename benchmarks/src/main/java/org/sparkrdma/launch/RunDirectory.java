@@ -11,7 +11,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.sparkrdma.quickstart;
+package org.sparkrdma.launch;
 
 import java.io.IOException;
 import java.nio.file.FileVisitResult;
@@ -21,27 +21,39 @@ import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 
 /** A directory of this run's own, for data, shuffle files and logs. */
-record RunDirectory(Path path) {
+public record RunDirectory(Path path) {
   /** Makes it below {@code workDirectory}, which is made too if it is missing. */
-  static RunDirectory create(Path workDirectory) throws QuickstartException {
+  static RunDirectory create(Path workDirectory) throws LaunchException {
     try {
       Files.createDirectories(workDirectory);
       Path path = Files.createTempDirectory(workDirectory.toRealPath(), "run-");
       Files.createDirectory(path.resolve("data"));
       return new RunDirectory(path);
     } catch (IOException e) {
-      throw new QuickstartException(
+      throw new LaunchException(
           "cannot write to %s (%s): choose another --work-dir"
               .formatted(workDirectory, e.getClass().getSimpleName()));
     }
   }
 
-  Path data() {
+  /** For what the work itself writes. */
+  public Path data() {
     return path.resolve("data");
   }
 
   Path logs() {
     return path.resolve("logs");
+  }
+
+  /** Refuses to go on when the disk has less room than needed. */
+  void requireRoom(DataSize needed) throws IOException, LaunchException {
+    DataSize usable = new DataSize(Files.getFileStore(path).getUsableSpace());
+    if (usable.bytes() < needed.bytes()) {
+      throw new LaunchException(
+          ("not enough room in %s: this size needs %s and %s are free; choose a smaller one or"
+                  + " another --work-dir")
+              .formatted(path, needed, usable));
+    }
   }
 
   /** Deletes all but the logs, and those too if nothing has been logged yet. */
@@ -62,7 +74,7 @@ record RunDirectory(Path path) {
   }
 
   /** Deletes a directory with what is in it; a no-op if it does not exist. */
-  static void deleteTree(Path root) throws IOException {
+  public static void deleteTree(Path root) throws IOException {
     if (!Files.exists(root)) {
       return;
     }

@@ -11,20 +11,19 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.sparkrdma.quickstart;
+package org.sparkrdma.launch;
 
 import java.io.PrintStream;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
-import org.sparkrdma.benchmarks.tera.TaskProgress;
 
 /**
  * Tells what is going on: on a terminal one line that is redrawn, elsewhere a line now and then.
  *
  * <p>Safe for any thread: tasks are reported from the thread that reads the driver's output.
  */
-final class ProgressLog {
+public final class ProgressLog {
   private static final long QUIET_NS = TimeUnit.SECONDS.toNanos(5);
   private static final String REDRAW = "\r\u001b[K";
 
@@ -39,7 +38,7 @@ final class ProgressLog {
   /**
    * @param nowNs a clock such as {@link System#nanoTime}
    */
-  ProgressLog(PrintStream out, boolean terminal, LongSupplier nowNs) {
+  public ProgressLog(PrintStream out, boolean terminal, LongSupplier nowNs) {
     this.out = out;
     this.terminal = terminal;
     this.nowNs = nowNs;
@@ -47,20 +46,20 @@ final class ProgressLog {
   }
 
   /** Something that happens once. */
-  synchronized void say(String sentence) {
+  public synchronized void say(String sentence) {
     endLine();
     out.println(stamp() + sentence);
     out.flush();
   }
 
-  /** How far a job is; may be called for every task. */
-  synchronized void tasks(String run, TaskProgress.Step step) {
-    String now = run + ": " + step.phase();
+  /** How far an application is; may be called for every task. */
+  public synchronized void step(String application, ProgressLine line) {
+    String now = application + ": " + line.phase();
     boolean newJob = !now.equals(job);
-    boolean done = step.tasksDone() == step.tasksTotal();
+    boolean done = line.done() == line.total();
     job = now;
     String text =
-        "%s%s, %d of %d tasks".formatted(stamp(), now, step.tasksDone(), step.tasksTotal());
+        "%s%s, %d of %d %s".formatted(stamp(), now, line.done(), line.total(), line.unit());
     if (terminal) {
       if (newJob) {
         endLine();

@@ -11,7 +11,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.sparkrdma.quickstart;
+package org.sparkrdma.launch;
 
 import java.util.Locale;
 import java.util.regex.Matcher;
@@ -19,26 +19,30 @@ import java.util.regex.Pattern;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** An amount of data as a person writes it: {@code 256m}, {@code 1g}; units are powers of 1024. */
-record DataSize(long bytes) {
-  private static final Pattern FORM = Pattern.compile("([0-9]{1,9})([mgt])b?");
-  private static final long MIB = 1L << 20;
+/**
+ * An amount of data as a person writes it: {@code 64k}, {@code 256m}, {@code 1g}; units are powers
+ * of 1024.
+ */
+public record DataSize(long bytes) {
+  private static final Pattern FORM = Pattern.compile("([0-9]{1,9})([kmgt])b?");
+  private static final long KIB = 1L << 10;
 
   /**
-   * @throws IllegalArgumentException in one sentence, if the text is no size of at least 1m
+   * @throws IllegalArgumentException in one sentence, if the text is no size of at least 1k
    */
-  static DataSize parse(String text) {
+  public static DataSize parse(String text) {
     Matcher matcher = FORM.matcher(text.toLowerCase(Locale.ROOT));
     if (!matcher.matches() || Long.parseLong(matcher.group(1)) == 0) {
       throw new IllegalArgumentException(
-          "'%s' is not a size: give a whole number of m, g or t, such as 256m or 1g"
+          "'%s' is not a size: give a whole number of k, m, g or t, such as 256m or 1g"
               .formatted(text));
     }
     long unit =
         switch (matcher.group(2)) {
-          case "m" -> MIB;
-          case "g" -> MIB << 10;
-          default -> MIB << 20;
+          case "k" -> KIB;
+          case "m" -> KIB << 10;
+          case "g" -> KIB << 20;
+          default -> KIB << 30;
         };
     try {
       return new DataSize(Math.multiplyExact(Long.parseLong(matcher.group(1)), unit));
@@ -64,7 +68,10 @@ record DataSize(long bytes) {
   }
 
   /** For options of the command line. */
-  static final class Converter implements ITypeConverter<DataSize> {
+  public static final class Converter implements ITypeConverter<DataSize> {
+    /** As picocli calls it. */
+    public Converter() {}
+
     @Override
     public DataSize convert(String value) {
       try {

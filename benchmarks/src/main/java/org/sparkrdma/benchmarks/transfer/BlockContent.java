@@ -1,0 +1,45 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.benchmarks.transfer;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
+
+/** Bytes that do not compress and that differ from block to block; used by one thread. */
+final class BlockContent {
+  private static final VarHandle LONGS =
+      MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+
+  private long state;
+
+  BlockContent(long seed) {
+    state = seed;
+  }
+
+  /** Fills the first {@code lengthBytes}, a multiple of eight, with the next bytes. */
+  void fill(byte[] chunk, int lengthBytes) {
+    for (int i = 0; i < lengthBytes; i += Long.BYTES) {
+      LONGS.set(chunk, i, next());
+    }
+  }
+
+  /** SplitMix64. */
+  private long next() {
+    state += 0x9E3779B97F4A7C15L;
+    long mixed = (state ^ (state >>> 30)) * 0xBF58476D1CE4E5B9L;
+    mixed = (mixed ^ (mixed >>> 27)) * 0x94D049BB133111EBL;
+    return mixed ^ (mixed >>> 31);
+  }
+}

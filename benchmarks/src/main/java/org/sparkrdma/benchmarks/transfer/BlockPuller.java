@@ -1,0 +1,133 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.benchmarks.transfer;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.network.shuffle.BlockFetchingListener;
+import org.apache.spark.network.shuffle.BlockStoreClient;
+
+/**
+ * Fetches blocks and reads every byte of them, in the manner of Spark's fetcher: as many requests
+ * as fit are in flight, and what comes is queued for the task's thread, which reads it and asks for
+ * more. Made for one round, used by one task's thread.
+ */
+final class BlockPuller {
+  private static final long PATIENCE_SECONDS = 120;
+
+  private final BlockStoreClient client;
+  private final Peer server;
+  private final int blockBytes;
+  private final BlockSum sum;
+  private final byte[] chunk = new byte[BlockSum.CHUNK_BYTES];
+  private final BlockingQueue<Arrival> arrivals = new LinkedBlockingQueue<>();
+
+  private List<String[]> requests = List.of();
+  private int nextRequest;
+  private long bytesInFlight;
+
+  /**
+   * @param blockBytes length of each block
+   * @param sum of what was read
+   */
+  BlockPuller(BlockStoreClient client, Peer server, int blockBytes, BlockSum sum) {
+    this.client = client;
+    this.server = server;
+    this.blockBytes = blockBytes;
+    this.sum = sum;
+  }
+
+  /** One block's answer; without a buffer it is a failure. */
+  private record Arrival(String blockId, ManagedBuffer buffer, Throwable failure) {}
+
+  /**
+   * Returns when all blocks are read and given back.
+   *
+   * @throws IOException if a block did not come, or not whole
+   */
+  void pull(List<String[]> plan) throws IOException, InterruptedException {
+    requests = plan;
+    int blocksLeft = plan.stream().mapToInt(request -> request.length).sum();
+    sendWhatFits();
+    while (blocksLeft > 0) {
+      consume(next());
+      blocksLeft--;
+    }
+  }
+
+  private void sendWhatFits() {
+    while (nextRequest < requests.size()) {
+      String[] request = requests.get(nextRequest);
+      long requestBytes = (long) request.length * blockBytes;
+      if (bytesInFlight != 0 && bytesInFlight + requestBytes > FetchPlan.MAX_BYTES_IN_FLIGHT) {
+        return;
+      }
+      nextRequest++;
+      bytesInFlight += requestBytes;
+      client.fetchBlocks(
+          server.host(), server.port(), server.executorId(), request, new Queueing(), null);
+    }
+  }
+
+  private Arrival next() throws IOException, InterruptedException {
+    Arrival arrival = arrivals.poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
+    if (arrival == null) {
+      throw new IOException("no block came for " + PATIENCE_SECONDS + " s");
+    }
+    if (arrival.buffer() == null) {
+      throw new IOException("block " + arrival.blockId() + " did not come", arrival.failure());
+    }
+    return arrival;
+  }
+
+  private void consume(Arrival arrival) throws IOException {
+    bytesInFlight -= blockBytes;
+    try (InputStream in = arrival.buffer().createInputStream()) {
+      sendWhatFits();
+      long lengthBytes = 0;
+      int count = in.readNBytes(chunk, 0, chunk.length);
+      while (count > 0) {
+        sum.add(chunk, count);
+        lengthBytes += count;
+        count = in.readNBytes(chunk, 0, chunk.length);
+      }
+      if (lengthBytes != blockBytes) {
+        throw new IOException(
+            "block %s has %d bytes, not %d".formatted(arrival.blockId(), lengthBytes, blockBytes));
+      }
+      sum.endBlock(arrival.blockId());
+    } finally {
+      arrival.buffer().release();
+    }
+  }
+
+  /** Called by the client's threads; the task's thread has its own count of each buffer. */
+  private final class Queueing implements BlockFetchingListener {
+    @Override
+    public void onBlockFetchSuccess(String blockId, ManagedBuffer buffer) {
+      buffer.retain();
+      arrivals.add(new Arrival(blockId, buffer, null));
+    }
+
+    @Override
+    public void onBlockFetchFailure(String blockId, Throwable failure) {
+      arrivals.add(new Arrival(blockId, null, failure));
+    }
+  }
+}

@@ -1,0 +1,80 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.benchmarks.transfer;
+
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * One block length under one kind of verification; each ratio is the plug-in's over Spark's own,
+ * the median of the rounds.
+ *
+ * @param ratios the same with their ends
+ * @param counters of the plug-in, for one round of its own
+ */
+record CaseReport(
+    String engine,
+    int blockBytes,
+    VerifyMode verify,
+    double throughputRatio,
+    double serverCpuRatio,
+    double clientCpuRatio,
+    int rounds,
+    Map<String, Spread> ratios,
+    Speed soft,
+    Speed netty,
+    Map<String, Long> counters) {
+
+  /** How fast one engine is and what it uses, per GB of 10⁹ bytes. */
+  record Speed(Spread gbPerSecond, Spread serverCpuSecondsPerGb, Spread clientCpuSecondsPerGb) {
+    static Speed of(List<Sample> samples) {
+      return new Speed(
+          Spread.of(samples, Sample::gbPerSecond),
+          Spread.of(samples, Sample::serverCpuSecondsPerGb),
+          Spread.of(samples, Sample::clientCpuSecondsPerGb));
+    }
+  }
+
+  /**
+   * @param pairs of one block length, at least one
+   */
+  static CaseReport of(VerifyMode verify, List<RoundPair> pairs) {
+    Spread throughput = Spread.of(pairs, RoundPair::throughputRatio);
+    Spread serverCpu = Spread.of(pairs, RoundPair::serverCpuRatio);
+    Spread clientCpu = Spread.of(pairs, RoundPair::clientCpuRatio);
+    return new CaseReport(
+        "soft",
+        pairs.get(0).blockBytes(),
+        verify,
+        throughput.median(),
+        serverCpu.median(),
+        clientCpu.median(),
+        pairs.size(),
+        new TreeMap<>(
+            Map.of("throughput", throughput, "serverCpu", serverCpu, "clientCpu", clientCpu)),
+        Speed.of(pairs.stream().map(RoundPair::soft).toList()),
+        Speed.of(pairs.stream().map(RoundPair::netty).toList()),
+        countersPerRound(pairs));
+  }
+
+  private static Map<String, Long> countersPerRound(List<RoundPair> pairs) {
+    Map<String, Long> sums = new TreeMap<>();
+    pairs.forEach(
+        pair ->
+            pair.soft().counters().forEach((label, count) -> sums.merge(label, count, Long::sum)));
+    sums.replaceAll((label, sum) -> Math.round((double) sum / pairs.size()));
+    return sums;
+  }
+}

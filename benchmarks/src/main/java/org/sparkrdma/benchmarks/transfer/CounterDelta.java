@@ -1,0 +1,66 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.benchmarks.transfer;
+
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import org.apache.spark.SparkEnv;
+import org.sparkrdma.shuffle.RdmaShuffleManager;
+
+/** What this executor's counters of the plug-in grew by since it was made. */
+final class CounterDelta {
+  private final RdmaShuffleManager manager;
+  private final Map<String, Long> before;
+
+  CounterDelta(SparkEnv env) {
+    manager = (RdmaShuffleManager) env.shuffleManager();
+    before = manager.counters();
+  }
+
+  /** Until now, without those that did not move. */
+  Map<String, Long> now() {
+    Map<String, Long> delta = new TreeMap<>();
+    manager
+        .counters()
+        .forEach(
+            (label, value) -> {
+              long grown = value - before.getOrDefault(label, 0L);
+              if (grown != 0) {
+                delta.put(label, grown);
+              }
+            });
+    return delta;
+  }
+
+  /** As text for the other executor. */
+  static String format(Map<String, Long> counters) {
+    return counters.entrySet().stream()
+        .map(entry -> entry.getKey() + "=" + entry.getValue())
+        .collect(Collectors.joining(","));
+  }
+
+  /** Adds what another executor has sent. */
+  static Map<String, Long> sum(Map<String, Long> own, String other) {
+    Map<String, Long> sum = new TreeMap<>(own);
+    if (!other.isEmpty()) {
+      for (String entry : other.split(",", -1)) {
+        int equals = entry.indexOf('=');
+        sum.merge(
+            entry.substring(0, equals), Long.parseLong(entry.substring(equals + 1)), Long::sum);
+      }
+    }
+    return sum;
+  }
+}

@@ -1,0 +1,70 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.benchmarks.transfer;
+
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * CPU time of all threads of a process at one moment, in nanoseconds.
+ *
+ * <p>Taken from {@code /proc/PID/task/TID/schedstat}: the more usual {@code /proc/PID/stat} counts
+ * in steps of 10 ms, which is more than a server of one-sided reads needs for a whole round. What a
+ * thread used that ends between two moments is lost; the threads that move blocks do not end.
+ *
+ * @see <a href="https://docs.kernel.org/scheduler/sched-stats.html">sched-stats</a>
+ */
+record ProcessCpu(Map<String, Long> nsByThread) {
+  /** This moment's. */
+  static ProcessCpu of(long pid) throws IOException {
+    return read(Path.of("/proc", Long.toString(pid), "task"));
+  }
+
+  static ProcessCpu read(Path tasks) throws IOException {
+    Map<String, Long> nsByThread = new HashMap<>();
+    try (DirectoryStream<Path> threads = Files.newDirectoryStream(tasks)) {
+      for (Path thread : threads) {
+        nsOf(thread).ifPresent(ns -> nsByThread.put(thread.getFileName().toString(), ns));
+      }
+    }
+    if (nsByThread.isEmpty()) {
+      throw new IOException("this kernel has no schedstat in " + tasks);
+    }
+    return new ProcessCpu(nsByThread);
+  }
+
+  /** Empty when the thread has ended since the directory was read. */
+  private static Optional<Long> nsOf(Path thread) throws IOException {
+    try {
+      String line = Files.readString(thread.resolve("schedstat"));
+      return Optional.of(Long.parseLong(line.substring(0, line.indexOf(' '))));
+    } catch (NoSuchFileException e) {
+      return Optional.empty();
+    }
+  }
+
+  /** What the process used since then. */
+  long nsSince(ProcessCpu earlier) {
+    return nsByThread.entrySet().stream()
+        .mapToLong(
+            thread -> thread.getValue() - earlier.nsByThread().getOrDefault(thread.getKey(), 0L))
+        .sum();
+  }
+}

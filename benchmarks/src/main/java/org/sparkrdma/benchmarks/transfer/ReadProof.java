@@ -1,0 +1,51 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.benchmarks.transfer;
+
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/** Makes sure that a sample measured what its name says. */
+final class ReadProof {
+  private static final String RDMA_BYTES = "rdma.bytes.read";
+  private static final String FALLBACK_PREFIX = "fallback.";
+
+  private ReadProof() {}
+
+  /**
+   * What is wrong with a sample, in one sentence: other bytes came than were written, or not all
+   * bytes of the plug-in's client, or some of Spark's own, came by RDMA READ.
+   */
+  static Optional<String> objection(Sample sample) {
+    if (!sample.intact()) {
+      return Optional.of("other bytes came than were written: engine=" + sample.engine());
+    }
+    Map<String, Long> counters = sample.counters();
+    long rdmaBytes = counters.getOrDefault(RDMA_BYTES, 0L);
+    long wantedBytes = sample.engine() == TransferEngine.SOFT ? sample.bytes() : 0;
+    if (rdmaBytes == wantedBytes) {
+      return Optional.empty();
+    }
+    String fallbacks =
+        counters.entrySet().stream()
+            .filter(entry -> entry.getKey().startsWith(FALLBACK_PREFIX))
+            .map(entry -> entry.getKey() + "=" + entry.getValue())
+            .collect(Collectors.joining(" "));
+    return Optional.of(
+        "%d of %d bytes came by RDMA READ where %d should have: engine=%s %s"
+            .formatted(rdmaBytes, sample.bytes(), wantedBytes, sample.engine(), fallbacks)
+            .strip());
+  }
+}

@@ -1,0 +1,93 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.benchmarks.transfer;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.util.zip.Adler32;
+import java.util.zip.CRC32;
+import java.util.zip.CRC32C;
+import java.util.zip.Checksum;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.shuffle.IndexShuffleBlockResolver;
+import org.apache.spark.shuffle.ShuffleManager;
+import org.apache.spark.shuffle.api.ShuffleMapOutputWriter;
+import org.apache.spark.shuffle.sort.io.LocalDiskShuffleExecutorComponents;
+
+/**
+ * Map outputs of one shuffle, written by Spark's own writer where this executor's resolver finds
+ * them: data, index and checksums. Used by one task's thread.
+ */
+final class RoundOutputs {
+  private final ShuffleManager manager;
+  private final IndexShuffleBlockResolver resolver;
+  private final LocalDiskShuffleExecutorComponents writers;
+  private final String algorithm;
+  private final int shuffleId;
+  private final Layout layout;
+
+  RoundOutputs(SparkEnv env, int shuffleId, Layout layout) {
+    this.manager = env.shuffleManager();
+    this.resolver = (IndexShuffleBlockResolver) manager.shuffleBlockResolver();
+    this.writers = new LocalDiskShuffleExecutorComponents(env.conf(), env.blockManager(), resolver);
+    this.algorithm = env.conf().get("spark.shuffle.checksum.algorithm", "ADLER32");
+    this.shuffleId = shuffleId;
+    this.layout = layout;
+  }
+
+  /** Writes them all, and sums up what a reader of all blocks will see. */
+  void write(long seed, BlockSum sum) throws IOException {
+    BlockContent content = new BlockContent(seed);
+    byte[] chunk = new byte[BlockSum.CHUNK_BYTES];
+    for (int map = 0; map < layout.maps(); map++) {
+      ShuffleMapOutputWriter writer =
+          writers.createMapOutputWriter(shuffleId, map, layout.reducers());
+      long[] checksums = new long[layout.reducers()];
+      for (int reducer = 0; reducer < layout.reducers(); reducer++) {
+        Checksum checksum = newChecksum(algorithm);
+        try (OutputStream out = writer.getPartitionWriter(reducer).openStream()) {
+          int leftBytes = layout.blockBytes();
+          while (leftBytes > 0) {
+            int lengthBytes = Math.min(leftBytes, chunk.length);
+            content.fill(chunk, lengthBytes);
+            out.write(chunk, 0, lengthBytes);
+            checksum.update(chunk, 0, lengthBytes);
+            sum.add(chunk, lengthBytes);
+            leftBytes -= lengthBytes;
+          }
+        }
+        checksums[reducer] = checksum.getValue();
+        sum.endBlock(Layout.blockId(shuffleId, map, reducer));
+      }
+      writer.commitAllPartitions(checksums);
+    }
+  }
+
+  private static Checksum newChecksum(String algorithm) {
+    return switch (algorithm) {
+      case "ADLER32" -> new Adler32();
+      case "CRC32" -> new CRC32();
+      case "CRC32C" -> new CRC32C();
+      default -> throw new IllegalArgumentException("no such checksum: " + algorithm);
+    };
+  }
+
+  /** Deletes them, and tells the shuffle manager. */
+  void remove() {
+    for (int map = 0; map < layout.maps(); map++) {
+      resolver.removeDataByMap(shuffleId, map);
+    }
+    manager.unregisterShuffle(shuffleId);
+  }
+}

@@ -1,0 +1,51 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.benchmarks.transfer;
+
+import java.util.List;
+import java.util.Optional;
+
+/** Both engines' samples of one round, taken right after each other. */
+record RoundPair(int blockBytes, Sample soft, Sample netty) {
+  static RoundPair of(int blockBytes, List<Sample> samples) {
+    return new RoundPair(
+        blockBytes, only(samples, TransferEngine.SOFT), only(samples, TransferEngine.NETTY));
+  }
+
+  private static Sample only(List<Sample> samples, TransferEngine engine) {
+    List<Sample> found = samples.stream().filter(sample -> sample.engine() == engine).toList();
+    if (found.size() != 1) {
+      throw new IllegalArgumentException(
+          "samples of a round: engine=%s count=%d".formatted(engine, found.size()));
+    }
+    return found.get(0);
+  }
+
+  /** What is wrong with it, in one sentence. */
+  Optional<String> objection() {
+    return ReadProof.objection(soft).or(() -> ReadProof.objection(netty));
+  }
+
+  double throughputRatio() {
+    return soft.gbPerSecond() / netty.gbPerSecond();
+  }
+
+  double serverCpuRatio() {
+    return soft.serverCpuSecondsPerGb() / netty.serverCpuSecondsPerGb();
+  }
+
+  double clientCpuRatio() {
+    return soft.clientCpuSecondsPerGb() / netty.clientCpuSecondsPerGb();
+  }
+}

@@ -1,0 +1,110 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.benchmarks.transfer;
+
+import java.io.IOException;
+import java.io.Serializable;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.apache.spark.BarrierTaskContext;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.network.shuffle.BlockStoreClient;
+
+/**
+ * One of the two tasks of a round. The executor with the lower id always serves, the other always
+ * fetches; while it does, the server's task waits in a barrier and uses no CPU.
+ *
+ * <p>Each engine has map outputs of its own, written just before.
+ *
+ * @param warmUp whether the round is not for measuring, but for proving that each byte is right
+ * @param seed of the content; each engine's differs
+ */
+record RoundTask(Layout layout, int round, boolean warmUp, long seed) implements Serializable {
+  /** What the fetching task has measured; nothing from the serving one. */
+  List<Sample> run() throws IOException, InterruptedException {
+    SparkEnv env = SparkEnv.get();
+    BarrierTaskContext context = BarrierTaskContext.get();
+    // Both executors must be up and known before one looks for the other.
+    TransferEngine.SOFT.client(env);
+    Peer self = Peer.ofThisExecutor(env);
+    List<Peer> peers = Stream.of(context.allGather(self.toString())).map(Peer::parse).toList();
+    Peer server = peers.stream().min(Comparator.comparing(Peer::executorId)).orElseThrow();
+    if (peers.stream().map(Peer::executorId).distinct().count() != peers.size()) {
+      throw new IllegalStateException("both tasks run in the same executor: " + self);
+    }
+    List<Sample> samples = new ArrayList<>();
+    for (TransferEngine engine : TransferEngine.order(round)) {
+      int shuffleId = round * TransferEngine.values().length + engine.ordinal();
+      if (self.equals(server)) {
+        serve(env, context, shuffleId);
+      } else {
+        samples.add(fetch(env, context, engine, server, shuffleId));
+      }
+    }
+    return samples;
+  }
+
+  private void serve(SparkEnv env, BarrierTaskContext context, int shuffleId) throws IOException {
+    CounterDelta counters = new CounterDelta(env);
+    RoundOutputs outputs = new RoundOutputs(env, shuffleId, layout);
+    try {
+      BlockSum sum = new BlockSum(warmUp);
+      outputs.write(seed + shuffleId, sum);
+      context.allGather(Long.toString(sum.total()));
+      context.barrier();
+      context.allGather(CounterDelta.format(counters.now()));
+    } finally {
+      outputs.remove();
+    }
+  }
+
+  private Sample fetch(
+      SparkEnv env, BarrierTaskContext context, TransferEngine engine, Peer server, int shuffleId)
+      throws IOException, InterruptedException {
+    BlockSum sum = new BlockSum(warmUp);
+    BlockStoreClient client = engine.client(env);
+    BlockPuller puller = new BlockPuller(client, server, layout.blockBytes(), sum);
+    List<String[]> plan = FetchPlan.of(layout, shuffleId);
+    long expectedSum = Long.parseLong(other(context, ""));
+    CounterDelta counters = new CounterDelta(env);
+
+    ProcessCpu serverBefore = ProcessCpu.of(server.pid());
+    ProcessCpu clientBefore = ProcessCpu.of(ProcessHandle.current().pid());
+    long startNs = System.nanoTime();
+    puller.pull(plan);
+    long ns = System.nanoTime() - startNs;
+    long clientCpuNs = ProcessCpu.of(ProcessHandle.current().pid()).nsSince(clientBefore);
+    long serverCpuNs = ProcessCpu.of(server.pid()).nsSince(serverBefore);
+
+    Map<String, Long> ownCounters = counters.now();
+    context.barrier();
+    Map<String, Long> allCounters = CounterDelta.sum(ownCounters, other(context, ""));
+    return new Sample(
+        engine,
+        layout.totalBytes(),
+        ns,
+        serverCpuNs,
+        clientCpuNs,
+        sum.total() == expectedSum,
+        allCounters);
+  }
+
+  /** What the other task says; the two take turns, so one of the messages is always empty. */
+  private static String other(BarrierTaskContext context, String own) {
+    return String.join("", context.allGather(own));
+  }
+}

@@ -1,0 +1,47 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.benchmarks.transfer;
+
+import java.io.Serializable;
+import java.util.Map;
+
+/**
+ * One engine's part of a round.
+ *
+ * @param intact whether the sum of what was read is the sum of what was written
+ * @param counters the plug-in's counters of both executors, what they grew by; zeros left out
+ */
+record Sample(
+    TransferEngine engine,
+    long bytes,
+    long ns,
+    long serverCpuNs,
+    long clientCpuNs,
+    boolean intact,
+    Map<String, Long> counters)
+    implements Serializable {
+
+  /** In GB/s, of 10⁹ bytes. */
+  double gbPerSecond() {
+    return (double) bytes / ns;
+  }
+
+  double serverCpuSecondsPerGb() {
+    return (double) serverCpuNs / bytes;
+  }
+
+  double clientCpuSecondsPerGb() {
+    return (double) clientCpuNs / bytes;
+  }
+}

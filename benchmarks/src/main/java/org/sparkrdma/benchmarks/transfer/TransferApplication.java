@@ -1,0 +1,106 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.benchmarks.transfer;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.File;
+import java.io.IOException;
+import java.io.Serializable;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.spark.SparkConf;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.sparkrdma.launch.DataSize;
+import org.sparkrdma.launch.ProgressLine;
+import scala.Function1;
+import scala.collection.Iterator;
+import scala.jdk.javaapi.CollectionConverters;
+import scala.reflect.ClassTag$;
+
+/**
+ * The application to submit, with the files of its {@link TransferPlan} and of its result, a {@link
+ * TransferResult}: all rounds of all block lengths, one job after the other.
+ */
+public final class TransferApplication {
+  private static final int EXECUTORS = 2;
+
+  private TransferApplication() {}
+
+  public static void main(String[] arguments) throws IOException {
+    ObjectMapper json = new ObjectMapper();
+    TransferPlan plan = json.readValue(new File(arguments[0]), TransferPlan.class);
+    try (JavaSparkContext spark =
+        new JavaSparkContext(new SparkConf().setAppName("transfer benchmark"))) {
+      json.writeValue(new File(arguments[1]), measure(spark, plan));
+    }
+  }
+
+  private static TransferResult measure(JavaSparkContext spark, TransferPlan plan) {
+    List<RoundPair> measured = new ArrayList<>();
+    int round = 0;
+    for (Layout layout : plan.layouts()) {
+      for (int i = 0; i < plan.warmUps() + plan.rounds(); i++) {
+        boolean warmUp = i < plan.warmUps();
+        RoundTask task = new RoundTask(layout, round++, warmUp, plan.seed());
+        RoundPair pair = RoundPair.of(layout.blockBytes(), run(spark, task));
+        if (pair.objection().isPresent()) {
+          return new TransferResult(
+              measured,
+              "blocks of %s, round %d: %s"
+                  .formatted(new DataSize(layout.blockBytes()), i + 1, pair.objection().get()));
+        }
+        if (!warmUp) {
+          measured.add(pair);
+        }
+        tell(plan, layout, i + 1);
+      }
+    }
+    return new TransferResult(measured, null);
+  }
+
+  private static List<Sample> run(JavaSparkContext spark, RoundTask task) {
+    return spark
+        .parallelize(List.of(0, 1), EXECUTORS)
+        .rdd()
+        .barrier()
+        .mapPartitions(
+            (Function1<Iterator<Integer>, Iterator<Sample>> & Serializable)
+                ignored -> samples(task),
+            false,
+            ClassTag$.MODULE$.apply(Sample.class))
+        .toJavaRDD()
+        .collect();
+  }
+
+  private static Iterator<Sample> samples(RoundTask task) {
+    try {
+      return CollectionConverters.asScala(task.run().iterator());
+    } catch (IOException e) {
+      throw new UncheckedIOException("round %d failed".formatted(task.round()), e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted in round " + task.round(), e);
+    }
+  }
+
+  private static void tell(TransferPlan plan, Layout layout, int roundsDone) {
+    System.out.println(
+        new ProgressLine(
+            "blocks of " + new DataSize(layout.blockBytes()),
+            roundsDone,
+            plan.warmUps() + plan.rounds(),
+            "rounds"));
+  }
+}

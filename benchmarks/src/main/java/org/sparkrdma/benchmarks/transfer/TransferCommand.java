@@ -1,0 +1,175 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.benchmarks.transfer;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.sparkrdma.cluster.ClusterException;
+import org.sparkrdma.launch.ClusterCommand;
+import org.sparkrdma.launch.DataSize;
+import org.sparkrdma.launch.Installation;
+import org.sparkrdma.launch.LaunchException;
+import org.sparkrdma.launch.ProgressLog;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/**
+ * The command behind {@code ./bench transfer}: measures both clients side by side and compares
+ * them. What each option means stands in the script's help.
+ */
+@Command(name = "transfer")
+public final class TransferCommand implements Callable<Integer> {
+  /** Executors ask for at most this at once, so that a larger block would not be in one request. */
+  private static final DataSize LARGEST_BLOCK = new DataSize(FetchPlan.MAX_BYTES_IN_FLIGHT);
+
+  private static final int TIMES_PINNED = 4;
+  private static final long SEED = 20_261_120;
+
+  /** Logs, copies of jars, index and checksum files. */
+  private static final long OTHER_BYTES = 300L << 20;
+
+  @Option(
+      names = "--sizes",
+      split = ",",
+      defaultValue = "4k,64k,1m,16m",
+      converter = DataSize.Converter.class)
+  private List<DataSize> sizes;
+
+  @Option(names = "--verify", split = ",", defaultValue = "off,adler32,crc32c")
+  private List<VerifyMode> verify;
+
+  @Option(names = "--rounds", defaultValue = "5")
+  private int rounds;
+
+  @Option(names = "--warm-ups", defaultValue = "2")
+  private int warmUps;
+
+  @Option(names = "--pinned", defaultValue = "128m", converter = DataSize.Converter.class)
+  private DataSize pinned;
+
+  @Option(names = "--total", converter = DataSize.Converter.class)
+  private DataSize total;
+
+  @Option(names = "--maps", defaultValue = "2")
+  private int maps;
+
+  @Option(names = "--report")
+  private Path reportFile;
+
+  @Option(names = "--jfr")
+  private Path flightRecordings;
+
+  @Option(names = "--work-dir", required = true)
+  private Path workDirectory;
+
+  @Option(names = "--keep")
+  private boolean keep;
+
+  @Option(names = "--project", hidden = true, required = true)
+  private Path project;
+
+  @Option(names = "--terminal", hidden = true)
+  private boolean terminal;
+
+  @Spec private CommandSpec spec;
+
+  private TransferCommand() {}
+
+  public static void main(String[] arguments) {
+    System.exit(commandLine().execute(arguments));
+  }
+
+  static CommandLine commandLine() {
+    return ClusterCommand.commandLine("bench", new TransferCommand());
+  }
+
+  @Override
+  public Integer call() throws IOException, InterruptedException {
+    check();
+    TransferPlan plan =
+        new TransferPlan(
+            sizes.stream().map(size -> Math.toIntExact(size.bytes())).toList(),
+            warmUps,
+            rounds,
+            totalBytes(),
+            maps,
+            SEED);
+    ProgressLog progress = new ProgressLog(System.out, terminal, System::nanoTime);
+    Installation installation = new Installation(project);
+    Path recordings = recordingDirectory();
+    return new ClusterCommand("bench", installation, workDirectory, keep, progress)
+        .run(
+            new DataSize(largestRoundBytes(plan) + OTHER_BYTES),
+            settings -> settings,
+            (cluster, directory) ->
+                measureAll(
+                    new TransferRuns(
+                        cluster, installation, directory, plan, pinned, recordings, progress)));
+  }
+
+  private void check() {
+    for (DataSize size : sizes) {
+      if (size.bytes() > LARGEST_BLOCK.bytes()) {
+        throw misuse("blocks of %s are too large: %s at most".formatted(size, LARGEST_BLOCK));
+      }
+    }
+    if (rounds < 1 || warmUps < 0 || maps < 1) {
+      throw misuse("--rounds and --maps must be at least 1, --warm-ups at least 0");
+    }
+    if (totalBytes() < TIMES_PINNED * pinned.bytes()) {
+      throw misuse(
+          "--total must be at least %d times --pinned, so that windows must be given back: %s"
+              .formatted(TIMES_PINNED, new DataSize(TIMES_PINNED * pinned.bytes())));
+    }
+  }
+
+  private ParameterException misuse(String sentence) {
+    return new ParameterException(spec.commandLine(), sentence);
+  }
+
+  private long totalBytes() {
+    return total == null ? TIMES_PINNED * pinned.bytes() : total.bytes();
+  }
+
+  private static long largestRoundBytes(TransferPlan plan) {
+    return plan.layouts().stream().mapToLong(Layout::totalBytes).max().orElseThrow();
+  }
+
+  private Path recordingDirectory() throws IOException {
+    return flightRecordings == null ? null : Files.createDirectories(flightRecordings).toRealPath();
+  }
+
+  private void measureAll(TransferRuns runs)
+      throws LaunchException, ClusterException, IOException, InterruptedException {
+    List<CaseReport> cases = new ArrayList<>();
+    for (VerifyMode mode : verify) {
+      cases.addAll(runs.measure(mode));
+    }
+    TransferReport report = new TransferReport(cases);
+    if (reportFile != null) {
+      report.write(reportFile);
+    }
+    System.out.println();
+    System.out.println(TransferTable.of(report));
+    System.out.println("Every byte came right, and all bytes of soft by RDMA READ.");
+  }
+}

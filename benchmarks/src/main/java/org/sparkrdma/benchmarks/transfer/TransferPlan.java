@@ -1,0 +1,29 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.benchmarks.transfer;
+
+import java.util.List;
+
+/**
+ * What one application measures; handed to it as JSON.
+ *
+ * @param totalBytes that each engine fetches in each round, at least
+ * @param maps map outputs of a round
+ */
+record TransferPlan(
+    List<Integer> blockBytes, int warmUps, int rounds, long totalBytes, int maps, long seed) {
+  List<Layout> layouts() {
+    return blockBytes.stream().map(bytes -> Layout.of(totalBytes, maps, bytes)).toList();
+  }
+}

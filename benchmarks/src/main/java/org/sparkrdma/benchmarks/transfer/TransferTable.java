@@ -1,0 +1,92 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.benchmarks.transfer;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import org.sparkrdma.launch.DataSize;
+import org.sparkrdma.launch.TextTable;
+
+/** The cases as two tables of plain text: ratios with their spread, then what they come from. */
+final class TransferTable {
+  private static final List<String> RATIOS =
+      List.of("block", "verify", "throughput ratio", "server CPU ratio", "client CPU ratio");
+  private static final List<String> SPEEDS =
+      List.of(
+          "block",
+          "verify",
+          "soft GB/s",
+          "netty GB/s",
+          "soft server s/GB",
+          "netty server s/GB",
+          "soft client s/GB",
+          "netty client s/GB",
+          "windows",
+          "evicted");
+
+  private TransferTable() {}
+
+  static String of(TransferReport report) {
+    List<List<String>> ratios = new ArrayList<>(List.of(RATIOS));
+    List<List<String>> speeds = new ArrayList<>(List.of(SPEEDS));
+    for (CaseReport one : report.cases()) {
+      ratios.add(ratios(one));
+      speeds.add(speeds(one));
+    }
+    return "ratios, soft / netty: median (min..max) of the rounds\n"
+        + TextTable.of(ratios, TransferTable::isText)
+        + "\nmedians of the rounds; windows registered and evicted in a round\n"
+        + TextTable.of(speeds, TransferTable::isText);
+  }
+
+  private static boolean isText(int column) {
+    return column == 1;
+  }
+
+  private static List<String> ratios(CaseReport one) {
+    return List.of(
+        block(one),
+        one.verify().toString(),
+        one.ratios().get("throughput").format(2),
+        one.ratios().get("serverCpu").format(3),
+        one.ratios().get("clientCpu").format(3));
+  }
+
+  private static List<String> speeds(CaseReport one) {
+    return List.of(
+        block(one),
+        one.verify().toString(),
+        number(one.soft().gbPerSecond()),
+        number(one.netty().gbPerSecond()),
+        number(one.soft().serverCpuSecondsPerGb()),
+        number(one.netty().serverCpuSecondsPerGb()),
+        number(one.soft().clientCpuSecondsPerGb()),
+        number(one.netty().clientCpuSecondsPerGb()),
+        count(one, "serve.windows.registered"),
+        count(one, "serve.windows.evicted"));
+  }
+
+  private static String block(CaseReport one) {
+    return new DataSize(one.blockBytes()).toString();
+  }
+
+  private static String number(Spread spread) {
+    return String.format(Locale.ROOT, "%.3f", spread.median());
+  }
+
+  private static String count(CaseReport one, String label) {
+    return Long.toString(one.counters().getOrDefault(label, 0L));
+  }
+}

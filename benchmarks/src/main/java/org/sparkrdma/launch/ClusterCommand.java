@@ -1,0 +1,182 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.launch;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.function.UnaryOperator;
+import org.sparkrdma.cluster.ClusterException;
+import org.sparkrdma.cluster.ClusterSettings;
+import org.sparkrdma.cluster.StandaloneCluster;
+import picocli.CommandLine;
+
+/**
+ * Runs a command's work on a cluster of its own and leaves nothing behind but what was asked for;
+ * of a run that failed, the logs.
+ *
+ * <p>Used once, by the main thread. When the JVM is told to end, a shutdown hook ends the cluster
+ * and deletes the data.
+ */
+public final class ClusterCommand {
+  private static final int FAILURE = 1;
+  private static final int LOG_LINES = 20;
+
+  private final String name;
+  private final Installation installation;
+  private final Path workDirectory;
+  private final boolean keep;
+  private final ProgressLog progress;
+
+  /** Set by the shutdown hook: what fails from then on fails because all is being ended. */
+  private volatile boolean ending;
+
+  /** What is to be done while the cluster is up. */
+  @FunctionalInterface
+  public interface Work {
+    /** Returns when it is done. */
+    void run(StandaloneCluster cluster, RunDirectory directory)
+        throws LaunchException, ClusterException, IOException, InterruptedException;
+  }
+
+  /**
+   * @param name of the script, as its messages begin
+   * @param keep whether data and logs stay
+   */
+  public ClusterCommand(
+      String name,
+      Installation installation,
+      Path workDirectory,
+      boolean keep,
+      ProgressLog progress) {
+    this.name = name;
+    this.installation = installation;
+    this.workDirectory = workDirectory;
+    this.keep = keep;
+    this.progress = progress;
+  }
+
+  /** The command line of a script: every problem is one sentence that begins with its name. */
+  public static CommandLine commandLine(String name, Callable<Integer> command) {
+    return new CommandLine(command)
+        .setCaseInsensitiveEnumValuesAllowed(true)
+        .setParameterExceptionHandler(
+            (problem, arguments) -> {
+              complain(name, problem.getMessage() + " (see ./" + name + " --help)");
+              return problem.getCommandLine().getCommandSpec().exitCodeOnInvalidInput();
+            })
+        .setExecutionExceptionHandler(
+            (failure, line, parsed) -> {
+              complain(name, "cannot go on: " + failure);
+              return line.getCommandSpec().exitCodeOnExecutionException();
+            });
+  }
+
+  /**
+   * Starts two Workers, does the work, ends the cluster.
+   *
+   * @param room that the work needs on the disk
+   * @param adjust what is special about the cluster
+   * @return the exit code; failures have been told on standard error
+   */
+  public int run(DataSize room, UnaryOperator<ClusterSettings> adjust, Work work)
+      throws IOException, InterruptedException {
+    try {
+      RunDirectory directory = RunDirectory.create(workDirectory);
+      try {
+        directory.requireRoom(room);
+        runOnCluster(directory, adjust, work);
+      } catch (LaunchException | ClusterException e) {
+        return failed(e, directory);
+      }
+      if (keep) {
+        progress.say("data and logs are kept in " + directory.path());
+      } else {
+        directory.deleteAll();
+      }
+      return 0;
+    } catch (LaunchException e) {
+      complain(name, e.getMessage());
+      return FAILURE;
+    }
+  }
+
+  private void runOnCluster(
+      RunDirectory directory, UnaryOperator<ClusterSettings> adjust, Work work)
+      throws LaunchException, ClusterException, IOException, InterruptedException {
+    ClusterSettings settings =
+        adjust.apply(ClusterSettings.twoWorkers(installation.sparkHome(), directory.path()));
+    progress.say("starting a Spark cluster: a Master and %d Workers".formatted(settings.workers()));
+    try (StandaloneCluster cluster = StandaloneCluster.start(settings)) {
+      Thread endHook = new Thread(() -> endEarly(cluster, directory), "end-" + name);
+      Runtime.getRuntime().addShutdownHook(endHook);
+      try {
+        progress.say("cluster is up, its web page is " + cluster.masterUiUrl());
+        work.run(cluster, directory);
+      } finally {
+        if (!removed(endHook)) {
+          ending = true;
+        }
+      }
+    }
+  }
+
+  /** False when the JVM is ending already. */
+  private static boolean removed(Thread hook) {
+    try {
+      return Runtime.getRuntime().removeShutdownHook(hook);
+    } catch (IllegalStateException e) {
+      return false;
+    }
+  }
+
+  /** Runs while the JVM ends, by Ctrl-C or a signal: no process and no data stay behind. */
+  private void endEarly(StandaloneCluster cluster, RunDirectory directory) {
+    ending = true;
+    System.err.println();
+    complain(name, "interrupted: ending the cluster and deleting its data");
+    cluster.close();
+    try {
+      directory.deleteAll();
+    } catch (IOException e) {
+      complain(name, "cannot delete " + directory.path() + ": " + e.getMessage());
+    }
+  }
+
+  private int failed(Exception failure, RunDirectory directory) throws IOException {
+    if (ending) {
+      return FAILURE;
+    }
+    complain(name, failure.getMessage());
+    Optional<Path> log =
+        failure instanceof ClusterException cluster
+            ? cluster.log()
+            : ((LaunchException) failure).log();
+    if (log.isPresent() && Files.exists(log.get())) {
+      System.err.println("last lines of " + log.get() + ":");
+      LogTail.of(log.get(), LOG_LINES).forEach(line -> System.err.println("  " + line));
+    }
+    directory.deleteData();
+    if (directory.hasLogs()) {
+      System.err.println("all logs are in " + directory.logs());
+    }
+    return FAILURE;
+  }
+
+  private static void complain(String name, String sentence) {
+    System.err.println(name + ": " + sentence);
+  }
+}

@@ -1,0 +1,135 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.benchmarks.transfer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.network.buffer.NioManagedBuffer;
+import org.apache.spark.network.shuffle.BlockFetchingListener;
+import org.apache.spark.network.shuffle.BlockStoreClient;
+import org.apache.spark.network.shuffle.DownloadFileManager;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class BlockPullerTest {
+  private static final int BLOCK_BYTES = 1 << 20;
+  private static final Peer SERVER = new Peer("0", "127.0.0.1", 7_777, 1);
+
+  private final BlockSum sum = new BlockSum(true);
+  private final AnsweringClient client = new AnsweringClient();
+
+  @Test
+  void shouldReadEveryBlockAndKeepWithinWhatMayBeInFlight() throws Exception {
+    List<String[]> plan = FetchPlan.of(new Layout(BLOCK_BYTES, 2, 64), 0);
+    new BlockPuller(client, SERVER, BLOCK_BYTES, sum).pull(plan);
+
+    assertThat(client.asked).hasSize(plan.size());
+    // The block that is being read is not in flight any more, as in Spark's fetcher.
+    assertThat(client.mostBytesInFlight).isEqualTo(FetchPlan.MAX_BYTES_IN_FLIGHT + BLOCK_BYTES);
+    BlockSum expected = new BlockSum(true);
+    for (String[] request : plan) {
+      for (String blockId : request) {
+        client.addTo(expected);
+        expected.endBlock(blockId);
+      }
+    }
+    assertThat(sum.total()).isEqualTo(expected.total());
+  }
+
+  @Test
+  void shouldAskForABlockLargerThanAllThatMayBeInFlight() throws Exception {
+    client.answerBytes = 64 << 20;
+    new BlockPuller(client, SERVER, 64 << 20, sum)
+        .pull(List.of(new String[] {"a"}, new String[] {"b"}));
+    assertThat(client.asked).hasSize(2);
+  }
+
+  @Test
+  void shouldFailWithTheCauseWhenABlockDoesNotCome() {
+    client.failure = new IOException("no route");
+    assertThatThrownBy(
+            () ->
+                new BlockPuller(client, SERVER, BLOCK_BYTES, sum)
+                    .pull(List.<String[]>of(new String[] {"shuffle_0_0_0"})))
+        .isInstanceOf(IOException.class)
+        .hasMessage("block shuffle_0_0_0 did not come")
+        .hasCause(client.failure);
+  }
+
+  @Test
+  void shouldFailWhenABlockIsShort() {
+    client.answerBytes = BLOCK_BYTES - 8;
+    assertThatThrownBy(
+            () ->
+                new BlockPuller(client, SERVER, BLOCK_BYTES, sum)
+                    .pull(List.<String[]>of(new String[] {"shuffle_0_0_0"})))
+        .hasMessage("block shuffle_0_0_0 has 1048568 bytes, not 1048576");
+  }
+
+  /** Answers at once, on the caller's thread. */
+  private static final class AnsweringClient extends BlockStoreClient {
+    private final List<String[]> asked = new ArrayList<>();
+    private int answerBytes = BLOCK_BYTES;
+    private IOException failure;
+    private long bytesInFlight;
+    private long mostBytesInFlight;
+
+    @Override
+    public void fetchBlocks(
+        String host,
+        int port,
+        String executorId,
+        String[] blockIds,
+        BlockFetchingListener listener,
+        DownloadFileManager files) {
+      asked.add(blockIds);
+      bytesInFlight += (long) blockIds.length * answerBytes;
+      mostBytesInFlight = Math.max(mostBytesInFlight, bytesInFlight);
+      for (String blockId : blockIds) {
+        if (failure != null) {
+          listener.onBlockFetchFailure(blockId, failure);
+        } else {
+          listener.onBlockFetchSuccess(blockId, answer());
+        }
+      }
+    }
+
+    private ManagedBuffer answer() {
+      return new NioManagedBuffer(ByteBuffer.allocate(answerBytes)) {
+        @Override
+        public ManagedBuffer release() {
+          bytesInFlight -= answerBytes;
+          return this;
+        }
+      };
+    }
+
+    private void addTo(BlockSum expected) {
+      byte[] chunk = new byte[BlockSum.CHUNK_BYTES];
+      for (int i = 0; i < answerBytes; i += chunk.length) {
+        expected.add(chunk, chunk.length);
+      }
+    }
+
+    @Override
+    public void close() {}
+  }
+}

@@ -1,0 +1,100 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.benchmarks.transfer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class CaseReportTest {
+  private static final long GB = 1_000_000_000;
+
+  @TempDir private Path directory;
+
+  @Test
+  void shouldTakeTheMedianOfTheRatiosOfEachRound() {
+    CaseReport report = report();
+    assertThat(report.throughputRatio()).isCloseTo(4, within(1e-9));
+    assertThat(report.ratios().get("throughput")).isEqualTo(new Spread(4, 2, 10));
+    assertThat(report.serverCpuRatio()).isCloseTo(0.05, within(1e-9));
+    assertThat(report.clientCpuRatio()).isCloseTo(0.5, within(1e-9));
+    assertThat(report.soft().gbPerSecond().median()).isCloseTo(4, within(1e-9));
+    assertThat(report.netty().serverCpuSecondsPerGb().median()).isCloseTo(0.4, within(1e-9));
+  }
+
+  @Test
+  void shouldGiveThePlugInsCountersForOneRound() {
+    assertThat(report().counters()).isEqualTo(Map.of("serve.windows.evicted", 20L));
+  }
+
+  @Test
+  void shouldTakeTheMiddleOfTwoWhenTheirNumberIsEven() {
+    assertThat(Spread.of(List.of(4.0, 1.0, 2.0, 9.0), value -> value))
+        .isEqualTo(new Spread(3, 1, 9));
+  }
+
+  @Test
+  void shouldWriteTheDocumentedForm() throws Exception {
+    Path file = directory.resolve("new/report.json");
+    new TransferReport(List.of(report())).write(file);
+    JsonNode one = new ObjectMapper().readTree(file.toFile()).path("cases").path(0);
+    assertThat(one.path("engine").asText()).isEqualTo("soft");
+    assertThat(one.path("blockBytes").asInt()).isEqualTo(4_096);
+    assertThat(one.path("verify").asText()).isEqualTo("adler32");
+    assertThat(one.path("throughputRatio").asDouble()).isCloseTo(4, within(1e-9));
+    assertThat(one.path("serverCpuRatio").asDouble()).isCloseTo(0.05, within(1e-9));
+    assertThat(one.path("clientCpuRatio").asDouble()).isCloseTo(0.5, within(1e-9));
+    assertThat(one.path("soft").path("gbPerSecond").path("max").asDouble())
+        .isCloseTo(10, within(1e-9));
+  }
+
+  @Test
+  void shouldPrintARowForEachCaseInBothTables() {
+    assertThat(TransferTable.of(new TransferReport(List.of(report()))).lines())
+        .anySatisfy(line -> assertThat(line).startsWith("4 KiB").contains("4.00 (2.00..10.00)"))
+        .anySatisfy(line -> assertThat(line).startsWith("4 KiB").endsWith(" 20"));
+  }
+
+  @Test
+  void shouldReadBackWhatAnApplicationHandsOver() throws Exception {
+    TransferResult result = new TransferResult(pairs(), null);
+    ObjectMapper json = new ObjectMapper();
+    assertThat(json.readValue(json.writeValueAsString(result), TransferResult.class))
+        .isEqualTo(result);
+  }
+
+  private static CaseReport report() {
+    return CaseReport.of(VerifyMode.ADLER32, pairs());
+  }
+
+  private static List<RoundPair> pairs() {
+    return List.of(pair(2), pair(10), pair(4));
+  }
+
+  /** In which soft is so many times as fast as netty, which makes 1 GB/s. */
+  private static RoundPair pair(long faster) {
+    Map<String, Long> counters = Map.of("serve.windows.evicted", 20L);
+    return new RoundPair(
+        4_096,
+        new Sample(TransferEngine.SOFT, GB, GB / faster, GB / 50, GB / 10, true, counters),
+        new Sample(TransferEngine.NETTY, GB, GB, GB / 50 * 20, GB / 5, true, Map.of()));
+  }
+}

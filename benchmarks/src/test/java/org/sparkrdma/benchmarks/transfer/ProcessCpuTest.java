@@ -1,0 +1,59 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.benchmarks.transfer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ProcessCpuTest {
+  @TempDir private Path tasks;
+
+  @Test
+  void shouldSumWhatOldAndNewThreadsUsed() throws Exception {
+    thread("11", "1000 7 3");
+    thread("12", "500 7 3");
+    ProcessCpu before = ProcessCpu.read(tasks);
+    thread("11", "1250 9 4");
+    thread("13", "40 1 1");
+    assertThat(ProcessCpu.read(tasks).nsSince(before)).isEqualTo(290);
+  }
+
+  @Test
+  void shouldCountNothingForThreadsThatHaveEnded() throws Exception {
+    thread("11", "1000 7 3");
+    thread("12", "500 7 3");
+    ProcessCpu before = ProcessCpu.read(tasks);
+    Files.delete(tasks.resolve("12/schedstat"));
+    thread("11", "1001 7 3");
+    assertThat(ProcessCpu.read(tasks).nsSince(before)).isEqualTo(1);
+  }
+
+  @Test
+  void shouldSayWhenTheKernelDoesNotCount() {
+    assertThatThrownBy(() -> ProcessCpu.read(tasks))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("no schedstat");
+  }
+
+  private void thread(String id, String line) throws IOException {
+    Path directory = Files.createDirectories(tasks.resolve(id));
+    Files.writeString(directory.resolve("schedstat"), line + "\n");
+  }
+}

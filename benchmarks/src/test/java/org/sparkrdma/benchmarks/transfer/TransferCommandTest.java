@@ -1,0 +1,64 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.benchmarks.transfer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class TransferCommandTest {
+  private static final Path SCRIPT = Path.of("..", "bench");
+  private static final int MISUSE = 2;
+
+  @TempDir private Path directory;
+
+  @Test
+  void shouldExplainEveryOptionAndEveryDefaultInTheScriptsHelp() throws Exception {
+    String help = Files.readString(SCRIPT);
+    TransferCommand.commandLine().getCommandSpec().options().stream()
+        .filter(option -> !option.hidden())
+        .forEach(
+            option -> {
+              assertThat(help).contains("\n  " + option.longestName() + " ");
+              if (option.defaultValue() != null) {
+                assertThat(help).contains("default " + option.defaultValue());
+              }
+            });
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"--sizes=64m", "--sizes=x", "--rounds=0", "--total=511m", "--verify=md5"})
+  void shouldRefuseMisuseBeforeAnythingIsStarted(String option) {
+    assertThat(
+            TransferCommand.commandLine()
+                .execute("--project", "p", "--work-dir", directory + "/work", option))
+        .isEqualTo(MISUSE);
+    assertThat(directory).isEmptyDirectory();
+  }
+
+  @Test
+  void shouldTurnVerificationOffInOneModeOnly() {
+    assertThat(VerifyMode.OFF.conf())
+        .containsEntry("spark.shuffle.rdma.verify", "false")
+        .containsEntry("spark.shuffle.checksum.algorithm", "ADLER32");
+    assertThat(VerifyMode.CRC32C.conf())
+        .containsEntry("spark.shuffle.rdma.verify", "true")
+        .containsEntry("spark.shuffle.checksum.algorithm", "CRC32C");
+  }
+}
