@@ -41,7 +41,7 @@ final class SoftUnderTest {
           Map.of("soft.directory", SHARED.toString()),
           InetAddress.getLoopbackAddress(),
           own,
-          Map.of("soft.faults", "delay@1:500ms"),
+          Map.of("soft.faults", "delay@1:1s"),
           Deviation.OF_SOFT);
     } catch (java.io.IOException e) {
       throw new java.io.UncheckedIOException(e);
