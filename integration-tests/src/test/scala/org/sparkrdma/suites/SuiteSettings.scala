@@ -19,6 +19,9 @@ import org.apache.spark.SparkConf
 private[suites] object SuiteSettings {
   private val Prefix = "spark.shuffle."
 
+  /** Whether the run's setting has an engine. */
+  def byRdma: Boolean = sys.props.contains("spark.shuffle.rdma.engine")
+
   def applyTo(conf: SparkConf): Unit =
     sys.props.foreach { case (key, value) =>
       if (key.startsWith(Prefix)) {

@@ -25,8 +25,8 @@ import java.util.Set;
  * @param settings for loading it
  * @param address on which its device listens
  * @param mappedPath what the mappings of its memory are named after in /proc/self/maps
- * @param slowReads settings with which the first READ of a device takes half a second; empty when
- *     the engine has none
+ * @param slowReads settings with which the first READ of a device takes a second; empty when the
+ *     engine has none
  * @param deviations where it differs
  */
 public record EngineUnderTest(

@@ -26,7 +26,7 @@ import org.sparkrdma.verbs.WorkStatus;
 /** READs that are still under way when their requester has lost its patience. */
 public abstract class LateContract extends VerbsContract {
   private static final long DEADLINE_NS = Duration.ofMillis(50).toNanos();
-  private static final long SLOW_NS = Duration.ofSeconds(1).toNanos();
+  private static final long SLOW_NS = Duration.ofSeconds(2).toNanos();
 
   private Pair pair;
   private Node.Block source;

@@ -177,7 +177,7 @@ class SoftFaultsTest extends VerbsContract {
   void shouldBeUnreachableWhenNobodyAnswersInTime() throws Exception {
     try (Listener listener = server.listen(engine())) {
       Connection asking = prepare(listener.address());
-      asking.connect(new ConnectionParameters(new byte[0], 16, 6, 6, 17, Duration.ofMillis(50)));
+      asking.connect(new ConnectionParameters(new byte[0], 16, 6, 6, 17, Duration.ofMillis(500)));
       event(client, ConnectionEvent.Type.UNREACHABLE);
       Connection asked = event(server, ConnectionEvent.Type.CONNECT_REQUEST).connection();
       asked.createQueuePair(server.domain, server.settings());
