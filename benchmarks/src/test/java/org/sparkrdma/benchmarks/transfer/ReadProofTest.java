@@ -36,9 +36,8 @@ class ReadProofTest {
                 TransferEngine.SOFT,
                 true,
                 Map.of("rdma.bytes.read", 60L, "fallback.peer-busy", 5L)))
-        .isEqualTo(
-            "60 of 100 bytes came by RDMA READ where 100 should have: engine=SOFT"
-                + " fallback.peer-busy=5");
+        .startsWith("60 of 100 bytes came by RDMA READ where 100 should have: engine=SOFT")
+        .contains("fallback.peer-busy=5");
   }
 
   @Test
