@@ -140,11 +140,11 @@ final class FileLinks implements AutoCloseable {
         : new IOException("no directory above the file may be written to: path=" + file);
   }
 
-  /** Those that are on the file's own file system and writable, topmost first. */
+  /** Those that are on the file's own file system and writable, topmost first; never the root. */
   private static Iterable<Path> ancestors(Path file, Object store) throws IOException {
     Deque<Path> found = new ArrayDeque<>();
     Path real = file.toRealPath();
-    for (Path at = real.getParent(); at != null; at = at.getParent()) {
+    for (Path at = real.getParent(); at != null && at.getParent() != null; at = at.getParent()) {
       if (!Files.getAttribute(at, "unix:dev").equals(store)) {
         break;
       }

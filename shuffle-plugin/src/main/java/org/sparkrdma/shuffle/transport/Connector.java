@@ -149,8 +149,10 @@ final class Connector {
   }
 
   private ConnectionParameters parameters(byte[] privateData) {
+    // Receives are always posted, but a pause of the peer's JVM may keep them back: wait for ever,
+    // since every request has a deadline of its own.
     return new ConnectionParameters(
-        privateData, readsInFlight, 6, 6, 17, context.settings().connectTimeout());
+        privateData, readsInFlight, 6, 7, 17, context.settings().connectTimeout());
   }
 
   private void onEstablished(PeerConnection connection, byte[] privateData) {
