@@ -17,6 +17,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import javax.xml.parsers.DocumentBuilder;
 import javax.xml.parsers.DocumentBuilderFactory;
 import javax.xml.parsers.ParserConfigurationException;
@@ -31,16 +32,19 @@ final class JunitReport {
 
   private JunitReport() {}
 
-  static List<TestOutcome> read(Path report) throws IOException {
+  /**
+   * @param skipReasons by test, where they are known
+   */
+  static List<TestOutcome> read(Path report, Map<String, String> skipReasons) throws IOException {
     List<TestOutcome> outcomes = new ArrayList<>();
     NodeList cases = parse(report).getElementsByTagName("testcase");
     for (int i = 0; i < cases.getLength(); i++) {
-      outcomes.add(outcome((Element) cases.item(i)));
+      outcomes.add(outcome((Element) cases.item(i), skipReasons));
     }
     return outcomes;
   }
 
-  private static TestOutcome outcome(Element testCase) {
+  private static TestOutcome outcome(Element testCase, Map<String, String> skipReasons) {
     String name = testCase.getAttribute("name");
     for (String tag : List.of("failure", "error")) {
       NodeList failures = testCase.getElementsByTagName(tag);
@@ -52,10 +56,9 @@ final class JunitReport {
             failure.getAttribute("message") + System.lineSeparator() + failure.getTextContent());
       }
     }
-    NodeList skips = testCase.getElementsByTagName("skipped");
-    if (skips.getLength() > 0) {
-      String reason = ((Element) skips.item(0)).getAttribute("message");
-      return new TestOutcome(name, TestOutcome.Kind.SKIPPED, reason.isEmpty() ? NO_REASON : reason);
+    if (testCase.getElementsByTagName("skipped").getLength() > 0) {
+      return new TestOutcome(
+          name, TestOutcome.Kind.SKIPPED, skipReasons.getOrDefault(name, NO_REASON));
     }
     return new TestOutcome(name, TestOutcome.Kind.PASSED, "");
   }

@@ -21,6 +21,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -32,29 +33,37 @@ final class JunitReportTest {
     Path report =
         write(
             """
-            <testsuite name="S" tests="3">
+            <testsuite name="S" tests="4">
               <properties><property name="a" value="b"/></properties>
               <testcase name="good" classname="S" time="0.1"/>
               <testcase name="bad" classname="S" time="0.1">
                 <failure message="1 was not 2" type="T">at S</failure>
               </testcase>
               <testcase name="off" classname="S" time="0"><skipped/></testcase>
+              <testcase name="cut" classname="S" time="0"><skipped/></testcase>
             </testsuite>
             """);
-    List<TestOutcome> outcomes = JunitReport.read(report);
-    assertThat(outcomes).extracting(TestOutcome::name).containsExactly("good", "bad", "off");
+    Path output =
+        Files.writeString(
+            directory.resolve("output.log"), "- cut !!! CANCELED !!! (1 millisecond)\n  no disk\n");
+    List<TestOutcome> outcomes = JunitReport.read(report, CancelReasons.read(output));
+    assertThat(outcomes).extracting(TestOutcome::name).containsExactly("good", "bad", "off", "cut");
     assertThat(outcomes)
         .extracting(TestOutcome::kind)
         .containsExactly(
-            TestOutcome.Kind.PASSED, TestOutcome.Kind.FAILED, TestOutcome.Kind.SKIPPED);
+            TestOutcome.Kind.PASSED,
+            TestOutcome.Kind.FAILED,
+            TestOutcome.Kind.SKIPPED,
+            TestOutcome.Kind.SKIPPED);
     assertThat(outcomes.get(1).detail()).contains("1 was not 2").contains("at S");
     assertThat(outcomes.get(2).detail()).isNotEmpty();
+    assertThat(outcomes.get(3).detail()).isEqualTo("no disk");
   }
 
   @Test
   void shouldNameTheFileWhenItIsCutOff() throws IOException {
     Path report = write("<testsuite><testcase name=");
-    assertThatThrownBy(() -> JunitReport.read(report))
+    assertThatThrownBy(() -> JunitReport.read(report, Map.of()))
         .isInstanceOf(IOException.class)
         .hasMessageContaining(report.toString());
   }

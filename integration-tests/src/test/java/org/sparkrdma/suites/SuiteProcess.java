@@ -67,7 +67,7 @@ final class SuiteProcess {
     List<TestOutcome> outcomes = new ArrayList<>();
     Path report = directory.resolve("reports").resolve("TEST-" + run.suiteClass() + ".xml");
     if (Files.exists(report)) {
-      outcomes.addAll(JunitReport.read(report));
+      outcomes.addAll(JunitReport.read(report, CancelReasons.read(output)));
     }
     boolean failedTests =
         outcomes.stream().anyMatch(outcome -> outcome.kind() == TestOutcome.Kind.FAILED);
