@@ -51,8 +51,9 @@ public final class TransferApplication {
     List<RoundPair> measured = new ArrayList<>();
     int round = 0;
     for (Layout layout : plan.layouts()) {
-      for (int i = 0; i < plan.warmUps() + plan.rounds(); i++) {
-        boolean warmUp = i < plan.warmUps();
+      int warmUps = plan.warmUps(layout);
+      for (int i = 0; i < warmUps + plan.rounds(); i++) {
+        boolean warmUp = i < warmUps;
         RoundTask task = new RoundTask(layout, round++, warmUp, plan.seed());
         RoundPair pair = RoundPair.of(layout.blockBytes(), run(spark, task));
         if (pair.objection().isPresent()) {
@@ -100,7 +101,7 @@ public final class TransferApplication {
         new ProgressLine(
             "blocks of " + new DataSize(layout.blockBytes()),
             roundsDone,
-            plan.warmUps() + plan.rounds(),
+            plan.warmUps(layout) + plan.rounds(),
             "rounds"));
   }
 }

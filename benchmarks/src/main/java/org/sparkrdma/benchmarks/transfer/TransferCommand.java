@@ -60,16 +60,16 @@ public final class TransferCommand implements Callable<Integer> {
   @Option(names = "--rounds", defaultValue = "5")
   private int rounds;
 
-  @Option(names = "--warm-ups", defaultValue = "2")
+  @Option(names = "--warm-ups", defaultValue = "1")
   private int warmUps;
 
-  @Option(names = "--pinned", defaultValue = "128m", converter = DataSize.Converter.class)
+  @Option(names = "--pinned", defaultValue = "192m", converter = DataSize.Converter.class)
   private DataSize pinned;
 
   @Option(names = "--total", converter = DataSize.Converter.class)
   private DataSize total;
 
-  @Option(names = "--maps", defaultValue = "2")
+  @Option(names = "--maps", defaultValue = "4")
   private int maps;
 
   @Option(names = "--report")
@@ -107,7 +107,7 @@ public final class TransferCommand implements Callable<Integer> {
     check();
     TransferPlan plan =
         new TransferPlan(
-            sizes.stream().map(size -> Math.toIntExact(size.bytes())).toList(),
+            sizes.stream().distinct().map(size -> Math.toIntExact(size.bytes())).toList(),
             warmUps,
             rounds,
             totalBytes(),

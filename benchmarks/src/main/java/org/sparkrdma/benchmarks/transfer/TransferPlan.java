@@ -23,6 +23,11 @@ import java.util.List;
  */
 record TransferPlan(
     List<Integer> blockBytes, int warmUps, int rounds, long totalBytes, int maps, long seed) {
+  /** The first block length also warms up what all have in common. */
+  int warmUps(Layout layout) {
+    return layout.blockBytes() == blockBytes.get(0) ? warmUps + 1 : warmUps;
+  }
+
   List<Layout> layouts() {
     return blockBytes.stream().map(bytes -> Layout.of(totalBytes, maps, bytes)).toList();
   }

@@ -39,6 +39,12 @@ class FetchPlanTest {
         .doesNotHaveDuplicates();
   }
 
+  @Test
+  void shouldWarmUpOnceMoreWithTheFirstBlockLength() {
+    TransferPlan plan = new TransferPlan(List.of(4_096, 65_536), 1, 5, 1 << 20, 2, 0);
+    assertThat(plan.layouts()).extracting(plan::warmUps).containsExactly(2, 1);
+  }
+
   @ParameterizedTest
   @CsvSource({"1048576,2,65536,8", "1048577,2,65536,9", "1,4,1024,1"})
   void shouldRoundALayoutUpToWholeReducers(long total, int maps, long blockBytes, int reducers) {
