@@ -57,13 +57,13 @@ public final class TransferCommand implements Callable<Integer> {
   @Option(names = "--verify", split = ",", defaultValue = "off,adler32,crc32c")
   private List<VerifyMode> verify;
 
-  @Option(names = "--rounds", defaultValue = "5")
+  @Option(names = "--rounds", defaultValue = "3")
   private int rounds;
 
   @Option(names = "--warm-ups", defaultValue = "1")
   private int warmUps;
 
-  @Option(names = "--pinned", defaultValue = "192m", converter = DataSize.Converter.class)
+  @Option(names = "--pinned", defaultValue = "256m", converter = DataSize.Converter.class)
   private DataSize pinned;
 
   @Option(names = "--total", converter = DataSize.Converter.class)

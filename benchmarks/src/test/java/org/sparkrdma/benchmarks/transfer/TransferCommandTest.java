@@ -43,7 +43,7 @@ class TransferCommandTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"--sizes=64m", "--sizes=x", "--rounds=0", "--total=767m", "--verify=md5"})
+  @ValueSource(strings = {"--sizes=64m", "--sizes=x", "--rounds=0", "--total=1023m", "--verify=md5"})
   void shouldRefuseMisuseBeforeAnythingIsStarted(String option) {
     assertThat(
             TransferCommand.commandLine()
