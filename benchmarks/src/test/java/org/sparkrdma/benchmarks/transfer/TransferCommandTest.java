@@ -43,7 +43,8 @@ class TransferCommandTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"--sizes=64m", "--sizes=x", "--rounds=0", "--total=1023m", "--verify=md5"})
+  @ValueSource(
+      strings = {"--sizes=64m", "--sizes=x", "--rounds=0", "--total=1023m", "--verify=md5"})
   void shouldRefuseMisuseBeforeAnythingIsStarted(String option) {
     assertThat(
             TransferCommand.commandLine()
