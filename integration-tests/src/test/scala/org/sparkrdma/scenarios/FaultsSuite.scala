@@ -81,7 +81,7 @@ final class FaultsSuite extends ScenarioSuite {
     Fault(
       "some memory cannot be registered",
       "register-error%0.3,seed=11",
-      may = Set("peer-busy", "pool-empty", "refused", "connect-failed", "quarantined")
+      may = Set("peer-busy", "pool-empty")
     )
   )
 

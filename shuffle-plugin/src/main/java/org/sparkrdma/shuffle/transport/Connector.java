@@ -70,8 +70,7 @@ final class Connector {
   void attempt(Peer peer, long nowNs) {
     Endpoint endpoint = peer.endpoint();
     if (!makeRoom(nowNs)) {
-      peer.stopWaiting();
-      peers.failPending(peer, FallbackReason.CONNECT_FAILED, "too many connections");
+      peers.giveUpForNow(peer, FallbackReason.POOL_EMPTY, "too many connections");
       return;
     }
     try {
@@ -132,7 +131,9 @@ final class Connector {
     Peer peer = connection.peer();
     try {
       if (!connection.prepare()) {
-        fail(connection, FallbackReason.POOL_EMPTY, "no memory for control messages");
+        String detail = "no memory for control messages";
+        peers.end(connection, BrokenConnection.nobodysFault(detail));
+        peers.giveUpForNow(peer, FallbackReason.POOL_EMPTY, detail);
         return;
       }
       byte[] nonce = new byte[Hello.NONCE_BYTES];
@@ -180,6 +181,10 @@ final class Connector {
       Peer peer = connection.peer();
       peers.end(connection, BrokenConnection.nobodysFault("collision"));
       peer.retryAt(nowNs + COLLISION_RETRY_NS);
+    } else if (refusal == Refusal.BUSY) {
+      peers.end(connection, BrokenConnection.nobodysFault("peer is busy"));
+      peers.giveUpForNow(
+          connection.peer(), FallbackReason.PEER_BUSY, "peer has no room for a connection");
     } else if (refusal == null) {
       fail(connection, FallbackReason.CONNECT_FAILED, "rejected " + event.reason());
     } else {

@@ -111,8 +111,13 @@ final class Peers {
 
   /** No connection comes about: what waits for it goes by TCP, and the peer is left alone. */
   void giveUp(Peer peer, FallbackReason reason, String detail) {
-    peer.stopWaiting();
     quarantine(peer);
+    giveUpForNow(peer, reason, detail);
+  }
+
+  /** No connection for want of room, here or there: nobody is to blame, nobody is left alone. */
+  void giveUpForNow(Peer peer, FallbackReason reason, String detail) {
+    peer.stopWaiting();
     failPending(peer, reason, detail);
   }
 
@@ -125,7 +130,7 @@ final class Peers {
     }
   }
 
-  void failPending(Peer peer, FallbackReason reason, String detail) {
+  private void failPending(Peer peer, FallbackReason reason, String detail) {
     List<BlockProgress> pending = new ArrayList<>(peer.pending());
     peer.pending().clear();
     pending.forEach(block -> context.delivery().fail(block, reason, detail));

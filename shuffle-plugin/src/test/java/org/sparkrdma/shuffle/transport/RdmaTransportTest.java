@@ -409,6 +409,26 @@ class RdmaTransportTest {
     assertThat(reader.count(Counter.CONNECTIONS_CLOSED)).isGreaterThanOrEqualTo(2);
   }
 
+  @Test
+  void shouldBlameNobodyWhenThePeerHasNoRoomForAConnection() throws Exception {
+    TestExecutor reader = start(1);
+    TestExecutor server = start(new TestExecutor.Options(2).pinned(4096, 4096));
+    server.outputs().write(1, random, 1000);
+    List<BlockRange> blocks = List.of(block(1, 0, 1));
+    assertThat(fetch(reader, server, blocks).reason(0)).isEqualTo(FallbackReason.PEER_BUSY);
+    assertThat(fetch(reader, server, blocks).reason(0)).isEqualTo(FallbackReason.PEER_BUSY);
+  }
+
+  @Test
+  void shouldBlameNobodyWhenThereIsNoRoomForAConnectionHere() throws Exception {
+    TestExecutor reader = start(new TestExecutor.Options(1).pinned(4096, 4096));
+    TestExecutor server = start(2);
+    server.outputs().write(1, random, 1000);
+    List<BlockRange> blocks = List.of(block(1, 0, 1));
+    assertThat(fetch(reader, server, blocks).reason(0)).isEqualTo(FallbackReason.POOL_EMPTY);
+    assertThat(fetch(reader, server, blocks).reason(0)).isEqualTo(FallbackReason.POOL_EMPTY);
+  }
+
   private static void awaitCount(TestExecutor executor, Counter counter, long atLeast) {
     for (int i = 0; i < 100_000 && executor.count(counter) < atLeast; i++) {
       LockSupport.parkNanos(100_000);
