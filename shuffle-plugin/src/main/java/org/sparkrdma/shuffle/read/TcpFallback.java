@@ -83,6 +83,10 @@ public final class TcpFallback implements AutoCloseable {
   }
 
   private void issue(TcpRequest request) {
+    if (threads.isShutdown()) {
+      refuse(request);
+      return;
+    }
     String[] blockIds = request.blocks().get();
     TcpAnswers answers = new TcpAnswers(blockIds, request.listener(), counters);
     PeerAddress peer = request.peer();

@@ -180,7 +180,7 @@ public enum ShuffleSetting {
   /** Busy polling. */
   SPIN(
       "spin",
-      "50us",
+      "20us",
       ValueType.duration(Duration.ZERO, Duration.ofSeconds(1)),
       "How long the transport's thread polls before it sleeps."),
   /** Plain text on the fabric allowed. */

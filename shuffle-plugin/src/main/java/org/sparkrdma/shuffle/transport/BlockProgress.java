@@ -25,6 +25,7 @@ import org.sparkrdma.shuffle.block.Segment;
  */
 final class BlockProgress {
   private static final long UNKNOWN = -1;
+  private static final int MOST_WAITS_FOR_ROOM = 100;
 
   private final BlockFetch fetch;
   private final int index;
@@ -35,6 +36,7 @@ final class BlockProgress {
   private long blockBytes = UNKNOWN;
   private int checksumKind;
   private boolean reissued;
+  private int waitsForRoom;
   private DiskBlock disk;
 
   BlockProgress(BlockFetch fetch, int index, BlockRange range) {
@@ -114,6 +116,11 @@ final class BlockProgress {
     boolean first = !reissued;
     reissued = true;
     return first;
+  }
+
+  /** Whether it may be asked for once more after the peer had no room for it. */
+  boolean mayWaitForRoom() {
+    return ++waitsForRoom <= MOST_WAITS_FOR_ROOM;
   }
 
   /** Gives back the memory it holds. */

@@ -57,6 +57,8 @@ final class FetchSide implements ReadOperation.Listener {
   private int readsPosted;
   private long nextRequestId = 1;
   private boolean releaseOpen;
+  private boolean heldLeasesWhenAsked;
+  private boolean waitingForRoom;
   private boolean starved;
   private long starvedSinceNs;
 
@@ -73,7 +75,9 @@ final class FetchSide implements ReadOperation.Listener {
     this.sends = sends;
     this.freeSlots = new ArrayDeque<>(slots);
     this.wantMore = wantMore;
-    this.reader = new LocatedReader(context.sinks(), context.delivery(), this, unposted);
+    this.reader =
+        new LocatedReader(
+            context.sinks(), context.delivery(), this, unposted, this::mayWaitForRoom);
   }
 
   void want(BlockProgress block) {
@@ -87,15 +91,36 @@ final class FetchSide implements ReadOperation.Listener {
   /** Posts what can be posted; the caller flushes the send queue. */
   void pump(long nowNs) {
     postReads();
-    while (!wanted.isEmpty() && locatesOpen() < context.settings().locatesInFlight()) {
+    waitingForRoom &= holdsLeases();
+    while (!wanted.isEmpty() && mayLocate()) {
       if (starved && !sinksAgain(nowNs)) {
         break;
       }
       sendLocate(nowNs);
     }
-    if (!leasesToRelease.isEmpty() && !releaseOpen && wanted.isEmpty()) {
+    boolean noLocateSoon = wanted.isEmpty() || starved || waitingForRoom;
+    if (!leasesToRelease.isEmpty() && !releaseOpen && noLocateSoon && !freeSlots.isEmpty()) {
       sendRelease(nowNs);
     }
+  }
+
+  private boolean mayLocate() {
+    return !waitingForRoom
+        && locatesOpen() < context.settings().locatesInFlight()
+        && !freeSlots.isEmpty();
+  }
+
+  private boolean holdsLeases() {
+    return !batches.isEmpty() || !open.isEmpty() || !leasesToRelease.isEmpty();
+  }
+
+  /**
+   * Whether to wait when the peer has no room: what takes its room may well be what this end has
+   * leased, or had when it asked.
+   */
+  private boolean mayWaitForRoom(BlockProgress block) {
+    boolean holdsMore = batches.size() > 1 || !open.isEmpty() || !leasesToRelease.isEmpty();
+    return (heldLeasesWhenAsked || holdsMore) && block.mayWaitForRoom();
   }
 
   private int locatesOpen() {
@@ -168,7 +193,8 @@ final class FetchSide implements ReadOperation.Listener {
   private void send(ControlSlot slot, int length, List<BlockProgress> blocks, long nowNs) {
     long deadline = nowNs + context.settings().requestTimeout().toNanos();
     OpenRequest request =
-        new OpenRequest(nextRequestId++, blocks, deadline, slot, () -> freeSlots.add(slot));
+        new OpenRequest(
+            nextRequestId++, blocks, deadline, holdsLeases(), () -> freeSlots.add(slot));
     open.add(request);
     sends.send(slot.chunk().region(), slot.chunk().regionOffset(), length, request);
   }
@@ -188,6 +214,7 @@ final class FetchSide implements ReadOperation.Listener {
   void onReleased(ByteBuffer message) {
     close(Release.decodeAnswer(message).requestId());
     releaseOpen = false;
+    waitingForRoom = false;
   }
 
   /** A LOCATED came. */
@@ -224,15 +251,18 @@ final class FetchSide implements ReadOperation.Listener {
       Located.Decoder located, OpenRequest request, ReadBatch batch, long nowNs) {
     BlockProgress[] blocks = request.blocks().toArray(new BlockProgress[0]);
     boolean[] told = new boolean[blocks.length];
+    heldLeasesWhenAsked = request.heldLeases();
     try {
       reader.read(located, blocks, told, batch);
     } finally {
-      for (int i = 0; i < blocks.length; i++) {
+      // In front, in their order: neighbours stay together, and so do the windows they lie in.
+      for (int i = blocks.length - 1; i >= 0; i--) {
         if (!told[i]) {
-          wanted.add(blocks[i]);
+          wanted.addFirst(blocks[i]);
         }
       }
     }
+    waitingForRoom |= reader.peerBusy();
     if (reader.poolEmpty() && !starved) {
       starved = true;
       starvedSinceNs = nowNs;

@@ -16,6 +16,7 @@ package org.sparkrdma.shuffle.transport;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.List;
+import java.util.function.Predicate;
 import org.sparkrdma.memory.RegisteredPool;
 import org.sparkrdma.shuffle.block.Segment;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
@@ -34,25 +35,36 @@ final class LocatedReader {
   private final Delivery delivery;
   private final ReadOperation.Listener listener;
   private final ArrayDeque<ReadOperation> unposted;
+  private final Predicate<BlockProgress> mayWaitForRoom;
   private boolean poolEmpty;
+  private boolean peerBusy;
 
   /**
    * @param unposted where READs go, in the order they are to be posted
+   * @param mayWaitForRoom whether a block for which the peer has no room is asked for again,
+   *     instead of going by TCP
    */
   LocatedReader(
       RegisteredPool sinks,
       Delivery delivery,
       ReadOperation.Listener listener,
-      ArrayDeque<ReadOperation> unposted) {
+      ArrayDeque<ReadOperation> unposted,
+      Predicate<BlockProgress> mayWaitForRoom) {
     this.sinks = sinks;
     this.delivery = delivery;
     this.listener = listener;
     this.unposted = unposted;
+    this.mayWaitForRoom = mayWaitForRoom;
   }
 
   /** Whether the last message found too little receive memory. */
   boolean poolEmpty() {
     return poolEmpty;
+  }
+
+  /** Whether the last message had blocks that now wait for room at the peer. */
+  boolean peerBusy() {
+    return peerBusy;
   }
 
   /**
@@ -64,6 +76,7 @@ final class LocatedReader {
    */
   void read(Located.Decoder message, BlockProgress[] blocks, boolean[] told, ReadBatch batch) {
     poolEmpty = false;
+    peerBusy = false;
     int pieces = 0;
     int before = 0;
     try (SinkCursor cursor = new SinkCursor(sinks)) {
@@ -77,6 +90,9 @@ final class LocatedReader {
         pieces++;
         if (message.kind() == Located.Kind.LOCATED) {
           readPiece(message, blocks[index], batch, cursor);
+        } else if (message.kind() == Located.Kind.BUSY && mayWaitForRoom.test(blocks[index])) {
+          peerBusy = true;
+          told[index] = false;
         } else {
           blocks[index] = fail(blocks[index], message.kind(), batch);
         }

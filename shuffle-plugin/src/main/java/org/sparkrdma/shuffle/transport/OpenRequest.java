@@ -20,25 +20,26 @@ final class OpenRequest implements Posted {
   private final long requestId;
   private final List<BlockProgress> blocks;
   private final long deadlineNs;
-  private final ControlSlot slot;
+  private final boolean heldLeases;
   private final Runnable slotFree;
   private boolean sent;
   private boolean answered;
 
   /**
    * @param blocks asked for; empty for a RELEASE
+   * @param heldLeases whether leases were held that this request does not give back
    * @param slotFree told when the slot may be used again: sent and answered
    */
   OpenRequest(
       long requestId,
       List<BlockProgress> blocks,
       long deadlineNs,
-      ControlSlot slot,
+      boolean heldLeases,
       Runnable slotFree) {
     this.requestId = requestId;
     this.blocks = blocks;
     this.deadlineNs = deadlineNs;
-    this.slot = slot;
+    this.heldLeases = heldLeases;
     this.slotFree = slotFree;
   }
 
@@ -54,8 +55,8 @@ final class OpenRequest implements Posted {
     return deadlineNs;
   }
 
-  ControlSlot slot() {
-    return slot;
+  boolean heldLeases() {
+    return heldLeases;
   }
 
   void answered() {

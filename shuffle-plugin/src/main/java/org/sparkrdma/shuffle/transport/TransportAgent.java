@@ -29,7 +29,9 @@ import org.sparkrdma.verbs.cm.ConnectionManager;
  * The one thread that owns the completion queue, the connection manager and everything of all
  * peers. It never calls Spark and never waits for anything but its completion channel.
  *
- * <p>Others hand it commands; {@link #doWork} is one turn and may be called by hand in tests.
+ * <p>While answers and READs are awaited it polls a little before it sleeps; an executor that only
+ * serves does not. Others hand it commands; {@link #doWork} is one turn and may be called by hand
+ * in tests.
  */
 final class TransportAgent implements Runnable, CompletionHandler {
   private static final Logger LOG = LoggerFactory.getLogger(TransportAgent.class);
@@ -50,6 +52,7 @@ final class TransportAgent implements Runnable, CompletionHandler {
   private Connector connector;
   private long nowNs;
   private long tickedNs;
+  private boolean fetching;
   private volatile boolean stopping;
 
   TransportAgent(
@@ -98,7 +101,7 @@ final class TransportAgent implements Runnable, CompletionHandler {
       try {
         if (doWork() > 0) {
           idleSinceNs = nowNs;
-        } else if (nowNs - idleSinceNs > settings.spin().toNanos()) {
+        } else if (!fetching || nowNs - idleSinceNs > settings.spin().toNanos()) {
           completions.arm();
           if (doWork() == 0) {
             channel.await(sleepNs());
@@ -166,6 +169,7 @@ final class TransportAgent implements Runnable, CompletionHandler {
     if (tick) {
       tickedNs = nowNs;
     }
+    fetching = false;
     for (int i = table.size() - 1; i >= 0; i--) {
       if (i < table.size()) {
         work += turn(table.get(i), tick);
@@ -186,6 +190,7 @@ final class TransportAgent implements Runnable, CompletionHandler {
   private int turn(PeerConnection connection, boolean tick) {
     if (connection.broken() == null && connection.state() == PeerConnection.State.ESTABLISHED) {
       connection.pump(nowNs);
+      fetching |= !connection.fetches().isIdle();
       if (tick) {
         BrokenConnection expired = connection.fetches().expired(nowNs);
         if (expired != null) {

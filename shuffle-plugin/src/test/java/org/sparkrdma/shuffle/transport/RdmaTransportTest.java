@@ -429,6 +429,27 @@ class RdmaTransportTest {
     assertThat(fetch(reader, server, blocks).reason(0)).isEqualTo(FallbackReason.POOL_EMPTY);
   }
 
+  @Test
+  void shouldWaitForItsOwnLeasesWhenThePeersBudgetIsFullOfThem() throws Exception {
+    TestExecutor reader = start(1);
+    // Control buffers take 320 KiB; what is left holds three windows of 1 MiB, for eight files.
+    TestExecutor server =
+        start(
+            new TestExecutor.Options(2).mode(ServeSettings.Mode.WINDOW).pinned(7L << 19, 1 << 19));
+    List<BlockRange> blocks = new ArrayList<>();
+    for (int map = 0; map < 8; map++) {
+      server.outputs().write(map, random, random.ints(40, 90_000, 90_001).toArray());
+    }
+    for (int partition = 0; partition < 40; partition++) {
+      for (int map = 0; map < 8; map++) {
+        blocks.add(block(map, partition, partition + 1));
+      }
+    }
+    assertRight(server, blocks, fetch(reader, server, blocks));
+    assertThat(server.count(Counter.WINDOWS_EVICTED)).isPositive();
+    assertThat(server.budget().pinnedBytes()).isLessThanOrEqualTo(7L << 19);
+  }
+
   private static void awaitCount(TestExecutor executor, Counter counter, long atLeast) {
     for (int i = 0; i < 100_000 && executor.count(counter) < atLeast; i++) {
       LockSupport.parkNanos(100_000);
