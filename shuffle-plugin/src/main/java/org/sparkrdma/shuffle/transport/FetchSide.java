@@ -23,9 +23,7 @@ import java.util.Set;
 import java.util.function.Consumer;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
-import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
-import org.sparkrdma.shuffle.wire.MalformedMessageException;
 import org.sparkrdma.shuffle.wire.Release;
 
 /**
@@ -43,20 +41,14 @@ final class FetchSide implements ReadOperation.Listener {
 
   private final TransportContext context;
   private final SendQueue sends;
-  private final ArrayDeque<ControlSlot> freeSlots;
+  private final OpenRequests requests;
   private final Consumer<BlockProgress> wantMore;
   private final LocatedReader reader;
 
   private final ArrayDeque<BlockProgress> wanted = new ArrayDeque<>();
-  private final List<OpenRequest> open = new ArrayList<>();
   private final Set<ReadBatch> batches = new LinkedHashSet<>();
   private final ArrayDeque<ReadOperation> unposted = new ArrayDeque<>();
-  private final ArrayDeque<Long> leasesToRelease = new ArrayDeque<>();
-  private final Locate.Encoder locateEncoder = new Locate.Encoder();
-  private final Release.Encoder releaseEncoder = new Release.Encoder();
   private int readsPosted;
-  private long nextRequestId = 1;
-  private boolean releaseOpen;
   private boolean heldLeasesWhenAsked;
   private boolean waitingForRoom;
   private boolean starved;
@@ -73,7 +65,7 @@ final class FetchSide implements ReadOperation.Listener {
       Consumer<BlockProgress> wantMore) {
     this.context = context;
     this.sends = sends;
-    this.freeSlots = new ArrayDeque<>(slots);
+    this.requests = new OpenRequests(context, sends, slots);
     this.wantMore = wantMore;
     this.reader =
         new LocatedReader(
@@ -85,33 +77,27 @@ final class FetchSide implements ReadOperation.Listener {
   }
 
   boolean isIdle() {
-    return wanted.isEmpty() && open.isEmpty() && batches.isEmpty();
+    return wanted.isEmpty() && requests.isEmpty() && batches.isEmpty();
   }
 
   /** Posts what can be posted; the caller flushes the send queue. */
   void pump(long nowNs) {
     postReads();
     waitingForRoom &= holdsLeases();
-    while (!wanted.isEmpty() && mayLocate()) {
+    while (!wanted.isEmpty() && !waitingForRoom && requests.mayLocate()) {
       if (starved && !sinksAgain(nowNs)) {
         break;
       }
-      sendLocate(nowNs);
+      requests.locate(wanted, nowNs, holdsLeases());
     }
     boolean noLocateSoon = wanted.isEmpty() || starved || waitingForRoom;
-    if (!leasesToRelease.isEmpty() && !releaseOpen && noLocateSoon && !freeSlots.isEmpty()) {
-      sendRelease(nowNs);
+    if (noLocateSoon && requests.mayRelease()) {
+      requests.release(nowNs);
     }
-  }
-
-  private boolean mayLocate() {
-    return !waitingForRoom
-        && locatesOpen() < context.settings().locatesInFlight()
-        && !freeSlots.isEmpty();
   }
 
   private boolean holdsLeases() {
-    return !batches.isEmpty() || !open.isEmpty() || !leasesToRelease.isEmpty();
+    return !batches.isEmpty() || requests.holdLeases();
   }
 
   /**
@@ -119,12 +105,8 @@ final class FetchSide implements ReadOperation.Listener {
    * leased, or had when it asked.
    */
   private boolean mayWaitForRoom(BlockProgress block) {
-    boolean holdsMore = batches.size() > 1 || !open.isEmpty() || !leasesToRelease.isEmpty();
+    boolean holdsMore = batches.size() > 1 || requests.holdLeases();
     return (heldLeasesWhenAsked || holdsMore) && block.mayWaitForRoom();
-  }
-
-  private int locatesOpen() {
-    return open.size() - (releaseOpen ? 1 : 0);
   }
 
   private void postReads() {
@@ -159,71 +141,16 @@ final class FetchSide implements ReadOperation.Listener {
     return starved;
   }
 
-  private void sendLocate(long nowNs) {
-    ControlSlot slot = freeSlots.poll();
-    locateEncoder.begin(slot.bytes(), nextRequestId);
-    while (!leasesToRelease.isEmpty() && locateEncoder.hasRoomForLease()) {
-      locateEncoder.lease(leasesToRelease.poll());
-    }
-    List<BlockProgress> asked = new ArrayList<>();
-    while (!wanted.isEmpty() && locateEncoder.hasRoomForBlock()) {
-      BlockProgress block = wanted.poll();
-      BlockRange range = block.range();
-      locateEncoder.block(
-          range.shuffleId(),
-          range.mapId(),
-          range.startReduceId(),
-          range.endReduceId(),
-          block.bytesRead());
-      asked.add(block);
-    }
-    send(slot, locateEncoder.finish(), asked, nowNs);
-  }
-
-  private void sendRelease(long nowNs) {
-    ControlSlot slot = freeSlots.poll();
-    releaseEncoder.begin(slot.bytes(), nextRequestId);
-    while (!leasesToRelease.isEmpty() && releaseEncoder.hasRoom()) {
-      releaseEncoder.lease(leasesToRelease.poll());
-    }
-    releaseOpen = true;
-    send(slot, releaseEncoder.finish(), List.of(), nowNs);
-  }
-
-  private void send(ControlSlot slot, int length, List<BlockProgress> blocks, long nowNs) {
-    long deadline = nowNs + context.settings().requestTimeout().toNanos();
-    OpenRequest request =
-        new OpenRequest(
-            nextRequestId++, blocks, deadline, holdsLeases(), () -> freeSlots.add(slot));
-    open.add(request);
-    sends.send(slot.chunk().region(), slot.chunk().regionOffset(), length, request);
-  }
-
-  private OpenRequest close(long requestId) {
-    for (int i = 0; i < open.size(); i++) {
-      if (open.get(i).requestId() == requestId) {
-        OpenRequest request = open.remove(i);
-        request.answered();
-        return request;
-      }
-    }
-    throw new MalformedMessageException("answer to nothing: requestId=" + requestId);
-  }
-
   /** A RELEASED came. */
   void onReleased(ByteBuffer message) {
-    close(Release.decodeAnswer(message).requestId());
-    releaseOpen = false;
+    requests.released(Release.decodeAnswer(message).requestId());
     waitingForRoom = false;
   }
 
   /** A LOCATED came. */
   void onLocated(ByteBuffer message, long nowNs) {
     Located.Decoder located = LocatedReader.decoder(message);
-    OpenRequest request = close(located.requestId());
-    if (request.blocks().isEmpty()) {
-      throw new MalformedMessageException("LOCATED as the answer to a RELEASE");
-    }
+    OpenRequest request = requests.located(located.requestId());
     long timeoutNs = context.settings().requestTimeout().toNanos();
     ReadBatch batch = new ReadBatch(located.leaseId(), nowNs + timeoutNs);
     batches.add(batch);
@@ -280,7 +207,7 @@ final class FetchSide implements ReadOperation.Listener {
   private void batchDone(ReadBatch batch) {
     batches.remove(batch);
     if (batch.leaseId() != 0) {
-      leasesToRelease.add(batch.leaseId());
+      requests.giveBack(batch.leaseId());
     }
     List<BlockProgress> whole = new ArrayList<>();
     for (ReadBatch.Part part : batch.parts()) {
@@ -301,10 +228,9 @@ final class FetchSide implements ReadOperation.Listener {
 
   /** What has not ended in time; null when all is well. */
   BrokenConnection expired(long nowNs) {
-    for (OpenRequest request : open) {
-      if (request.deadlineNs() - nowNs < 0) {
-        return new BrokenConnection(FallbackReason.TIMEOUT, "no answer in time", request.blocks());
-      }
+    OpenRequest unanswered = requests.expired(nowNs);
+    if (unanswered != null) {
+      return new BrokenConnection(FallbackReason.TIMEOUT, "no answer in time", unanswered.blocks());
     }
     for (ReadBatch batch : batches) {
       if (batch.deadlineNs() - nowNs < 0) {
@@ -325,13 +251,12 @@ final class FetchSide implements ReadOperation.Listener {
    */
   List<BlockProgress> abandon() {
     List<BlockProgress> left = new ArrayList<>(wanted);
-    open.forEach(request -> left.addAll(request.blocks()));
+    left.addAll(requests.abandon());
     for (ReadBatch batch : batches) {
       left.addAll(blocksOf(batch));
       batch.releaseSinks();
     }
     wanted.clear();
-    open.clear();
     batches.clear();
     unposted.clear();
     return left;
