@@ -1,0 +1,108 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.InputStream;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+
+@Timeout(60)
+class ReadAfterReleaseTest {
+  @TempDir private Path directory;
+
+  @Test
+  void shouldThrowAndHarmNobodyWhenABlockIsReadAfterItsLastRelease() throws Exception {
+    try (TestExecutor executor = new TestExecutor(directory, new TestExecutor.Options(1));
+        TestExecutor server = new TestExecutor(directory, new TestExecutor.Options(2))) {
+      server.outputs().write(1, new Random(3), 100_000);
+      ManagedBuffer block = fetch(executor, server);
+      InputStream begun = block.createInputStream();
+      assertThat(begun.readNBytes(10)).hasSize(10);
+      block.release();
+      assertThatThrownBy(begun::read).isInstanceOf(IllegalStateException.class);
+      assertThatThrownBy(block::createInputStream).isInstanceOf(IllegalStateException.class);
+      assertThatThrownBy(block::nioByteBuffer).isInstanceOf(IllegalStateException.class);
+      assertThatThrownBy(block::retain).isInstanceOf(IllegalStateException.class);
+      assertThatThrownBy(block::release).isInstanceOf(IllegalStateException.class);
+      // The memory serves the next block as if nothing had happened.
+      ManagedBuffer next = fetch(executor, server);
+      assertThat(next.createInputStream().readAllBytes())
+          .isEqualTo(server.outputs().expected(new BlockRange(0, 1, 0, 1)));
+      next.release();
+    }
+  }
+
+  @Test
+  void shouldKeepMemoryThatATaskStillHoldsWhenTheExecutorStops() throws Exception {
+    TestExecutor executor = new TestExecutor(directory, new TestExecutor.Options(1));
+    try (TestExecutor server = new TestExecutor(directory, new TestExecutor.Options(2))) {
+      server.outputs().write(1, new Random(3), 100_000);
+      ManagedBuffer block = fetch(executor, server);
+      executor.transport().close();
+      assertThat(block.createInputStream().readAllBytes())
+          .isEqualTo(server.outputs().expected(new BlockRange(0, 1, 0, 1)));
+      block.release();
+    } finally {
+      executor.close();
+    }
+  }
+
+  /** The block with a reference of its own. */
+  private static ManagedBuffer fetch(TestExecutor reader, TestExecutor server) throws Exception {
+    CompletableFuture<ManagedBuffer> fetched = new CompletableFuture<>();
+    reader
+        .transport()
+        .fetch(
+            server.endpoint(),
+            List.of(new BlockRange(0, 1, 0, 1)),
+            null,
+            new FetchHandler() {
+              @Override
+              public void onFetched(int index, ManagedBuffer buffer) {
+                fetched.complete(buffer.retain());
+              }
+
+              @Override
+              public void onFailed(int index, FallbackReason reason, String detail) {
+                fetched.completeExceptionally(new AssertionError(reason + " " + detail));
+              }
+
+              @Override
+              public void onSuspect(int index, SuspectBlock suspect) {
+                fetched.completeExceptionally(new AssertionError("suspect"));
+              }
+            });
+    ManagedBuffer buffer = fetched.get(30, TimeUnit.SECONDS);
+    while (!released(buffer)) {
+      Thread.onSpinWait();
+    }
+    return buffer;
+  }
+
+  /** Whether the transport has given its own reference back. */
+  private static boolean released(ManagedBuffer buffer) {
+    return buffer.toString().contains("references=1]");
+  }
+}
