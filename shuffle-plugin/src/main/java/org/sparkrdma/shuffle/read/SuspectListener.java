@@ -14,10 +14,6 @@
 package org.sparkrdma.shuffle.read;
 
 import java.io.IOException;
-import java.io.InputStream;
-import java.nio.ByteBuffer;
-import java.util.zip.CRC32C;
-import org.apache.spark.network.buffer.FileSegmentManagedBuffer;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.slf4j.Logger;
@@ -29,7 +25,6 @@ import org.sparkrdma.shuffle.transport.SuspectBlock;
 /** Compares a suspect block with what TCP brings, then hands that on. For one block. */
 final class SuspectListener implements BlockFetchingListener {
   private static final Logger log = LoggerFactory.getLogger(SuspectListener.class);
-  private static final int STEP_BYTES = 64 << 10;
 
   private final SuspectBlock suspect;
   private final BlockFetchingListener listener;
@@ -45,7 +40,7 @@ final class SuspectListener implements BlockFetchingListener {
   public void onBlockFetchSuccess(String blockId, ManagedBuffer buffer) {
     FallbackReason reason = FallbackReason.CORRUPT;
     try {
-      if (suspect.compare(buffer.size(), crc32c(buffer))) {
+      if (suspect.compare(buffer)) {
         reason = FallbackReason.CHECKSUM_UNUSABLE;
       } else {
         log.warn("RDMA brought other bytes than TCP, which are used: block={}", blockId);
@@ -61,22 +56,5 @@ final class SuspectListener implements BlockFetchingListener {
   public void onBlockFetchFailure(String blockId, Throwable failure) {
     counters.fellBack(FallbackReason.CORRUPT);
     listener.onBlockFetchFailure(blockId, failure);
-  }
-
-  /** Leaves the buffer as it is: a stream over Netty's moves its reader index. */
-  private static long crc32c(ManagedBuffer buffer) throws IOException {
-    CRC32C crc = new CRC32C();
-    if (!(buffer instanceof FileSegmentManagedBuffer)) {
-      ByteBuffer bytes = buffer.nioByteBuffer();
-      crc.update(bytes.duplicate());
-      return crc.getValue();
-    }
-    byte[] step = new byte[STEP_BYTES];
-    try (InputStream in = buffer.createInputStream()) {
-      for (int n = in.read(step); n >= 0; n = in.read(step)) {
-        crc.update(step, 0, n);
-      }
-    }
-    return crc.getValue();
   }
 }

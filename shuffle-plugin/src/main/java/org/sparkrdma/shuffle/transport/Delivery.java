@@ -24,6 +24,7 @@ import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.util.TransportConf;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.block.BlockSum;
 import org.sparkrdma.shuffle.block.BlockVerifier;
 import org.sparkrdma.shuffle.block.BlockVerifier.Verdict;
 import org.sparkrdma.shuffle.block.FetchedBlock;
@@ -136,7 +137,7 @@ final class Delivery {
     try {
       file = block.disk().finish();
       if (verdict == Verdict.MISMATCH) {
-        long crc = DiskBlock.crc32c(file);
+        long crc = BlockSum.crc32c(file);
         block.disk().discard();
         suspect(block, crc);
         return;

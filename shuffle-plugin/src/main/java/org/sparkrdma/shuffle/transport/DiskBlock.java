@@ -14,10 +14,8 @@
 package org.sparkrdma.shuffle.transport;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.util.List;
-import java.util.zip.CRC32C;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.DownloadFile;
 import org.apache.spark.network.shuffle.DownloadFileManager;
@@ -29,8 +27,6 @@ import org.sparkrdma.shuffle.block.Segment;
 
 /** A block on its way to a file of Spark's; owned by one delivery thread at a time. */
 final class DiskBlock {
-  private static final int STEP_BYTES = 64 << 10;
-
   private final DownloadFileManager files;
   private final DownloadFile file;
   private final DownloadFileWritableChannel channel;
@@ -75,18 +71,6 @@ final class DiskBlock {
     if (!files.registerTempFileToClean(file)) {
       file.delete();
     }
-  }
-
-  /** CRC32C of all that was written, which must have been finished. */
-  static long crc32c(ManagedBuffer finished) throws IOException {
-    CRC32C crc = new CRC32C();
-    byte[] step = new byte[STEP_BYTES];
-    try (InputStream in = finished.createInputStream()) {
-      for (int n = in.read(step); n >= 0; n = in.read(step)) {
-        crc.update(step, 0, n);
-      }
-    }
-    return crc.getValue();
   }
 
   /** Throws away what was written. */

@@ -157,7 +157,7 @@ final class PeerConnection {
    * @throws VerbsException when the device refuses
    */
   boolean prepare() throws VerbsException {
-    for (int i = 0; i < context.slotsPerConnection(); i++) {
+    for (int i = 0; i < context.settings().slotsPerConnection(); i++) {
       Optional<RegisteredChunk> chunk = context.control().tryTake();
       if (chunk.isEmpty()) {
         return false;
@@ -170,14 +170,14 @@ final class PeerConnection {
             new QueuePairSettings(
                 context.completions(),
                 context.completions(),
-                context.sendDepth(),
-                context.receiveDepth(),
+                context.settings().sendDepth(),
+                context.settings().receiveDepth(),
                 1,
                 0,
                 Set.of(AccessFlag.REMOTE_READ)));
-    sends = new SendQueue(queuePair, context.sendDepth(), WorkIds.sends(place));
-    int receives = context.receiveDepth();
-    int requests = receives + context.requestsOpen();
+    sends = new SendQueue(queuePair, context.settings().sendDepth(), WorkIds.sends(place));
+    int receives = context.settings().receiveDepth();
+    int requests = receives + context.settings().requestsOpen();
     fetches =
         new FetchSide(context, sends, slots.subList(receives, requests), peer::wantFromAnyThread);
     serves =
@@ -198,7 +198,8 @@ final class PeerConnection {
     receive.receive(WorkIds.receives(place) | slot.index());
     receive.local(slot.chunk().region(), slot.chunk().regionOffset(), slot.chunk().lengthBytes());
     if (!queuePair.postReceive(receive)) {
-      throw new IllegalStateException("receive queue full: depth=" + context.receiveDepth());
+      throw new IllegalStateException(
+          "receive queue full: depth=" + context.settings().receiveDepth());
     }
   }
 

@@ -121,13 +121,13 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     DeviceLimits limits = device.info().limits();
     domain = undo.push(device.allocateProtectionDomain());
     channel = undo.push(device.createCompletionChannel());
-    int perConnection = settings.readsInFlight() + 4 * (settings.locatesInFlight() + 1);
+    int perConnection = settings.sendDepth() + settings.receiveDepth();
     int connections =
         Math.min(settings.maxConnections(), limits.maxCompletionQueueDepth() / perConnection);
     completions = undo.push(device.createCompletionQueue(connections * perConnection, channel));
     manager = undo.push(device.createConnectionManager(channel));
     sinks = undo.push(sinkPool(device, domain, env.budget(), settings));
-    int slots = 4 * (settings.locatesInFlight() + 1);
+    int slots = settings.slotsPerConnection();
     control =
         undo.push(
             new RegisteredPool(

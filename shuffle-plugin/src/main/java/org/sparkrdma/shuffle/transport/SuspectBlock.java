@@ -13,7 +13,10 @@
  */
 package org.sparkrdma.shuffle.transport;
 
+import java.io.IOException;
 import java.util.function.Consumer;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.sparkrdma.shuffle.block.BlockSum;
 
 /**
  * A block that RDMA brought and whose recorded checksum does not match. Spark's sums are not always
@@ -36,11 +39,16 @@ public final class SuspectBlock {
   }
 
   /**
-   * TCP has brought the block.
+   * TCP has brought the block; its buffer stays as it is.
    *
    * @return whether it is the same; then the recorded checksum was wrong and not the READ
+   * @throws IOException when the buffer cannot be read
    */
-  public boolean compare(long tcpBytes, long tcpCrc32c) {
+  public boolean compare(ManagedBuffer tcp) throws IOException {
+    return compare(tcp.size(), BlockSum.crc32c(tcp));
+  }
+
+  boolean compare(long tcpBytes, long tcpCrc32c) {
     boolean same = tcpBytes == sizeBytes && tcpCrc32c == crc32c;
     verdict.accept(same);
     return same;

@@ -42,25 +42,4 @@ record TransportContext(
     Delivery delivery,
     ShuffleCounters counters,
     Consumer<Runnable> agent,
-    LongSupplier nanoClock) {
-
-  /** Requests that one connection may have open: W LOCATEs and a RELEASE. */
-  int requestsOpen() {
-    return settings.locatesInFlight() + 1;
-  }
-
-  /** Depth of a send queue: READs, own requests and answers. */
-  int sendDepth() {
-    return settings.readsInFlight() + 2 * requestsOpen();
-  }
-
-  /** Depth of a receive queue: the peer's requests and its answers. */
-  int receiveDepth() {
-    return 2 * requestsOpen();
-  }
-
-  /** Control buffers of one connection. */
-  int slotsPerConnection() {
-    return receiveDepth() + 2 * requestsOpen();
-  }
-}
+    LongSupplier nanoClock) {}

@@ -47,4 +47,24 @@ public record TransportSettings(
     int maxConnections,
     int deliveryThreads,
     boolean verify,
-    Duration spin) {}
+    Duration spin) {
+  /** Requests that one connection may have open: W LOCATEs and a RELEASE. */
+  int requestsOpen() {
+    return locatesInFlight + 1;
+  }
+
+  /** Depth of a send queue: READs, own requests and answers. */
+  int sendDepth() {
+    return readsInFlight + 2 * requestsOpen();
+  }
+
+  /** Depth of a receive queue: the peer's requests and its answers. */
+  int receiveDepth() {
+    return 2 * requestsOpen();
+  }
+
+  /** Control buffers of one connection. */
+  int slotsPerConnection() {
+    return receiveDepth() + 2 * requestsOpen();
+  }
+}
