@@ -17,8 +17,8 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
- * A file in memory, of any length, seen through bounded buffers. What Java 17 cannot do, unmapping
- * at close, an implementation for a newer Java may.
+ * A file in memory, of any length, seen through bounded buffers. Java 17 cannot unmap at close, the
+ * implementation for Java 22 does.
  */
 interface Mapping extends AutoCloseable {
   /** A new little-endian buffer over part of it; the range must lie inside. */

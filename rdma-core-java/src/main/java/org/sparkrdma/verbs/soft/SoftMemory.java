@@ -82,8 +82,7 @@ final class SoftMemory implements HostMemory {
     try {
       channel = PrivateFiles.create(file);
       PrivateFiles.fillWithZeros(channel, lengthBytes);
-      return new SoftMemory(
-          device, file, fileId, lengthBytes, new MappedWindows(channel, lengthBytes));
+      return new SoftMemory(device, file, fileId, lengthBytes, Mappings.of(channel, lengthBytes));
     } catch (IOException | OutOfMemoryError e) {
       undo(channel, file, e);
       throw new VerbsException(

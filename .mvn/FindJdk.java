@@ -1,0 +1,88 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+
+/**
+ * Prints the home of a JDK of at least the given feature version, or nothing: the one that runs
+ * this if it will do, else the one that JAVA22_HOME or a JAVA_HOME_25_X64 names, else the oldest
+ * that is good enough in the usual places. Run as {@code java FindJdk.java 22}.
+ */
+final class FindJdk {
+  private static final List<String> PLACES =
+      List.of(
+          "/usr/lib/jvm",
+          "/usr/java",
+          "/opt/java",
+          "/Library/Java/JavaVirtualMachines",
+          "~/.sdkman/candidates/java",
+          "~/.jdks",
+          "~/.asdf/installs/java");
+
+  public static void main(String[] arguments) throws IOException {
+    int least = Integer.parseInt(arguments[0]);
+    List<Path> named = new ArrayList<>();
+    named.add(Path.of(System.getProperty("java.home")));
+    for (Map.Entry<String, String> entry : new TreeMap<>(System.getenv()).entrySet()) {
+      if (entry.getKey().matches("JAVA_?[0-9]+_HOME|JAVA_HOME_[0-9]+(_\\w+)?")) {
+        named.add(Path.of(entry.getValue()));
+      }
+    }
+    for (Path home : named) {
+      if (version(home) >= least) {
+        System.out.print(home);
+        return;
+      }
+    }
+    TreeMap<Integer, Path> found = new TreeMap<>();
+    for (String place : PLACES) {
+      Path directory = Path.of(place.replaceFirst("^~", System.getProperty("user.home")));
+      if (Files.isDirectory(directory)) {
+        try (Stream<Path> homes = Files.list(directory)) {
+          homes
+              .sorted()
+              .map(home -> Files.isDirectory(home.resolve("Contents/Home")) ? home.resolve("Contents/Home") : home)
+              .forEach(home -> found.putIfAbsent(version(home), home));
+        }
+      }
+    }
+    Map.Entry<Integer, Path> best = found.ceilingEntry(least);
+    if (best != null) {
+      System.out.print(best.getValue());
+    }
+  }
+
+  /** The feature version of the JDK there; 0 when there is none with a compiler. */
+  private static int version(Path home) {
+    Path release = home.resolve("release");
+    if (!Files.isExecutable(home.resolve("bin/javac")) || !Files.isReadable(release)) {
+      return 0;
+    }
+    try (var reader = Files.newBufferedReader(release)) {
+      var properties = new Properties();
+      properties.load(reader);
+      String version = properties.getProperty("JAVA_VERSION", "0").replace("\"", "");
+      return Runtime.Version.parse(version).feature();
+    } catch (IOException | IllegalArgumentException e) {
+      return 0;
+    }
+  }
+}

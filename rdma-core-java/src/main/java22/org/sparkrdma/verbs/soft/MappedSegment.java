@@ -1,0 +1,89 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.soft;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * A mapping for Java 22 and newer: one segment of any length, unmapped at close. A slice used after
+ * that throws {@link IllegalStateException}.
+ */
+final class MappedSegment implements Mapping {
+  private static final int STRIDE_SHIFT = 30;
+
+  /** The longest buffer over a segment that the JDK makes. */
+  private static final int LONGEST_BYTES = Integer.MAX_VALUE - 8;
+
+  private static final long PATIENCE_NS = 10_000_000_000L;
+  private static final long PAUSE_NS = 100_000;
+
+  private final FileChannel channel;
+  private final Arena arena = Arena.ofShared();
+  private final MemorySegment segment;
+
+  /** Of just under 2 GiB, beginning every 1 GiB, as {@link MappedWindows} has them. */
+  private final ByteBuffer[] views;
+
+  /** Maps the first {@code lengthBytes} of the file and keeps the channel until close. */
+  MappedSegment(FileChannel channel, long lengthBytes) throws IOException {
+    this.channel = channel;
+    try {
+      segment = channel.map(FileChannel.MapMode.READ_WRITE, 0, lengthBytes, arena);
+    } catch (IOException | RuntimeException | Error e) {
+      arena.close();
+      throw e;
+    }
+    views = new ByteBuffer[(int) (((lengthBytes - 1) >>> STRIDE_SHIFT) + 1)];
+    for (int i = 0; i < views.length; i++) {
+      long start = (long) i << STRIDE_SHIFT;
+      views[i] = slice(start, (int) Math.min(LONGEST_BYTES, lengthBytes - start));
+    }
+  }
+
+  @Override
+  public ByteBuffer slice(long offset, int lengthBytes) {
+    return segment.asSlice(offset, lengthBytes).asByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
+  }
+
+  @Override
+  public ByteBuffer view(long offset, int lengthBytes) {
+    ByteBuffer view = views[(int) (offset >>> STRIDE_SHIFT)];
+    int at = (int) (offset & ((1L << STRIDE_SHIFT) - 1));
+    return view.limit(at + lengthBytes).position(at);
+  }
+
+  /** Waits for system calls that are at work on a slice just now; they are short. */
+  @Override
+  public void close() throws IOException {
+    channel.close();
+    long deadline = System.nanoTime() + PATIENCE_NS;
+    while (true) {
+      try {
+        arena.close();
+        return;
+      } catch (IllegalStateException e) {
+        if (System.nanoTime() - deadline > 0) {
+          throw e;
+        }
+        LockSupport.parkNanos(PAUSE_NS);
+      }
+    }
+  }
+}

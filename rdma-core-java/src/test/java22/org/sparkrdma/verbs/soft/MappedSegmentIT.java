@@ -1,0 +1,89 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.soft;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The mapping that the packaged jar takes on Java 22 and newer. */
+class MappedSegmentIT {
+  private static final long LONG = (5L << 30) + 4_096;
+
+  @TempDir private Path directory;
+
+  @Test
+  void shouldBeTakenFromTheMultiReleasePart() throws IOException {
+    try (Mapping mapping = Mappings.of(file(4_096), 4_096)) {
+      assertThat(mapping).isInstanceOf(MappedSegment.class);
+    }
+  }
+
+  @Test
+  void shouldReachEveryByteOfALongFile() throws IOException {
+    try (Mapping mapping = Mappings.of(file(LONG), LONG)) {
+      mapping.slice(LONG - 8, 8).putLong(0, 42);
+      ByteBuffer across = mapping.slice((2L << 30) - 4, 8);
+      across.putInt(0, 7).putInt(4, 9);
+
+      assertThat(mapping.view(LONG - 8, 8).getLong()).isEqualTo(42);
+      assertThat(mapping.view((2L << 30) - 4, 4).getInt()).isEqualTo(7);
+      assertThat(mapping.view(2L << 30, 4).getInt()).isEqualTo(9);
+    }
+  }
+
+  @Test
+  void shouldUnmapAtClose() throws IOException {
+    FileChannel channel = file(4_096);
+    Mapping mapping = Mappings.of(channel, 4_096);
+    assertThat(mappings()).isPositive();
+
+    mapping.close();
+
+    assertThat(mappings()).isZero();
+    assertThat(channel.isOpen()).isFalse();
+  }
+
+  @Test
+  void shouldThrowWhenASliceIsReadAfterClose() throws IOException {
+    Mapping mapping = Mappings.of(file(4_096), 4_096);
+    ByteBuffer slice = mapping.slice(0, 8);
+
+    mapping.close();
+
+    assertThatThrownBy(() -> slice.get(0)).isInstanceOf(IllegalStateException.class);
+  }
+
+  private FileChannel file(long lengthBytes) throws IOException {
+    Path file = Files.createTempFile(directory, "mapped", ".bin");
+    FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE);
+    channel.write(ByteBuffer.wrap(new byte[] {0}), lengthBytes - 1);
+    return channel;
+  }
+
+  private long mappings() throws IOException {
+    try (Stream<String> lines = Files.lines(Path.of("/proc/self/maps"))) {
+      return lines.filter(line -> line.contains(directory.toString())).count();
+    }
+  }
+}
