@@ -29,6 +29,7 @@ final class Suites {
           "CodecsSuite",
           "BlockSizesSuite",
           "ConcurrentJobsSuite",
+          "SchedulingSuite",
           "FaultsSuite",
           "ExecutorLossSuite",
           "LifetimeSuite",

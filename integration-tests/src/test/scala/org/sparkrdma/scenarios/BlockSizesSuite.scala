@@ -13,28 +13,37 @@
  */
 package org.sparkrdma.scenarios
 
+import org.apache.spark.SparkConf
+
 /** Blocks at both ends: a million tiny ones, and one beyond every 32-bit length. */
 final class BlockSizesSuite extends ScenarioSuite {
   private val Side = 1_000
 
   test("should read 1,000 x 1,000 small blocks") {
+    val expected = SparkCluster.run(Clusters.vanilla())(c => Jobs.smallBlocks(c.sc, Side, Side))
     SparkCluster.run(Clusters.soft()) { cluster =>
       val (result, traffic) = cluster.trafficOf(Jobs.smallBlocks(cluster.sc, Side, Side))
-      assert(result === Seq.fill(Side)(Side -> Side * (Side - 1) / 2))
+      assert(result === expected)
       assertAllByRead(traffic)
       assertNothingRetried(cluster)
     }
   }
 
   test("should read one block of 2.5 GiB to disk") {
-    SparkCluster.run(Clusters.soft().set("spark.shuffle.compress", "false")) { cluster =>
+    def read(cluster: SparkCluster) = {
       val (writer, reader) = LargeBlock.locations(cluster.sc)
-      val (result, traffic) = cluster.trafficOf(LargeBlock.read(cluster.sc, writer, reader))
-      assert(result === LargeBlock.Expected)
+      cluster.trafficOf(LargeBlock.read(cluster.sc, writer, reader))
+    }
+    val expected = SparkCluster.run(uncompressed(Clusters.vanilla()))(read(_)._1)
+    SparkCluster.run(uncompressed(Clusters.soft())) { cluster =>
+      val (result, traffic) = read(cluster)
+      assert(result === expected)
       assertAllByRead(traffic)
       assert(traffic.remoteBytesRead > LargeBlock.Bytes)
       assert(cluster.log.remoteBytesReadToDisk === traffic.remoteBytesRead)
       assertNothingRetried(cluster)
     }
   }
+
+  private def uncompressed(conf: SparkConf): SparkConf = conf.set("spark.shuffle.compress", "false")
 }

@@ -21,7 +21,7 @@ final class FaultsSuite extends ScenarioSuite {
   private val Maps = 12
   private val Reducers = 12
   private val Records = 20
-  private val Expected = Seq.fill(Reducers)(Maps * Records -> Maps * Records * (Records - 1) / 2)
+  private lazy val expected = SparkCluster.run(Clusters.vanilla())(blocks)
 
   private val Timeout = "1s"
 
@@ -87,9 +87,10 @@ final class FaultsSuite extends ScenarioSuite {
 
   for (fault <- faults) {
     test(s"should bring every block, and retry nothing, when ${fault.name}") {
+      assert(expected.size === Reducers)
       SparkCluster.run(underFault(fault)) { cluster =>
         val (result, traffic) = cluster.trafficOf(blocks(cluster))
-        assert(result === Expected)
+        assert(result === expected)
         assertSameAsSpark(traffic)
         assertNothingRetried(cluster)
         val reasons = traffic.fallbacks.keySet
@@ -103,9 +104,10 @@ final class FaultsSuite extends ScenarioSuite {
   }
 
   test("should copy blocks into registered memory when files are not to be registered") {
+    assert(expected.size === Reducers)
     SparkCluster.run(Clusters.soft().set("spark.shuffle.rdma.serve", "copy")) { cluster =>
       val (result, traffic) = cluster.trafficOf(blocks(cluster))
-      assert(result === Expected)
+      assert(result === expected)
       assertAllByRead(traffic)
       assert(traffic.counter("serve.pieces.copy") > 0, traffic)
       assert(traffic.counter("serve.pieces.window") === 0, traffic)
@@ -113,9 +115,10 @@ final class FaultsSuite extends ScenarioSuite {
   }
 
   test("should bring every block when hardly any memory may be pinned") {
+    assert(expected.size === Reducers)
     SparkCluster.run(Clusters.soft().set("spark.shuffle.rdma.pinned.max", "1m")) { cluster =>
       val (result, traffic) = cluster.trafficOf(blocks(cluster))
-      assert(result === Expected)
+      assert(result === expected)
       assertSameAsSpark(traffic)
       assertNothingRetried(cluster)
     }

@@ -27,8 +27,6 @@ private[scenarios] object LargeBlock {
   /** The least that must travel. */
   val Bytes: Long = Records.toLong * RecordBytes
 
-  val Expected: Seq[(Long, Long)] = Seq(Records.toLong -> Records.toLong * (Records - 1) / 2)
-
   /** Writes the block on one executor and reads it on the other: records and sum of numbers. */
   def read(sc: SparkContext, writer: String, reader: String): Seq[(Long, Long)] = {
     val mapped = sc

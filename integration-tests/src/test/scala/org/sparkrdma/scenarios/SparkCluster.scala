@@ -13,6 +13,8 @@
  */
 package org.sparkrdma.scenarios
 
+import java.nio.file.Files
+
 import scala.jdk.CollectionConverters._
 
 import org.apache.spark.SparkConf
@@ -79,16 +81,30 @@ private[scenarios] final class SparkCluster private (val spark: SparkSession, co
 
 private[scenarios] object SparkCluster {
   private val Executors = 2
+  private val Hosts = Seq("127.0.0.1", "127.0.0.2")
 
   /** Starts a cluster and waits for both executors. */
-  def start(conf: SparkConf): SparkCluster = {
-    val cores = conf.get("spark.master").stripPrefix("local-cluster[2,").takeWhile(_.isDigit).toInt
+  def start(conf: SparkConf): SparkCluster =
+    start(conf, conf.get("spark.master").stripPrefix("local-cluster[2,").takeWhile(_.isDigit).toInt)
+
+  private def start(conf: SparkConf, cores: Int): SparkCluster = {
     require(SparkSession.getDefaultSession.isEmpty, "another cluster is running")
     val spark = SparkSession.builder().config(conf).getOrCreate()
     SparkInternals.awaitExecutors(spark.sparkContext, Executors)
     val cluster = new SparkCluster(spark, Executors * cores)
     spark.sparkContext.addSparkListener(cluster.log)
     cluster
+  }
+
+  /** As `run`, with executors on what Spark takes for two hosts. */
+  def runOnTwoHosts[T](conf: SparkConf, coresEach: Int)(body: SparkCluster => T): T = {
+    val directory = Files.createTempDirectory("workers").toString
+    val standalone = new StandaloneCluster(conf, coresEach, directory, Hosts.asJava)
+    try {
+      val cluster = start(conf.clone().setMaster(standalone.url), coresEach)
+      try body(cluster)
+      finally cluster.close()
+    } finally standalone.close()
   }
 
   def run[T](conf: SparkConf)(body: SparkCluster => T): T = {

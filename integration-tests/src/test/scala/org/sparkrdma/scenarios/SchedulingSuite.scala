@@ -1,0 +1,102 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.scenarios
+
+import java.util.concurrent.atomic.AtomicInteger
+import java.util.concurrent.locks.LockSupport
+
+import org.apache.spark.BarrierTaskContext
+import org.apache.spark.SparkContext
+import org.apache.spark.TaskContext
+import org.apache.spark.TaskKilledException
+import org.apache.spark.scheduler.SparkListener
+import org.apache.spark.scheduler.SparkListenerSpeculativeTaskSubmitted
+
+/** Stages that Spark schedules in ways of their own. */
+final class SchedulingSuite extends ScenarioSuite {
+  private val Pause = 1_000_000L
+
+  test("should read by READ in a barrier stage what vanilla Spark reads") {
+    val expected = SparkCluster.run(Clusters.vanilla(coresEach = 2))(c => barrierStage(c.sc))
+    SparkCluster.run(Clusters.soft(coresEach = 2)) { cluster =>
+      val (result, traffic) = cluster.trafficOf(barrierStage(cluster.sc))
+      assert(result === expected)
+      assertAllByRead(traffic)
+      assertNothingRetried(cluster)
+    }
+  }
+
+  test("should give the same answer when a reading task is run a second time elsewhere") {
+    val conf = Clusters
+      .soft(coresEach = 2)
+      .set("spark.speculation", "true")
+      .set("spark.speculation.interval", "100ms")
+      .set("spark.speculation.minTaskRuntime", "100ms")
+      .set("spark.speculation.quantile", "0.5")
+      .set("spark.speculation.multiplier", "1.1")
+    val expected = SparkCluster.run(Clusters.vanilla())(c => Jobs.reduced(c.sc).collect().toSet)
+    SparkCluster.runOnTwoHosts(conf, coresEach = 2) { cluster =>
+      val copies = new Copies
+      cluster.sc.addSparkListener(copies)
+      val (result, traffic) = cluster.trafficOf(oneStuckReader(cluster.sc))
+      assert(result.toSet === expected)
+      assert(copies.count > 0)
+      assert(traffic.rdmaBytes > 0, traffic)
+      assert(traffic.fallbacks.isEmpty, traffic)
+      assert(cluster.log.retriedStages === 0)
+    }
+  }
+
+  private def barrierStage(sc: SparkContext): Set[(Int, Long)] =
+    Jobs
+      .reduced(sc)
+      .barrier()
+      .mapPartitions { fetched =>
+        val records = fetched.toList
+        BarrierTaskContext.get().barrier()
+        records.iterator
+      }
+      .collect()
+      .toSet
+
+  /** The first attempt at a partition reads a record and then waits until it is killed. */
+  private def oneStuckReader(sc: SparkContext): Seq[(Int, Long)] = {
+    val pause = Pause
+    Jobs
+      .reduced(sc)
+      .mapPartitions { fetched =>
+        val task = TaskContext.get()
+        val first = fetched.next()
+        while (task.partitionId() == 0 && task.attemptNumber() == 0) {
+          LockSupport.parkNanos(pause)
+          if (task.isInterrupted()) {
+            throw new TaskKilledException
+          }
+        }
+        Iterator(first) ++ fetched
+      }
+      .collect()
+      .toSeq
+  }
+
+  private final class Copies extends SparkListener {
+    private val submitted = new AtomicInteger
+
+    def count: Int = submitted.get
+
+    override def onSpeculativeTaskSubmitted(event: SparkListenerSpeculativeTaskSubmitted): Unit = {
+      submitted.incrementAndGet(): Unit
+    }
+  }
+}
