@@ -41,7 +41,7 @@ final class RdmaPolicy {
         objections.add(
             key
                 + "=true asks for encryption and RDMA carries blocks as they are stored; set"
-                + " spark.io.encryption.enabled=true, or spark.shuffle.rdma.trustedFabric=true if"
+                + " spark.io.encryption.enabled=true, or spark.shuffle.rdma.fabric.trusted=true if"
                 + " the fabric is trusted");
       }
     }

@@ -13,8 +13,6 @@
  */
 package org.sparkrdma.shuffle;
 
-import java.io.IOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.security.SecureRandom;
 import org.apache.spark.SparkEnv;
@@ -47,7 +45,7 @@ final class RdmaTransportFactory implements TransportFactory {
                 new SparkMapOutputs(parts.resolver(), env.conf()),
                 SparkTransportConf.fromSparkConf(
                     env.conf(), "shuffle", 0, Option.empty(), Option.empty()),
-                new InetSocketAddress(listenAddress(parts), parts.settings().port()),
+                new InetSocketAddress(parts.address(), parts.settings().listenPort()),
                 address ->
                     new Endpoint(
                         env.executorId(),
@@ -60,22 +58,6 @@ final class RdmaTransportFactory implements TransportFactory {
                 parts.counters(),
                 System::nanoTime));
     return new Running(transport);
-  }
-
-  private static InetAddress listenAddress(Parts parts) throws VerbsException {
-    String wanted =
-        parts
-            .settings()
-            .address()
-            .orElseGet(() -> parts.env().blockManager().blockManagerId().host());
-    try {
-      return parts.settings().address().isPresent()
-          ? ListenAddress.find(wanted)
-          : InetAddress.getByName(wanted);
-    } catch (IOException | NumberFormatException e) {
-      throw new VerbsException(
-          "listen", "cannot listen: address=" + wanted + ": " + e.getMessage(), e);
-    }
   }
 
   /** The transport as the runtime sees it. */

@@ -13,6 +13,8 @@
  */
 package org.sparkrdma.shuffle;
 
+import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -21,11 +23,13 @@ import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.shuffle.device.DeviceChoice;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.settings.MachineMemory;
 import org.sparkrdma.shuffle.settings.PinnedLimit;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.verbs.Verbs;
+import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.Transport;
 
@@ -86,7 +90,7 @@ final class RuntimeStart {
         choice.engine().close();
         return Optional.empty();
       }
-      return Optional.of(startOn(OpenedDevice.open(choice.engine(), settings.device())));
+      return Optional.of(startOn(open(choice.engine())));
     } catch (VerbsException | IllegalArgumentException e) {
       reasons.add(e.getMessage());
     } catch (RuntimeException | LinkageError e) {
@@ -94,6 +98,37 @@ final class RuntimeStart {
       reasons.add(e.toString());
     }
     return Optional.empty();
+  }
+
+  private OpenedDevice open(VerbsEngine engine) throws VerbsException {
+    String host = env.blockManager().blockManagerId().host();
+    InetAddress sparkHost;
+    try {
+      sparkHost = InetAddress.getByName(host);
+    } catch (UnknownHostException e) {
+      engine.close();
+      throw new VerbsException("listen", "Spark's own host has no address: host=" + host, e);
+    }
+    // Executors are numbered in the order in which they came, so neighbours differ.
+    OpenedDevice opened =
+        OpenedDevice.open(engine, settings.device(sparkHost, spread(env.executorId())));
+    DeviceChoice choice = opened.choice();
+    log.info(
+        "RDMA uses device {} port {} of engine {} at {}: {}",
+        choice.device(),
+        choice.port(),
+        engine.name(),
+        choice.address().getHostAddress(),
+        choice.why());
+    return opened;
+  }
+
+  private static int spread(String executorId) {
+    try {
+      return Integer.parseInt(executorId);
+    } catch (NumberFormatException e) {
+      return executorId.hashCode();
+    }
   }
 
   private RunningParts startOn(OpenedDevice opened) throws VerbsException {
@@ -107,7 +142,14 @@ final class RuntimeStart {
       RunningTransport transport =
           factory.start(
               new TransportFactory.Parts(
-                  env, resolver, settings, limit.bytes(), budget, opened.device(), counters));
+                  env,
+                  resolver,
+                  settings,
+                  limit.bytes(),
+                  budget,
+                  opened.device(),
+                  opened.choice().address(),
+                  counters));
       started = true;
       return new RunningParts(transport, budget, opened);
     } finally {

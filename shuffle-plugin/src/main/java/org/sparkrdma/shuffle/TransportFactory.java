@@ -13,6 +13,7 @@
  */
 package org.sparkrdma.shuffle;
 
+import java.net.InetAddress;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.sparkrdma.memory.PinnedBudget;
@@ -41,6 +42,7 @@ interface TransportFactory {
    * @param pinnedMaxBytes limit of the budget
    * @param budget the one account of pinned bytes
    * @param device open
+   * @param address on the device, where peers connect
    * @param counters of this executor
    */
   record Parts(
@@ -50,5 +52,6 @@ interface TransportFactory {
       long pinnedMaxBytes,
       PinnedBudget budget,
       Device device,
+      InetAddress address,
       ShuffleCounters counters) {}
 }

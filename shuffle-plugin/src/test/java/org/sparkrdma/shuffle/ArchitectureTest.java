@@ -53,7 +53,8 @@ class ArchitectureTest {
     "block, metrics",
     "serve, 'metrics wire'",
     "transport, 'metrics wire directory block serve'",
-    "settings, 'transport serve'",
+    "device, ''",
+    "settings, 'device transport serve'",
     "read, 'metrics directory transport spark settings'",
   })
   void shouldKnowOnlyWhatLiesBelow(String name, String known) {

@@ -14,6 +14,7 @@
 package org.sparkrdma.shuffle;
 
 import java.lang.reflect.Proxy;
+import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -64,7 +65,9 @@ final class FakeEngine implements VerbsEngine {
             1,
             null,
             Set.of(),
-            List.of(new PortInfo(1, state, 4_096, List.of()))));
+            List.of(
+                new PortInfo(
+                    1, state, 4_096, List.of(), List.of(InetAddress.getLoopbackAddress())))));
   }
 
   @Override

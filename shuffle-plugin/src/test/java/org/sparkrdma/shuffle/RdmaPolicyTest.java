@@ -38,7 +38,7 @@ class RdmaPolicyTest {
       })
   void shouldNotCarryReadableBytesWhereEncryptionIsAskedFor(String key) {
     conf.set(key, "true");
-    assertObjections().singleElement().asString().contains(key, "trustedFabric");
+    assertObjections().singleElement().asString().contains(key, "fabric.trusted");
   }
 
   @Test
@@ -50,7 +50,7 @@ class RdmaPolicyTest {
   @Test
   void shouldBelieveTheAdministratorThatTheFabricIsTrusted() {
     conf.set("spark.network.crypto.enabled", "true")
-        .set("spark.shuffle.rdma.trustedFabric", "true");
+        .set("spark.shuffle.rdma.fabric.trusted", "true");
     assertObjections().isEmpty();
   }
 

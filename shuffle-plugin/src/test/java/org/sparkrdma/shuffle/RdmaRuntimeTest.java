@@ -128,7 +128,7 @@ class RdmaRuntimeTest {
     RdmaRuntime runtime = runtime(down, parts -> down.transport(), List.of());
     runtime.start();
     assertThatThrownBy(() -> runtime.require(WAIT))
-        .hasMessageContaining("fake0 has no active port");
+        .hasMessageContaining("fake0 port 1 is not active: state=DOWN");
     runtime.close();
     assertThat(down.closed()).containsExactly("engine");
   }

@@ -13,6 +13,7 @@
  */
 package org.sparkrdma.verbs.device;
 
+import java.net.InetAddress;
 import java.util.List;
 
 /**
@@ -21,10 +22,14 @@ import java.util.List;
  * @param number counted from 1
  * @param state only {@link PortState#ACTIVE} ports carry data
  * @param activeMtuBytes the path MTU in use
- * @param gids its addresses
+ * @param gids its GID table, without empty entries
+ * @param addresses of this host that the connection manager reaches by this port; with RoCE those
+ *     in the GID table, with iWARP and InfiniBand those of its network interface
  */
-public record PortInfo(int number, PortState state, int activeMtuBytes, List<Gid> gids) {
+public record PortInfo(
+    int number, PortState state, int activeMtuBytes, List<Gid> gids, List<InetAddress> addresses) {
   public PortInfo {
+    addresses = List.copyOf(addresses);
     gids = List.copyOf(gids);
   }
 }

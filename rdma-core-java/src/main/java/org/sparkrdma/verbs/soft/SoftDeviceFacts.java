@@ -53,7 +53,7 @@ final class SoftDeviceFacts {
         host.bootId().getMostSignificantBits(),
         limits(settings),
         capabilities,
-        List.of(new PortInfo(1, PortState.ACTIVE, MTU_BYTES, gids())));
+        List.of(port(gids())));
   }
 
   private static DeviceLimits limits(SoftSettings settings) {
@@ -69,6 +69,11 @@ final class SoftDeviceFacts {
         MAX_READS_IN_FLIGHT,
         settings.maxInlineBytes(),
         SoftDevice.MAX_PRIVATE_DATA_BYTES);
+  }
+
+  private static PortInfo port(List<Gid> gids) {
+    return new PortInfo(
+        1, PortState.ACTIVE, MTU_BYTES, gids, gids.stream().map(Gid::address).toList());
   }
 
   private static List<Gid> gids() throws VerbsException {

@@ -35,7 +35,7 @@ final class FormerSettings {
     REPLACEMENTS.put("preAllocateBuffers", "not needed: receive memory is pooled");
     REPLACEMENTS.put("collectShuffleReaderStats", "not needed: see the metrics source rdma");
     REPLACEMENTS.put("driverPort", "not needed: peers are found through Spark's own driver port");
-    REPLACEMENTS.put("executorPort", replacedBy("port"));
+    REPLACEMENTS.put("executorPort", replacedBy("listen.port"));
     REPLACEMENTS.put("rdmaCmEventTimeout", replacedBy("connect.timeout"));
     REPLACEMENTS.put("teardownListenTimeout", "not needed");
     REPLACEMENTS.put("resolvePathTimeout", replacedBy("connect.timeout"));

@@ -31,12 +31,35 @@ public enum ShuffleSetting {
       ValueType.choice("auto", "ibverbs", "disni", "soft"),
       "The verbs engine. `auto` takes the first that finds a device, never `soft`, which is a"
           + " loopback device for tests and demos on one host."),
-  /** Which device. */
+  /** Which devices. */
   DEVICE(
       "device",
       "auto",
-      ValueType.text("auto, or a device's name"),
-      "The RDMA device, as in `mlx5_0`; `auto` takes the first one of the engine."),
+      ValueType.text("auto, or names of devices with commas between them"),
+      "The RDMA device, as in `mlx5_0`; several are spread over the executors of a host. `auto`"
+          + " takes one with an active port whose address peers can reach: Spark's own address"
+          + " first, else devices that are equally good are spread over the executors. What was"
+          + " chosen is logged with the reason."),
+  /** Which of its ports. */
+  PORT(
+      "port",
+      ValueType.DERIVED,
+      ValueType.count(1, 255).orDerived(),
+      "Port of the device, as `ibv_devinfo` counts them; not a port number of TCP, for that see"
+          + " `listen.port`."),
+  /** Which entry of the GID table. */
+  GID(
+      "gid",
+      ValueType.DERIVED,
+      ValueType.count(0, 65_535).orDerived(),
+      "Index of the GID whose address is used, as `ibv_devinfo -v` lists them."),
+  /** Which kind of GID. */
+  GID_TYPE(
+      "gid.type",
+      "auto",
+      ValueType.choice("auto", "infiniband", "roce-v1", "roce-v2", "iwarp"),
+      "Only addresses with a GID of this kind. Which of RoCE v1 and v2 a connection then takes is the"
+          + " kernel's setting (`default_roce_mode` of `rdma_cm` in configfs)."),
   /** Where to listen. */
   ADDRESS(
       "address",
@@ -45,8 +68,8 @@ public enum ShuffleSetting {
       "Where this executor takes RDMA connections; apart from Spark's own addresses. `auto` takes"
           + " the address of Spark's block manager where the device has it."),
   /** Port to listen on. */
-  PORT(
-      "port",
+  LISTEN_PORT(
+      "listen.port",
       "0",
       ValueType.count(0, 65_535),
       "Port of the RDMA listener; 0 takes a free one. Executors that share a host need 0."),
@@ -185,7 +208,7 @@ public enum ShuffleSetting {
       "How long the transport's thread polls before it sleeps."),
   /** Plain text on the fabric allowed. */
   TRUSTED_FABRIC(
-      "trustedFabric",
+      "fabric.trusted",
       "false",
       ValueType.flag(),
       "RDMA carries blocks as they are stored. With `spark.network.crypto.enabled` or"

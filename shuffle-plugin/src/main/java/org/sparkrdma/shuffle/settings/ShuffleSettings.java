@@ -13,6 +13,7 @@
  */
 package org.sparkrdma.shuffle.settings;
 
+import java.net.InetAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -20,13 +21,17 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 import org.apache.spark.SparkConf;
+import org.sparkrdma.shuffle.device.DeviceWish;
 import org.sparkrdma.shuffle.serve.ServeSettings;
 import org.sparkrdma.shuffle.transport.TransportSettings;
 import org.sparkrdma.verbs.Verbs;
+import org.sparkrdma.verbs.device.GidType;
 import org.sparkrdma.verbs.spi.EngineSettings;
 import org.sparkrdma.verbs.spi.VerbsProvider;
 
@@ -187,19 +192,31 @@ public final class ShuffleSettings {
     return engineSettings;
   }
 
-  /** Name of the device; empty for the first. */
-  public Optional<String> device() {
-    return textOrDerived(ShuffleSetting.DEVICE);
+  /**
+   * Which device and address an executor asks for.
+   *
+   * @param sparkHost where Spark's own block transfer listens
+   * @param spread differs between the executors of a host
+   */
+  public DeviceWish device(InetAddress sparkHost, int spread) {
+    return new DeviceWish(
+        textOrDerived(ShuffleSetting.DEVICE).map(ShuffleSettings::names).orElse(List.of()),
+        numberOrDerived(ShuffleSetting.PORT),
+        numberOrDerived(ShuffleSetting.GID),
+        textOrDerived(ShuffleSetting.GID_TYPE)
+            .map(text -> GidType.valueOf(text.toUpperCase(Locale.ROOT).replace('-', '_'))),
+        textOrDerived(ShuffleSetting.ADDRESS),
+        sparkHost,
+        spread);
   }
 
-  /** Address, interface or network to listen on; empty for Spark's. */
-  public Optional<String> address() {
-    return textOrDerived(ShuffleSetting.ADDRESS);
+  private static List<String> names(String text) {
+    return Stream.of(text.split(",")).map(String::trim).filter(name -> !name.isEmpty()).toList();
   }
 
   /** Port to listen on; 0 for any. */
-  public int port() {
-    return number(ShuffleSetting.PORT);
+  public int listenPort() {
+    return number(ShuffleSetting.LISTEN_PORT);
   }
 
   /** Most bytes pinned; empty to be derived from the machine. */
@@ -278,6 +295,11 @@ public final class ShuffleSettings {
 
   private Duration duration(ShuffleSetting setting) {
     return (Duration) values.get(setting);
+  }
+
+  private OptionalInt numberOrDerived(ShuffleSetting setting) {
+    Optional<?> value = (Optional<?>) values.get(setting);
+    return value.isPresent() ? OptionalInt.of((Integer) value.get()) : OptionalInt.empty();
   }
 
   private Optional<Long> bytesOrDerived(ShuffleSetting setting) {

@@ -16,16 +16,21 @@ package org.sparkrdma.shuffle.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.net.InetAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
 import org.apache.spark.SparkConf;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.sparkrdma.shuffle.device.DeviceWish;
 import org.sparkrdma.shuffle.serve.ServeSettings;
 import org.sparkrdma.verbs.VerbsEngine;
+import org.sparkrdma.verbs.device.GidType;
 import org.sparkrdma.verbs.spi.EngineSetting;
 import org.sparkrdma.verbs.spi.EngineSettings;
 import org.sparkrdma.verbs.spi.VerbsProvider;
@@ -60,7 +65,16 @@ class ShuffleSettingsTest {
     ShuffleSettings settings = of(Map.of(P + "mode", "required", P + "serve", "copy"));
     assertThat(settings.mode()).isEqualTo(ShuffleSettings.Mode.REQUIRED);
     assertThat(settings.serve().mode()).isEqualTo(ServeSettings.Mode.COPY);
-    assertThat(settings.device()).isEmpty();
+    assertThat(settings.device(InetAddress.getLoopbackAddress(), 3))
+        .isEqualTo(
+            new DeviceWish(
+                List.of(),
+                OptionalInt.empty(),
+                OptionalInt.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                InetAddress.getLoopbackAddress(),
+                3));
   }
 
   @ParameterizedTest
@@ -72,8 +86,11 @@ class ShuffleSettingsTest {
     "lease, 120, units us",
     "lease, 5m m, units us",
     "request.timeout, 99999999999999999d, units us",
-    "port, 70000, 0 to 65535",
-    "port, eighty, 0 to 65535",
+    "listen.port, 70000, 0 to 65535",
+    "listen.port, eighty, 0 to 65535",
+    "port, 0, 'auto, or a whole number from 1 to 255'",
+    "gid, -1, 'auto, or a whole number from 0 to 65535'",
+    "gid.type, rocev2, 'auto, infiniband, roce-v1, roce-v2, iwarp'",
     "verify, yes, 'true, false'",
     "mode, on, 'auto, required, off'",
     "engine, verbs, 'auto, ibverbs, disni, soft'",
@@ -155,8 +172,31 @@ class ShuffleSettingsTest {
 
   @Test
   void shouldReadOnlyItsOwnKeysFromSpark() {
-    SparkConf conf = new SparkConf(false).set("spark.shuffle.rdmaX", "1").set(P + "port", "4711");
-    assertThat(ShuffleSettings.of(conf).port()).isEqualTo(4_711);
+    SparkConf conf =
+        new SparkConf(false).set("spark.shuffle.rdmaX", "1").set(P + "listen.port", "4711");
+    assertThat(ShuffleSettings.of(conf).listenPort()).isEqualTo(4_711);
+  }
+
+  @Test
+  void shouldReadWhichDeviceIsAskedFor() {
+    Map<String, String> texts =
+        Map.of(
+            P + "device", "mlx5_0, mlx5_1",
+            P + "port", "2",
+            P + "gid", "3",
+            P + "gid.type", "roce-v2",
+            P + "address", "10.0.0.0/8");
+
+    assertThat(of(texts).device(InetAddress.getLoopbackAddress(), 3))
+        .isEqualTo(
+            new DeviceWish(
+                List.of("mlx5_0", "mlx5_1"),
+                OptionalInt.of(2),
+                OptionalInt.of(3),
+                Optional.of(GidType.ROCE_V2),
+                Optional.of("10.0.0.0/8"),
+                InetAddress.getLoopbackAddress(),
+                3));
   }
 
   private static ShuffleSettings of(Map<String, String> texts) {

@@ -1,0 +1,78 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.device;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.net.UnknownHostException;
+import java.util.Collections;
+import java.util.List;
+import java.util.function.Predicate;
+
+/** Which addresses the setting {@code address} means: one, an interface's, or a network's. */
+final class AddressRule {
+  private static final int BITS_PER_BYTE = 8;
+
+  private AddressRule() {}
+
+  /**
+   * @param text a literal address, the name of an interface, or a network as in {@code 10.1.0.0/16}
+   * @throws IOException when it is none of these
+   */
+  static Predicate<InetAddress> of(String text) throws IOException {
+    int slash = text.indexOf('/');
+    if (slash >= 0) {
+      return network(text, slash);
+    }
+    NetworkInterface network = NetworkInterface.getByName(text);
+    if (network != null) {
+      List<InetAddress> own = Collections.list(network.getInetAddresses());
+      return own::contains;
+    }
+    try {
+      return InetAddress.getByName(text)::equals;
+    } catch (UnknownHostException e) {
+      throw new IOException("neither an address, nor an interface of this host, nor a network", e);
+    }
+  }
+
+  private static Predicate<InetAddress> network(String text, int slash) throws IOException {
+    byte[] base;
+    int bits;
+    try {
+      base = InetAddress.getByName(text.substring(0, slash)).getAddress();
+      bits = Integer.parseInt(text.substring(slash + 1));
+    } catch (UnknownHostException | NumberFormatException e) {
+      throw new IOException("not a network", e);
+    }
+    if (bits < 0 || bits > base.length * BITS_PER_BYTE) {
+      throw new IOException("not a network: bits=" + bits);
+    }
+    return address -> isInside(address.getAddress(), base, bits);
+  }
+
+  private static boolean isInside(byte[] address, byte[] base, int bits) {
+    if (base.length != address.length) {
+      return false;
+    }
+    for (int bit = 0; bit < bits; bit++) {
+      int mask = 0x80 >> (bit % BITS_PER_BYTE);
+      if (((base[bit / BITS_PER_BYTE] ^ address[bit / BITS_PER_BYTE]) & mask) != 0) {
+        return false;
+      }
+    }
+    return true;
+  }
+}

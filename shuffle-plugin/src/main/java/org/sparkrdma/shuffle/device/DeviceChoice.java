@@ -1,0 +1,190 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.device;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.function.Predicate;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.device.DeviceInfo;
+import org.sparkrdma.verbs.device.Gid;
+import org.sparkrdma.verbs.device.GidType;
+import org.sparkrdma.verbs.device.PortInfo;
+import org.sparkrdma.verbs.device.PortState;
+
+/**
+ * The device that an executor uses, and the address on it where peers connect.
+ *
+ * <p>Of all addresses on active ports that the wish allows, Spark's own comes first, since peers
+ * are known to reach it, then those of its family. Devices that are equally good, or that the user
+ * listed, are spread over the executors of a host.
+ *
+ * @param device its name
+ * @param port counted from 1
+ * @param address on the port
+ * @param why a few words for the log
+ */
+public record DeviceChoice(String device, int port, InetAddress address, String why) {
+  /** How good an address is, best first. */
+  private enum Reach {
+    SPARK_ITSELF("Spark itself listens there"),
+    SAME_FAMILY("an active port with an address of the family that Spark uses"),
+    OTHER_FAMILY("an active port with an address, though not of the family that Spark uses");
+
+    private final String why;
+
+    Reach(String why) {
+      this.why = why;
+    }
+  }
+
+  private record Candidate(DeviceInfo device, PortInfo port, InetAddress address, Reach reach) {}
+
+  /**
+   * Chooses.
+   *
+   * @throws VerbsException when nothing will do; says of each device why
+   */
+  public static DeviceChoice of(List<DeviceInfo> devices, DeviceWish wish) throws VerbsException {
+    Predicate<InetAddress> allowed = allowed(wish);
+    List<String> refused = new ArrayList<>();
+    List<Candidate> candidates = new ArrayList<>();
+    for (DeviceInfo device : devices) {
+      if (!wish.devices().isEmpty() && !wish.devices().contains(device.name())) {
+        refused.add(device.name() + " was not asked for");
+        continue;
+      }
+      for (PortInfo port : device.ports()) {
+        String objection = objection(port, wish);
+        if (objection == null) {
+          objection = addCandidates(candidates, device, port, wish, allowed);
+        }
+        if (objection != null) {
+          refused.add(device.name() + " port " + port.number() + " " + objection);
+        }
+      }
+    }
+    for (String name : wish.devices()) {
+      if (devices.stream().noneMatch(device -> device.name().equals(name))) {
+        refused.add(name + " is not there");
+      }
+    }
+    if (candidates.isEmpty()) {
+      throw new VerbsException("open", "no usable device: " + String.join(", ", refused));
+    }
+    return best(candidates, wish);
+  }
+
+  private static Predicate<InetAddress> allowed(DeviceWish wish) throws VerbsException {
+    if (wish.address().isEmpty()) {
+      return address -> isReachable(address, wish.sparkHost());
+    }
+    String text = wish.address().get();
+    try {
+      return AddressRule.of(text);
+    } catch (IOException e) {
+      throw new VerbsException("listen", "cannot use address=" + text + ": " + e.getMessage(), e);
+    }
+  }
+
+  /** Addresses that mean something to other hosts, or to this one where Spark needs no more. */
+  private static boolean isReachable(InetAddress address, InetAddress sparkHost) {
+    return !address.isLinkLocalAddress()
+        && (!address.isLoopbackAddress() || sparkHost.isLoopbackAddress());
+  }
+
+  private static String objection(PortInfo port, DeviceWish wish) {
+    if (wish.port().isPresent() && wish.port().getAsInt() != port.number()) {
+      return "was not asked for";
+    }
+    if (port.state() != PortState.ACTIVE) {
+      return "is not active: state=" + port.state();
+    }
+    return null;
+  }
+
+  private static String addCandidates(
+      List<Candidate> candidates,
+      DeviceInfo device,
+      PortInfo port,
+      DeviceWish wish,
+      Predicate<InetAddress> allowed) {
+    List<Gid> gids = port.gids().stream().filter(gid -> isAskedFor(gid, wish)).toList();
+    if (gids.isEmpty() && (wish.gid().isPresent() || wish.gidType().isPresent())) {
+      return "has no such GID: gid="
+          + (wish.gid().isPresent() ? wish.gid().getAsInt() : "any")
+          + " type="
+          + wish.gidType().map(GidType::name).orElse("any");
+    }
+    boolean restricted = wish.gid().isPresent() || wish.gidType().isPresent();
+    boolean any = false;
+    for (InetAddress address : port.addresses()) {
+      if (allowed.test(address)
+          && (!restricted || gids.stream().anyMatch(g -> leadsTo(g, address)))) {
+        candidates.add(new Candidate(device, port, address, reach(address, wish.sparkHost())));
+        any = true;
+      }
+    }
+    return any ? null : "has no address that will do: addresses=" + inWords(port.addresses());
+  }
+
+  private static boolean isAskedFor(Gid gid, DeviceWish wish) {
+    return (wish.gid().isEmpty() || wish.gid().getAsInt() == gid.index())
+        && (wish.gidType().isEmpty() || wish.gidType().get() == gid.type());
+  }
+
+  /** With RoCE a GID is an address; elsewhere the port's addresses belong to all its GIDs. */
+  private static boolean leadsTo(Gid gid, InetAddress address) {
+    return switch (gid.type()) {
+      case ROCE_V1, ROCE_V2, LOOPBACK -> gid.address().equals(address);
+      case INFINIBAND, IWARP -> true;
+    };
+  }
+
+  private static Reach reach(InetAddress address, InetAddress sparkHost) {
+    if (address.equals(sparkHost)) {
+      return Reach.SPARK_ITSELF;
+    }
+    return address.getClass() == sparkHost.getClass() ? Reach.SAME_FAMILY : Reach.OTHER_FAMILY;
+  }
+
+  private static DeviceChoice best(List<Candidate> candidates, DeviceWish wish) {
+    // A list of devices is a wish to use them all.
+    boolean spreadAll = wish.devices().size() > 1;
+    Reach reach =
+        candidates.stream().map(Candidate::reach).min(Comparator.naturalOrder()).orElseThrow();
+    List<String> devices =
+        candidates.stream()
+            .filter(candidate -> spreadAll || candidate.reach() == reach)
+            .map(candidate -> candidate.device().name())
+            .distinct()
+            .toList();
+    String device = devices.get(Math.floorMod(wish.spread(), devices.size()));
+    Candidate chosen =
+        candidates.stream()
+            .filter(candidate -> candidate.device().name().equals(device))
+            .min(Comparator.comparing(Candidate::reach))
+            .orElseThrow();
+    String spread = devices.size() > 1 ? ", one of " + String.join(" ", devices) : "";
+    return new DeviceChoice(
+        device, chosen.port().number(), chosen.address(), chosen.reach().why + spread);
+  }
+
+  private static String inWords(List<InetAddress> addresses) {
+    return String.join(" ", addresses.stream().map(InetAddress::getHostAddress).toList());
+  }
+}

@@ -1,0 +1,60 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.device;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class AddressRuleTest {
+  @ParameterizedTest
+  @CsvSource({
+    "10.1.2.3, 10.1.2.3, true",
+    "10.1.2.3, 10.1.2.4, false",
+    "10.1.0.0/16, 10.1.200.4, true",
+    "10.1.0.0/16, 10.2.0.1, false",
+    "10.1.128.0/17, 10.1.127.255, false",
+    "0.0.0.0/0, 192.168.0.1, true",
+    "0.0.0.0/0, fd00::1, false",
+    "fd00:1::/32, fd00:1:2::9, true",
+    "fd00:1::/32, fd00:2::9, false",
+    "fd00::7, fd00::7, true",
+  })
+  void shouldTakeTheAddressesThatAreMeant(String rule, String address, boolean taken)
+      throws IOException {
+    assertThat(AddressRule.of(rule).test(InetAddress.getByName(address))).isEqualTo(taken);
+  }
+
+  @Test
+  void shouldTakeTheAddressesOfAnInterface() throws IOException {
+    InetAddress loopback = InetAddress.getLoopbackAddress();
+    String name = NetworkInterface.getByInetAddress(loopback).getName();
+
+    assertThat(AddressRule.of(name).test(loopback)).isTrue();
+    assertThat(AddressRule.of(name).test(InetAddress.getByName("192.0.2.1"))).isFalse();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"10.1.0.0/33", "10.1.0.0/x", "10.1.0.0/-1", "no such thing", "300.1.1.1"})
+  void shouldRefuseWhatIsNoAddress(String rule) {
+    assertThatThrownBy(() -> AddressRule.of(rule)).isInstanceOf(IOException.class);
+  }
+}

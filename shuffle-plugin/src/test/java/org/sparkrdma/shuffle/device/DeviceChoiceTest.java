@@ -1,0 +1,215 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.device;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.device.DeviceInfo;
+import org.sparkrdma.verbs.device.DeviceLimits;
+import org.sparkrdma.verbs.device.Gid;
+import org.sparkrdma.verbs.device.GidType;
+import org.sparkrdma.verbs.device.PortInfo;
+import org.sparkrdma.verbs.device.PortState;
+import org.sparkrdma.verbs.device.Transport;
+
+class DeviceChoiceTest {
+  private static final String SPARK = "10.0.0.5";
+
+  private List<String> devices = List.of();
+  private OptionalInt port = OptionalInt.empty();
+  private OptionalInt gid = OptionalInt.empty();
+  private Optional<GidType> gidType = Optional.empty();
+  private Optional<String> address = Optional.empty();
+  private String sparkHost = SPARK;
+  private int spread;
+
+  @Test
+  void shouldTakeTheAddressThatSparkListensOn() throws Exception {
+    DeviceChoice choice =
+        choose(device("mlx5_0", active(1, "10.1.0.5")), device("mlx5_1", active(1, SPARK)));
+
+    assertThat(choice.device()).isEqualTo("mlx5_1");
+    assertThat(choice.address()).isEqualTo(at(SPARK));
+    assertThat(choice.why()).contains("Spark itself");
+  }
+
+  @Test
+  void shouldPreferTheFamilyThatSparkUses() throws Exception {
+    DeviceChoice choice = choose(device("mlx5_0", active(1, "fd00::5", "10.1.0.5")));
+
+    assertThat(choice.address()).isEqualTo(at("10.1.0.5"));
+  }
+
+  @Test
+  void shouldTakeAnotherFamilyRatherThanNone() throws Exception {
+    assertThat(choose(device("mlx5_0", active(1, "fd00::5"))).address()).isEqualTo(at("fd00::5"));
+  }
+
+  @Test
+  void shouldPassOverAddressesThatNoPeerCanReach() {
+    assertThatThrownBy(() -> choose(device("rxe0", active(1, "fe80::1", "127.0.0.1"))))
+        .isInstanceOf(VerbsException.class)
+        .hasMessageContaining("rxe0 port 1 has no address that will do")
+        .hasMessageContaining("127.0.0.1");
+  }
+
+  @Test
+  void shouldTakeALoopbackAddressWhereSparkDoes() throws Exception {
+    sparkHost = "127.0.0.1";
+
+    assertThat(choose(device("soft0", active(1, "127.0.0.1"))).address())
+        .isEqualTo(at("127.0.0.1"));
+  }
+
+  @Test
+  void shouldPassOverPortsThatAreDown() throws Exception {
+    DeviceChoice choice = choose(device("mlx5_0", down(1, SPARK), active(2, "10.1.0.5")));
+
+    assertThat(choice.port()).isEqualTo(2);
+    assertThatThrownBy(() -> choose(device("mlx5_0", down(1, SPARK))))
+        .hasMessageContaining("mlx5_0 port 1 is not active: state=DOWN");
+  }
+
+  @Test
+  void shouldSpreadExecutorsOverDevicesThatAreEquallyGood() throws Exception {
+    DeviceInfo[] two = {
+      device("mlx5_0", active(1, "10.1.0.5")), device("mlx5_1", active(1, "10.2.0.5"))
+    };
+    List<String> chosen = new ArrayList<>();
+    for (spread = 0; spread < 4; spread++) {
+      chosen.add(choose(two).device());
+    }
+
+    assertThat(chosen).containsExactly("mlx5_0", "mlx5_1", "mlx5_0", "mlx5_1");
+  }
+
+  @Test
+  void shouldSpreadExecutorsOverTheDevicesAskedForEvenIfSparkUsesOneOfThem() throws Exception {
+    devices = List.of("mlx5_0", "mlx5_1");
+    DeviceInfo[] three = {
+      device("mlx5_0", active(1, SPARK)),
+      device("mlx5_1", active(1, "10.2.0.5")),
+      device("mlx5_2", active(1, "10.3.0.5"))
+    };
+    List<String> chosen = new ArrayList<>();
+    for (spread = 0; spread < 3; spread++) {
+      chosen.add(choose(three).device());
+    }
+
+    assertThat(chosen).containsExactly("mlx5_0", "mlx5_1", "mlx5_0");
+  }
+
+  @Test
+  void shouldSayWhichDeviceThatWasAskedForIsNotThere() {
+    devices = List.of("mlx5_9");
+
+    assertThatThrownBy(() -> choose(device("mlx5_0", active(1, SPARK))))
+        .hasMessageContaining("mlx5_0 was not asked for")
+        .hasMessageContaining("mlx5_9 is not there");
+  }
+
+  @Test
+  void shouldTakeThePortAskedFor() throws Exception {
+    port = OptionalInt.of(2);
+
+    assertThat(choose(device("mlx5_0", active(1, SPARK), active(2, "10.1.0.5"))).address())
+        .isEqualTo(at("10.1.0.5"));
+  }
+
+  @Test
+  void shouldTakeTheAddressOfTheGidAskedFor() throws Exception {
+    gid = OptionalInt.of(1);
+
+    assertThat(choose(device("mlx5_0", active(1, SPARK, "10.1.0.5"))).address())
+        .isEqualTo(at("10.1.0.5"));
+  }
+
+  @Test
+  void shouldRefuseAGidOfTheWrongType() {
+    gidType = Optional.of(GidType.ROCE_V1);
+
+    assertThatThrownBy(() -> choose(device("mlx5_0", active(1, SPARK))))
+        .hasMessageContaining("mlx5_0 port 1 has no such GID: gid=any type=ROCE_V1");
+  }
+
+  @Test
+  void shouldTakeAnAddressInTheNetworkAskedFor() throws Exception {
+    address = Optional.of("10.1.0.0/16");
+
+    assertThat(
+            choose(device("mlx5_0", active(1, SPARK)), device("mlx5_1", active(1, "10.1.0.5")))
+                .device())
+        .isEqualTo("mlx5_1");
+  }
+
+  @Test
+  void shouldNameAnAddressThatIsNone() {
+    address = Optional.of("10.1.0.0/99");
+
+    assertThatThrownBy(() -> choose(device("mlx5_0", active(1, SPARK))))
+        .isInstanceOf(VerbsException.class)
+        .hasMessageContaining("cannot use address=10.1.0.0/99");
+  }
+
+  private DeviceChoice choose(DeviceInfo... present) throws VerbsException, UnknownHostException {
+    return DeviceChoice.of(
+        List.of(present),
+        new DeviceWish(devices, port, gid, gidType, address, at(sparkHost), spread));
+  }
+
+  private static DeviceInfo device(String name, PortInfo... ports) {
+    return new DeviceInfo(
+        name,
+        "test",
+        Transport.INFINIBAND,
+        1,
+        new DeviceLimits(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 56),
+        Set.of(),
+        List.of(ports));
+  }
+
+  private static PortInfo active(int number, String... addresses) throws UnknownHostException {
+    return port(number, PortState.ACTIVE, addresses);
+  }
+
+  private static PortInfo down(int number, String... addresses) throws UnknownHostException {
+    return port(number, PortState.DOWN, addresses);
+  }
+
+  private static PortInfo port(int number, PortState state, String... texts)
+      throws UnknownHostException {
+    List<InetAddress> addresses = new ArrayList<>();
+    List<Gid> gids = new ArrayList<>();
+    for (String text : Arrays.asList(texts)) {
+      addresses.add(at(text));
+      gids.add(new Gid(gids.size(), GidType.ROCE_V2, at(text)));
+    }
+    return new PortInfo(number, state, 4_096, gids, addresses);
+  }
+
+  private static InetAddress at(String text) throws UnknownHostException {
+    return InetAddress.getByName(text);
+  }
+}
