@@ -1,0 +1,35 @@
+# shellcheck shell=bash
+# What the parts of the guest tool share.
+#
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+
+# The tool itself failed; 124 is the time limit, everything else is the command's.
+readonly tool_failed=125 timed_out=124
+
+readonly packages=(gcc libc6-dev make flex bison bc xz-utils dpkg apt kmod iproute2 ethtool tcpdump
+  iputils-ping procps util-linux rdma-core ibverbs-providers ibverbs-utils rdmacm-utils perftest
+  libibverbs1 librdmacm1)
+
+# Where runs keep their state: one directory each. No blanks in it, as kernels are told of it.
+state_root=/tmp/sparkrdma-guest-$(id -u)
+readonly state_root
+
+say() {
+  echo "guest: $*" >&2
+}
+
+fail() {
+  say "$*"
+  exit "$tool_failed"
+}
+
+# Fails with one sentence that installs all that the guest needs, if one of these commands is missing.
+need() {
+  local command missing=()
+  PATH=$PATH:/usr/sbin:/sbin
+  for command in "$@"; do
+    command -v "$command" >/dev/null || missing+=("$command")
+  done
+  ((${#missing[@]} == 0)) \
+    || fail "not found: ${missing[*]}; on Debian or Ubuntu: apt-get install -y ${packages[*]}"
+}
