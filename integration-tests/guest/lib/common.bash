@@ -4,13 +4,14 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 
 # The tool itself failed; 124 is the time limit, everything else is the command's.
-readonly tool_failed=125 timed_out=124
+readonly tool_failed=125
 
 readonly packages=(gcc libc6-dev make flex bison bc xz-utils dpkg apt kmod iproute2 ethtool tcpdump
   iputils-ping procps util-linux rdma-core ibverbs-providers ibverbs-utils rdmacm-utils perftest
   libibverbs1 librdmacm1)
 
 # Where runs keep their state: one directory each. No blanks in it, as kernels are told of it.
+# shellcheck disable=SC2034
 state_root=/tmp/sparkrdma-guest-$(id -u)
 readonly state_root
 

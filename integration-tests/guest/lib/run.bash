@@ -6,6 +6,8 @@
 # shellcheck source=kernel.bash
 source "${tool:?}/lib/kernel.bash"
 
+readonly timed_out=124
+
 # What a JVM in the guest needs of the host: each page that it touches is a mapping there.
 readonly max_map_count=8000000 least_map_count=1000000
 
@@ -13,7 +15,8 @@ run_usage() {
   cat <<'HELP'
 Usage: ./guest run [options] -- command [arguments]
 
-Boots one or two kernels, runs the command in each, and ends with the first exit code that is not 0.
+Boots one or two kernels, runs the command in each, and ends with node 1's exit code, or with node
+2's when that is 0.
 The command sees the host's files under an overlay: what it writes is gone afterwards, except under
 --share. It runs in the current directory, as root of the guest unless --user says otherwise.
 
@@ -70,7 +73,7 @@ parse_run() {
         ;;
       --nodes | --timeout | --memory | --transport | --name | --share | --env | --user \
         | --ulimit-memlock | --netem | --capture | --output)
-        (($# > 1)) && [[ $2 != -- ]] || fail "$1 needs a value (see ./guest run --help)"
+        if (($# == 1)) || [[ $2 == -- ]]; then fail "$1 needs a value (see ./guest run --help)"; fi
         set_run_option "$1" "$2"
         shift 2
         ;;
@@ -136,7 +139,7 @@ set_run_option() {
       capture=$(readlink -f "$value")
       ;;
     --output)
-      mkdir -p "$value" && [[ -w $value ]] || fail "--output $value cannot be written"
+      mkdir -p "$value" || fail "--output $value cannot be made"
       output=$(cd "$value" && pwd -P)
       ;;
   esac
@@ -164,7 +167,7 @@ raise_map_count() {
 choose_namespaces() {
   namespaces=(--mount --net --pid)
   if (($(id -u) == 0)) && unshare "${namespaces[@]}" --fork true 2>/dev/null; then return; fi
-  namespaces+=(--user --map-root-user)
+  namespaces+=(--user --map-current-user --keep-caps)
   unshare "${namespaces[@]}" --fork true 2>/dev/null \
     || fail "this machine lets $(id -un) make no namespaces: run as root, or allow them" \
       "(sysctl kernel.unprivileged_userns_clone, user.max_user_namespaces; in Docker --privileged)"
@@ -184,7 +187,7 @@ run_nodes() {
   done
   # Dies with us, and everything in its namespace with it.
   setpriv --pdeathsig KILL unshare "${namespaces[@]}" --fork --kill-child=KILL \
-    bash "$tool/supervisor" "$state" "$kernel" "${channels[@]}" </dev/null &
+    bash "$tool/supervisor" "$state" "$kernel" "${channels[@]}" 3>&2 2>/dev/null </dev/null &
   supervisor=$!
   local channel
   for channel in "${channels[@]}"; do
@@ -202,7 +205,7 @@ run_nodes() {
 
 # One run of a name at a time; a directory whose owner has died is free.
 make_state() {
-  mkdir -p -m 700 "$state_root"
+  [[ -d $state_root ]] || mkdir -m 700 "$state_root" 2>/dev/null || true
   [[ -O $state_root && ! -L $state_root ]] || fail "$state_root belongs to somebody else"
   local old
   for old in "$state_root"/*/; do
@@ -216,15 +219,17 @@ make_state() {
   chmod 755 "$state/init"
   {
     printf '%s=%q\n' nodes "$nodes" user "$user" memlock "$memlock" \
-      share "$share" directory "$PWD"
+      netem "$netem" share "$share" directory "$PWD"
     printf 'environment=(%s)\n' "$(printf '%q ' "PATH=$PATH" ${JAVA_HOME:+"JAVA_HOME=$JAVA_HOME"} \
       ${LANG:+"LANG=$LANG"} "${environment[@]}")"
     printf 'command_line=(%s)\n' "$(printf '%q ' "${command_line[@]}")"
     echo "wires=(${wires[*]})"
   } >"$state/control/settings"
-  printf '%s=%q\n' nodes "$nodes" memory_mib "$memory_mib" netem "$netem" capture "$capture" \
-    >"$state/settings"
-  echo "wires=(${wires[*]})" >>"$state/settings"
+  {
+    printf '%s=%q\n' nodes "$nodes" memory_mib "$memory_mib" capture "$capture"
+    echo "wires=(${wires[*]})"
+  } >"$state/settings"
+  echo "$netem" >"$state/netem"
 }
 
 # A pipe for what a node prints; its reader names the node when there are two.

@@ -1,0 +1,97 @@
+# shellcheck shell=bash
+# ./guest ctl: faults for a run that is going on.
+#
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+
+ctl_usage() {
+  cat <<'HELP'
+Usage: ./guest ctl NAME link down|up
+       ./guest ctl NAME netem RULE|off
+       ./guest ctl NAME kill 1|2
+       ./guest ctl NAME exec 1|2 'command'
+
+For a run that was started with ./guest run --name NAME, by the same user.
+
+  link down|up   cuts the wires between two nodes, or mends them: packets get lost, the ports stay up
+  netem RULE     tc netem on both ends of the wires, such as 'delay 20ms' or 'loss 1%'; off ends it
+  kill N         kills node N's kernel at once: a lost node
+  exec N COMMAND runs a line of bash as root on node N, and ends with its output and exit code
+HELP
+}
+
+ctl_command() {
+  case ${1:-} in
+    -h | --help)
+      ctl_usage
+      return
+      ;;
+    '' | -*) fail "the name of the run is missing (see ./guest ctl --help)" ;;
+  esac
+  state=$state_root/${1//\//}
+  [[ -e $state/owner ]] && kill -0 "$(<"$state/owner")" 2>/dev/null || fail "no run named $1 is going on"
+  case "${2:-}:$#" in
+    exec:4) run_on "$3" "$4" ;;
+    exec:*) fail "exec takes a node and a line of bash (see ./guest ctl --help)" ;;
+    link:3) set_link "$3" ;;
+    netem:3) set_netem "$3" ;;
+    kill:3) kill_node "$3" ;;
+    link:* | netem:* | kill:*) fail "$2 takes one value (see ./guest ctl --help)" ;;
+    *) fail "unknown: ${2:-nothing}; allowed are link, netem, kill and exec" ;;
+  esac
+}
+
+# The rule of each wire, as told last, comes back with the link. The guests' own kernels do this, as
+# the host's may lack netem.
+set_link() {
+  case $1 in
+    down) apply_netem "loss 100%" ;;
+    up) apply_netem "$(cat "$state/netem")" ;;
+    *) fail "link $1 is unknown; allowed are down and up" ;;
+  esac
+}
+
+set_netem() {
+  [[ $1 != off ]] || set -- ''
+  apply_netem "$1"
+  echo "$1" >"$state/netem"
+}
+
+# An empty rule takes the wires as they are.
+apply_netem() {
+  local rule=$1 node change="tc qdisc replace dev \$wire root netem $1"
+  [[ -n $rule ]] || change="tc qdisc del dev \$wire root 2>/dev/null || true"
+  [[ -e $state/node2.pid ]] || fail "this run has one node, and so no wire"
+  for node in 1 2; do
+    [[ ! -e $state/control/done$node ]] || continue
+    run_on "$node" "for wire in \$(ls /sys/class/net | grep '^wire'); do $change || exit 1; done" \
+      || fail "tc does not accept netem '$rule'"
+  done
+}
+
+# Hands a line of bash to a node's first process, and waits for its output and exit code.
+run_on() {
+  local node=$1 line=$2 answer id=$BASHPID.$RANDOM code
+  need_node "$node"
+  [[ $line != *$'\n'* ]] || fail "exec takes one line"
+  answer=$state/control/answer$node.$id
+  printf '%s %s\n' "$id" "$line" >"$state/orders$node"
+  until [[ -e $answer.code ]]; do
+    need_node "$node"
+    sleep 0.05
+  done
+  cat "$answer"
+  code=$(<"$answer.code")
+  rm -f "$answer" "$answer.code"
+  return "$code"
+}
+
+need_node() {
+  [[ $1 == [12] && -e $state/node$1.pid ]] || fail "this run has no node $1"
+  [[ ! -e $state/control/done$1 ]] || fail "node $1 has ended"
+}
+
+kill_node() {
+  need_node "$1"
+  : >"$state/killed$1"
+  kill -KILL "$(<"$state/node$1.pid")" 2>/dev/null || fail "node $1 has ended"
+}
