@@ -10,11 +10,6 @@ readonly packages=(gcc libc6-dev make flex bison bc xz-utils dpkg apt kmod iprou
   iputils-ping procps util-linux rdma-core ibverbs-providers ibverbs-utils rdmacm-utils perftest
   libibverbs1 librdmacm1)
 
-# Where runs keep their state: one directory each. No blanks in it, as kernels are told of it.
-# shellcheck disable=SC2034
-state_root=/tmp/sparkrdma-guest-$(id -u)
-readonly state_root
-
 say() {
   echo "guest: $*" >&2
 }

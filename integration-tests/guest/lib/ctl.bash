@@ -28,7 +28,9 @@ ctl_command() {
     '' | -*) fail "the name of the run is missing (see ./guest ctl --help)" ;;
   esac
   state=$state_root/${1//\//}
-  [[ -e $state/owner ]] && kill -0 "$(<"$state/owner")" 2>/dev/null || fail "no run named $1 is going on"
+  if [[ ! -e $state/owner ]] || ! kill -0 "$(<"$state/owner")" 2>/dev/null; then
+    fail "no run named $1 is going on"
+  fi
   case "${2:-}:$#" in
     exec:4) run_on "$3" "$4" ;;
     exec:*) fail "exec takes a node and a line of bash (see ./guest ctl --help)" ;;

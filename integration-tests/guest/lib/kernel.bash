@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# The guest's kernel: where it is cached and how it is built.
+# ./guest build: where the kernel is cached and how it is built.
 #
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 
@@ -7,6 +7,29 @@ readonly source_package=linux-source-6.12
 readonly build_space_mib=3000
 kernel_cache=${SPARKRDMA_GUEST_CACHE:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/sparkrdma-guest}
 readonly kernel_cache
+
+build_usage() {
+  cat <<'HELP'
+Usage: ./guest build
+
+Builds the guest's kernel from Debian's package linux-source-6.12 (apt-get download, no root), unless
+the one for this version and configuration is cached already, and prints its path. Takes four minutes on
+two cores and 3 GB of disk meanwhile; 8 MB stay. Builds at the same time wait for each other.
+
+The cache is SPARKRDMA_GUEST_CACHE, else sparkrdma-guest in XDG_CACHE_HOME, else in ~/.cache.
+HELP
+}
+
+build_command() {
+  case ${1:-} in
+    '')
+      ensure_kernel
+      echo "$kernel"
+      ;;
+    -h | --help) build_usage ;;
+    *) fail "unknown option of build: $1; allowed is --help" ;;
+  esac
+}
 
 fragment_hash() {
   sha256sum "${tool:?}/kernel.config" | cut -c1-12
@@ -27,13 +50,12 @@ source_version() {
   [[ -n $version && $version != '(none)' ]] && echo "$version"
 }
 
-# Prints the path of the kernel, built if need be: one build at a time for a cache.
+# Finds the kernel, or builds it: one build at a time for a cache. Leaves its path in kernel.
 ensure_kernel() {
-  local version kernel
+  local version
   if ! version=$(source_version); then
     if kernel=$(cached_kernel); then
       say "apt knows no $source_package: taking the kernel at hand, $kernel"
-      echo "$kernel"
       return
     fi
     need apt-get dpkg
@@ -41,57 +63,61 @@ ensure_kernel() {
       "archive and in Debian 13"
   fi
   kernel=$kernel_cache/linux-$version-$(fragment_hash)
-  if [[ ! -x $kernel ]]; then
-    need apt-get dpkg gcc make flex bison bc xz tar flock nice
-    mkdir -p "$kernel_cache" || fail "cannot make the cache $kernel_cache: set SPARKRDMA_GUEST_CACHE"
-    (
-      flock -n 9 || {
-        say "another build is going on in $kernel_cache: waiting for it"
-        flock 9
-      }
-      [[ -x $kernel ]] || build_kernel "$version" "$kernel"
-    ) 9>"$kernel_cache/lock"
+  [[ ! -x $kernel ]] || return 0
+  need apt-get dpkg gcc make flex bison bc xz tar flock nice
+  mkdir -p "$kernel_cache" || fail "cannot make the cache $kernel_cache: set SPARKRDMA_GUEST_CACHE"
+  exec {lock}>"$kernel_cache/lock"
+  if ! flock -n "$lock"; then
+    say "another build is going on in $kernel_cache: waiting for it"
+    flock "$lock"
   fi
-  echo "$kernel"
+  [[ -x $kernel ]] || build_kernel "$version" >&2
+  exec {lock}>&-
 }
 
 # Builds in a directory that goes away however this ends.
-build_kernel() (
-  local version=$1 kernel=$2 started=$SECONDS log=$kernel_cache/build.log free
+build_kernel() {
+  local version=$1 started=$SECONDS free
   free=$(df -Pm "$kernel_cache" | awk 'NR == 2 {print $4}')
   ((free >= build_space_mib)) || fail "the build needs $build_space_mib MiB in $kernel_cache and" \
     "$free are free: set SPARKRDMA_GUEST_CACHE to another place"
-  find "$kernel_cache" -maxdepth 1 -name 'build.??????' -exec rm -rf {} + # of builds that were killed
+  # What builds left that were killed.
+  find "$kernel_cache" -maxdepth 1 -name 'build.??????' -exec rm -rf {} +
+  log=$kernel_cache/build.log
   work=$(mktemp -d "$kernel_cache/build.XXXXXX")
-  # shellcheck disable=SC2064 # the directory of now is meant
-  trap "rm -rf '$work'" EXIT
+  trap 'end_build' EXIT
   trap 'exit 130' INT
-  trap 'exit 143' TERM
-  cd "$work"
+  trap 'exit 143' TERM HUP
   : >"$log"
-  exec 1>&2
   say "building a kernel from $source_package $version; log: $log"
-  step "downloading the source (150 MB)" apt-get -qq -o APT::Sandbox::User= download "$source_package=$version"
+  step "downloading the source (150 MB)" download "$version"
   step "unpacking" unpack
   step "configuring" configure
   step "compiling (6 minutes of processor time)" compile
-  strip -o linux.stripped source/linux
-  chmod 755 linux.stripped
-  mv linux.stripped "$kernel"
+  strip -o "$work/linux" "$work/source/linux"
+  mv "$work/linux" "$kernel"
+  end_build
+  trap - EXIT INT TERM HUP
   say "built $kernel in $((SECONDS - started)) s"
-)
+}
+
+end_build() {
+  [[ -z ${job:-} ]] || kill -KILL -- "-$job" 2>/dev/null || true
+  rm -rf "$work"
+}
 
 # Runs one step of the build in the background, so that a signal ends it at once.
 step() {
-  local what=$1 started=$SECONDS job last=0
+  local what=$1 started=$SECONDS last=0
   shift
   say "$what"
   set -m # a process group of its own
-  "$@" >>"$log" 2>&1 </dev/null &
+  (
+    cd "$work" || exit
+    "$@"
+  ) >>"$log" 2>&1 </dev/null &
   job=$!
   set +m
-  # shellcheck disable=SC2064 # the process id of now is meant
-  trap "kill -KILL -- -$job 2>/dev/null; rm -rf '$work'" EXIT
   while kill -0 "$job" 2>/dev/null; do
     sleep 1
     if (((SECONDS - started) / 30 > last)); then
@@ -99,12 +125,15 @@ step() {
       say "$what: $((SECONDS - started)) s, $(tail -n 1 "$log" | cut -c1-60)"
     fi
   done
-  # shellcheck disable=SC2064
-  trap "rm -rf '$work'" EXIT
   wait "$job" || {
     tail -n 15 "$log" >&2
     fail "$what failed; the whole log is $log"
   }
+  job=''
+}
+
+download() {
+  apt-get -qq -o APT::Sandbox::User= download "$source_package=$1"
 }
 
 unpack() {

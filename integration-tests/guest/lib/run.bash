@@ -3,10 +3,11 @@
 #
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 
-# shellcheck source=kernel.bash
-source "${tool:?}/lib/kernel.bash"
-
 readonly timed_out=124
+
+# Where runs keep their state: one directory each. No blanks in it, as kernels are told of it.
+state_root=/tmp/sparkrdma-guest-$(id -u)
+readonly state_root
 
 # What a JVM in the guest needs of the host: each page that it touches is a mapping there.
 readonly max_map_count=8000000 least_map_count=1000000
@@ -52,12 +53,11 @@ readonly run_options="--nodes, --timeout, --memory, --transport, --name, --share
 run_command() {
   parse_run "$@"
   need unshare setpriv ip tc ethtool rdma tcpdump awk sed stdbuf
-  local kernel
-  kernel=$(cached_kernel) || kernel=$(ensure_kernel)
+  kernel=$(cached_kernel) || ensure_kernel
   check_memory
   raise_map_count
   choose_namespaces
-  run_nodes "$kernel"
+  run_nodes
 }
 
 # Fills the options' variables, which the functions below read.
@@ -174,7 +174,7 @@ choose_namespaces() {
 }
 
 run_nodes() {
-  local kernel=$1 code=0
+  local code=0
   make_state
   trap 'end_run' EXIT
   trap 'exit 130' INT
@@ -187,7 +187,7 @@ run_nodes() {
   done
   # Dies with us, and everything in its namespace with it.
   setpriv --pdeathsig KILL unshare "${namespaces[@]}" --fork --kill-child=KILL \
-    bash "$tool/supervisor" "$state" "$kernel" "${channels[@]}" 3>&2 2>/dev/null </dev/null &
+    bash "${tool:?}/supervisor" "$state" "$kernel" "${channels[@]}" 3>&2 2>/dev/null </dev/null &
   supervisor=$!
   local channel
   for channel in "${channels[@]}"; do
@@ -215,7 +215,7 @@ make_state() {
   mkdir "$state" 2>/dev/null || fail "a run named $name is going on: choose another --name"
   echo $$ >"$state/owner"
   mkdir "$state/control" "$state/memory"
-  cp "$tool/init" "$state/init"
+  cp "${tool:?}/init" "$state/init"
   chmod 755 "$state/init"
   {
     printf '%s=%q\n' nodes "$nodes" user "$user" memlock "$memlock" \
