@@ -1,0 +1,105 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.guest;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Describes a run on one or two guest kernels, and starts it.
+ *
+ * <p>Immutable; each option makes a new description. A command sees the host's files under an
+ * overlay, at their own paths: this JVM's home and class path work there as they are.
+ */
+final class Guest {
+  private static final AtomicInteger RUNS = new AtomicInteger();
+
+  private final int nodes;
+  private final List<String> options;
+
+  private Guest(int nodes, List<String> options) {
+    this.nodes = nodes;
+    this.options = List.copyOf(options);
+  }
+
+  /**
+   * One or two kernels; two have wires between them. Small ones, for a minute at most, unless told
+   * otherwise.
+   */
+  static Guest nodes(int nodes) {
+    return new Guest(nodes, List.of("--nodes", Integer.toString(nodes)))
+        .memory("256M")
+        .timeout(Duration.ofMinutes(1));
+  }
+
+  /** Limit of the whole run; then everything is killed. */
+  Guest timeout(Duration limit) {
+    return with("--timeout", Long.toString(limit.toSeconds()));
+  }
+
+  /** Memory of each kernel, such as 512M. */
+  Guest memory(String size) {
+    return with("--memory", size);
+  }
+
+  /** A variable in the command's environment. */
+  Guest env(String name, String value) {
+    return with("--env", name + "=" + value);
+  }
+
+  /** One more option of {@code ./guest run}. */
+  Guest with(String option, String value) {
+    List<String> more = new ArrayList<>(options);
+    more.add(option);
+    more.add(value);
+    return new Guest(nodes, more);
+  }
+
+  /** Runs a command in each kernel to its end. */
+  GuestResult run(String... command) throws IOException, InterruptedException {
+    try (RunningGuest running = start(command)) {
+      return running.await();
+    }
+  }
+
+  /** Runs a line of bash in each kernel to its end. */
+  GuestResult bash(String line) throws IOException, InterruptedException {
+    return run("bash", "-c", line);
+  }
+
+  /** Starts a command in each kernel; the caller closes what it gets. */
+  RunningGuest start(String... command) throws IOException {
+    String name = "it-" + ProcessHandle.current().pid() + "-" + RUNS.incrementAndGet();
+    Path output = Path.of(property("it.guest.directory"), name);
+    Files.createDirectories(output);
+    List<String> words = new ArrayList<>(List.of(property("it.guest.tool"), "run"));
+    words.addAll(options);
+    words.addAll(List.of("--name", name, "--output", output.toString(), "--"));
+    words.addAll(List.of(command));
+    return RunningGuest.start(property("it.guest.tool"), name, nodes, output, words);
+  }
+
+  private static String property(String key) {
+    String value = System.getProperty(key);
+    if (value == null) {
+      throw new IllegalStateException("not run by the build: " + key + " is not set");
+    }
+    return value;
+  }
+}

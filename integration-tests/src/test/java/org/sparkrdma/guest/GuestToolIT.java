@@ -1,0 +1,275 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.guest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What {@code ./guest} promises, on whatever machine the tests run. */
+@Timeout(60)
+final class GuestToolIT {
+  private static final Guest ONE = Guest.nodes(1);
+  private static final Guest TWO = Guest.nodes(2);
+
+  /** A command that says when it runs, and then does not end by itself. */
+  private static final String[] UP_FOR_LONG = {"bash", "-c", "echo up; sleep 1000"};
+
+  @Test
+  void shouldRunOnAKernelOfItsOwn() throws Exception {
+    GuestResult result = ONE.run("cat", "/proc/version");
+    assertThat(result.exitCode()).as(result.output()).isZero();
+    assertThat(result.node(1).out())
+        .startsWith("Linux version 6.")
+        .isNotEqualTo(Files.readString(Path.of("/proc/version")));
+  }
+
+  @Test
+  void shouldHandOverExitCodeAndBothOutputsByteForByte() throws Exception {
+    GuestResult result = ONE.bash("seq 1 100000; printf 'no\\r\\tnewline' >&2; exit 42");
+    assertThat(result.exitCode()).isEqualTo(42);
+    assertThat(result.node(1).lines()).hasSize(100_000).endsWith("99999", "100000");
+    assertThat(result.node(1).err()).isEqualTo("no\r\tnewline");
+  }
+
+  @Test
+  void shouldEndWithTheCodeOfTheNodeThatFailed() throws Exception {
+    GuestResult result = TWO.bash("echo I am $GUEST_NODE; exit $((GUEST_NODE * 2 - 2))");
+    assertThat(result.exitCode()).isEqualTo(2);
+    assertThat(result.output().lines()).containsExactlyInAnyOrder("node1| I am 1", "node2| I am 2");
+    assertThat(result.node(1)).isEqualTo(new NodeResult(0, "I am 1\n", ""));
+    assertThat(result.node(2)).isEqualTo(new NodeResult(2, "I am 2\n", ""));
+  }
+
+  @Test
+  void shouldKillWhatHangsWhenTheTimeLimitIsReached() throws Exception {
+    long started = System.nanoTime();
+    try (RunningGuest running = TWO.timeout(Duration.ofSeconds(3)).start(UP_FOR_LONG)) {
+      running.awaitLine("up");
+      GuestResult result = running.await();
+      assertThat(Duration.ofNanos(System.nanoTime() - started)).isLessThan(Duration.ofSeconds(15));
+      assertThat(result.exitCode()).isEqualTo(GuestResult.TIMED_OUT);
+      assertThat(result.output()).contains("guest: time limit of 3 s reached: killed");
+      assertNothingIsLeft(running);
+    }
+  }
+
+  @Test
+  void shouldLeaveNothingWhenItIsTerminated() throws Exception {
+    RunningGuest running = TWO.start(UP_FOR_LONG);
+    running.awaitLine("up");
+    assertThat(processes(running)).isNotEmpty();
+    running.close();
+    assertNothingIsLeft(running);
+  }
+
+  @Test
+  void shouldShowBothDevicesActive() throws Exception {
+    GuestResult result = ONE.run("ibv_devinfo");
+    assertThat(result.exitCode()).as(result.output()).isZero();
+    assertThat(result.node(1).out()).containsSubsequence("rxe0", "PORT_ACTIVE", "siw0");
+    assertThat(result.node(1).lines()).filteredOn(line -> line.contains("PORT_ACTIVE")).hasSize(2);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"rocev2, rxe0, 10.99.1.1", "iwarp, siw0, 10.99.2.1"})
+  void shouldHaveTheDeviceOfTheTransportAlone(String transport, String device, String address)
+      throws Exception {
+    GuestResult result =
+        ONE.with("--transport", transport).bash("ls /sys/class/infiniband; echo $GUEST_ADDRESS");
+    assertThat(result.node(1).lines()).as(result.output()).containsExactly(device, address);
+  }
+
+  @Test
+  void shouldReachThePeerByBothAddressFamiliesOnBothWires() throws Exception {
+    GuestResult result =
+        TWO.bash(
+            "for peer in $GUEST_ROCEV2_PEER_ADDRESS $GUEST_ROCEV2_PEER_ADDRESS6"
+                + " $GUEST_IWARP_PEER_ADDRESS $GUEST_IWARP_PEER_ADDRESS6;"
+                + " do ping -c 1 -W 5 $peer || exit; done");
+    assertThat(result.exitCode()).as(result.output()).isZero();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"ROCEV2", "IWARP"})
+  void shouldCarryRpingBetweenTheNodes(String transport) throws Exception {
+    String client = "until rping -c -v -C 3 -a $GUEST_%s_PEER_ADDRESS; do sleep 0.1; done";
+    String server = "rping -s -C 3 -a $GUEST_%s_ADDRESS";
+    GuestResult result = onEach(TWO, server.formatted(transport), client.formatted(transport));
+    assertThat(result.exitCode()).as(result.output()).isZero();
+    assertThat(result.node(2).lines()).filteredOn(line -> line.startsWith("ping data")).hasSize(3);
+  }
+
+  @Test
+  void shouldCaptureRoceOnTheWire(@TempDir Path directory) throws Exception {
+    Path capture = directory.resolve("wire.pcap");
+    String pingpong = "ibv_rc_pingpong -d rxe0 -g 1 -n 100 -s 1000";
+    GuestResult result =
+        onEach(
+            TWO.with("--capture", capture.toString()),
+            pingpong,
+            "until " + pingpong + " $GUEST_PEER_ADDRESS; do sleep 0.1; done");
+    assertThat(result.exitCode()).as(result.output()).isZero();
+    assertThat(packets(capture, "udp and dst port 4791 and src 10.99.1.1"))
+        .hasSizeGreaterThanOrEqualTo(100);
+    assertThat(packets(capture, "udp and dst port 4791 and src 10.99.1.2"))
+        .hasSizeGreaterThanOrEqualTo(100);
+  }
+
+  @Test
+  void shouldLosePacketsWhileTheLinkIsDown() throws Exception {
+    try (RunningGuest running = TWO.start(UP_FOR_LONG)) {
+      running.awaitLine("up");
+      assertThat(running.exec(1, "ping -c 1 -W 5 10.99.1.2").exitCode()).isZero();
+      running.linkDown();
+      assertThat(running.exec(1, "ping -c 1 -W 1 10.99.1.2").exitCode()).isEqualTo(1);
+      running.linkUp();
+      assertThat(running.exec(1, "ping -c 1 -W 5 10.99.1.2").exitCode()).isZero();
+    }
+  }
+
+  @Test
+  void shouldDelayPacketsByTheRuleThatWasToldLast() throws Exception {
+    try (RunningGuest running = TWO.with("--netem", "delay 1s").start(UP_FOR_LONG)) {
+      running.awaitLine("up");
+      running.netem("delay 50ms");
+      running.linkDown();
+      running.linkUp();
+      String ping = "ping -c 2 -W 5 10.99.1.2 | sed -n 's/.*seq=2.*time=\\([0-9]*\\).*/\\1/p'";
+      assertThat(Integer.parseInt(running.exec(1, ping).out().strip())).isBetween(100, 900);
+      running.netem("off");
+      assertThat(Integer.parseInt(running.exec(1, ping).out().strip())).isLessThan(100);
+    }
+  }
+
+  @Test
+  void shouldFinishOnOneNodeWhenTheOtherIsKilled() throws Exception {
+    try (RunningGuest running =
+        TWO.start(
+            "bash",
+            "-c",
+            "echo up; [[ $GUEST_NODE == 2 ]] && sleep 1000;"
+                + " while ping -c 1 -W 1 node2; do sleep 0.1; done; echo alone")) {
+      running.awaitLine("up");
+      running.kill(2);
+      GuestResult result = running.await();
+      assertThat(result.exitCode()).isEqualTo(GuestResult.KILLED);
+      assertThat(result.node(1).exitCode()).isZero();
+      assertThat(result.node(1).lines()).endsWith("alone");
+      assertThat(result.node(2).exitCode()).isEqualTo(GuestResult.KILLED);
+    }
+  }
+
+  @Test
+  void shouldLimitWhatAnOrdinaryUserMayLock() throws Exception {
+    Guest user = ONE.with("--user", "nobody").with("--transport", "rocev2");
+    String register = "id -un; ulimit -l; timeout 2 ibv_rc_pingpong -g 1 -s 16777216";
+    GuestResult limited = user.with("--ulimit-memlock", "8192").bash(register);
+    assertThat(limited.node(1).lines()).containsExactly("nobody", "8192");
+    assertThat(limited.node(1).err()).contains("Couldn't register MR");
+    GuestResult unlimited = user.bash(register);
+    assertThat(unlimited.node(1).lines()).startsWith("nobody", "unlimited");
+    assertThat(unlimited.node(1).err()).doesNotContain("Couldn't register MR");
+  }
+
+  @Test
+  void shouldShareOneDirectoryAndNothingElse(@TempDir Path shared, @TempDir Path other)
+      throws Exception {
+    GuestResult result =
+        TWO.with("--share", shared.toString())
+            .env("OTHER", other.toString())
+            .bash(
+                "echo from $GUEST_NODE >$GUEST_SHARE/$GUEST_NODE; touch $OTHER/file;"
+                    + " until cat $GUEST_SHARE/$((3 - GUEST_NODE)) 2>/dev/null | grep from;"
+                    + " do sleep 0.05; done");
+    assertThat(result.exitCode()).as(result.output()).isZero();
+    assertThat(result.node(1).out()).isEqualTo("from 2\n");
+    assertThat(result.node(2).out()).isEqualTo("from 1\n");
+    assertThat(shared.resolve("2")).hasContent("from 2");
+    assertThat(other).isEmptyDirectory();
+  }
+
+  @Test
+  void shouldRunThisJava() throws Exception {
+    GuestResult result =
+        Guest.nodes(1)
+            .memory("1G")
+            .run(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1",
+                "-version");
+    assertThat(result.exitCode()).as(result.output()).isZero();
+    assertThat(result.node(1).err()).contains(System.getProperty("java.vm.version"));
+  }
+
+  @Test
+  void shouldNameTheOptionThatItDoesNotKnow() throws Exception {
+    GuestResult result = ONE.with("--colour", "red").run("true");
+    assertThat(result.exitCode()).isEqualTo(GuestResult.TOOL_FAILED);
+    assertThat(result.output().lines())
+        .containsOnlyOnce(
+            "guest: unknown option of run: --colour; allowed are --nodes, --timeout, --memory,"
+                + " --transport, --name, --share, --env, --user, --ulimit-memlock, --netem,"
+                + " --capture, --output and --help");
+  }
+
+  private static GuestResult onEach(Guest guest, String first, String second)
+      throws IOException, InterruptedException {
+    return guest
+        .env("FIRST", first)
+        .env("SECOND", second)
+        .bash("[[ $GUEST_NODE == 1 ]] && eval \"$FIRST\" || eval \"$SECOND\"");
+  }
+
+  private static List<String> packets(Path capture, String filter) throws IOException {
+    Process tcpdump =
+        new ProcessBuilder("tcpdump", "-n", "-r", capture.toString(), filter)
+            .redirectError(ProcessBuilder.Redirect.DISCARD)
+            .start();
+    return tcpdump.inputReader().lines().toList();
+  }
+
+  private static void assertNothingIsLeft(RunningGuest running) throws IOException {
+    assertThat(processes(running)).isEmpty();
+    try (var runs = Files.list(stateRoot())) {
+      assertThat(runs.map(run -> run.getFileName().toString())).doesNotContain(running.name());
+    }
+    // Guest memory would be a mount of its own.
+    assertThat(Files.readString(Path.of("/proc/mounts"))).doesNotContain(running.name());
+  }
+
+  private static Path stateRoot() throws IOException {
+    Object uid = Files.getAttribute(Path.of("/proc/self"), "unix:uid");
+    return Path.of("/tmp/sparkrdma-guest-" + uid);
+  }
+
+  /** Processes that have the run's state directory, and so the kernels of it, on their line. */
+  private static List<String> processes(RunningGuest running) {
+    return ProcessHandle.allProcesses()
+        .flatMap(process -> process.info().commandLine().stream())
+        .filter(line -> line.contains("/" + running.name() + "/"))
+        .toList();
+  }
+}

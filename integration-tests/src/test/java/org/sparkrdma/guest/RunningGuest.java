@@ -1,0 +1,181 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.guest;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A run that is going on.
+ *
+ * <p>Owned by the test that started it, which closes it: what still runs then is killed, and all of
+ * it has gone when {@code close} returns. Closing twice is a no-op. A thread of its own reads the
+ * output and ends with the run.
+ */
+final class RunningGuest implements AutoCloseable {
+  private final String tool;
+  private final String name;
+  private final int nodes;
+  private final Path output;
+  private final Process process;
+  private final Thread reader;
+  private final List<String> lines = new ArrayList<>();
+  private boolean ended;
+
+  private RunningGuest(String tool, String name, int nodes, Path output, Process process) {
+    this.tool = tool;
+    this.name = name;
+    this.nodes = nodes;
+    this.output = output;
+    this.process = process;
+    this.reader = new Thread(this::read, "guest-output");
+  }
+
+  static RunningGuest start(String tool, String name, int nodes, Path output, List<String> command)
+      throws IOException {
+    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+    RunningGuest running = new RunningGuest(tool, name, nodes, output, process);
+    running.reader.start();
+    return running;
+  }
+
+  /** The name that {@code ./guest ctl} takes. */
+  String name() {
+    return name;
+  }
+
+  /**
+   * Waits until every node has printed a line that contains the text; the run's time limit bounds
+   * it.
+   *
+   * @throws IllegalStateException if the run ends before that
+   */
+  void awaitLine(String text) throws InterruptedException {
+    synchronized (lines) {
+      while (lines.stream().filter(line -> line.contains(text)).count() < nodes) {
+        if (ended) {
+          throw new IllegalStateException("ended without text=" + text + ": " + lines);
+        }
+        lines.wait();
+      }
+    }
+  }
+
+  /** Cuts the wires; packets get lost, ports stay up. */
+  void linkDown() throws IOException, InterruptedException {
+    ctlOrFail("link", "down");
+  }
+
+  /** Mends the wires. */
+  void linkUp() throws IOException, InterruptedException {
+    ctlOrFail("link", "up");
+  }
+
+  /** Makes both ends of the wires behave by a rule of tc netem, or {@code off}. */
+  void netem(String rule) throws IOException, InterruptedException {
+    ctlOrFail("netem", rule);
+  }
+
+  /** Kills a node's kernel at once. */
+  void kill(int node) throws IOException, InterruptedException {
+    ctlOrFail("kill", Integer.toString(node));
+  }
+
+  /** Runs a line of bash as root on a node that runs, next to its command. */
+  NodeResult exec(int node, String line) throws IOException, InterruptedException {
+    return ctl("exec", Integer.toString(node), line);
+  }
+
+  /** Waits for the end; the run's time limit bounds it. */
+  GuestResult await() throws IOException, InterruptedException {
+    int exitCode = process.waitFor();
+    reader.join();
+    List<NodeResult> results = new ArrayList<>();
+    for (int node = 1; node <= nodes; node++) {
+      String exit = read(node, "exit").strip();
+      results.add(
+          new NodeResult(
+              exit.isEmpty() ? exitCode : Integer.parseInt(exit),
+              read(node, "out"),
+              read(node, "err")));
+    }
+    synchronized (lines) {
+      return new GuestResult(exitCode, String.join("\n", lines), List.copyOf(results));
+    }
+  }
+
+  @Override
+  public void close() {
+    process.destroy();
+    boolean interrupted = false;
+    while (reader.isAlive() || process.isAlive()) {
+      try {
+        process.waitFor();
+        reader.join();
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void ctlOrFail(String... what) throws IOException, InterruptedException {
+    NodeResult result = ctl(what);
+    if (result.exitCode() != 0) {
+      throw new IllegalStateException(
+          "ctl failed: what=" + String.join(" ", what) + " said=" + result.err());
+    }
+  }
+
+  private NodeResult ctl(String... what) throws IOException, InterruptedException {
+    List<String> command = new ArrayList<>(List.of(tool, "ctl", name));
+    command.addAll(List.of(what));
+    Path errors = Files.createTempFile(output, "ctl", ".err");
+    Process ctl = new ProcessBuilder(command).redirectError(errors.toFile()).start();
+    String out = new String(ctl.getInputStream().readAllBytes(), UTF_8);
+    return new NodeResult(ctl.waitFor(), out, Files.readString(errors));
+  }
+
+  private String read(int node, String stream) throws IOException {
+    Path file = output.resolve("node" + node + "." + stream);
+    return Files.exists(file) ? Files.readString(file) : "";
+  }
+
+  private void read() {
+    try (BufferedReader in = process.inputReader(UTF_8)) {
+      for (String line = in.readLine(); line != null; line = in.readLine()) {
+        synchronized (lines) {
+          lines.add(line);
+          lines.notifyAll();
+        }
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } finally {
+      synchronized (lines) {
+        ended = true;
+        lines.notifyAll();
+      }
+    }
+  }
+}
