@@ -6,9 +6,9 @@
 # The tool itself failed; 124 is the time limit, everything else is the command's.
 readonly tool_failed=125
 
-readonly packages=(gcc libc6-dev make flex bison bc xz-utils dpkg apt kmod iproute2 ethtool tcpdump
-  iputils-ping procps util-linux rdma-core ibverbs-providers ibverbs-utils rdmacm-utils perftest
-  libibverbs1 librdmacm1)
+readonly packages=(gcc libc6-dev make flex bison bc xz-utils util-linux iproute2 ethtool tcpdump
+  iputils-ping rdma-core ibverbs-providers ibverbs-utils rdmacm-utils perftest libibverbs1
+  librdmacm1)
 
 say() {
   echo "guest: $*" >&2

@@ -8,14 +8,14 @@ ctl_usage() {
 Usage: ./guest ctl NAME link down|up
        ./guest ctl NAME netem RULE|off
        ./guest ctl NAME kill 1|2
-       ./guest ctl NAME exec 1|2 'command'
+       ./guest ctl NAME exec 1|2 'line of bash'
 
 For a run that was started with ./guest run --name NAME, by the same user.
 
   link down|up   cuts the wires between two nodes, or mends them: packets get lost, the ports stay up
   netem RULE     tc netem on both ends of the wires, such as 'delay 20ms' or 'loss 1%'; off ends it
   kill N         kills node N's kernel at once: a lost node
-  exec N COMMAND runs a line of bash as root on node N, and ends with its output and exit code
+  exec N LINE    runs a line of bash as root on node N, and ends with its output and exit code
 HELP
 }
 
@@ -28,9 +28,11 @@ ctl_command() {
     '' | -*) fail "the name of the run is missing (see ./guest ctl --help)" ;;
   esac
   state=$state_root/${1//\//}
-  if [[ ! -e $state/owner ]] || ! kill -0 "$(<"$state/owner")" 2>/dev/null; then
-    fail "no run named $1 is going on"
-  fi
+  until [[ -e $state/started ]]; do
+    need_run "$1"
+    sleep 0.05
+  done
+  need_run "$1"
   case "${2:-}:$#" in
     exec:4) run_on "$3" "$4" ;;
     exec:*) fail "exec takes a node and a line of bash (see ./guest ctl --help)" ;;
@@ -40,6 +42,12 @@ ctl_command() {
     link:* | netem:* | kill:*) fail "$2 takes one value (see ./guest ctl --help)" ;;
     *) fail "unknown: ${2:-nothing}; allowed are link, netem, kill and exec" ;;
   esac
+}
+
+need_run() {
+  if [[ ! -e $state/owner ]] || ! kill -0 "$(<"$state/owner")" 2>/dev/null; then
+    fail "no run named $1 is going on"
+  fi
 }
 
 # The rule of each wire, as told last, comes back with the link. The guests' own kernels do this, as
@@ -70,20 +78,20 @@ apply_netem() {
   done
 }
 
-# Hands a line of bash to a node's first process, and waits for its output and exit code.
+# Hands bash to a node's first process, and waits for its output and exit code.
 run_on() {
-  local node=$1 line=$2 answer id=$BASHPID.$RANDOM code
+  local node=$1 order code
   need_node "$node"
-  [[ $line != *$'\n'* ]] || fail "exec takes one line"
-  answer=$state/control/answer$node.$id
-  printf '%s %s\n' "$id" "$line" >"$state/orders$node"
-  until [[ -e $answer.code ]]; do
+  order=$(mktemp "$state/control/order$node.XXXXXX")
+  echo "$2" >"$order"
+  echo "${order##*/}" 1<>"$state/orders$node"
+  until [[ -e $order.code ]]; do
     need_node "$node"
     sleep 0.05
   done
-  cat "$answer"
-  code=$(<"$answer.code")
-  rm -f "$answer" "$answer.code"
+  cat "$order.out"
+  code=$(<"$order.code")
+  rm -f "$order" "$order".*
   return "$code"
 }
 

@@ -4,6 +4,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 
 readonly source_package=linux-source-6.12
+readonly build_tools=(apt-get apt-cache dpkg gcc make flex bison bc xz tar flock nice)
 readonly build_space_mib=3000
 kernel_cache=${SPARKRDMA_GUEST_CACHE:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/sparkrdma-guest}
 readonly kernel_cache
@@ -53,18 +54,22 @@ source_version() {
 # Finds the kernel, or builds it: one build at a time for a cache. Leaves its path in kernel.
 ensure_kernel() {
   local version
+  if (($(id -u) == 0)) && command -v apt-get >/dev/null && ! source_version >/dev/null; then
+    say "apt knows no $source_package: updating its lists"
+    apt-get -qq update >&2 || true
+  fi
   if ! version=$(source_version); then
     if kernel=$(cached_kernel); then
       say "apt knows no $source_package: taking the kernel at hand, $kernel"
       return
     fi
-    need apt-get dpkg
+    need "${build_tools[@]}"
     fail "apt knows no $source_package: run apt-get update; it is in Debian 12's security" \
       "archive and in Debian 13"
   fi
   kernel=$kernel_cache/linux-$version-$(fragment_hash)
   [[ ! -x $kernel ]] || return 0
-  need apt-get dpkg gcc make flex bison bc xz tar flock nice
+  need "${build_tools[@]}"
   mkdir -p "$kernel_cache" || fail "cannot make the cache $kernel_cache: set SPARKRDMA_GUEST_CACHE"
   exec {lock}>"$kernel_cache/lock"
   if ! flock -n "$lock"; then

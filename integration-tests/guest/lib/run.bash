@@ -3,6 +3,7 @@
 #
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 
+readonly run_tools=(unshare setpriv setsid mkfifo getent stty ip tc ethtool rdma tcpdump)
 readonly timed_out=124
 
 # Where runs keep their state: one directory each. No blanks in it, as kernels are told of it.
@@ -52,7 +53,7 @@ readonly run_options="--nodes, --timeout, --memory, --transport, --name, --share
 
 run_command() {
   parse_run "$@"
-  need unshare setpriv ip tc ethtool rdma tcpdump awk sed stdbuf
+  need "${run_tools[@]}"
   kernel=$(cached_kernel) || ensure_kernel
   check_memory
   raise_map_count
@@ -127,7 +128,10 @@ set_run_option() {
       [[ $value =~ ^[A-Za-z_][A-Za-z0-9_]*= ]] || fail "--env is $value; allowed is NAME=VALUE"
       environment+=("$value")
       ;;
-    --user) user=$value ;;
+    --user)
+      [[ $value =~ ^[0-9]+$ ]] || getent passwd "$value" >/dev/null || fail "--user $value: no such user"
+      user=$value
+      ;;
     --ulimit-memlock)
       [[ $value == unlimited || $value =~ ^[0-9]{1,9}$ ]] \
         || fail "--ulimit-memlock is $value; allowed are KiB and unlimited"
@@ -193,7 +197,7 @@ run_nodes() {
   for channel in "${channels[@]}"; do
     exec {channel}>&-
   done
-  sleep "$limit" &
+  setpriv --pdeathsig KILL sleep "$limit" >/dev/null 2>&1 &
   timer=$!
   wait -n "$supervisor" "$timer" || code=$?
   if kill -0 "$timer" 2>/dev/null; then
