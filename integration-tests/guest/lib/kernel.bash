@@ -54,22 +54,19 @@ source_version() {
 # Finds the kernel, or builds it: one build at a time for a cache. Leaves its path in kernel.
 ensure_kernel() {
   local version
-  if (($(id -u) == 0)) && command -v apt-get >/dev/null && ! source_version >/dev/null; then
-    say "apt knows no $source_package: updating its lists"
+  if find_newest; then return; fi
+  if (($(id -u) == 0)) && command -v apt-get >/dev/null; then
+    say "updating apt's lists"
     apt-get -qq update >&2 || true
+    if find_newest; then return; fi
   fi
-  if ! version=$(source_version); then
-    if kernel=$(cached_kernel); then
-      say "apt knows no $source_package: taking the kernel at hand, $kernel"
-      return
-    fi
-    need "${build_tools[@]}"
-    fail "apt knows no $source_package: run apt-get update; it is in Debian 12's security" \
-      "archive and in Debian 13"
+  if [[ -z $version ]] && kernel=$(cached_kernel); then
+    say "apt knows no $source_package: taking the kernel at hand, $kernel"
+    return
   fi
-  kernel=$kernel_cache/linux-$version-$(fragment_hash)
-  [[ ! -x $kernel ]] || return 0
   need "${build_tools[@]}"
+  [[ -n $version ]] || fail "apt knows no $source_package: run apt-get update; it is in Debian 12's" \
+    "security archive and in Debian 13"
   mkdir -p "$kernel_cache" || fail "cannot make the cache $kernel_cache: set SPARKRDMA_GUEST_CACHE"
   exec {lock}>"$kernel_cache/lock"
   if ! flock -n "$lock"; then
@@ -78,6 +75,13 @@ ensure_kernel() {
   fi
   [[ -x $kernel ]] || build_kernel "$version" >&2
   exec {lock}>&-
+}
+
+# Looks for the kernel of the newest source; leaves the caller the source's version as well.
+find_newest() {
+  version=$(source_version) || version=''
+  kernel=$kernel_cache/linux-$version-$(fragment_hash)
+  [[ -n $version && -x $kernel ]]
 }
 
 # Builds in a directory that goes away however this ends.

@@ -13,7 +13,9 @@
  */
 package org.sparkrdma.guest;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -35,6 +37,9 @@ final class GuestToolIT {
 
   /** A command that says when it runs, and then does not end by itself. */
   private static final String[] UP_FOR_LONG = {"bash", "-c", "echo up; sleep 1000"};
+
+  private static final String AS_NOBODY =
+      "setpriv --reuid nobody --regid nogroup --clear-groups env HOME=/ ";
 
   @Test
   void shouldRunOnAKernelOfItsOwn() throws Exception {
@@ -225,6 +230,26 @@ final class GuestToolIT {
   }
 
   @Test
+  void shouldNeedNoRoot() throws Exception {
+    assumeTrue(uid() == 0, "run by an ordinary user, as all the other tests are");
+    String mayMakeNamespaces = AS_NOBODY + "unshare --user --net --pid --fork true";
+    assumeTrue(bashOnHost(mayMakeNamespaces).exitCode() == 0, "users may make no namespaces here");
+    NodeResult result =
+        bashOnHost(
+            "copy=$(mktemp -d) && trap 'rm -rf $copy' EXIT && chmod 755 $copy"
+                + " && cp -r ${TOOL%/*}/integration-tests/guest $copy/tool"
+                + " && mkdir $copy/cache && cp $($TOOL build) $copy/cache && chmod -R a+rX $copy"
+                + " && cd / && SPARKRDMA_GUEST_CACHE=$copy/cache "
+                + AS_NOBODY
+                + "$copy/tool/guest run --nodes 2 --memory 256M --timeout 30"
+                + " -- bash -c 'id -u; ping -c 1 -W 5 node2 >&2; ls /sys/class/infiniband'");
+    assertThat(result.exitCode()).as(result.err()).isZero();
+    assertThat(result.lines())
+        .containsExactlyInAnyOrder(
+            "node1| 0", "node2| 0", "node1| rxe0", "node1| siw0", "node2| rxe0", "node2| siw0");
+  }
+
+  @Test
   void shouldNameTheOptionThatItDoesNotKnow() throws Exception {
     GuestResult result = ONE.with("--colour", "red").run("true");
     assertThat(result.exitCode()).isEqualTo(GuestResult.TOOL_FAILED);
@@ -243,12 +268,21 @@ final class GuestToolIT {
         .bash("[[ $GUEST_NODE == 1 ]] && eval \"$FIRST\" || eval \"$SECOND\"");
   }
 
-  private static List<String> packets(Path capture, String filter) throws IOException {
-    Process tcpdump =
-        new ProcessBuilder("tcpdump", "-n", "-r", capture.toString(), filter)
-            .redirectError(ProcessBuilder.Redirect.DISCARD)
-            .start();
-    return tcpdump.inputReader().lines().toList();
+  private static List<String> packets(Path capture, String filter) throws Exception {
+    return bashOnHost("tcpdump -n -r " + capture + " '" + filter + "'").lines();
+  }
+
+  private static NodeResult bashOnHost(String line) throws IOException, InterruptedException {
+    Path errors = Files.createTempFile("guest", ".err");
+    try {
+      ProcessBuilder builder = new ProcessBuilder("bash", "-c", line);
+      builder.environment().put("TOOL", System.getProperty("it.guest.tool"));
+      Process bash = builder.redirectError(errors.toFile()).start();
+      String out = new String(bash.getInputStream().readAllBytes(), UTF_8);
+      return new NodeResult(bash.waitFor(), out, Files.readString(errors));
+    } finally {
+      Files.delete(errors);
+    }
   }
 
   private static void assertNothingIsLeft(RunningGuest running) throws IOException {
@@ -261,8 +295,11 @@ final class GuestToolIT {
   }
 
   private static Path stateRoot() throws IOException {
-    Object uid = Files.getAttribute(Path.of("/proc/self"), "unix:uid");
-    return Path.of("/tmp/sparkrdma-guest-" + uid);
+    return Path.of("/tmp/sparkrdma-guest-" + uid());
+  }
+
+  private static int uid() throws IOException {
+    return (int) Files.getAttribute(Path.of("/proc/self"), "unix:uid");
   }
 
   /** Processes that have the run's state directory, and so the kernels of it, on their line. */
