@@ -119,9 +119,12 @@ final class GuestToolIT {
   @ParameterizedTest
   @ValueSource(strings = {"ROCEV2", "IWARP"})
   void shouldCarryRpingBetweenTheNodes(String transport) throws Exception {
-    String client = "until rping -c -v -C 3 -a $GUEST_%s_PEER_ADDRESS; do sleep 0.1; done";
-    String server = "rping -s -C 3 -a $GUEST_%s_ADDRESS";
-    GuestResult result = onEach(TWO, server.formatted(transport), client.formatted(transport));
+    GuestResult result =
+        converse(
+            TWO,
+            "rping -s -C 3 -a $GUEST_%s_ADDRESS".formatted(transport),
+            "rdma resource show cm_id | grep LISTEN",
+            "rping -c -v -V -C 3 -a $GUEST_%s_PEER_ADDRESS".formatted(transport));
     assertThat(result.exitCode()).as(result.output()).isZero();
     assertThat(result.node(2).lines()).filteredOn(line -> line.startsWith("ping data")).hasSize(3);
   }
@@ -131,10 +134,11 @@ final class GuestToolIT {
     Path capture = directory.resolve("wire.pcap");
     String pingpong = "ibv_rc_pingpong -d rxe0 -g 1 -n 100 -s 1000";
     GuestResult result =
-        onEach(
+        converse(
             TWO.with("--capture", capture.toString()),
             pingpong,
-            "until " + pingpong + " $GUEST_PEER_ADDRESS; do sleep 0.1; done");
+            "ss --listening --tcp --numeric | grep 18515",
+            pingpong + " $GUEST_PEER_ADDRESS");
     assertThat(result.exitCode()).as(result.output()).isZero();
     assertThat(packets(capture, "udp and dst port 4791 and src 10.99.1.1"))
         .hasSizeGreaterThanOrEqualTo(100);
@@ -242,7 +246,7 @@ final class GuestToolIT {
                 + " && cd / && SPARKRDMA_GUEST_CACHE=$copy/cache "
                 + AS_NOBODY
                 + "$copy/tool/guest run --nodes 2 --memory 256M --timeout 30"
-                + " -- bash -c 'id -u; ping -c 1 -W 5 node2 >&2; ls /sys/class/infiniband'");
+                + " -- bash -c 'id -u; ping -c 1 -W 5 node2 >&2; ls -1 /sys/class/infiniband'");
     assertThat(result.exitCode()).as(result.err()).isZero();
     assertThat(result.lines())
         .containsExactlyInAnyOrder(
@@ -260,12 +264,19 @@ final class GuestToolIT {
                 + " --capture, --output and --help");
   }
 
-  private static GuestResult onEach(Guest guest, String first, String second)
+  /** Runs the server on node 1 and, once it listens, the client on node 2. */
+  private static GuestResult converse(Guest guest, String server, String listens, String client)
       throws IOException, InterruptedException {
-    return guest
-        .env("FIRST", first)
-        .env("SECOND", second)
-        .bash("[[ $GUEST_NODE == 1 ]] && eval \"$FIRST\" || eval \"$SECOND\"");
+    String go = "until [[ -e /tmp/go ]]; do sleep 0.05; done; ";
+    String line = "echo up; if ((GUEST_NODE == 1)); then eval $SERVER; else eval $CLIENT; fi";
+    try (RunningGuest running =
+        guest.env("SERVER", server).env("CLIENT", go + client).start("bash", "-c", line)) {
+      running.awaitLine("up");
+      NodeResult listening = running.exec(1, "until " + listens + "; do sleep 0.05; done");
+      assertThat(listening.exitCode()).as(listening.toString()).isZero();
+      assertThat(running.exec(2, "touch /tmp/go").exitCode()).isZero();
+      return running.await();
+    }
   }
 
   private static List<String> packets(Path capture, String filter) throws Exception {
