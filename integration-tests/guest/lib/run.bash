@@ -180,10 +180,10 @@ choose_namespaces() {
 run_nodes() {
   local code=0
   make_state
+  readers=() channels=() supervisor='' timer=''
   trap 'end_run' EXIT
   trap 'exit 130' INT
   trap 'exit 143' TERM HUP
-  readers=() channels=()
   local node
   for ((node = 1; node <= nodes; node++)); do
     open_channel "$node" out 1
@@ -257,12 +257,13 @@ open_channel() {
 end_run() {
   local code=$? init
   trap '' INT TERM HUP
-  # The namespace's first process: its end is the end of all of them, and unshare waits for it.
-  init=$(cat "$state/supervisor.pid" 2>/dev/null) || true
-  [[ -z $init ]] || kill -KILL "$init" 2>/dev/null || true
-  [[ -n $init ]] || kill -KILL "$supervisor" 2>/dev/null || true
-  { wait "$supervisor" || true; } 2>/dev/null
-  kill "$timer" 2>/dev/null || true
+  if [[ -n $supervisor ]] && kill -0 "$supervisor" 2>/dev/null; then
+    # The namespace's first process: its end is the end of all of them, and unshare waits for it.
+    init=$(cat "$state/supervisor.pid" 2>/dev/null) || true
+    kill -KILL "${init:-$supervisor}" 2>/dev/null || true
+    { wait "$supervisor" || true; } 2>/dev/null
+  fi
+  [[ -z $timer ]] || kill "$timer" 2>/dev/null || true
   wait "${readers[@]}" 2>/dev/null || true
   keep_results
   rm -rf "$state"
