@@ -22,6 +22,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 /**
  * A run that is going on.
@@ -102,6 +103,11 @@ final class RunningGuest implements AutoCloseable {
   /** Runs a line of bash as root on a node that runs, next to its command. */
   NodeResult exec(int node, String line) throws IOException, InterruptedException {
     return ctl("exec", Integer.toString(node), line);
+  }
+
+  /** Waits so long for the end; false when it has not come. */
+  boolean waitFor(long time, TimeUnit unit) throws InterruptedException {
+    return process.waitFor(time, unit);
   }
 
   /** Waits for the end; the run's time limit bounds it. */

@@ -23,25 +23,25 @@ import org.apache.spark.shuffle.ShuffleManager;
 import org.sparkrdma.shuffle.RdmaShuffleManager;
 
 /** What Spark's Scala sources keep to Spark, but its class files offer to Java. Stateless. */
-final class SparkInternals {
+public final class SparkInternals {
   private static final long DRAIN_MS = 60_000;
   private static final long EXECUTORS_MS = 60_000;
 
   private SparkInternals() {}
 
   /** Our counters in this JVM; empty under another shuffle manager. */
-  static Map<String, Long> counters() {
+  public static Map<String, Long> counters() {
     ShuffleManager manager = SparkEnv.get().shuffleManager();
     return manager instanceof RdmaShuffleManager ours ? ours.counters() : Map.of();
   }
 
   /** Waits until the listeners know all that has happened. */
-  static void drainListeners(SparkContext context) throws TimeoutException {
+  public static void drainListeners(SparkContext context) throws TimeoutException {
     context.listenerBus().waitUntilEmpty(DRAIN_MS);
   }
 
   /** Waits until that many executors take tasks. */
-  static void awaitExecutors(SparkContext context, int executors) throws TimeoutException {
+  public static void awaitExecutors(SparkContext context, int executors) throws TimeoutException {
     TestUtils$.MODULE$.waitUntilExecutorsUp(context, executors, EXECUTORS_MS);
   }
 

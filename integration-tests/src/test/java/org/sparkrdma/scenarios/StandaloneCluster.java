@@ -22,46 +22,52 @@ import org.apache.spark.rpc.RpcEnv;
 import scala.Option;
 
 /**
- * A Master and Workers in this JVM, each Worker on a loopback address of its own: what Spark takes
- * for several hosts. {@code local-cluster} puts all on one, where nothing is run speculatively. The
- * executors have JVMs of their own. Closed by its maker, after the application.
+ * A Master, Workers, or both, in this JVM; the executors have JVMs of their own. What {@code
+ * local-cluster} does on one host, but each Worker on an address of its own. Closed by its maker,
+ * after the application.
  */
-final class StandaloneCluster implements AutoCloseable {
-  private static final String MASTER_HOST = "127.0.0.1";
+public final class StandaloneCluster implements AutoCloseable {
   private static final int MEMORY_MB = 1_024;
   private static final int ANY_PORT = 0;
 
+  private final SparkConf conf;
   private final List<RpcEnv> started = new ArrayList<>();
-  private final String url;
 
-  /** Starts it with a Worker on each of the hosts. */
-  StandaloneCluster(SparkConf conf, int coresEach, String workDirectory, List<String> hosts) {
-    RpcEnv master =
-        Master$.MODULE$.startRpcEnvAndEndpoint(MASTER_HOST, ANY_PORT, ANY_PORT, conf)._1();
+  /** Nothing yet. */
+  public StandaloneCluster(SparkConf conf) {
+    this.conf = conf.clone();
+  }
+
+  /**
+   * Starts a Master.
+   *
+   * @param port 0 takes a free one
+   * @return its URL, for {@code spark.master}
+   */
+  public String startMaster(String host, int port) {
+    RpcEnv master = Master$.MODULE$.startRpcEnvAndEndpoint(host, port, ANY_PORT, conf)._1();
     started.add(master);
-    url = "spark://" + MASTER_HOST + ":" + master.address().port();
-    for (int i = 0; i < hosts.size(); i++) {
-      started.add(
-          Worker$.MODULE$.startRpcEnvAndEndpoint(
-              hosts.get(i),
-              ANY_PORT,
-              ANY_PORT,
-              coresEach,
-              MEMORY_MB,
-              new String[] {url},
-              workDirectory,
-              Option.apply(i + 1),
-              conf,
-              Option.empty()));
-    }
+    return "spark://" + host + ":" + master.address().port();
   }
 
-  /** For {@code spark.master}. */
-  String url() {
-    return url;
+  /** Starts a Worker that tries to reach the Master until it does. */
+  public void startWorker(String master, String host, int cores, String workDirectory) {
+    started.add(
+        Worker$.MODULE$.startRpcEnvAndEndpoint(
+            host,
+            ANY_PORT,
+            ANY_PORT,
+            cores,
+            MEMORY_MB,
+            new String[] {master},
+            workDirectory,
+            // Several of a JVM need names of their own.
+            Option.apply(started.size()),
+            conf,
+            Option.empty()));
   }
 
-  /** Stops the Workers before the Master, so that they do not miss it. */
+  /** Stops what was started last first, so that no Worker misses its Master. */
   @Override
   public void close() {
     for (int i = started.size() - 1; i >= 0; i--) {

@@ -96,12 +96,16 @@ private[scenarios] object SparkCluster {
     cluster
   }
 
-  /** As `run`, with executors on what Spark takes for two hosts. */
+  /** As `run`, with executors on what Spark takes for two hosts; on one it would run nothing
+    * speculatively.
+    */
   def runOnTwoHosts[T](conf: SparkConf, coresEach: Int)(body: SparkCluster => T): T = {
     val directory = Files.createTempDirectory("workers").toString
-    val standalone = new StandaloneCluster(conf, coresEach, directory, Hosts.asJava)
+    val standalone = new StandaloneCluster(conf)
     try {
-      val cluster = start(conf.clone().setMaster(standalone.url), coresEach)
+      val master = standalone.startMaster(Hosts.head, 0)
+      Hosts.foreach(host => standalone.startWorker(master, host, coresEach, directory))
+      val cluster = start(conf.clone().setMaster(master), coresEach)
       try body(cluster)
       finally cluster.close()
     } finally standalone.close()

@@ -33,7 +33,7 @@ import scala.reflect.ClassTag$;
  * What one executor process used since it started: CPU time, and the plug-in's counters where it is
  * the shuffle manager. Immutable.
  */
-final class ExecutorUsage implements Serializable {
+public final class ExecutorUsage implements Serializable {
   private static final long serialVersionUID = 1L;
 
   private final String executorId;
@@ -52,7 +52,7 @@ final class ExecutorUsage implements Serializable {
    * <p>A barrier stage starts all its tasks together, so that {@code totalCores} tasks fill every
    * core and leave no executor out.
    */
-  static Map<String, ExecutorUsage> ofAll(JavaSparkContext spark, int totalCores) {
+  public static Map<String, ExecutorUsage> ofAll(JavaSparkContext spark, int totalCores) {
     var slots = IntStream.range(0, totalCores).boxed().toList();
     Map<String, ExecutorUsage> byExecutor = new TreeMap<>();
     List<ExecutorUsage> answers =
@@ -85,7 +85,7 @@ final class ExecutorUsage implements Serializable {
     return cpuNs / 1e9;
   }
 
-  Map<String, Long> counters() {
+  public Map<String, Long> counters() {
     return counters;
   }
 }

@@ -19,10 +19,11 @@ import org.apache.hadoop.io.Text;
 import org.apache.spark.api.java.JavaSparkContext;
 
 /** Writes the input of the sort: {@code records} records in {@code files} files of equal length. */
-final class TeraGen {
+public final class TeraGen {
   private TeraGen() {}
 
-  static void write(JavaSparkContext spark, String directory, long records, int files) {
+  /** Returns when the files are written. */
+  public static void write(JavaSparkContext spark, String directory, long records, int files) {
     spark
         .parallelize(IntStream.range(0, files).boxed().toList(), files)
         .mapPartitionsToPair(

@@ -24,13 +24,14 @@ import org.apache.spark.api.java.JavaSparkContext;
 import scala.Tuple2;
 
 /** Sorts a directory of records into another: sample the keys, shuffle by range, sort, write. */
-final class TeraSort {
+public final class TeraSort {
   private static final int MOST_SAMPLES = 100_000;
   private static final int SAMPLES_PER_PARTITION = 1_000;
 
   private TeraSort() {}
 
-  static void sort(JavaSparkContext spark, String input, String output, int partitions) {
+  /** Returns when the output is written. */
+  public static void sort(JavaSparkContext spark, String input, String output, int partitions) {
     JavaPairRDD<byte[], byte[]> records =
         spark
             .newAPIHadoopFile(

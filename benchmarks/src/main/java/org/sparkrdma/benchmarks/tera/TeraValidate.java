@@ -24,10 +24,11 @@ import org.apache.spark.api.java.JavaNewHadoopRDD;
 import org.apache.spark.api.java.JavaSparkContext;
 
 /** Counts and sums the records of a directory and finds the first that is out of order. */
-final class TeraValidate {
+public final class TeraValidate {
   private TeraValidate() {}
 
-  static Summary summarize(JavaSparkContext spark, String directory) {
+  /** Reads all of the directory. */
+  public static Summary summarize(JavaSparkContext spark, String directory) {
     var records =
         (JavaNewHadoopRDD<Text, Text>)
             spark.newAPIHadoopFile(
@@ -94,5 +95,5 @@ final class TeraValidate {
    *     prints it
    * @param disorder where the records are not sorted, empty if they are
    */
-  record Summary(long records, String checksum, Optional<String> disorder) {}
+  public record Summary(long records, String checksum, Optional<String> disorder) {}
 }

@@ -1,0 +1,152 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.guest;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.sparkrdma.guest.cluster.ClusterNode;
+import org.sparkrdma.guest.cluster.HostControl;
+import org.sparkrdma.guest.cluster.StepResult;
+
+/**
+ * Runs applications on a Spark cluster over two kernels, does what they ask of the host, and reads
+ * what they found. Of a test's thread.
+ */
+final class ClusterRun {
+  private static final Duration LIMIT = Duration.ofMinutes(8);
+  private static final long POLL_MS = 50;
+
+  private final Path share;
+  private Guest guest;
+  private int done;
+
+  private ClusterRun(Path share, Guest guest) {
+    this.share = share;
+    this.guest = guest;
+  }
+
+  /**
+   * @param share an empty directory
+   */
+  static ClusterRun in(Path share) {
+    Path home = Path.of(property("it.spark.home"));
+    return new ClusterRun(
+        share,
+        Guest.nodes(2)
+            .memory("3G")
+            .timeout(LIMIT)
+            .with("--share", share.toString())
+            .env("SPARK_HOME", home.toString())
+            .env("SPARK_SCALA_VERSION", "2.13")
+            .env("JAVA_HOME", property("it.jdk22.home")));
+  }
+
+  /** One more option of {@code ./guest run}. */
+  ClusterRun with(String option, String value) {
+    guest = guest.with(option, value);
+    return this;
+  }
+
+  /** The steps' results by application and step, as {@code rocev2/tera}. */
+  Map<String, StepResult> run(String... applications) throws IOException, InterruptedException {
+    try (RunningGuest running = guest.start(command(applications))) {
+      while (!running.waitFor(POLL_MS, TimeUnit.MILLISECONDS)) {
+        answer(running);
+      }
+      GuestResult result = running.await();
+      if (result.exitCode() != 0 && result.exitCode() != GuestResult.KILLED) {
+        throw new IllegalStateException(
+            "the cluster failed: exitCode=" + result.exitCode() + "\n" + result.output());
+      }
+    }
+    return results();
+  }
+
+  private String[] command(String... applications) throws IOException {
+    Path home = Path.of(property("it.spark.home"));
+    Path jobJars = Path.of(property("it.benchmarks.jobs"));
+    List<String> ours =
+        List.of(property("it.plugin.jar"), property("it.jobs.jar"), property("it.benchmarks.jar"));
+    List<String> shipped = new ArrayList<>(ours);
+    try (Stream<Path> jars = Files.list(jobJars)) {
+      jars.map(Path::toString).sorted().forEach(shipped::add);
+    }
+    List<String> command = new ArrayList<>();
+    command.add(property("it.jdk22.home") + "/bin/java");
+    command.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx700m"));
+    command.addAll(List.of(property("it.jvm.options").split(" ")));
+    command.add("-Dguest.jars=" + String.join(",", shipped));
+    command.add("-cp");
+    command.add(home.resolve("jars") + "/*:" + String.join(":", ours) + ":" + jobJars + "/*");
+    command.add(ClusterNode.class.getName());
+    command.addAll(List.of(applications));
+    return command.toArray(String[]::new);
+  }
+
+  private void answer(RunningGuest running) throws IOException, InterruptedException {
+    Path ask = share.resolve("ask-" + (done + 1));
+    if (!Files.exists(ask)) {
+      return;
+    }
+    done++;
+    String[] words = Files.readString(ask).split(" ", 2);
+    switch (words[0]) {
+      case "netem" -> running.netem(words[1]);
+      case "cut" -> {
+        running.linkDown();
+        TimeUnit.SECONDS.sleep(Long.parseLong(words[1]));
+        running.linkUp();
+      }
+      case "kill" -> running.kill(Integer.parseInt(words[1]));
+      case "exec" -> {
+        String[] parts = words[1].split(" ", 2);
+        running.exec(Integer.parseInt(parts[0]), parts[1]);
+      }
+      default -> throw new IllegalStateException("no such request: " + words[0]);
+    }
+    HostControl.put(share, "done-" + done, "");
+  }
+
+  private Map<String, StepResult> results() throws IOException {
+    Map<String, StepResult> results = new TreeMap<>();
+    try (DirectoryStream<Path> files = Files.newDirectoryStream(share, "*.json")) {
+      for (Path file : files) {
+        StepResult result = new ObjectMapper().readValue(file.toFile(), StepResult.class);
+        results.put(result.application() + "/" + result.step(), result);
+      }
+    }
+    return results;
+  }
+
+  private static String property(String key) {
+    String value = System.getProperty(key, "");
+    if (value.isEmpty() || value.startsWith("${")) {
+      throw new IllegalStateException(
+          key.contains("jdk22")
+              ? "the ibverbs engine needs a JDK of 22 or newer: install one or set JAVA22_HOME"
+              : "not run by the build: " + key + " is not set");
+    }
+    return value;
+  }
+}

@@ -1,0 +1,65 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.guest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.guest.cluster.StepResult;
+
+/**
+ * A real standalone cluster, a Worker in each of two kernels, with RDMA between them: whatever
+ * happens to wires, cards and kernels, the answer is vanilla Spark's.
+ */
+@Timeout(600)
+final class SparkOnTwoKernelsIT {
+  @TempDir private Path share;
+
+  @Test
+  void shouldShuffleByReadOverBothTransportsAndSurviveTheirTroubles() throws Exception {
+    Map<String, StepResult> steps = ClusterRun.in(share).run("vanilla", "rocev2", "iwarp");
+
+    assertThat(steps.values()).allMatch(StepResult::right);
+    for (String step :
+        new String[] {"rocev2/tera", "rocev2/blocks", "iwarp/tera", "iwarp/blocks"}) {
+      assertAllByRead(steps.get(step));
+    }
+    for (String step : new String[] {"rocev2/loss", "rocev2/reordering", "rocev2/delay"}) {
+      assertThat(steps.get(step).rdmaBytes()).as(step).isPositive();
+    }
+    for (String step : new String[] {"rocev2/link-cut", "rocev2/card-gone"}) {
+      assertThat(steps.get(step).tcpBytes()).as(step).isPositive();
+    }
+  }
+
+  @Test
+  void shouldAnswerRightWhenAnExecutorAndThenAKernelIsKilledUnderAuthentication() throws Exception {
+    Map<String, StepResult> steps = ClusterRun.in(share).run("vanilla", "authenticate");
+
+    assertThat(steps.values()).allMatch(StepResult::right);
+    assertAllByRead(steps.get("authenticate/tera"));
+    assertThat(steps).containsKeys("authenticate/executor-killed", "authenticate/node-killed");
+  }
+
+  private static void assertAllByRead(StepResult step) {
+    assertThat(step.rdmaBytes()).as("%s", step).isPositive().isEqualTo(step.remoteBytesRead());
+    assertThat(step.tcpBytes()).as("%s", step).isZero();
+    assertThat(step.fallbacks()).as("%s", step).isEmpty();
+    assertThat(step.failedTasks()).as("%s", step).isZero();
+  }
+}

@@ -1,0 +1,166 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.guest.cluster;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import org.apache.spark.SparkConf;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.sparkrdma.benchmarks.tera.ExecutorUsage;
+import org.sparkrdma.benchmarks.tera.TeraGen;
+import org.sparkrdma.benchmarks.tera.TeraSort;
+import org.sparkrdma.benchmarks.tera.TeraValidate;
+import org.sparkrdma.scenarios.SparkInternals;
+
+/** One Spark application and its steps; of the driver's main thread, which closes it. */
+final class Application implements AutoCloseable {
+  private static final int EXECUTORS = 2;
+  private static final int PARTITIONS = 4;
+  private static final long RECORDS = 200_000;
+  private static final String READ = "rdma.bytes.read";
+  private static final String FALLBACK = "fallback.";
+
+  private final String name;
+  private final Path share;
+  private final HostControl host;
+  private final JavaSparkContext spark;
+  private final TaskLog tasks = new TaskLog();
+
+  Application(String name, SparkConf conf, Path share, HostControl host) throws Exception {
+    this.name = name;
+    this.share = share;
+    this.host = host;
+    spark = new JavaSparkContext(conf.setAppName(name));
+    // The scheduler of the input format is for clusters with data on their disks.
+    spark.hadoopConfiguration().setBoolean("mapreduce.terasort.use.terascheduler", false);
+    spark.sc().addSparkListener(tasks);
+    SparkInternals.awaitExecutors(spark.sc(), EXECUTORS);
+  }
+
+  /** What vanilla Spark answers, for the others to compare with. */
+  void answerForAll() throws Exception {
+    TeraGen.write(spark, uri("input"), RECORDS, PARTITIONS);
+    Files.writeString(share.resolve("answer-tera"), tera());
+    Files.writeString(share.resolve("answer-blocks"), blocks());
+    step("tera", this::tera, "tera");
+  }
+
+  void tera(String step) throws Exception {
+    step(step, this::tera, "tera");
+  }
+
+  void blocks(String step) throws Exception {
+    step(step, this::blocks, "blocks");
+  }
+
+  /** While the wires are so. */
+  void blocksUnder(String step, String rule) throws Exception {
+    host.ask("netem " + rule);
+    blocks(step);
+    host.ask("netem off");
+  }
+
+  /** With something that happens on the host when the first reader has ended. */
+  void blocksDuring(String step, String request) throws Exception {
+    tasks.atFirstReader(
+        () -> {
+          try {
+            host.ask(request);
+          } catch (IOException e) {
+            throw new UncheckedIOException(e);
+          }
+        });
+    blocks(step);
+  }
+
+  private String tera() throws IOException {
+    String output = name + "-" + System.nanoTime();
+    TeraSort.sort(spark, uri("input"), uri(output), PARTITIONS);
+    TeraValidate.Summary summary = TeraValidate.summarize(spark, uri(output));
+    return summary.records() + " " + summary.checksum() + " " + summary.disorder();
+  }
+
+  private String blocks() {
+    return String.join("\n", Blocks.shuffle(spark));
+  }
+
+  private void step(String step, Callable<String> work, String answer) throws Exception {
+    Map<String, ExecutorUsage> before = usage();
+    long remoteBefore = tasks.remoteBytesRead();
+    int failedBefore = tasks.failedTasks();
+    long start = System.nanoTime();
+    String result = work.call();
+    double seconds = (System.nanoTime() - start) / 1e9;
+    SparkInternals.drainListeners(spark.sc());
+    Map<String, ExecutorUsage> after = usage();
+    Map<String, Long> traffic = summed(after);
+    if (before.keySet().equals(after.keySet())) {
+      summed(before).forEach((counter, count) -> traffic.merge(counter, -count, Long::sum));
+    } else {
+      // What a lost executor had counted is lost as well.
+      traffic.clear();
+      traffic.put(READ, -1L);
+    }
+    Map<String, Long> fallbacks = new TreeMap<>();
+    traffic.forEach(
+        (counter, count) -> {
+          if (counter.startsWith(FALLBACK) && count > 0) {
+            fallbacks.put(counter.substring(FALLBACK.length()), count);
+          }
+        });
+    write(
+        new StepResult(
+            name,
+            step,
+            result.equals(Files.readString(share.resolve("answer-" + answer))),
+            seconds,
+            traffic.getOrDefault(READ, 0L),
+            traffic.getOrDefault("tcp.bytes.read", 0L),
+            tasks.remoteBytesRead() - remoteBefore,
+            fallbacks,
+            tasks.failedTasks() - failedBefore));
+  }
+
+  private void write(StepResult result) throws IOException {
+    String json = new ObjectMapper().writeValueAsString(result);
+    System.out.println(json);
+    HostControl.put(share, name + "-" + result.step() + ".json", json);
+  }
+
+  private Map<String, ExecutorUsage> usage() {
+    int executors = spark.sc().statusTracker().getExecutorInfos().length - 1;
+    return ExecutorUsage.ofAll(spark, executors);
+  }
+
+  private static Map<String, Long> summed(Map<String, ExecutorUsage> usage) {
+    Map<String, Long> sums = new TreeMap<>();
+    usage.values().forEach(one -> one.counters().forEach((k, v) -> sums.merge(k, v, Long::sum)));
+    return sums;
+  }
+
+  private String uri(String directory) {
+    return "file:" + share.resolve(directory);
+  }
+
+  @Override
+  public void close() {
+    spark.close();
+  }
+}

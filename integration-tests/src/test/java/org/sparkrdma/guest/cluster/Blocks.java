@@ -1,0 +1,68 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.guest.cluster;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.IntStream;
+import java.util.zip.CRC32;
+import org.apache.spark.HashPartitioner;
+import org.apache.spark.api.java.JavaSparkContext;
+import scala.Tuple2;
+
+/** A shuffle of noise, which no codec makes smaller, with an answer that every byte goes into. */
+final class Blocks {
+  private static final int MAPS = 12;
+  private static final int REDUCERS = 12;
+  private static final int RECORDS = 16;
+  private static final int RECORD_BYTES = 8 << 10;
+
+  private Blocks() {}
+
+  /** Per reducer how many records there were, and a sum over their contents. */
+  static List<String> shuffle(JavaSparkContext spark) {
+    return spark
+        .parallelize(IntStream.range(0, MAPS).boxed().toList(), MAPS)
+        .flatMapToPair(map -> records(map).iterator())
+        .partitionBy(new HashPartitioner(REDUCERS))
+        .mapPartitions(
+            records -> {
+              long sum = 0;
+              int count = 0;
+              CRC32 crc = new CRC32();
+              while (records.hasNext()) {
+                crc.reset();
+                crc.update(records.next()._2);
+                sum += crc.getValue();
+                count++;
+              }
+              return List.of(count + " " + sum).iterator();
+            })
+        .collect();
+  }
+
+  private static List<Tuple2<Integer, byte[]>> records(int map) {
+    Random random = new Random(map);
+    List<Tuple2<Integer, byte[]>> records = new ArrayList<>();
+    for (int reducer = 0; reducer < REDUCERS; reducer++) {
+      for (int i = 0; i < RECORDS; i++) {
+        byte[] bytes = new byte[RECORD_BYTES];
+        random.nextBytes(bytes);
+        records.add(new Tuple2<>(reducer, bytes));
+      }
+    }
+    return records;
+  }
+}

@@ -1,0 +1,150 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.guest.cluster;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
+import org.apache.spark.SparkConf;
+import org.sparkrdma.scenarios.StandaloneCluster;
+
+/**
+ * What each kernel runs: a Worker, and on node 1 also the Master and the applications that the
+ * arguments name, one after the other. Ends when they have.
+ */
+public final class ClusterNode {
+  private static final String MASTER_HOST = "10.99.1.1";
+  private static final int MASTER_PORT = 7077;
+  private static final String MANAGER = "org.sparkrdma.shuffle.RdmaShuffleManager";
+  private static final String JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1";
+  private static final String FINISHED = "finished";
+  private static final long PAUSE_NS = 200_000_000;
+
+  private final Path share = Path.of(System.getenv("GUEST_SHARE"));
+  private final HostControl host = new HostControl(share);
+  private final boolean authenticate;
+
+  private ClusterNode(boolean authenticate) {
+    this.authenticate = authenticate;
+  }
+
+  public static void main(String[] arguments) throws Exception {
+    List<String> applications = List.of(arguments);
+    new ClusterNode(applications.contains("authenticate")).run(applications);
+    // Daemon threads of Spark need not be waited for.
+    System.exit(0);
+  }
+
+  private void run(List<String> applications) throws Exception {
+    String node = System.getenv("GUEST_NODE");
+    String own = System.getenv("GUEST_ROCEV2_ADDRESS");
+    try (StandaloneCluster cluster = new StandaloneCluster(security(new SparkConf()))) {
+      if (node.equals("1")) {
+        cluster.startMaster(MASTER_HOST, MASTER_PORT);
+      }
+      cluster.startWorker(
+          "spark://" + MASTER_HOST + ":" + MASTER_PORT, own, 1, share.resolve("work" + node) + "");
+      if (node.equals("1")) {
+        for (String application : applications) {
+          runApplication(application, own);
+        }
+        HostControl.put(share, FINISHED, "");
+      } else {
+        while (!Files.exists(share.resolve(FINISHED))) {
+          LockSupport.parkNanos(PAUSE_NS);
+        }
+      }
+    }
+  }
+
+  private void runApplication(String name, String own) throws Exception {
+    try (Application application = new Application(name, conf(name, own), share, host)) {
+      switch (name) {
+        case "vanilla" -> application.answerForAll();
+        case "rocev2" -> {
+          application.tera("tera");
+          application.blocks("blocks");
+          application.blocksUnder("loss", "loss 1%");
+          application.blocksUnder("reordering", "delay 5ms reorder 25% 50%");
+          application.blocksUnder("delay", "delay 20ms");
+          application.blocksDuring("link-cut", "cut 10");
+          application.blocksDuring("card-gone", "exec 2 rdma link delete rxe0");
+        }
+        case "iwarp" -> {
+          application.tera("tera");
+          application.blocks("blocks");
+          application.blocksUnder("loss", "loss 1%");
+        }
+        case "authenticate" -> {
+          application.tera("tera");
+          application.blocksDuring("executor-killed", "exec 2 pkill -9 -f CoarseGrainedExecutor");
+          application.blocksDuring("node-killed", "kill 2");
+        }
+        case "little-memory" -> application.tera("tera");
+        default -> throw new IllegalArgumentException("no such application: name=" + name);
+      }
+    }
+  }
+
+  private SparkConf conf(String name, String own) {
+    SparkConf conf =
+        security(new SparkConf())
+            .setMaster("spark://" + MASTER_HOST + ":" + MASTER_PORT)
+            .set("spark.driver.host", own)
+            .set("spark.driver.bindAddress", own)
+            .set("spark.ui.enabled", "false")
+            .set("spark.executor.cores", "1")
+            .set("spark.executor.memory", "640m")
+            .set("spark.executor.extraJavaOptions", JVM)
+            .set("spark.cores.max", "2")
+            .set("spark.task.maxFailures", "8")
+            .set("spark.jars", System.getProperty("guest.jars"));
+    shuffle(name).forEach(conf::set);
+    return conf;
+  }
+
+  private static Map<String, String> shuffle(String name) {
+    String prefix = "spark.shuffle.rdma.";
+    Map<String, String> ours =
+        Map.of(
+            "spark.shuffle.manager",
+            MANAGER,
+            prefix + "engine",
+            "ibverbs",
+            // A silent way back to TCP must not pass for RDMA.
+            prefix + "mode",
+            "required",
+            prefix + "request.timeout",
+            "4s");
+    return switch (name) {
+      case "vanilla" -> Map.of("spark.shuffle.manager", "sort");
+      case "iwarp" -> with(ours, prefix + "device", "siw0");
+      default -> ours;
+    };
+  }
+
+  private static Map<String, String> with(Map<String, String> some, String key, String value) {
+    return Stream.concat(some.entrySet().stream(), Stream.of(Map.entry(key, value)))
+        .collect(java.util.stream.Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
+  }
+
+  private SparkConf security(SparkConf conf) {
+    return authenticate
+        ? conf.set("spark.authenticate", "true").set("spark.authenticate.secret", "guest-secret")
+        : conf;
+  }
+}

@@ -1,0 +1,60 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.guest.cluster;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Asks the host, through the directory that both see, to do something to wires and kernels. A
+ * question is a file {@code ask-N}, done when there is {@code done-N}. Safe for any thread.
+ */
+public final class HostControl {
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final long PAUSE_NS = 50_000_000;
+
+  private final Path share;
+  private int asked;
+
+  public HostControl(Path share) {
+    this.share = share;
+  }
+
+  /** Asks for a line of {@code ./guest ctl NAME} and returns when it is done. */
+  public synchronized void ask(String line) throws IOException {
+    asked++;
+    put(share, "ask-" + asked, line);
+    await(share.resolve("done-" + asked));
+  }
+
+  /** Writes a file that others see whole or not at all. */
+  public static void put(Path directory, String name, String text) throws IOException {
+    Path unfinished = Files.writeString(directory.resolve(name + ".unfinished"), text);
+    Files.move(unfinished, directory.resolve(name), StandardCopyOption.ATOMIC_MOVE);
+  }
+
+  private static void await(Path file) {
+    long deadline = System.nanoTime() + PATIENCE.toNanos();
+    while (!Files.exists(file)) {
+      if (System.nanoTime() - deadline > 0) {
+        throw new IllegalStateException("the host did not answer: file=" + file);
+      }
+      LockSupport.parkNanos(PAUSE_NS);
+    }
+  }
+}
