@@ -14,7 +14,10 @@
 package org.sparkrdma.shuffle;
 
 import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import java.security.SecureRandom;
+import java.util.List;
+import java.util.stream.Stream;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.network.netty.SparkTransportConf;
 import org.sparkrdma.shuffle.directory.Endpoint;
@@ -42,7 +45,7 @@ final class RdmaTransportFactory implements TransportFactory {
             new RdmaTransport.Environment(
                 parts.device(),
                 parts.budget(),
-                new SparkMapOutputs(parts.resolver(), env.conf()),
+                new SparkMapOutputs(parts.resolver(), localDirectories(env), env.conf()),
                 SparkTransportConf.fromSparkConf(
                     env.conf(), "shuffle", 0, Option.empty(), Option.empty()),
                 new InetSocketAddress(parts.address(), parts.settings().listenPort()),
@@ -58,6 +61,12 @@ final class RdmaTransportFactory implements TransportFactory {
                 parts.counters(),
                 System::nanoTime));
     return new Running(transport);
+  }
+
+  private static List<Path> localDirectories(SparkEnv env) {
+    return Stream.of(env.blockManager().diskBlockManager().localDirsString())
+        .map(Path::of)
+        .toList();
   }
 
   /** The transport as the runtime sees it. */

@@ -28,6 +28,7 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.device.Capability;
 
 /**
  * Answers the LOCATEs of all peers.
@@ -90,6 +91,9 @@ public final class BlockServer implements AutoCloseable {
     this.files =
         new RegisteredFiles(
             settings.windowBytes(), maxWindows, domain, budget, counters, nanoClock);
+    if (settings.mode() != ServeSettings.Mode.COPY && device.info().can(Capability.FILE_REGIONS)) {
+      files.leaveAlone(FileProbe.refusing(domain, outputs.directories()));
+    }
     this.slots =
         settings.mode() == ServeSettings.Mode.WINDOW || settings.slots() == 0
             ? null

@@ -14,10 +14,11 @@
 package org.sparkrdma.shuffle.serve;
 
 import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
 import org.sparkrdma.shuffle.wire.Located;
 
 /** Where the server learns what a map task left behind: the seam to Spark's block resolver. */
-@FunctionalInterface
 public interface MapOutputs {
   /**
    * Looks a map output up and reads its index and checksums. On the server's thread, once per map
@@ -27,6 +28,9 @@ public interface MapOutputs {
    * @throws IOException when its files cannot be read or do not fit each other
    */
   MapOutput open(int shuffleId, long mapId) throws IOException;
+
+  /** Where map outputs may lie: directories that exist; not null. */
+  List<Path> directories();
 
   /**
    * Kind of all sums of all map outputs, as {@link Located.Decoder#checksumKind()} tells it to

@@ -13,8 +13,10 @@
  */
 package org.sparkrdma.shuffle.serve;
 
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.LongSupplier;
@@ -48,6 +50,7 @@ final class RegisteredFiles {
   private final ShuffleCounters counters;
   private final LongSupplier nanoClock;
   private final IdleWindows idle = new IdleWindows();
+  private List<Path> refusing = List.of();
   private int windows;
   private long registeredBytes;
 
@@ -67,6 +70,11 @@ final class RegisteredFiles {
     this.budget = budget;
     this.counters = counters;
     this.nanoClock = nanoClock;
+  }
+
+  /** Files in these directories are never registered. */
+  void leaveAlone(List<Path> directories) {
+    refusing = directories;
   }
 
   /** Bytes ever registered; only ever grows. */
@@ -112,7 +120,7 @@ final class RegisteredFiles {
   }
 
   private FileWindow register(ServedOutput output, int index) {
-    if (output.isRefused(nanoClock.getAsLong())) {
+    if (output.isRefused(nanoClock.getAsLong()) || isLeftAlone(output.mapOutput().dataFile())) {
       return null;
     }
     if (windows == maxWindows && !evict()) {
@@ -144,6 +152,15 @@ final class RegisteredFiles {
     registeredBytes += lengthBytes;
     counters.increment(Counter.WINDOWS_REGISTERED);
     return window;
+  }
+
+  private boolean isLeftAlone(Path file) {
+    for (Path directory : refusing) {
+      if (file.startsWith(directory)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /**

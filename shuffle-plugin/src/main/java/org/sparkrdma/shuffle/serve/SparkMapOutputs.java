@@ -19,6 +19,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.List;
 import org.apache.spark.SparkConf;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.sparkrdma.shuffle.wire.Located;
@@ -34,15 +35,19 @@ import scala.Option;
  */
 public final class SparkMapOutputs implements MapOutputs {
   private final IndexShuffleBlockResolver resolver;
+  private final List<Path> directories;
   private final String algorithm;
   private final int checksumKind;
 
   /**
    * @param resolver of the executor's shuffle manager
+   * @param directories Spark's local directories
    * @param conf tells whether Spark writes checksums, and of which kind
    */
-  public SparkMapOutputs(IndexShuffleBlockResolver resolver, SparkConf conf) {
+  public SparkMapOutputs(
+      IndexShuffleBlockResolver resolver, List<Path> directories, SparkConf conf) {
     this.resolver = resolver;
+    this.directories = List.copyOf(directories);
     this.algorithm = conf.get("spark.shuffle.checksum.algorithm", "ADLER32");
     this.checksumKind =
         conf.getBoolean("spark.shuffle.checksum.enabled", true)
@@ -57,6 +62,11 @@ public final class SparkMapOutputs implements MapOutputs {
       case "CRC32C" -> 3;
       default -> Located.NO_CHECKSUM;
     };
+  }
+
+  @Override
+  public List<Path> directories() {
+    return directories;
   }
 
   @Override

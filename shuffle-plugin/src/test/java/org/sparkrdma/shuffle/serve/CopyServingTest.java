@@ -109,6 +109,21 @@ class CopyServingTest {
   }
 
   @Test
+  void shouldCopyForEverFromAFileSystemThatRefusedAtTheStart() throws IOException {
+    try (var on = ServerFixture.onRefusingFileSystem(folder, 4, 4 * SLOT)) {
+      on.domain.refuseFiles(false);
+      int calls = on.domain.fileCalls();
+      on.outputs.write(1, 0, random, true, SLOT);
+      var answer = on.ask(9, Wanted.of(1, 0, 0, 1));
+      on.sleep(ServerFixture.LEASE);
+
+      assertThat(answer.read(0)).isEqualTo(on.outputs.expected(1, 0, 0, 1));
+      assertThat(on.count(Counter.PIECES_FROM_WINDOWS)).isZero();
+      assertThat(on.domain.fileCalls()).isEqualTo(calls);
+    }
+  }
+
+  @Test
   void shouldGiveIdleWindowsBackForSlotsAndIdleSlotsForWindows() throws IOException {
     try (var on = ServerFixture.of(folder, Mode.AUTO, 1, SLOT)) {
       on.outputs.write(1, 0, random, true, SLOT);

@@ -55,6 +55,10 @@ final class FakeDomain implements ProtectionDomain {
     refusesFiles = refuse;
   }
 
+  boolean refusesFiles() {
+    return refusesFiles;
+  }
+
   /** From now on throws what nobody expects when a file is to be registered. */
   void breakDown() {
     breaks = true;

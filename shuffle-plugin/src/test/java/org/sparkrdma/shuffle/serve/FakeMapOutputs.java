@@ -18,6 +18,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.zip.Adler32;
@@ -27,10 +28,21 @@ final class FakeMapOutputs implements MapOutputs {
   private final Path folder;
   private final Map<String, MapOutput> known = new HashMap<>();
   private final Map<String, byte[]> contents = new HashMap<>();
+  private List<Path> directories = List.of();
   private int opened;
 
   FakeMapOutputs(Path folder) {
     this.folder = folder;
+  }
+
+  /** From now on tells its folder to who wants to try it out. */
+  void tellDirectory() {
+    directories = List.of(folder);
+  }
+
+  @Override
+  public List<Path> directories() {
+    return directories;
   }
 
   /** Writes a map output with partitions of these lengths; returns its bytes. */

@@ -36,7 +36,7 @@ final class ServerFixture implements AutoCloseable {
   static final int WINDOW = 64 << 10;
   static final int SLOT = 16 << 10;
 
-  final FakeDomain domain = new FakeDomain();
+  final FakeDomain domain;
   final FakeDevice device;
   final FakeMapOutputs outputs;
   final PinnedBudget budget;
@@ -49,8 +49,22 @@ final class ServerFixture implements AutoCloseable {
 
   private ServerFixture(
       Path folder, ServeSettings settings, long budgetBytes, FakeDevice device, int messageBytes) {
+    this(folder, settings, budgetBytes, device, messageBytes, new FakeDomain());
+  }
+
+  private ServerFixture(
+      Path folder,
+      ServeSettings settings,
+      long budgetBytes,
+      FakeDevice device,
+      int messageBytes,
+      FakeDomain domain) {
     this.device = device;
+    this.domain = domain;
     outputs = new FakeMapOutputs(folder);
+    if (domain.refusesFiles()) {
+      outputs.tellDirectory();
+    }
     budget = new PinnedBudget(budgetBytes, FakeDomain.PAGE);
     answer = ByteBuffer.allocateDirect(messageBytes);
     server =
@@ -70,6 +84,19 @@ final class ServerFixture implements AutoCloseable {
         budgetBytes,
         new FakeDevice(1000, EnumSet.of(Capability.FILE_REGIONS)),
         messageBytes);
+  }
+
+  /** Whose file system cannot be registered when the server starts. */
+  static ServerFixture onRefusingFileSystem(Path folder, int slots, long budgetBytes) {
+    FakeDomain refusing = new FakeDomain();
+    refusing.refuseFiles(true);
+    return new ServerFixture(
+        folder,
+        new ServeSettings(ServeSettings.Mode.AUTO, WINDOW, SLOT, slots, LEASE, 100),
+        budgetBytes,
+        new FakeDevice(1000, EnumSet.of(Capability.FILE_REGIONS)),
+        16 << 10,
+        refusing);
   }
 
   static ServerFixture of(

@@ -80,7 +80,7 @@ class SparkMapOutputsTest {
 
   @Test
   void shouldFindTheBlocksAndSumsThatSparkWrote() throws IOException {
-    MapOutputs outputs = new SparkMapOutputs(resolver, conf);
+    MapOutputs outputs = new SparkMapOutputs(resolver, List.of(), conf);
     assertThat(outputs.checksumKind()).isEqualTo(3);
     for (long map = 0; map < 2; map++) {
       MapOutput output = outputs.open(SHUFFLE, map);
@@ -103,18 +103,18 @@ class SparkMapOutputsTest {
 
   @Test
   void shouldNotKnowAMapOutputThatIsNotThere() throws IOException {
-    MapOutputs outputs = new SparkMapOutputs(resolver, conf);
+    MapOutputs outputs = new SparkMapOutputs(resolver, List.of(), conf);
     assertThat(outputs.open(SHUFFLE, 99)).isNull();
     assertThat(outputs.open(99, MAP)).isNull();
   }
 
   @Test
   void shouldHaveNoSumsWhenSparkWritesNoneOrTheirFileIsUnusable() throws IOException {
-    var off = new SparkMapOutputs(resolver, conf.clone().set(ENABLED, "false"));
+    var off = new SparkMapOutputs(resolver, List.of(), conf.clone().set(ENABLED, "false"));
     assertThat(off.checksumKind()).isEqualTo(Located.NO_CHECKSUM);
     assertThat(off.open(SHUFFLE, MAP).hasSums()).isFalse();
 
-    MapOutputs outputs = new SparkMapOutputs(resolver, conf);
+    MapOutputs outputs = new SparkMapOutputs(resolver, List.of(), conf);
     Path sums = resolver.getChecksumFile(SHUFFLE, MAP, "CRC32C", Option.empty()).toPath();
     byte[] right = Files.readAllBytes(sums);
     for (int length : new int[] {0, 8, right.length - 1}) {
@@ -138,7 +138,7 @@ class SparkMapOutputsTest {
     byte[] tooLong = right.clone();
     long end = ByteBuffer.wrap(right).getLong(right.length - 8);
     ByteBuffer.wrap(tooLong).putLong(right.length - 8, end + 1);
-    MapOutputs outputs = new SparkMapOutputs(resolver, conf);
+    MapOutputs outputs = new SparkMapOutputs(resolver, List.of(), conf);
     for (byte[] wrong :
         List.of(
             new byte[0],
@@ -156,7 +156,7 @@ class SparkMapOutputsTest {
 
   @Test
   void shouldNeedADataFileOnlyWhenThereAreBytes() throws IOException {
-    MapOutputs outputs = new SparkMapOutputs(resolver, conf);
+    MapOutputs outputs = new SparkMapOutputs(resolver, List.of(), conf);
     Path data = resolver.getDataFile(SHUFFLE, MAP).toPath();
     byte[] right = Files.readAllBytes(data);
     Files.delete(data);

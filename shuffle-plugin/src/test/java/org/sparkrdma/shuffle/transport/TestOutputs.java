@@ -20,6 +20,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.zip.CRC32C;
@@ -36,6 +37,11 @@ final class TestOutputs implements MapOutputs {
 
   TestOutputs(Path directory) {
     this.directory = directory;
+  }
+
+  @Override
+  public List<Path> directories() {
+    return List.of(directory);
   }
 
   /** Writes a map output whose partitions have these lengths. */
