@@ -14,6 +14,7 @@
 package org.sparkrdma.shuffle;
 
 import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.List;
@@ -58,9 +59,16 @@ final class RdmaTransportFactory implements TransportFactory {
                         Hello.PROTOCOL,
                         incarnation,
                         token),
+                secret(env),
                 parts.counters(),
                 System::nanoTime));
     return new Running(transport);
+  }
+
+  private static byte[] secret(SparkEnv env) {
+    return env.securityManager().isAuthenticationEnabled()
+        ? env.securityManager().getSecretKey().getBytes(StandardCharsets.UTF_8)
+        : new byte[0];
   }
 
   private static List<Path> localDirectories(SparkEnv env) {

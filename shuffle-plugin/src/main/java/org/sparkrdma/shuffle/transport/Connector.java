@@ -49,6 +49,7 @@ final class Connector {
   private final Peers peers;
   private final int readsInFlight;
   private final SecureRandom random = new SecureRandom();
+  private long requests;
 
   /**
    * @param readsInFlight READs that the device bears outstanding on a queue pair
@@ -136,14 +137,18 @@ final class Connector {
         peers.giveUpForNow(peer, FallbackReason.POOL_EMPTY, detail);
         return;
       }
-      byte[] nonce = new byte[Hello.NONCE_BYTES];
-      random.nextBytes(nonce);
+      requests++;
       connection.hello(
-          Hello.of(peer.generation(), peer.incarnation(), context.self().incarnation(), nonce));
+          Hello.of(
+              peer.generation(),
+              peer.incarnation(),
+              context.self().incarnation(),
+              requests,
+              random.nextLong()));
       connection.state(PeerConnection.State.CONNECTING);
       connection
           .connection()
-          .connect(parameters(connection.hello().encodeRequest(peer.endpoint().token())));
+          .connect(parameters(connection.hello().encodeRequest(context.proofKey(peer.endpoint()))));
     } catch (VerbsException e) {
       fail(connection, FallbackReason.CONNECT_FAILED, e.getMessage());
     }
@@ -164,7 +169,7 @@ final class Connector {
     try {
       Hello answer = Hello.decode(privateData);
       if (answer.answers(connection.hello())
-          && Hello.provesAnswer(privateData, connection.peer().endpoint().token())) {
+          && Hello.provesAnswer(privateData, context.proofKey(connection.peer().endpoint()))) {
         peers.established(connection, answer.generation());
         return;
       }
@@ -203,7 +208,7 @@ final class Connector {
     Endpoint self = context.self();
     if (hello.calleeIncarnation() != self.incarnation()) {
       refuse(connection, Refusal.INCARNATION, "not for this start of this executor");
-    } else if (!Hello.provesRequest(privateData, self.token())) {
+    } else if (!Hello.provesRequest(privateData, context.proofKey(self))) {
       refuse(connection, Refusal.PROOF, "no proof of belonging to the application");
     } else {
       onProvenRequest(connection, hello, nowNs);
@@ -221,6 +226,10 @@ final class Connector {
 
   private void onProvenRequest(Connection connection, Hello hello, long nowNs) {
     Peer peer = peers.of(hello.callerIncarnation());
+    if (!peer.isNews(hello.sequence())) {
+      refuse(connection, Refusal.PROOF, "a request that was heard before");
+      return;
+    }
     boolean oursStands =
         peer.attempt() != null
             && Long.compareUnsigned(context.self().incarnation(), peer.incarnation()) < 0;
@@ -254,7 +263,8 @@ final class Connector {
       replace(peer.accepting());
       replace(peer.established());
       peer.accepting(accepted);
-      connection.accept(parameters(accepted.hello().encodeAnswer(context.self().token())));
+      connection.accept(
+          parameters(accepted.hello().encodeAnswer(context.proofKey(context.self()))));
     } catch (VerbsException e) {
       fail(accepted, FallbackReason.CONNECT_FAILED, e.getMessage());
     }

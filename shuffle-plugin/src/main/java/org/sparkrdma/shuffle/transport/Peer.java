@@ -32,6 +32,7 @@ final class Peer {
   private PeerConnection accepting;
   private PeerConnection established;
   private int generation;
+  private long lastRequest;
   private boolean waiting;
   private long waitingSinceNs;
   private long retryAtNs;
@@ -107,6 +108,15 @@ final class Peer {
   /** Whether a generation told by the peer is before ours. */
   boolean isBehind(int theirs) {
     return (short) (theirs - generation) < 0;
+  }
+
+  /** Whether a request with this sequence number is none that was heard before; notes it. */
+  boolean isNews(long sequence) {
+    if (sequence <= lastRequest) {
+      return false;
+    }
+    lastRequest = sequence;
+    return true;
   }
 
   /** Forgets a connection, whatever it was. */

@@ -85,6 +85,8 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
    * @param conf of Spark's shuffle transport, for blocks that go to disk
    * @param listen where to listen; port 0 takes a free one
    * @param identity makes this executor's endpoint of the address listened on
+   * @param secret of the application, which both ends of a connection must know; empty without
+   *     authentication
    * @param nanoClock as {@link System#nanoTime}
    */
   public record Environment(
@@ -94,6 +96,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
       TransportConf conf,
       InetSocketAddress listen,
       Function<InetSocketAddress, Endpoint> identity,
+      byte[] secret,
       ShuffleCounters counters,
       LongSupplier nanoClock) {}
 
@@ -162,6 +165,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
         new TransportContext(
             settings,
             self,
+            env.secret(),
             domain,
             completions,
             sinks,

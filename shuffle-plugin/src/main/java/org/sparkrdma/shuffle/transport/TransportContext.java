@@ -19,6 +19,7 @@ import org.sparkrdma.memory.RegisteredPool;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.serve.BlockServer;
+import org.sparkrdma.shuffle.wire.ProofKey;
 import org.sparkrdma.verbs.CompletionQueue;
 import org.sparkrdma.verbs.ProtectionDomain;
 
@@ -26,6 +27,7 @@ import org.sparkrdma.verbs.ProtectionDomain;
  * What the agent's classes share; all owned by {@link RdmaTransport}.
  *
  * @param self this executor's own endpoint
+ * @param secret of the application; empty without authentication
  * @param sinks receive memory for READs
  * @param control buffers of control messages
  * @param agent runs something on the agent's thread, soon; from any thread
@@ -34,6 +36,7 @@ import org.sparkrdma.verbs.ProtectionDomain;
 record TransportContext(
     TransportSettings settings,
     Endpoint self,
+    byte[] secret,
     ProtectionDomain domain,
     CompletionQueue completions,
     RegisteredPool sinks,
@@ -42,4 +45,9 @@ record TransportContext(
     Delivery delivery,
     ShuffleCounters counters,
     Consumer<Runnable> agent,
-    LongSupplier nanoClock) {}
+    LongSupplier nanoClock) {
+  /** With what proofs to an executor are made and checked. */
+  byte[] proofKey(Endpoint callee) {
+    return ProofKey.of(callee.token(), secret);
+  }
+}

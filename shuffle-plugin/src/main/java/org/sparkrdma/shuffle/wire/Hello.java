@@ -16,7 +16,6 @@ package org.sparkrdma.shuffle.wire;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.security.GeneralSecurityException;
-import java.security.MessageDigest;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
@@ -30,17 +29,19 @@ import javax.crypto.spec.SecretKeySpec;
  *   2  generation (16 bit)                    2  generation (16 bit)
  *   4  incarnation of the callee (64 bit)     4  incarnation of the callee (64 bit)
  *  12  incarnation of the caller (64 bit)    12  incarnation of the caller (64 bit)
- *  20  nonce (128 bit)                       20  nonce of the request (128 bit)
+ *  20  sequence number (64 bit)              20  sequence number of the request (64 bit)
+ *  28  random (64 bit)                       28  random of the request (64 bit)
  *  36  proof (160 bit)                       36  proof (160 bit)
  *
  *  refusal, 4 bytes:  0  version | 1  length = 4 | 2  reason (8 bit) | 3  reserved = 0
  * </pre>
  *
  * <p>All fields little-endian. A proof is the beginning of an HMAC-SHA-256 (RFC 2104) with the
- * callee's token over {@code C} or {@code A}, for request or answer, and the 36 bytes before it.
- * Only who was told by the driver knows the token; so an old endpoint, another application on a
- * port used again, and a stranger all fail the same check. The length byte is there because some
- * transports pad private data.
+ * callee's {@link ProofKey} over {@code C} or {@code A}, for request or answer, and the 36 bytes
+ * before it. Only who was told by the driver knows the key; so an old endpoint, another application
+ * on a port used again, and a stranger all fail the same check. A caller's sequence numbers grow
+ * from request to request, so that one that was overheard is good for nothing when it is sent
+ * again. The length byte is there because some transports pad private data.
  */
 public final class Hello {
   /** Version of the protocol: of this layout and of all messages. */
@@ -48,9 +49,6 @@ public final class Hello {
 
   /** Bytes of a request and of an answer. */
   public static final int LENGTH_BYTES = 56;
-
-  /** Bytes of a nonce. */
-  public static final int NONCE_BYTES = 16;
 
   private static final int PROOF_AT = 36;
   private static final int PROOF_BYTES = 20;
@@ -81,25 +79,26 @@ public final class Hello {
   private final int generation;
   private final long calleeIncarnation;
   private final long callerIncarnation;
-  private final byte[] nonce;
+  private final long sequence;
+  private final long random;
 
-  private Hello(int generation, long calleeIncarnation, long callerIncarnation, byte[] nonce) {
+  private Hello(
+      int generation, long calleeIncarnation, long callerIncarnation, long sequence, long random) {
     this.generation = generation;
     this.calleeIncarnation = calleeIncarnation;
     this.callerIncarnation = callerIncarnation;
-    this.nonce = nonce;
+    this.sequence = sequence;
+    this.random = random;
   }
 
   /**
    * @param generation how many connections between the two the sender knows of, 0 to 65535
-   * @param nonce {@link #NONCE_BYTES} random bytes
+   * @param sequence larger than in any request of this caller before
+   * @param random from a secure source, so that no answer fits another request
    */
   public static Hello of(
-      int generation, long calleeIncarnation, long callerIncarnation, byte[] nonce) {
-    if (nonce.length != NONCE_BYTES) {
-      throw new IllegalArgumentException("bad nonce: lengthBytes=" + nonce.length);
-    }
-    return new Hello(generation & 0xFFFF, calleeIncarnation, callerIncarnation, nonce.clone());
+      int generation, long calleeIncarnation, long callerIncarnation, long sequence, long random) {
+    return new Hello(generation & 0xFFFF, calleeIncarnation, callerIncarnation, sequence, random);
   }
 
   /**
@@ -116,9 +115,12 @@ public final class Hello {
           "HELLO of another version: version=" + privateData[0] + " own=" + PROTOCOL);
     }
     ByteBuffer in = ByteBuffer.wrap(privateData).order(ByteOrder.LITTLE_ENDIAN);
-    byte[] nonce = new byte[NONCE_BYTES];
-    in.get(20, nonce);
-    return new Hello(Short.toUnsignedInt(in.getShort(2)), in.getLong(4), in.getLong(12), nonce);
+    return new Hello(
+        Short.toUnsignedInt(in.getShort(2)),
+        in.getLong(4),
+        in.getLong(12),
+        in.getLong(20),
+        in.getLong(28));
   }
 
   /** Connections between the two that the sender knows of. */
@@ -136,49 +138,57 @@ public final class Hello {
     return callerIncarnation;
   }
 
-  /** The same with another generation, as an answer to this request. */
-  public Hello answer(int newGeneration) {
-    return new Hello(newGeneration & 0xFFFF, calleeIncarnation, callerIncarnation, nonce);
+  /** Which request of the caller's. */
+  public long sequence() {
+    return sequence;
   }
 
-  /** Whether this answers a request: same ends, same nonce. */
+  /** The same with another generation, as an answer to this request. */
+  public Hello answer(int newGeneration) {
+    return new Hello(
+        newGeneration & 0xFFFF, calleeIncarnation, callerIncarnation, sequence, random);
+  }
+
+  /** Whether this answers a request: same ends, same numbers. */
   public boolean answers(Hello request) {
     return calleeIncarnation == request.calleeIncarnation
         && callerIncarnation == request.callerIncarnation
-        && MessageDigest.isEqual(nonce, request.nonce);
+        && sequence == request.sequence
+        && random == request.random;
   }
 
-  /** The private data of a request, proven with the callee's token. */
-  public byte[] encodeRequest(byte[] calleeToken) {
-    return encode('C', calleeToken);
+  /** The private data of a request, proven with the callee's key. */
+  public byte[] encodeRequest(byte[] calleeKey) {
+    return encode('C', calleeKey);
   }
 
-  /** The private data of an answer, proven with the callee's own token. */
-  public byte[] encodeAnswer(byte[] calleeToken) {
-    return encode('A', calleeToken);
+  /** The private data of an answer, proven with the callee's own key. */
+  public byte[] encodeAnswer(byte[] calleeKey) {
+    return encode('A', calleeKey);
   }
 
-  /** Whether private data that was decoded as a request proves knowledge of the callee's token. */
-  public static boolean provesRequest(byte[] privateData, byte[] calleeToken) {
-    return proves('C', privateData, calleeToken);
+  /** Whether private data that was decoded as a request proves knowledge of the callee's key. */
+  public static boolean provesRequest(byte[] privateData, byte[] calleeKey) {
+    return proves('C', privateData, calleeKey);
   }
 
-  /** Whether private data that was decoded as an answer proves knowledge of the callee's token. */
-  public static boolean provesAnswer(byte[] privateData, byte[] calleeToken) {
-    return proves('A', privateData, calleeToken);
+  /** Whether private data that was decoded as an answer proves knowledge of the callee's key. */
+  public static boolean provesAnswer(byte[] privateData, byte[] calleeKey) {
+    return proves('A', privateData, calleeKey);
   }
 
-  private byte[] encode(char role, byte[] token) {
+  private byte[] encode(char role, byte[] key) {
     byte[] out = new byte[LENGTH_BYTES];
     ByteBuffer buffer = ByteBuffer.wrap(out).order(ByteOrder.LITTLE_ENDIAN);
     buffer.put((byte) PROTOCOL).put((byte) LENGTH_BYTES).putShort((short) generation);
-    buffer.putLong(calleeIncarnation).putLong(callerIncarnation).put(nonce);
-    buffer.put(proof(role, out, token), 0, PROOF_BYTES);
+    buffer.putLong(calleeIncarnation).putLong(callerIncarnation);
+    buffer.putLong(sequence).putLong(random);
+    buffer.put(proof(role, out, key), 0, PROOF_BYTES);
     return out;
   }
 
-  private static boolean proves(char role, byte[] data, byte[] token) {
-    byte[] expected = proof(role, data, token);
+  private static boolean proves(char role, byte[] data, byte[] key) {
+    byte[] expected = proof(role, data, key);
     int different = 0;
     for (int i = 0; i < PROOF_BYTES; i++) {
       different |= expected[i] ^ data[PROOF_AT + i];
@@ -186,10 +196,10 @@ public final class Hello {
     return different == 0;
   }
 
-  private static byte[] proof(char role, byte[] data, byte[] token) {
+  private static byte[] proof(char role, byte[] data, byte[] key) {
     try {
       Mac mac = Mac.getInstance("HmacSHA256");
-      mac.init(new SecretKeySpec(token, "HmacSHA256"));
+      mac.init(new SecretKeySpec(key, "HmacSHA256"));
       mac.update((byte) role);
       mac.update(data, 0, PROOF_AT);
       return mac.doFinal();

@@ -16,6 +16,7 @@ package org.sparkrdma.shuffle.transport;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
@@ -49,6 +50,7 @@ final class TestExecutor implements AutoCloseable {
     private final Map<String, String> engine = new HashMap<>();
     private long incarnation;
     private int port;
+    private byte[] secret = {};
     private long pinnedBytes = 256L << 20;
     private long poolBytes = 64L << 20;
     private int chunkBytes = 64 << 10;
@@ -67,6 +69,11 @@ final class TestExecutor implements AutoCloseable {
 
     Options faults(String plan) {
       engine.put("soft.faults", plan);
+      return this;
+    }
+
+    Options secret(String text) {
+      secret = text.getBytes(StandardCharsets.UTF_8);
       return this;
     }
 
@@ -147,6 +154,7 @@ final class TestExecutor implements AutoCloseable {
                         Hello.PROTOCOL,
                         options.incarnation,
                         token),
+                options.secret,
                 counters,
                 System::nanoTime));
   }

@@ -33,11 +33,13 @@ class HelloTest {
       int generation = random.nextInt(0x10000);
       long callee = random.nextLong();
       long caller = random.nextLong();
-      Hello written = Hello.of(generation, callee, caller, bytes(Hello.NONCE_BYTES));
+      long sequence = random.nextLong();
+      Hello written = Hello.of(generation, callee, caller, sequence, random.nextLong());
       Hello read = Hello.decode(written.encodeRequest(token));
       assertThat(read.generation()).isEqualTo(generation);
       assertThat(read.calleeIncarnation()).isEqualTo(callee);
       assertThat(read.callerIncarnation()).isEqualTo(caller);
+      assertThat(read.sequence()).isEqualTo(sequence);
       assertThat(read.answers(written)).isTrue();
     }
   }
@@ -76,9 +78,10 @@ class HelloTest {
   void shouldNotTakeAnAnswerToAnotherRequest() {
     Hello request = hello();
     assertThat(request.answer(3).answers(request)).isTrue();
-    assertThat(Hello.of(1, 2, 4, new byte[16]).answers(request)).isFalse();
-    assertThat(Hello.of(1, 5, 3, new byte[16]).answers(request)).isFalse();
-    assertThat(Hello.of(1, 2, 3, bytes(16)).answers(request)).isFalse();
+    assertThat(Hello.of(1, 2, 4, 8, 9).answers(request)).isFalse();
+    assertThat(Hello.of(1, 5, 3, 8, 9).answers(request)).isFalse();
+    assertThat(Hello.of(1, 2, 3, 7, 9).answers(request)).isFalse();
+    assertThat(Hello.of(1, 2, 3, 8, 7).answers(request)).isFalse();
   }
 
   @Test
@@ -124,13 +127,18 @@ class HelloTest {
   }
 
   @Test
-  void shouldRefuseANonceOfAnotherLength() {
-    assertThatThrownBy(() -> Hello.of(0, 1, 2, new byte[15]))
-        .isInstanceOf(IllegalArgumentException.class);
+  void shouldNeedBothTokenAndSecretForTheKey() {
+    byte[] secret = bytes(20);
+    byte[] request = hello().encodeRequest(ProofKey.of(token, secret));
+    assertThat(Hello.provesRequest(request, ProofKey.of(token, secret))).isTrue();
+    assertThat(Hello.provesRequest(request, ProofKey.of(token, bytes(20)))).isFalse();
+    assertThat(Hello.provesRequest(request, ProofKey.of(bytes(32), secret))).isFalse();
+    assertThat(Hello.provesRequest(request, ProofKey.of(token, new byte[0]))).isFalse();
+    assertThat(ProofKey.of(token, new byte[0])).isEqualTo(token);
   }
 
   private static Hello hello() {
-    return Hello.of(1, 2, 3, new byte[Hello.NONCE_BYTES]);
+    return Hello.of(1, 2, 3, 8, 9);
   }
 
   private byte[] bytes(int length) {

@@ -1,0 +1,193 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.wire.Hello;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.CompletionChannel;
+import org.sparkrdma.verbs.CompletionQueue;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.QueuePairSettings;
+import org.sparkrdma.verbs.Verbs;
+import org.sparkrdma.verbs.VerbsEngine;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.cm.Connection;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
+import org.sparkrdma.verbs.cm.ConnectionManager;
+import org.sparkrdma.verbs.cm.ConnectionParameters;
+import org.sparkrdma.verbs.spi.EngineSettings;
+
+/** Who is let in: only whoever proves, anew each time, to know what the driver told. */
+@Timeout(60)
+class ProofTest {
+  private static final long POLL_NS = 1_000_000;
+  private static final Duration PATIENCE = Duration.ofSeconds(5);
+
+  @TempDir private Path directory;
+  private final Random random = new Random(3);
+  private final List<TestExecutor> executors = new ArrayList<>();
+  private VerbsEngine engine;
+  private Device device;
+  private CompletionChannel channel;
+  private CompletionQueue queue;
+  private ProtectionDomain domain;
+  private ConnectionManager manager;
+
+  @BeforeEach
+  void openADeviceOfAStranger() throws VerbsException {
+    engine = Verbs.choose("soft", EngineSettings.none()).engine();
+    device = engine.open(engine.devices().get(0).name());
+    channel = device.createCompletionChannel();
+    queue = device.createCompletionQueue(64, channel);
+    domain = device.allocateProtectionDomain();
+    manager = device.createConnectionManager(channel);
+  }
+
+  @AfterEach
+  void closeAllWithoutLeaks() {
+    device.close();
+    engine.close();
+    executors.forEach(TestExecutor::close);
+  }
+
+  @Test
+  void shouldRefuseARequestThatIsSentASecondTime() throws Exception {
+    TestExecutor server = start(new TestExecutor.Options(2));
+    byte[] overheard = request(server.endpoint(), 1);
+
+    assertThat(connect(server, overheard).type()).isEqualTo(ConnectionEvent.Type.ESTABLISHED);
+    ConnectionEvent again = connect(server, overheard);
+
+    assertThat(again.type()).isEqualTo(ConnectionEvent.Type.REJECTED);
+    assertThat(Hello.decodeRefusal(again.privateData())).isEqualTo(Hello.Refusal.PROOF);
+    assertThat(server.count(Counter.CONNECTIONS_REFUSED)).isEqualTo(1);
+  }
+
+  @Test
+  void shouldRefuseAnOlderRequestButTakeANewerOne() throws Exception {
+    TestExecutor server = start(new TestExecutor.Options(2));
+    byte[] older = request(server.endpoint(), 4);
+
+    assertThat(connect(server, request(server.endpoint(), 5)).type())
+        .isEqualTo(ConnectionEvent.Type.ESTABLISHED);
+    assertThat(connect(server, older).type()).isEqualTo(ConnectionEvent.Type.REJECTED);
+  }
+
+  @Test
+  void shouldRefuseItsOwnRequestWhenItIsSentBack() throws Exception {
+    TestExecutor server = start(new TestExecutor.Options(2));
+    // Made for another callee, as the server itself would make it.
+    byte[] reflected =
+        Hello.of(0, 9, server.endpoint().incarnation(), 1, random.nextLong())
+            .encodeRequest(server.endpoint().token());
+
+    ConnectionEvent event = connect(server, reflected);
+
+    assertThat(event.type()).isEqualTo(ConnectionEvent.Type.REJECTED);
+    assertThat(Hello.decodeRefusal(event.privateData())).isEqualTo(Hello.Refusal.INCARNATION);
+  }
+
+  @Test
+  void shouldRefuseWhatIsNoRequestAtAll() throws Exception {
+    TestExecutor server = start(new TestExecutor.Options(2));
+    byte[] garbage = new byte[Hello.LENGTH_BYTES];
+    random.nextBytes(garbage);
+
+    ConnectionEvent event = connect(server, garbage);
+
+    assertThat(event.type()).isEqualTo(ConnectionEvent.Type.REJECTED);
+    assertThat(Hello.decodeRefusal(event.privateData())).isEqualTo(Hello.Refusal.MALFORMED);
+  }
+
+  @Test
+  void shouldRefuseAnApplicationWithAnotherSecret() throws Exception {
+    TestExecutor reader = start(new TestExecutor.Options(1).secret("one"));
+    TestExecutor server = start(new TestExecutor.Options(2).secret("two"));
+
+    assertThat(fetch(reader, server).reason(0)).isEqualTo(FallbackReason.REFUSED);
+    assertThat(server.count(Counter.CONNECTIONS_REFUSED)).isEqualTo(1);
+  }
+
+  @Test
+  void shouldLetInWhoKnowsTheSecretOfTheApplication() throws Exception {
+    TestExecutor reader = start(new TestExecutor.Options(1).secret("same"));
+    TestExecutor server = start(new TestExecutor.Options(2).secret("same"));
+    server.outputs().write(1, random, 1_000);
+
+    assertThat(fetch(reader, server).bytes(0))
+        .isEqualTo(server.outputs().expected(new BlockRange(0, 1, 0, 1)));
+  }
+
+  private CollectedBlocks fetch(TestExecutor reader, TestExecutor server) throws Exception {
+    List<BlockRange> blocks = List.of(new BlockRange(0, 1, 0, 1));
+    CollectedBlocks collected = new CollectedBlocks(blocks);
+    reader.transport().fetch(server.endpoint(), blocks, null, collected);
+    return collected.await();
+  }
+
+  private TestExecutor start(TestExecutor.Options options) throws Exception {
+    Path own = Files.createDirectory(directory.resolve("executor-" + executors.size()));
+    TestExecutor executor = new TestExecutor(own, options);
+    executors.add(executor);
+    return executor;
+  }
+
+  private byte[] request(Endpoint callee, long sequence) {
+    return Hello.of(0, callee.incarnation(), 77, sequence, random.nextLong())
+        .encodeRequest(callee.token());
+  }
+
+  /** What becomes of a request with this private data. */
+  private ConnectionEvent connect(TestExecutor server, byte[] privateData) throws VerbsException {
+    Connection connection =
+        manager.resolve(
+            new InetSocketAddress(server.endpoint().host(), server.endpoint().port()),
+            null,
+            PATIENCE);
+    assertThat(nextOf(connection).type()).isEqualTo(ConnectionEvent.Type.RESOLVED);
+    connection.createQueuePair(
+        domain, new QueuePairSettings(queue, queue, 4, 4, 1, 0, Set.<AccessFlag>of()));
+    connection.connect(new ConnectionParameters(privateData, 4, 6, 7, 17, PATIENCE));
+    return nextOf(connection);
+  }
+
+  private ConnectionEvent nextOf(Connection connection) {
+    while (true) {
+      ConnectionEvent event = manager.pollEvent();
+      if (event != null && event.connection() == connection) {
+        return event;
+      }
+      channel.await(POLL_NS);
+    }
+  }
+}
