@@ -1,0 +1,92 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.ibverbs;
+
+import java.util.List;
+import org.sparkrdma.verbs.spi.EngineSetting;
+import org.sparkrdma.verbs.spi.EngineSettings;
+
+/**
+ * The ibverbs engine's settings, checked.
+ *
+ * @param maxInlineBytes the most data that a send may carry inline; less where the device bears
+ *     less
+ * @param flushWaitNs how long the device may take to give back the work of a broken queue pair,
+ *     before that work is given up
+ */
+record IbverbsSettings(int maxInlineBytes, long flushWaitNs) {
+  static final String NAME = "ibverbs";
+
+  private static final String PREFIX = NAME + ".";
+  private static final long NS_PER_MS = 1_000_000;
+
+  private static final EngineSetting MAX_INLINE =
+      new EngineSetting(
+          PREFIX + "maxInline",
+          "220",
+          "bytes, 0 to 4096",
+          "Data that a send may carry in the work request; 0 for none. Devices may bear less.");
+  private static final EngineSetting FLUSH_WAIT =
+      new EngineSetting(
+          PREFIX + "flushWaitMs",
+          "100",
+          "milliseconds, 1 to 60000",
+          "How long a device may take to give back the work of a broken connection.");
+
+  static List<EngineSetting> all() {
+    return List.of(MAX_INLINE, FLUSH_WAIT);
+  }
+
+  /**
+   * Checks and takes what the user gave.
+   *
+   * @throws IllegalArgumentException naming key, value and what is allowed
+   */
+  static IbverbsSettings of(EngineSettings given) {
+    for (String key : given.values().keySet()) {
+      if (key.startsWith(PREFIX) && all().stream().noneMatch(s -> s.key().equals(key))) {
+        throw new IllegalArgumentException(
+            "no such setting: key="
+                + key
+                + " allowed="
+                + String.join(",", all().stream().map(EngineSetting::key).toList()));
+      }
+    }
+    return new IbverbsSettings(
+        number(given, MAX_INLINE, 0, 4_096), NS_PER_MS * number(given, FLUSH_WAIT, 1, 60_000));
+  }
+
+  private static int number(EngineSettings given, EngineSetting setting, int min, int max) {
+    String value = given.value(setting);
+    try {
+      int number = Integer.parseInt(value);
+      if (number >= min && number <= max) {
+        return number;
+      }
+    } catch (NumberFormatException e) {
+      throw bad(setting, value, e);
+    }
+    throw bad(setting, value, null);
+  }
+
+  private static IllegalArgumentException bad(
+      EngineSetting setting, String value, NumberFormatException cause) {
+    return new IllegalArgumentException(
+        "bad setting: key="
+            + setting.key()
+            + (" value=" + value)
+            + (" allowed=" + setting.allowed()),
+        cause);
+  }
+}

@@ -1,0 +1,66 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.ibverbs;
+
+import org.sparkrdma.verbs.ibverbs.ffi.Layouts.RdmaCmEvent;
+import org.sparkrdma.verbs.ibverbs.ffi.Memory;
+
+/**
+ * A copy of a connection manager's event: the original is gone with its acknowledgement.
+ *
+ * @param type one of the numbers below
+ * @param id the identifier that it is of
+ * @param listenId of a request, the listener's
+ * @param status an error number below 0, or a reason of the transport's
+ * @param privateData what came with it
+ * @param responderResources of a request: READs that the peer will have outstanding
+ * @param initiatorDepth of a request: READs that the peer bears
+ */
+record CmEvent(
+    int type,
+    long id,
+    long listenId,
+    int status,
+    byte[] privateData,
+    int responderResources,
+    int initiatorDepth) {
+  static final int ADDR_RESOLVED = 0;
+  static final int ADDR_ERROR = 1;
+  static final int ROUTE_RESOLVED = 2;
+  static final int ROUTE_ERROR = 3;
+  static final int CONNECT_REQUEST = 4;
+  static final int CONNECT_ERROR = 6;
+  static final int UNREACHABLE = 7;
+  static final int REJECTED = 8;
+  static final int ESTABLISHED = 9;
+  static final int DISCONNECTED = 10;
+  static final int DEVICE_REMOVAL = 11;
+
+  private static final byte[] NOTHING = {};
+
+  static CmEvent copy(long at) {
+    int type = Memory.getInt(at + RdmaCmEvent.EVENT);
+    boolean ofConnection = type == CONNECT_REQUEST || type == ESTABLISHED || type == REJECTED;
+    long data = ofConnection ? Memory.getLong(at + RdmaCmEvent.PARAM_CONN_PRIVATE_DATA) : 0;
+    int length = Memory.getByte(at + RdmaCmEvent.PARAM_CONN_PRIVATE_DATA_LEN);
+    return new CmEvent(
+        type,
+        Memory.getLong(at + RdmaCmEvent.ID),
+        Memory.getLong(at + RdmaCmEvent.LISTEN_ID),
+        Memory.getInt(at + RdmaCmEvent.STATUS),
+        data == 0 ? NOTHING : Memory.bytes(data, length),
+        Memory.getByte(at + RdmaCmEvent.PARAM_CONN_RESPONDER_RESOURCES),
+        Memory.getByte(at + RdmaCmEvent.PARAM_CONN_INITIATOR_DEPTH));
+  }
+}

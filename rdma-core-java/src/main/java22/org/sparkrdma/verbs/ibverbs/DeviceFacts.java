@@ -1,0 +1,230 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.ibverbs;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
+import java.net.UnknownHostException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.HexFormat;
+import java.util.List;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.device.Capability;
+import org.sparkrdma.verbs.device.DeviceInfo;
+import org.sparkrdma.verbs.device.DeviceLimits;
+import org.sparkrdma.verbs.device.Gid;
+import org.sparkrdma.verbs.device.PortInfo;
+import org.sparkrdma.verbs.device.PortState;
+import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvDeviceAttr;
+import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvGidEntry;
+import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvPortAttr;
+import org.sparkrdma.verbs.ibverbs.ffi.Memory;
+import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
+
+/** Asks a device what it is and what it bears. */
+final class DeviceFacts {
+  /** What RoCE leaves of a connection request; iWARP would bear more. */
+  static final int MAX_PRIVATE_DATA_BYTES = 56;
+
+  private static final Path SYSTEM = Path.of("/sys/class/infiniband");
+
+  /** The connection manager's fields for it have eight bits. */
+  private static final int MAX_READS_IN_FLIGHT = 255;
+
+  private static final int HARDWARE_ADDRESS_BYTES = 6;
+  private static final int GID_BYTES = 16;
+
+  private final Libraries libraries;
+  private final long context;
+  private final TransportRules rules;
+
+  private DeviceFacts(Libraries libraries, long context) {
+    this.libraries = libraries;
+    this.context = context;
+    rules = TransportRules.of(Contexts.transportType(context));
+  }
+
+  static DeviceInfo of(Libraries libraries, long context, IbverbsSettings settings)
+      throws VerbsException {
+    return new DeviceFacts(libraries, context).info(settings);
+  }
+
+  private DeviceInfo info(IbverbsSettings settings) throws VerbsException {
+    String name = Contexts.name(context);
+    try (Arena arena = Arena.ofConfined()) {
+      long device = arena.allocate(IbvDeviceAttr.SIZE).address();
+      int rc = libraries.verbs().queryDevice(context, device);
+      if (rc != 0) {
+        throw Libraries.failure("ibv_query_device", rc, "device=" + name);
+      }
+      List<PortInfo> ports = new ArrayList<>();
+      long maxMessageBytes = Integer.MAX_VALUE;
+      for (int port = 1; port <= Memory.getByte(device + IbvDeviceAttr.PHYS_PORT_CNT); port++) {
+        // The exported function fills a shorter struct of old; there is room for both.
+        long attributes = arena.allocate(2L * IbvPortAttr.SIZE).address();
+        rc = libraries.verbs().queryPort(context, port, attributes);
+        if (rc != 0) {
+          throw Libraries.failure("ibv_query_port", rc, "device=" + name + " port=" + port);
+        }
+        ports.add(port(name, port, attributes));
+        long ofPort = rules.maxMessageBytes(Memory.getInt(attributes + IbvPortAttr.MAX_MSG_SZ));
+        maxMessageBytes = Math.min(maxMessageBytes, ofPort);
+      }
+      int inline = InlineProbe.of(libraries.verbs(), context, settings.maxInlineBytes());
+      var capabilities = EnumSet.copyOf(rules.capabilities());
+      if (inline > 0) {
+        capabilities.add(Capability.INLINE);
+      }
+      return new DeviceInfo(
+          name,
+          IbverbsSettings.NAME,
+          rules.transport(),
+          Long.reverseBytes(Memory.getLong(device + IbvDeviceAttr.NODE_GUID)),
+          limits(device, maxMessageBytes, inline),
+          capabilities,
+          ports);
+    }
+  }
+
+  private static DeviceLimits limits(long device, long maxMessageBytes, int inline) {
+    int maxSge = Memory.getInt(device + IbvDeviceAttr.MAX_SGE);
+    long maxRegion = Memory.getLong(device + IbvDeviceAttr.MAX_MR_SIZE);
+    int reads =
+        Math.min(
+            Memory.getInt(device + IbvDeviceAttr.MAX_QP_RD_ATOM),
+            Memory.getInt(device + IbvDeviceAttr.MAX_QP_INIT_RD_ATOM));
+    return new DeviceLimits(
+        Memory.getInt(device + IbvDeviceAttr.MAX_QP),
+        Memory.getInt(device + IbvDeviceAttr.MAX_QP_WR),
+        maxSge,
+        TransportRules.maxReadSge(maxSge, Memory.getInt(device + IbvDeviceAttr.MAX_SGE_RD)),
+        Memory.getInt(device + IbvDeviceAttr.MAX_CQE),
+        Memory.getInt(device + IbvDeviceAttr.MAX_MR),
+        maxRegion < 0 ? Long.MAX_VALUE : maxRegion,
+        maxMessageBytes,
+        Math.min(reads, MAX_READS_IN_FLIGHT),
+        inline,
+        MAX_PRIVATE_DATA_BYTES);
+  }
+
+  private PortInfo port(String name, int number, long attributes) throws VerbsException {
+    int state = Memory.getInt(attributes + IbvPortAttr.STATE);
+    PortState[] states = PortState.values();
+    boolean ethernet =
+        Memory.getByte(attributes + IbvPortAttr.LINK_LAYER) == VerbsLibrary.LINK_LAYER_ETHERNET;
+    int tableLength = Memory.getInt(attributes + IbvPortAttr.GID_TBL_LEN);
+    // The MTU is told as 1 for 256 bytes to 5 for 4096.
+    int mtu = 128 << Memory.getInt(attributes + IbvPortAttr.ACTIVE_MTU);
+    return new PortInfo(
+        number,
+        state >= 0 && state < states.length ? states[state] : PortState.NOP,
+        mtu,
+        rules.hasAddressesAsGids()
+            ? gids(name, number, tableLength, ethernet)
+            : addressesOfLink(name, number));
+  }
+
+  private List<Gid> gids(String name, int port, int tableLength, boolean ethernet)
+      throws VerbsException {
+    if (!libraries.verbs().hasQueryGidTable()) {
+      return gidsOfSystem(name, port, tableLength, ethernet);
+    }
+    try (Arena arena = Arena.ofConfined()) {
+      long entries = arena.allocate((long) tableLength * IbvGidEntry.SIZE, Long.BYTES).address();
+      long count = libraries.verbs().queryGidTable(context, entries, tableLength);
+      if (count < 0) {
+        return gidsOfSystem(name, port, tableLength, ethernet);
+      }
+      List<Gid> gids = new ArrayList<>();
+      for (int i = 0; i < count; i++) {
+        long entry = entries + (long) i * IbvGidEntry.SIZE;
+        if (Memory.getInt(entry + IbvGidEntry.PORT_NUM) == port) {
+          gids.add(
+              new Gid(
+                  Memory.getInt(entry + IbvGidEntry.GID_INDEX),
+                  rules.gidType(Memory.getInt(entry + IbvGidEntry.GID_TYPE), ethernet),
+                  address(Memory.bytes(entry + IbvGidEntry.GID, GID_BYTES))));
+        }
+      }
+      return gids;
+    }
+  }
+
+  /** The table one by one, for libraries that cannot tell it at once. */
+  private List<Gid> gidsOfSystem(String name, int port, int tableLength, boolean ethernet)
+      throws VerbsException {
+    Path directory = SYSTEM.resolve(name).resolve("ports").resolve(Integer.toString(port));
+    List<Gid> gids = new ArrayList<>();
+    for (int i = 0; i < tableLength; i++) {
+      byte[] bytes = read(directory.resolve("gids").resolve(Integer.toString(i)));
+      if (bytes.length == GID_BYTES && !Arrays.equals(bytes, new byte[GID_BYTES])) {
+        Path type = directory.resolve("gid_attrs/types").resolve(Integer.toString(i));
+        gids.add(new Gid(i, rules.gidType(isRoceV2(type) ? 2 : 1, ethernet), address(bytes)));
+      }
+    }
+    return gids;
+  }
+
+  private static byte[] read(Path gid) {
+    try {
+      return HexFormat.of().parseHex(Files.readString(gid).trim().replace(":", ""));
+    } catch (IOException | IllegalArgumentException e) {
+      // An empty entry cannot be read.
+      return new byte[0];
+    }
+  }
+
+  private static boolean isRoceV2(Path type) {
+    try {
+      return Files.readString(type).contains("v2");
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  private static InetAddress address(byte[] gid) throws VerbsException {
+    try {
+      return InetAddress.getByAddress(gid);
+    } catch (UnknownHostException e) {
+      throw new VerbsException("ibv_query_gid", "a GID of a wrong length", e);
+    }
+  }
+
+  /** The addresses of the network interface whose hardware address the GID is. */
+  private List<Gid> addressesOfLink(String name, int port) throws VerbsException {
+    byte[] gid = read(SYSTEM.resolve(name).resolve("ports").resolve(port + "/gids/0"));
+    List<Gid> gids = new ArrayList<>();
+    try {
+      for (NetworkInterface link : NetworkInterface.networkInterfaces().toList()) {
+        byte[] hardware = link.getHardwareAddress();
+        if (gid.length == GID_BYTES
+            && hardware != null
+            && Arrays.equals(hardware, Arrays.copyOf(gid, HARDWARE_ADDRESS_BYTES))) {
+          link.inetAddresses()
+              .forEach(at -> gids.add(new Gid(gids.size(), rules.gidType(0, true), at)));
+        }
+      }
+    } catch (SocketException e) {
+      throw new VerbsException("ibv_query_gid", "no addresses: " + e.getMessage(), e);
+    }
+    return gids;
+  }
+}

@@ -1,0 +1,79 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.ibverbs;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.VerbsEngine;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.device.DeviceInfo;
+
+/** The door to the machine's devices, each of which may be open several times. */
+final class IbverbsEngine implements VerbsEngine {
+  private final Libraries libraries;
+  private final IbverbsSettings settings;
+  private final Set<IbverbsDevice> open = ConcurrentHashMap.newKeySet();
+  private volatile boolean closed;
+
+  IbverbsEngine(Libraries libraries, IbverbsSettings settings) {
+    this.libraries = libraries;
+    this.settings = settings;
+  }
+
+  @Override
+  public String name() {
+    return IbverbsSettings.NAME;
+  }
+
+  @Override
+  public List<DeviceInfo> devices() throws VerbsException {
+    try (Contexts contexts = Contexts.open(libraries)) {
+      List<DeviceInfo> devices = new ArrayList<>();
+      for (long context : contexts.all()) {
+        devices.add(DeviceFacts.of(libraries, context, settings));
+      }
+      return devices;
+    }
+  }
+
+  @Override
+  public Device open(String deviceName) throws VerbsException {
+    if (closed) {
+      throw new IllegalStateException("engine is closed");
+    }
+    Contexts contexts = Contexts.open(libraries);
+    try {
+      for (long context : contexts.all()) {
+        if (Contexts.name(context).equals(deviceName)) {
+          var device = IbverbsDevice.open(libraries, settings, contexts, context, open::remove);
+          open.add(device);
+          return device;
+        }
+      }
+      throw new VerbsException("ibv_open_device", "no such device: name=" + deviceName);
+    } catch (VerbsException | RuntimeException e) {
+      contexts.close();
+      throw e;
+    }
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    open.forEach(IbverbsDevice::close);
+  }
+}

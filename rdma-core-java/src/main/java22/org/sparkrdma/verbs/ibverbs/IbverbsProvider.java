@@ -1,0 +1,89 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.ibverbs;
+
+import java.nio.file.Path;
+import java.util.List;
+import org.sparkrdma.verbs.VerbsEngine;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.ibverbs.ffi.CmLibrary;
+import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
+import org.sparkrdma.verbs.spi.EngineSetting;
+import org.sparkrdma.verbs.spi.EngineSettings;
+import org.sparkrdma.verbs.spi.EngineUnavailableException;
+import org.sparkrdma.verbs.spi.VerbsProvider;
+
+/** The ibverbs engine: RDMA devices of this machine, through the system's libraries. */
+public final class IbverbsProvider implements VerbsProvider {
+  private static final int ORDER = 10;
+
+  /** For the service loader. */
+  public IbverbsProvider() {}
+
+  @Override
+  public String name() {
+    return IbverbsSettings.NAME;
+  }
+
+  @Override
+  public int order() {
+    return ORDER;
+  }
+
+  @Override
+  public List<EngineSetting> settings() {
+    return IbverbsSettings.all();
+  }
+
+  @Override
+  public void validate(EngineSettings settings) {
+    IbverbsSettings.of(settings);
+  }
+
+  @Override
+  public VerbsEngine load(EngineSettings settings) throws EngineUnavailableException {
+    IbverbsSettings checked = IbverbsSettings.of(settings);
+    var machine = new Machine(Path.of("/"));
+    machine.checkPlatform();
+    Libraries libraries = libraries();
+    machine.checkDevices();
+    var engine = new IbverbsEngine(libraries, checked);
+    try {
+      machine.checkPorts(engine.devices());
+      return engine;
+    } catch (VerbsException e) {
+      engine.close();
+      throw e instanceof EngineUnavailableException reason
+          ? reason
+          : new EngineUnavailableException(machine.whyNoDevice(e.getMessage()), e);
+    }
+  }
+
+  private static Libraries libraries() throws EngineUnavailableException {
+    try {
+      return new Libraries(VerbsLibrary.load(), CmLibrary.load());
+    } catch (IllegalCallerException e) {
+      throw new EngineUnavailableException(
+          "this JVM forbids native access: start it with --enable-native-access=ALL-UNNAMED", e);
+    } catch (IllegalArgumentException e) {
+      throw new EngineUnavailableException(
+          "libibverbs.so.1 or librdmacm.so.1 is not installed: run apt install libibverbs1"
+              + " librdmacm1 ibverbs-providers, or dnf install libibverbs librdmacm",
+          e);
+    } catch (LinkageError e) {
+      throw new EngineUnavailableException(
+          "libibverbs.so.1 or librdmacm.so.1 cannot be used: " + e.getMessage(), e);
+    }
+  }
+}

@@ -1,0 +1,460 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.ibverbs;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.Opcode;
+import org.sparkrdma.verbs.QueuePair;
+import org.sparkrdma.verbs.QueuePairSettings;
+import org.sparkrdma.verbs.QueuePairState;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.WorkRequest;
+import org.sparkrdma.verbs.WorkStatus;
+import org.sparkrdma.verbs.ibverbs.ffi.Downcalls;
+import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvContext;
+import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvQp;
+import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvQpAttr;
+import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvWc;
+import org.sparkrdma.verbs.ibverbs.ffi.Libc;
+import org.sparkrdma.verbs.ibverbs.ffi.Memory;
+import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
+
+/**
+ * A queue pair of the device, and the places of its queues.
+ *
+ * <p>The device alone executes work. Once the queue pair is broken, new work no longer goes to the
+ * device but is flushed here; and what the device had and has not given back some time later is
+ * flushed here too, since not every device gives back all of it. A completion that comes after that
+ * finds its place given up.
+ *
+ * <p>Its owner posts and polls; any thread may break or close it.
+ */
+final class IbverbsQueuePair implements QueuePair {
+  private static final Logger LOG = LoggerFactory.getLogger(IbverbsQueuePair.class);
+
+  /** Work posted with one call. */
+  private static final int BATCH = 32;
+
+  private static final int RECEIVE_BIT = 1 << 31;
+  private static final int RECEIVED_WITH_WRITE = 129;
+  private static final WorkStatus[] STATUSES = {
+    WorkStatus.SUCCESS,
+    WorkStatus.LOCAL_LENGTH_ERROR,
+    WorkStatus.LOCAL_QUEUE_PAIR_ERROR,
+    WorkStatus.GENERAL_ERROR,
+    WorkStatus.LOCAL_PROTECTION_ERROR,
+    WorkStatus.FLUSH_ERROR,
+    WorkStatus.GENERAL_ERROR,
+    WorkStatus.GENERAL_ERROR,
+    WorkStatus.GENERAL_ERROR,
+    WorkStatus.REMOTE_INVALID_REQUEST,
+    WorkStatus.REMOTE_ACCESS_ERROR,
+    WorkStatus.REMOTE_OPERATION_ERROR,
+    WorkStatus.RETRY_EXCEEDED,
+    WorkStatus.RECEIVER_NOT_READY_RETRY_EXCEEDED,
+    WorkStatus.GENERAL_ERROR,
+    WorkStatus.GENERAL_ERROR,
+    WorkStatus.REMOTE_ABORTED
+  };
+
+  private final IbverbsDevice device;
+  private final IbverbsProtectionDomain domain;
+  private final IbverbsConnection connection;
+  private final int name;
+  private final long qp;
+  private final int number;
+  private final int maxSge;
+  private final int maxReadSge;
+  private final long maxMessageBytes;
+  private final int maxInlineBytes;
+  private final IbverbsCompletionQueue sendCompletions;
+  private final IbverbsCompletionQueue receiveCompletions;
+  private final MemorySegment postSendFunction;
+  private final MemorySegment postReceiveFunction;
+  private final Arena arena = Arena.ofShared();
+  private final WorkArray sendArray;
+  private final WorkArray receiveArray;
+  private final WorkRing sends;
+  private final WorkRing receives;
+  private final long flushWaitNs;
+  private Set<AccessFlag> remoteAccess;
+  private volatile QueuePairState state = QueuePairState.INIT;
+  private volatile long brokenAtNs;
+
+  /** Takes over a queue pair of the device that was made on the connection's identifier. */
+  IbverbsQueuePair(
+      IbverbsProtectionDomain domain,
+      IbverbsConnection connection,
+      int name,
+      long qp,
+      QueuePairSettings settings) {
+    this.domain = domain;
+    this.connection = connection;
+    this.name = name;
+    this.qp = qp;
+    device = domain.device();
+    number = Memory.getInt(qp + IbvQp.QP_NUM);
+    maxSge = settings.maxSge();
+    maxReadSge = Math.min(maxSge, device.info().limits().maxReadSge());
+    maxMessageBytes = device.info().limits().maxMessageBytes();
+    maxInlineBytes = settings.maxInlineBytes();
+    remoteAccess = settings.remoteAccess();
+    flushWaitNs = device.settings().flushWaitNs();
+    sendCompletions = (IbverbsCompletionQueue) settings.sendQueue();
+    receiveCompletions = (IbverbsCompletionQueue) settings.receiveQueue();
+    postSendFunction = Memory.function(device.context() + IbvContext.OPS_POST_SEND);
+    postReceiveFunction = Memory.function(device.context() + IbvContext.OPS_POST_RECV);
+    sendArray = WorkArray.ofSends(arena, Math.min(BATCH, settings.sendDepth()), maxSge);
+    receiveArray = WorkArray.ofReceives(arena, 1, maxSge);
+    sends = new WorkRing(settings.sendDepth());
+    receives = new WorkRing(settings.receiveDepth());
+    sendCompletions.retain();
+    receiveCompletions.retain();
+    device.asyncEvents().listen(qp, this::fail);
+    device.queuePairs().put(name, this);
+  }
+
+  /** The upper half of its requests' numbers. */
+  int name() {
+    return name;
+  }
+
+  boolean completesIn(IbverbsCompletionQueue queue) {
+    return sendCompletions == queue || receiveCompletions == queue;
+  }
+
+  @Override
+  public int number() {
+    return number;
+  }
+
+  @Override
+  public QueuePairState state() {
+    return state;
+  }
+
+  // Posting, by the owner.
+
+  @Override
+  public boolean postSend(WorkRequest request) {
+    checkMaySend();
+    checkSend(request);
+    if (sends.room() == 0) {
+      return false;
+    }
+    sendArray.write(0, request, requestNumber(sends.add(request)));
+    return submitSends(1) == 1;
+  }
+
+  @Override
+  public int postSend(WorkRequest[] requests, int offset, int count) {
+    Objects.checkFromIndexSize(offset, count, requests.length);
+    checkMaySend();
+    int posted = 0;
+    boolean more = true;
+    while (more && posted < count) {
+      int batch = Math.min(Math.min(BATCH, sends.room()), count - posted);
+      int submitted = submit(requests, offset + posted, batch);
+      posted += submitted;
+      more = submitted == batch && sends.room() > 0;
+    }
+    return posted;
+  }
+
+  private int submit(WorkRequest[] requests, int offset, int count) {
+    int written = 0;
+    int submitted = 0;
+    try {
+      for (; written < count; written++) {
+        WorkRequest request = requests[offset + written];
+        checkSend(request);
+        sendArray.write(written, request, requestNumber(sends.add(request)));
+      }
+    } finally {
+      // A bad request is told after those before it were posted.
+      submitted = submitSends(written);
+    }
+    return submitted;
+  }
+
+  private void checkMaySend() {
+    if (state == QueuePairState.INIT || state == QueuePairState.DESTROYED) {
+      throw new IllegalStateException("not connected: state=" + state);
+    }
+  }
+
+  private long requestNumber(int position) {
+    return (long) name << 32 | Integer.toUnsignedLong(position);
+  }
+
+  /** How many of the last {@code count} places the device, or the flush, has taken. */
+  private int submitSends(int count) {
+    if (count == 0) {
+      return 0;
+    }
+    if (state != QueuePairState.READY_TO_SEND) {
+      sendCompletions.signal();
+      return count;
+    }
+    sendArray.link(count);
+    int rc = Downcalls.post(postSendFunction, qp, sendArray.first(), sendArray.bad());
+    int refused = rc == 0 ? 0 : count - sendArray.badIndex();
+    sends.onPosted(refused);
+    return rc == 0 ? count : onRefused("ibv_post_send", rc, count, refused, sends);
+  }
+
+  @Override
+  public boolean postReceive(WorkRequest request) {
+    if (state == QueuePairState.DESTROYED) {
+      throw new IllegalStateException("queue pair is closed");
+    }
+    if (request.opcode() != Opcode.RECEIVE) {
+      throw new IllegalArgumentException("not a receive: opcode=" + request.opcode());
+    }
+    checkElements(request, maxSge, true);
+    if (receives.room() == 0) {
+      return false;
+    }
+    receiveArray.write(0, request, requestNumber(receives.add(request) | RECEIVE_BIT));
+    if (state == QueuePairState.ERROR) {
+      receiveCompletions.signal();
+      return true;
+    }
+    receiveArray.link(1);
+    int rc = Downcalls.post(postReceiveFunction, qp, receiveArray.first(), receiveArray.bad());
+    receives.onPosted(rc == 0 ? 0 : 1);
+    return rc == 0 || onRefused("ibv_post_recv", rc, 1, 1, receives) == 1;
+  }
+
+  /**
+   * A full queue is tried again later; anything else breaks the queue pair, and the work is flushed
+   * with all other.
+   */
+  private int onRefused(String call, int rc, int count, int refused, WorkRing ring) {
+    if (Math.abs(rc) == Libc.ENOMEM) {
+      ring.takeBack(refused);
+      return count - refused;
+    }
+    fail(Libraries.message(call, Math.abs(rc), "queuePair=" + number));
+    return count;
+  }
+
+  private void checkSend(WorkRequest request) {
+    Opcode opcode = request.opcode();
+    if (opcode == null || opcode == Opcode.RECEIVE) {
+      throw new IllegalArgumentException("not a send, read or write: opcode=" + opcode);
+    }
+    if (opcode == Opcode.WRITE_WITH_IMMEDIATE && !device.rules().hasWriteWithImmediate()) {
+      throw new IllegalArgumentException("the device has no WRITE with immediate data");
+    }
+    if (request.isInline() && (opcode == Opcode.READ || request.totalBytes() > maxInlineBytes)) {
+      throw new IllegalArgumentException(
+          "cannot be inline: opcode="
+              + opcode
+              + (" lengthBytes=" + request.totalBytes() + " limit=" + maxInlineBytes));
+    }
+    checkElements(request, opcode == Opcode.READ ? maxReadSge : maxSge, false);
+  }
+
+  private void checkElements(WorkRequest request, int limit, boolean writable) {
+    if (request.elementCount() > limit || request.totalBytes() > maxMessageBytes) {
+      throw new IllegalArgumentException(
+          "over the limit: elements="
+              + (request.elementCount() + " limit=" + limit)
+              + (" lengthBytes=" + request.totalBytes())
+              + (" limit=" + maxMessageBytes));
+    }
+    for (int i = 0; i < request.elementCount(); i++) {
+      if (!(request.region(i) instanceof IbverbsRegion region) || region.domain() != domain) {
+        throw new IllegalArgumentException("memory of another protection domain: element=" + i);
+      }
+      if (writable && !region.isLocallyWritable()) {
+        throw new IllegalArgumentException("memory without LOCAL_WRITE: element=" + i);
+      }
+      if (request.isInline() && !region.isMapped()) {
+        throw new IllegalArgumentException("inline data cannot come from a file: element=" + i);
+      }
+    }
+  }
+
+  // Polling, by the owner.
+
+  /**
+   * Shows the completion at that address, of one of its requests.
+   *
+   * @return false when nobody is to see it: the place was given up, or the queue pair is closed
+   */
+  boolean onCompletion(long completion, IbverbsCompletion view) {
+    int low = (int) Memory.getLong(completion + IbvWc.WR_ID);
+    boolean ofSend = (low & RECEIVE_BIT) == 0;
+    WorkRing ring = ofSend ? sends : receives;
+    long position = ring.find(low & ~RECEIVE_BIT);
+    if (position < 0 || state == QueuePairState.DESTROYED) {
+      return false;
+    }
+    int code = Memory.getInt(completion + IbvWc.STATUS);
+    if (code == 0) {
+      show(completion, view, ring, position, ofSend);
+    } else {
+      WorkStatus status =
+          code > 0 && code < STATUSES.length ? STATUSES[code] : WorkStatus.GENERAL_ERROR;
+      int vendor = Memory.getInt(completion + IbvWc.VENDOR_ERR);
+      view.setFailure(ring.id(position), number, status, vendor);
+      if (state != QueuePairState.ERROR) {
+        fail("work failed: status=" + status + " vendorError=" + vendor);
+      }
+    }
+    ring.free(position);
+    return true;
+  }
+
+  private void show(
+      long completion, IbverbsCompletion view, WorkRing ring, long position, boolean ofSend) {
+    if (ofSend) {
+      view.setSuccess(ring.id(position), number, ring.opcode(position), ring.length(position));
+      return;
+    }
+    boolean withWrite = Memory.getInt(completion + IbvWc.OPCODE) == RECEIVED_WITH_WRITE;
+    view.setSuccess(
+        ring.id(position),
+        number,
+        withWrite ? Opcode.RECEIVE_WRITE_WITH_IMMEDIATE : Opcode.RECEIVE,
+        Integer.toUnsignedLong(Memory.getInt(completion + IbvWc.BYTE_LEN)));
+    if ((Memory.getInt(completion + IbvWc.WC_FLAGS) & VerbsLibrary.WC_WITH_IMM) != 0) {
+      view.setImmediate(Integer.reverseBytes(Memory.getInt(completion + IbvWc.IMM_DATA)));
+    }
+  }
+
+  /**
+   * Flushes the oldest work of a broken queue pair that the device never got, or has had for too
+   * long.
+   *
+   * @return whether there was any; it is shown then
+   */
+  boolean flushOne(IbverbsCompletionQueue queue, long nowNs, IbverbsCompletion view) {
+    return (sendCompletions == queue && flushOne(sends, nowNs, view))
+        || (receiveCompletions == queue && flushOne(receives, nowNs, view));
+  }
+
+  private boolean flushOne(WorkRing ring, long nowNs, IbverbsCompletion view) {
+    if (state != QueuePairState.ERROR
+        || ring.isEmpty()
+        || (ring.isWithDevice() && nowNs - brokenAtNs < flushWaitNs)) {
+      return false;
+    }
+    long position = ring.head();
+    view.setFailure(ring.id(position), number, WorkStatus.FLUSH_ERROR, 0);
+    ring.free(position);
+    return true;
+  }
+
+  /** When work that is with the device will be given up; Long.MAX_VALUE when there is none. */
+  long flushDeadlineNs() {
+    return sends.isEmpty() && receives.isEmpty() ? Long.MAX_VALUE : brokenAtNs + flushWaitNs;
+  }
+
+  // Any thread.
+
+  /** The device will do no more work: ends the connection, and all work is flushed. */
+  void fail(String reason) {
+    if (markBroken()) {
+      LOG.debug("queue pair {} is broken: {}", number, reason);
+      connection.onQueuePairBroken(reason);
+    }
+  }
+
+  /** As {@link #fail}, told by the connection. */
+  boolean markBroken() {
+    synchronized (this) {
+      if (state != QueuePairState.INIT && state != QueuePairState.READY_TO_SEND) {
+        return false;
+      }
+      brokenAtNs = System.nanoTime();
+      state = QueuePairState.ERROR;
+    }
+    sendCompletions.onBroken(this);
+    if (receiveCompletions != sendCompletions) {
+      receiveCompletions.onBroken(this);
+    }
+    return true;
+  }
+
+  /** Has the device give back what it has; it may be in that state already. */
+  void breakOnDevice() {
+    try (Arena one = Arena.ofConfined()) {
+      long attributes = one.allocate(IbvQpAttr.SIZE, Long.BYTES).address();
+      Memory.putInt(attributes + IbvQpAttr.QP_STATE, VerbsLibrary.QP_STATE_ERR);
+      device.libraries().verbs().modifyQp(qp, attributes, VerbsLibrary.ATTR_STATE);
+    }
+  }
+
+  /** The connection has been made: sends may be posted, and peers may do what they may. */
+  synchronized void markReady() throws VerbsException {
+    if (state == QueuePairState.INIT) {
+      modifyAccess(remoteAccess);
+      state = QueuePairState.READY_TO_SEND;
+    }
+  }
+
+  @Override
+  public synchronized void setRemoteAccess(Set<AccessFlag> access) throws VerbsException {
+    if (access.contains(AccessFlag.LOCAL_WRITE)) {
+      throw new IllegalArgumentException("not an access of peers: access=LOCAL_WRITE");
+    }
+    if (state == QueuePairState.DESTROYED) {
+      throw new IllegalStateException("queue pair is closed");
+    }
+    remoteAccess = Set.copyOf(access);
+    if (state == QueuePairState.READY_TO_SEND) {
+      modifyAccess(remoteAccess);
+    }
+  }
+
+  private void modifyAccess(Set<AccessFlag> access) throws VerbsException {
+    try (Arena one = Arena.ofConfined()) {
+      long attributes = one.allocate(IbvQpAttr.SIZE, Long.BYTES).address();
+      Memory.putInt(attributes + IbvQpAttr.QP_ACCESS_FLAGS, TransportRules.bits(access));
+      int rc = device.libraries().verbs().modifyQp(qp, attributes, VerbsLibrary.ATTR_ACCESS_FLAGS);
+      if (rc != 0) {
+        throw Libraries.failure("ibv_modify_qp", rc, "access=" + access);
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    if (!markDestroyed()) {
+      return;
+    }
+    device.asyncEvents().forget(qp);
+    connection.onQueuePairClosed();
+    device.queuePairs().remove(name);
+    sendCompletions.release(this);
+    receiveCompletions.release(this);
+    domain.onClosed(this);
+    arena.close();
+  }
+
+  private synchronized boolean markDestroyed() {
+    boolean first = state != QueuePairState.DESTROYED;
+    state = QueuePairState.DESTROYED;
+    return first;
+  }
+}

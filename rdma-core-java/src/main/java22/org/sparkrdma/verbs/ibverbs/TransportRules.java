@@ -1,0 +1,139 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.ibverbs;
+
+import java.util.EnumSet;
+import java.util.Set;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.device.Capability;
+import org.sparkrdma.verbs.device.GidType;
+import org.sparkrdma.verbs.device.Transport;
+import org.sparkrdma.verbs.ibverbs.ffi.Libc;
+import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
+
+/** All in which InfiniBand (with RoCE) and iWARP differ for this engine. */
+enum TransportRules {
+  INFINIBAND(Transport.INFINIBAND),
+  IWARP(Transport.IWARP);
+
+  private static final int LOCAL_WRITE = 1;
+  private static final int REMOTE_WRITE = 2;
+  private static final int REMOTE_READ = 4;
+
+  /** Of the reasons in a REJ message, see the InfiniBand specification, 12.6.7.2. */
+  private static final int IB_NOBODY_LISTENS = 8;
+
+  private static final int IB_REFUSED_BY_CONSUMER = 28;
+
+  private final Transport transport;
+
+  TransportRules(Transport transport) {
+    this.transport = transport;
+  }
+
+  static boolean isKnown(int transportType) {
+    return transportType == VerbsLibrary.TRANSPORT_IB
+        || transportType == VerbsLibrary.TRANSPORT_IWARP;
+  }
+
+  static TransportRules of(int transportType) {
+    return transportType == VerbsLibrary.TRANSPORT_IWARP ? IWARP : INFINIBAND;
+  }
+
+  Transport transport() {
+    return transport;
+  }
+
+  /** What a device of this kind can do; inline apart. */
+  Set<Capability> capabilities() {
+    var all =
+        EnumSet.of(Capability.REJECT, Capability.ACCEPT_PRIVATE_DATA, Capability.FILE_REGIONS);
+    if (hasWriteWithImmediate()) {
+      all.add(Capability.WRITE_WITH_IMMEDIATE);
+    }
+    if (hasAckTimeout()) {
+      all.add(Capability.ACK_TIMEOUT);
+    }
+    return all;
+  }
+
+  boolean hasWriteWithImmediate() {
+    return this == INFINIBAND;
+  }
+
+  boolean hasAckTimeout() {
+    return this == INFINIBAND;
+  }
+
+  /**
+   * Access of a region as the device wants it. On iWARP the answer to a READ is a tagged write into
+   * the reader's memory, so a region that is for that and not open to peers otherwise must be open
+   * to writing; the peer learns its key with the request, and loses it with the connection.
+   */
+  int regionAccess(Set<AccessFlag> access) {
+    int bits = bits(access);
+    return this == IWARP && bits == LOCAL_WRITE ? LOCAL_WRITE | REMOTE_WRITE : bits;
+  }
+
+  static int bits(Set<AccessFlag> access) {
+    int bits = 0;
+    for (AccessFlag flag : access) {
+      bits |=
+          switch (flag) {
+            case LOCAL_WRITE -> LOCAL_WRITE;
+            case REMOTE_WRITE -> REMOTE_WRITE;
+            case REMOTE_READ -> REMOTE_READ;
+          };
+    }
+    return bits;
+  }
+
+  /** The kind of a GID, by what the kernel calls it and the port's link layer. */
+  GidType gidType(int kernelType, boolean ethernet) {
+    if (this == IWARP) {
+      return GidType.IWARP;
+    }
+    if (!ethernet) {
+      return GidType.INFINIBAND;
+    }
+    return kernelType == 2 ? GidType.ROCE_V2 : GidType.ROCE_V1;
+  }
+
+  /** Whether GIDs are addresses; those of iWARP are the link's hardware address. */
+  boolean hasAddressesAsGids() {
+    return this == INFINIBAND;
+  }
+
+  /** Words for why a connection was refused, of the event's status. */
+  String rejection(int status) {
+    if (status < 0) {
+      return "refused: " + Libc.strerror(-status);
+    }
+    return switch (status) {
+      case IB_NOBODY_LISTENS -> "refused: nobody listens there";
+      case IB_REFUSED_BY_CONSUMER -> "refused by the peer";
+      default -> "refused: reason=" + status;
+    };
+  }
+
+  /** The longest message; iWARP's drivers give no limit. */
+  long maxMessageBytes(int ofPort) {
+    return Math.min(Integer.toUnsignedLong(ofPort), Integer.MAX_VALUE);
+  }
+
+  /** READ may have fewer elements than other work; 0 says nothing. */
+  static int maxReadSge(int maxSge, int maxSgeRead) {
+    return maxSgeRead > 0 ? Math.min(maxSge, maxSgeRead) : maxSge;
+  }
+}

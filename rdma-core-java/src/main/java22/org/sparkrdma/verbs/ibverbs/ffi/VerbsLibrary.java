@@ -1,0 +1,177 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.ibverbs.ffi;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+
+/**
+ * libibverbs.so.1. Each method is the C function of that name; those that return a pointer return 0
+ * when they fail, see {@link Downcalls#errno}, those that return an int give what C gives.
+ */
+public final class VerbsLibrary {
+  public static final String FILE = "libibverbs.so.1";
+
+  public static final int QP_TYPE_RC = 2;
+  public static final int QP_STATE_ERR = 6;
+  public static final int ATTR_STATE = 1;
+  public static final int ATTR_ACCESS_FLAGS = 1 << 3;
+  public static final int TRANSPORT_IB = 0;
+  public static final int TRANSPORT_IWARP = 1;
+  public static final int LINK_LAYER_ETHERNET = 2;
+  public static final int SEND_SIGNALED = 1 << 1;
+  public static final int SEND_INLINE = 1 << 3;
+  public static final int WC_WITH_IMM = 1 << 1;
+
+  private final MemorySegment getDeviceList;
+  private final MemorySegment freeDeviceList;
+  private final MemorySegment queryDevice;
+  private final MemorySegment queryPort;
+  private final MemorySegment queryGidTable;
+  private final MemorySegment allocPd;
+  private final MemorySegment deallocPd;
+  private final MemorySegment regMr;
+  private final MemorySegment deregMr;
+  private final MemorySegment createCompChannel;
+  private final MemorySegment destroyCompChannel;
+  private final MemorySegment createCq;
+  private final MemorySegment destroyCq;
+  private final MemorySegment getCqEvent;
+  private final MemorySegment ackCqEvents;
+  private final MemorySegment createQp;
+  private final MemorySegment modifyQp;
+  private final MemorySegment destroyQp;
+  private final MemorySegment getAsyncEvent;
+  private final MemorySegment ackAsyncEvent;
+
+  private VerbsLibrary(SymbolLookup library) {
+    var symbols = new Symbols(FILE, library);
+    getDeviceList = symbols.get("ibv_get_device_list");
+    freeDeviceList = symbols.get("ibv_free_device_list");
+    queryDevice = symbols.get("ibv_query_device");
+    queryPort = symbols.get("ibv_query_port");
+    queryGidTable = symbols.getIfThere("_ibv_query_gid_table");
+    allocPd = symbols.get("ibv_alloc_pd");
+    deallocPd = symbols.get("ibv_dealloc_pd");
+    regMr = symbols.get("ibv_reg_mr");
+    deregMr = symbols.get("ibv_dereg_mr");
+    createCompChannel = symbols.get("ibv_create_comp_channel");
+    destroyCompChannel = symbols.get("ibv_destroy_comp_channel");
+    createCq = symbols.get("ibv_create_cq");
+    destroyCq = symbols.get("ibv_destroy_cq");
+    getCqEvent = symbols.get("ibv_get_cq_event");
+    ackCqEvents = symbols.get("ibv_ack_cq_events");
+    createQp = symbols.get("ibv_create_qp");
+    modifyQp = symbols.get("ibv_modify_qp");
+    destroyQp = symbols.get("ibv_destroy_qp");
+    getAsyncEvent = symbols.get("ibv_get_async_event");
+    ackAsyncEvent = symbols.get("ibv_ack_async_event");
+  }
+
+  /**
+   * Loads the system's library; it stays for the life of the process.
+   *
+   * @throws IllegalArgumentException when there is none
+   * @throws LinkageError when it lacks a function
+   */
+  public static VerbsLibrary load() {
+    return new VerbsLibrary(SymbolLookup.libraryLookup(FILE, Arena.global()));
+  }
+
+  public long getDeviceList(long count) {
+    return Downcalls.callLong(getDeviceList, count);
+  }
+
+  public void freeDeviceList(long list) {
+    Downcalls.callInt(freeDeviceList, list);
+  }
+
+  public int queryDevice(long context, long attributes) {
+    return Downcalls.callInt(queryDevice, context, attributes);
+  }
+
+  public int queryPort(long context, int port, long attributes) {
+    return Downcalls.callInt(queryPort, context, port, attributes);
+  }
+
+  /** Whether {@link #queryGidTable} is there: rdma-core 32 and newer. */
+  public boolean hasQueryGidTable() {
+    return queryGidTable != null;
+  }
+
+  public long queryGidTable(long context, long entries, int max) {
+    return Downcalls.callLong(queryGidTable, context, entries, max, 0, Layouts.IbvGidEntry.SIZE);
+  }
+
+  public long allocPd(long context) {
+    return Downcalls.callLong(allocPd, context);
+  }
+
+  public int deallocPd(long pd) {
+    return Downcalls.callInt(deallocPd, pd);
+  }
+
+  public long regMr(long pd, long address, long lengthBytes, int access) {
+    return Downcalls.callLong(regMr, pd, address, lengthBytes, access);
+  }
+
+  public int deregMr(long mr) {
+    return Downcalls.callInt(deregMr, mr);
+  }
+
+  public long createCompChannel(long context) {
+    return Downcalls.callLong(createCompChannel, context);
+  }
+
+  public int destroyCompChannel(long channel) {
+    return Downcalls.callInt(destroyCompChannel, channel);
+  }
+
+  public long createCq(long context, int capacity, long channel) {
+    return Downcalls.callLong(createCq, context, capacity, 0, channel, 0);
+  }
+
+  public int destroyCq(long cq) {
+    return Downcalls.callInt(destroyCq, cq);
+  }
+
+  public int getCqEvent(long channel, long cq, long cqContext) {
+    return Downcalls.callInt(getCqEvent, channel, cq, cqContext);
+  }
+
+  public void ackCqEvents(long cq, int count) {
+    Downcalls.callInt(ackCqEvents, cq, count);
+  }
+
+  public long createQp(long pd, long attributes) {
+    return Downcalls.callLong(createQp, pd, attributes);
+  }
+
+  public int modifyQp(long qp, long attributes, int mask) {
+    return Downcalls.callInt(modifyQp, qp, attributes, mask);
+  }
+
+  public int destroyQp(long qp) {
+    return Downcalls.callInt(destroyQp, qp);
+  }
+
+  public int getAsyncEvent(long context, long event) {
+    return Downcalls.callInt(getAsyncEvent, context, event);
+  }
+
+  public void ackAsyncEvent(long event) {
+    Downcalls.callInt(ackAsyncEvent, event);
+  }
+}
