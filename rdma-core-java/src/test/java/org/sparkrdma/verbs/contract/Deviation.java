@@ -37,5 +37,13 @@ public enum Deviation {
   STOPPED_READER_DELAYS_DEREGISTERING;
 
   /** Of the soft engine. */
-  public static final Set<Deviation> OF_SOFT = Set.of(values());
+  public static final Set<Deviation> OF_SOFT =
+      Set.of(
+          TRUNCATION_IS_AN_ERROR, SEND_NEEDS_THE_PEER_TO_RUN, STOPPED_READER_DELAYS_DEREGISTERING);
+
+  /** Of RoCE, as the kernel's rxe does it. */
+  public static final Set<Deviation> OF_ROCE = Set.of();
+
+  /** Of iWARP, as the kernel's siw does it. */
+  public static final Set<Deviation> OF_IWARP = Set.of();
 }

@@ -65,7 +65,7 @@ public abstract class DeviceContract extends VerbsContract {
     assertThat(limits.maxSge()).isGreaterThanOrEqualTo(limits.maxReadSge());
     assertThat(limits.maxReadSge()).isPositive();
     assertThat(limits.maxPrivateDataBytes()).isGreaterThanOrEqualTo(56);
-    assertThat(limits.maxMessageBytes()).isGreaterThanOrEqualTo(1L << 30);
+    assertThat(limits.maxMessageBytes()).isGreaterThanOrEqualTo(1L << 20);
     assertThat(limits.maxInlineBytes() > 0).isEqualTo(client.device.info().can(Capability.INLINE));
   }
 

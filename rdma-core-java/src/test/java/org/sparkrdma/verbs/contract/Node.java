@@ -13,11 +13,13 @@
  */
 package org.sparkrdma.verbs.contract;
 
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Deque;
+import java.util.List;
 import java.util.Set;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.CompletionChannel;
@@ -34,6 +36,7 @@ import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionManager;
 import org.sparkrdma.verbs.cm.Listener;
+import org.sparkrdma.verbs.device.DeviceInfo;
 
 /** One end of a test: an open device with one of everything, driven by the test's thread. */
 public final class Node implements AutoCloseable {
@@ -62,8 +65,22 @@ public final class Node implements AutoCloseable {
     manager = device.createConnectionManager(channel);
   }
 
-  public static Node open(VerbsEngine engine) throws VerbsException {
-    return new Node(engine.open(engine.devices().get(0).name()));
+  /** Opens the device that has the address; the first one when none says so. */
+  public static Node open(VerbsEngine engine, InetAddress address) throws VerbsException {
+    List<DeviceInfo> devices = engine.devices();
+    String name =
+        devices.stream()
+            .filter(device -> hasAddress(device, address))
+            .findFirst()
+            .orElse(devices.get(0))
+            .name();
+    return new Node(engine.open(name));
+  }
+
+  private static boolean hasAddress(DeviceInfo device, InetAddress address) {
+    return device.ports().stream()
+        .flatMap(port -> port.gids().stream())
+        .anyMatch(gid -> gid.address().equals(address));
   }
 
   public QueuePairSettings settings() {

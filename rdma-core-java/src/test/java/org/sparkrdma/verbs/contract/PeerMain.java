@@ -68,9 +68,10 @@ public final class PeerMain {
       settings.put(args[i].substring(0, at), args[i].substring(at + 1));
     }
     var engine = Verbs.choose(args[0], EngineSettings.of(settings)).engine();
-    try (Node node = Node.open(engine)) {
+    InetAddress address = InetAddress.getByName(args[1]);
+    try (Node node = Node.open(engine, address)) {
       PeerMain peer = new PeerMain(node, System.out);
-      peer.run(new InetSocketAddress(InetAddress.getByName(args[1]), 0));
+      peer.run(new InetSocketAddress(address, 0));
     }
     engine.close();
   }

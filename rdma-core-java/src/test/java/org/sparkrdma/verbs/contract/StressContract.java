@@ -34,7 +34,7 @@ import org.sparkrdma.verbs.WorkStatus;
 /** Many queue pairs at once, each with a thread of its own. */
 public abstract class StressContract extends VerbsContract {
   private static final int THREADS = 4;
-  private static final int ROUNDS = 300;
+  private static final int ROUNDS = 304;
   private static final int BLOCK = 10_000;
   private static final int BLOCKS = 16;
 
@@ -55,7 +55,8 @@ public abstract class StressContract extends VerbsContract {
             connect(
                 new QueuePairSettings(queue, queue, Node.DEPTH, 1, 2, 0, Node.REMOTE),
                 server.settings());
-        readers.add(new Reader(queue, pair.client(), source.region(), i, client));
+        int rounds = ROUNDS / engine().shorter();
+        readers.add(new Reader(queue, pair.client(), source.region(), i, client, rounds));
       }
       for (Future<Void> done : threads.invokeAll(readers)) {
         done.get();
@@ -72,21 +73,31 @@ public abstract class StressContract extends VerbsContract {
     private final MemoryRegion source;
     private final Random random;
     private final Node.Block sink;
+    private final int rounds;
+    private final int elements;
     private final int[] wanted = new int[BLOCKS];
     private int open;
 
-    Reader(CompletionQueue queue, QueuePair queuePair, MemoryRegion source, int seed, Node node)
+    Reader(
+        CompletionQueue queue,
+        QueuePair queuePair,
+        MemoryRegion source,
+        int seed,
+        Node node,
+        int rounds)
         throws Exception {
       this.queue = queue;
       this.queuePair = queuePair;
       this.source = source;
+      this.rounds = rounds;
+      elements = Math.min(2, node.device.info().limits().maxReadSge());
       random = new Random(seed);
       sink = node.block(BLOCK * BLOCKS, 0, Node.SINK);
     }
 
     @Override
     public Void call() {
-      for (int round = 0; round < ROUNDS; round++) {
+      for (int round = 0; round < rounds; round++) {
         int count = 1 + random.nextInt(BLOCKS);
         WorkRequest[] batch = new WorkRequest[count];
         for (int slot = 0; slot < count; slot++) {
@@ -101,12 +112,16 @@ public abstract class StressContract extends VerbsContract {
     }
 
     private WorkRequest read(int slot) {
-      int split = random.nextInt(BLOCK);
-      return new WorkRequest(2)
-          .read(slot, source.address() + (long) wanted[slot] * BLOCK, source.remote().remoteKey())
-          .local(sink.region(), (long) slot * BLOCK, split)
-          .local(sink.region(), (long) slot * BLOCK + split, BLOCK - split)
-          .signalled();
+      int split = elements == 1 ? BLOCK : random.nextInt(BLOCK);
+      WorkRequest read =
+          new WorkRequest(2)
+              .read(
+                  slot, source.address() + (long) wanted[slot] * BLOCK, source.remote().remoteKey())
+              .local(sink.region(), (long) slot * BLOCK, split)
+              .signalled();
+      return split == BLOCK
+          ? read
+          : read.local(sink.region(), (long) slot * BLOCK + split, BLOCK - split);
     }
 
     private int poll() {

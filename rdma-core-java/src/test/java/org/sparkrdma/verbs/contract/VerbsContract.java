@@ -92,7 +92,7 @@ public abstract class VerbsContract {
 
   /** Opens its device; closed after the test. */
   protected final Node open(VerbsEngine engine) throws VerbsException {
-    Node node = Node.open(engine);
+    Node node = Node.open(engine, engine().address());
     nodes.add(node);
     return node;
   }

@@ -61,8 +61,10 @@ class SharedDirectoryTest {
         "soft",
         Map.of("soft.directory", base.toString()),
         java.net.InetAddress.getLoopbackAddress(),
+        null,
         user,
         Map.of(),
+        1,
         Deviation.OF_SOFT);
   }
 

@@ -38,6 +38,12 @@ final class SoftUnderTest {
         : Path.of(System.getProperty("java.io.tmpdir"));
   }
 
+  private static byte[] loopbackV6() {
+    byte[] address = new byte[16];
+    address[15] = 1;
+    return address;
+  }
+
   private static long pid() {
     return ProcessHandle.current().pid();
   }
@@ -51,8 +57,10 @@ final class SoftUnderTest {
           "soft",
           Map.of("soft.directory", SHARED.toString()),
           InetAddress.getLoopbackAddress(),
+          InetAddress.getByAddress(loopbackV6()),
           own,
           Map.of("soft.faults", "delay@1:1s"),
+          1,
           Deviation.OF_SOFT);
     } catch (java.io.IOException e) {
       throw new java.io.UncheckedIOException(e);

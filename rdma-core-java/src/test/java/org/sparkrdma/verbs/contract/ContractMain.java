@@ -1,0 +1,122 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.contract;
+
+import static org.junit.platform.engine.discovery.DiscoverySelectors.selectUniqueId;
+
+import java.io.PrintStream;
+import java.util.Locale;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.platform.engine.TestExecutionResult;
+import org.junit.platform.launcher.LauncherDiscoveryRequest;
+import org.junit.platform.launcher.TestExecutionListener;
+import org.junit.platform.launcher.TestIdentifier;
+import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
+import org.junit.platform.launcher.core.LauncherFactory;
+
+/**
+ * Runs test classes without a build tool, where there are devices: prints a line for each test, of
+ * a failed one with its stack, and at the end one line to be read by programs. Ends with 1 when a
+ * test failed or none ran.
+ */
+public final class ContractMain implements TestExecutionListener {
+  private final PrintStream out = System.out;
+  private final AtomicInteger passed = new AtomicInteger();
+  private final AtomicInteger failed = new AtomicInteger();
+  private final AtomicInteger skipped = new AtomicInteger();
+  private final long startNs = System.nanoTime();
+  private volatile long testNs;
+
+  private ContractMain() {}
+
+  /** Arguments: test classes; with /Nested behind only that part, with /Nested#test only that. */
+  public static void main(String[] classes) {
+    var main = new ContractMain();
+    var request = LauncherDiscoveryRequestBuilder.request();
+    for (String name : classes) {
+      request.selectors(selectUniqueId(id(name)));
+    }
+    main.run(request.build());
+    System.exit(main.report(String.join(",", classes)) ? 0 : 1);
+  }
+
+  private static String id(String name) {
+    return "[engine:junit-jupiter]/[class:"
+        + name.replaceFirst("/([^#]+)", "]/[nested-class:$1").replaceFirst("#(.+)", "]/[method:$1()")
+        + "]";
+  }
+
+  private void run(LauncherDiscoveryRequest request) {
+    LauncherFactory.create().execute(request, this);
+  }
+
+  private boolean report(String classes) {
+    out.printf(
+        Locale.ROOT,
+        "contract: {\"tests\":\"%s\",\"kernel\":\"%s\",\"java\":\"%s\",\"passed\":%d,\"failed\":%d,"
+            + "\"skipped\":%d,\"seconds\":%.1f}%n",
+        classes,
+        System.getProperty("os.version"),
+        Runtime.version(),
+        passed.get(),
+        failed.get(),
+        skipped.get(),
+        (System.nanoTime() - startNs) / 1e9);
+    return failed.get() == 0 && passed.get() > 0;
+  }
+
+  @Override
+  public void executionStarted(TestIdentifier test) {
+    testNs = System.nanoTime();
+  }
+
+  @Override
+  public void executionSkipped(TestIdentifier test, String reason) {
+    skipped.incrementAndGet();
+    out.println("SKIPPED " + name(test) + ": " + reason);
+  }
+
+  @Override
+  public void executionFinished(TestIdentifier test, TestExecutionResult result) {
+    long ms = (System.nanoTime() - testNs) / 1_000_000;
+    switch (result.getStatus()) {
+      case SUCCESSFUL -> {
+        if (test.isTest()) {
+          passed.incrementAndGet();
+          out.println("passed  " + name(test) + " " + ms + " ms");
+        }
+      }
+      case ABORTED -> {
+        skipped.incrementAndGet();
+        out.println("SKIPPED " + name(test) + ": " + message(result));
+      }
+      case FAILED -> {
+        failed.incrementAndGet();
+        out.println("FAILED  " + name(test) + " " + ms + " ms");
+        result.getThrowable().ifPresent(e -> e.printStackTrace(out));
+      }
+    }
+    out.flush();
+  }
+
+  private static String message(TestExecutionResult result) {
+    return result.getThrowable().map(Throwable::getMessage).orElse("");
+  }
+
+  private static String name(TestIdentifier test) {
+    String id = test.getUniqueId();
+    String nested = id.replaceAll(".*nested-class:([^]]*)].*", "$1.");
+    return (nested.equals(id) ? "" : nested) + test.getDisplayName();
+  }
+}
