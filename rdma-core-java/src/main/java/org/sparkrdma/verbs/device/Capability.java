@@ -17,7 +17,9 @@ package org.sparkrdma.verbs.device;
  * What an engine or its device can do beyond the common ground; absent means: do not ask for it.
  */
 public enum Capability {
-  /** RDMA WRITE with immediate data. */
+  /** SEND with immediate data; iWARP has none. */
+  SEND_WITH_IMMEDIATE,
+  /** RDMA WRITE with immediate data; iWARP has none. */
   WRITE_WITH_IMMEDIATE,
   /** Sends that carry their data in the work request, see {@link DeviceLimits#maxInlineBytes()}. */
   INLINE,

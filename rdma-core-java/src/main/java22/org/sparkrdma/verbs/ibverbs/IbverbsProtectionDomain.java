@@ -141,13 +141,15 @@ final class IbverbsProtectionDomain implements ProtectionDomain {
         "lengthBytes=" + lengthBytes + " registeredBytes=" + device.registeredBytes().get();
     String hint = "";
     if (errno == Libc.ENOMEM) {
-      hint =
-          " memlockLimit="
-              + new Machine(Path.of("/")).memlockLimit()
-              + ": a limit of at least "
-              + (device.registeredBytes().get() + lengthBytes)
-              + " bytes is needed; raise it with ulimit -l, LimitMEMLOCK=infinity in the systemd"
-              + " unit, or --ulimit memlock=-1 for a container";
+      String limit = new Machine(Path.of("/")).memlockLimit();
+      hint = " memlockLimit=" + limit;
+      hint +=
+          limit.equals(Machine.NO_LIMIT)
+              ? ": so the kernel or the device has no room for it; register less at once"
+              : ": at least "
+                  + (device.registeredBytes().get() + lengthBytes)
+                  + " bytes are needed; raise it with ulimit -l, LimitMEMLOCK=infinity in the"
+                  + " systemd unit, or --ulimit memlock=-1 for a container";
     }
     return Libraries.failure(
         "ibv_reg_mr", errno, sizes + (details.isEmpty() ? "" : " " + details) + hint);

@@ -121,8 +121,10 @@ final class IbverbsQueuePair implements QueuePair {
     receiveCompletions = (IbverbsCompletionQueue) settings.receiveQueue();
     postSendFunction = Memory.function(device.context() + IbvContext.OPS_POST_SEND);
     postReceiveFunction = Memory.function(device.context() + IbvContext.OPS_POST_RECV);
-    sendArray = WorkArray.ofSends(arena, Math.min(BATCH, settings.sendDepth()), maxSge);
-    receiveArray = WorkArray.ofReceives(arena, 1, maxSge);
+    boolean wantsAnElement = device.rules().wantsAnElement();
+    int batch = Math.min(BATCH, settings.sendDepth());
+    sendArray = WorkArray.ofSends(arena, batch, maxSge, wantsAnElement);
+    receiveArray = WorkArray.ofReceives(arena, 1, maxSge, wantsAnElement);
     sends = new WorkRing(settings.sendDepth());
     receives = new WorkRing(settings.receiveDepth());
     sendCompletions.retain();
@@ -261,8 +263,9 @@ final class IbverbsQueuePair implements QueuePair {
     if (opcode == null || opcode == Opcode.RECEIVE) {
       throw new IllegalArgumentException("not a send, read or write: opcode=" + opcode);
     }
-    if (opcode == Opcode.WRITE_WITH_IMMEDIATE && !device.rules().hasWriteWithImmediate()) {
-      throw new IllegalArgumentException("the device has no WRITE with immediate data");
+    if ((opcode == Opcode.WRITE_WITH_IMMEDIATE || opcode == Opcode.SEND_WITH_IMMEDIATE)
+        && !device.rules().hasImmediateData()) {
+      throw new IllegalArgumentException("the device has no immediate data: opcode=" + opcode);
     }
     if (request.isInline() && (opcode == Opcode.READ || request.totalBytes() > maxInlineBytes)) {
       throw new IllegalArgumentException(

@@ -28,7 +28,7 @@ import org.sparkrdma.verbs.spi.EngineUnavailableException;
  * @param root of the file system; another one in tests
  */
 record Machine(Path root) {
-  private static final String NO_LIMIT = "unlimited";
+  static final String NO_LIMIT = "unlimited";
 
   /** The libraries' structs are known for Linux of 64 bits, little-endian. */
   void checkPlatform() throws EngineUnavailableException {

@@ -59,7 +59,8 @@ enum TransportRules {
   Set<Capability> capabilities() {
     var all =
         EnumSet.of(Capability.REJECT, Capability.ACCEPT_PRIVATE_DATA, Capability.FILE_REGIONS);
-    if (hasWriteWithImmediate()) {
+    if (hasImmediateData()) {
+      all.add(Capability.SEND_WITH_IMMEDIATE);
       all.add(Capability.WRITE_WITH_IMMEDIATE);
     }
     if (hasAckTimeout()) {
@@ -68,8 +69,13 @@ enum TransportRules {
     return all;
   }
 
-  boolean hasWriteWithImmediate() {
+  boolean hasImmediateData() {
     return this == INFINIBAND;
+  }
+
+  /** Whether work without memory still needs an element; of no length. */
+  boolean wantsAnElement() {
+    return this == IWARP;
   }
 
   boolean hasAckTimeout() {

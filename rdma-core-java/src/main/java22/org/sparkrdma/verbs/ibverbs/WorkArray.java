@@ -33,11 +33,13 @@ final class WorkArray {
   private final long requests;
   private final long elements;
   private final int maxSge;
+  private final boolean wantsAnElement;
   private final long bad;
 
-  private WorkArray(Arena arena, boolean sends, int count, int maxSge) {
+  private WorkArray(Arena arena, boolean sends, int count, int maxSge, boolean wantsAnElement) {
     this.sends = sends;
     this.maxSge = maxSge;
+    this.wantsAnElement = wantsAnElement;
     size = sends ? IbvSendWr.SIZE : IbvRecvWr.SIZE;
     requests = arena.allocate((long) count * size, Long.BYTES).address();
     elements = arena.allocate((long) count * maxSge * IbvSge.SIZE, Long.BYTES).address();
@@ -47,12 +49,12 @@ final class WorkArray {
     }
   }
 
-  static WorkArray ofSends(Arena arena, int count, int maxSge) {
-    return new WorkArray(arena, true, count, maxSge);
+  static WorkArray ofSends(Arena arena, int count, int maxSge, boolean wantsAnElement) {
+    return new WorkArray(arena, true, count, maxSge, wantsAnElement);
   }
 
-  static WorkArray ofReceives(Arena arena, int count, int maxSge) {
-    return new WorkArray(arena, false, count, maxSge);
+  static WorkArray ofReceives(Arena arena, int count, int maxSge, boolean wantsAnElement) {
+    return new WorkArray(arena, false, count, maxSge, wantsAnElement);
   }
 
   private long request(int i) {
@@ -89,24 +91,22 @@ final class WorkArray {
       Memory.putInt(element + IbvSge.LENGTH, request.length(j));
       Memory.putInt(element + IbvSge.LKEY, region.localKey());
     }
+    if (count == 0 && wantsAnElement && (!sends || request.opcode() == Opcode.READ)) {
+      Memory.putLong(element(i, 0) + IbvSge.ADDR, 0);
+      Memory.putInt(element(i, 0) + IbvSge.LENGTH, 0);
+      Memory.putInt(element(i, 0) + IbvSge.LKEY, 0);
+      count = 1;
+    }
     if (sends) {
-      writeSend(at, element(i, 0), request, count);
+      writeSend(at, request, count);
     } else {
       Memory.putInt(at + IbvRecvWr.NUM_SGE, count);
     }
   }
 
-  private static void writeSend(long at, long element, WorkRequest request, int elementCount) {
-    int count = elementCount;
-    Opcode opcode = request.opcode();
-    if (opcode == Opcode.READ && count == 0) {
-      // A READ of nothing: some devices want an element all the same.
-      Memory.putLong(element + IbvSge.ADDR, 0);
-      Memory.putLong(element + IbvSge.LENGTH, 0);
-      count = 1;
-    }
+  private static void writeSend(long at, WorkRequest request, int count) {
     Memory.putInt(at + IbvSendWr.NUM_SGE, count);
-    Memory.putInt(at + IbvSendWr.OPCODE, code(opcode));
+    Memory.putInt(at + IbvSendWr.OPCODE, code(request.opcode()));
     Memory.putInt(
         at + IbvSendWr.SEND_FLAGS,
         (request.isSignalled() ? VerbsLibrary.SEND_SIGNALED : 0)

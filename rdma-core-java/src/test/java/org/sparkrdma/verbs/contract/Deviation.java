@@ -34,7 +34,26 @@ public enum Deviation {
    * Deregistering waits for a reader that was stopped in the middle of a copy. A card reads by
    * itself.
    */
-  STOPPED_READER_DELAYS_DEREGISTERING;
+  STOPPED_READER_DELAYS_DEREGISTERING,
+  /** The peer ends the connection without a word of why: what it refused is flushed. So iWARP. */
+  REFUSALS_ARE_FLUSHES,
+  /**
+   * A SEND or WRITE is done when it is sent: what becomes of it at the peer, only the end of the
+   * connection tells. So iWARP.
+   */
+  SENDS_SUCCEED_WHEN_SENT,
+  /** A message that finds no receive ends the connection, where others try again. So iWARP. */
+  RECEIVER_MUST_BE_READY,
+  /** What peers may do through a queue pair is as it was made, whatever is set. So siw. */
+  QUEUE_PAIR_ACCESS_IS_IGNORED,
+  /** Peers may read any region of the protection domain whose key they know. So siw. */
+  REMOTE_READ_IS_NOT_CHECKED,
+  /** What a queue pair does not allow is told as an invalid request. So rxe. */
+  QUEUE_PAIR_ACCESS_IS_AN_INVALID_REQUEST,
+  /** A receive that fails for its own memory tells another code. So rxe and siw. */
+  RECEIVE_ERRORS_HAVE_OTHER_CODES,
+  /** A region of more than a gibibyte is refused: its list of pages is one allocation. So rxe. */
+  LONG_REGIONS_ARE_REFUSED;
 
   /** Of the soft engine. */
   public static final Set<Deviation> OF_SOFT =
@@ -42,8 +61,19 @@ public enum Deviation {
           TRUNCATION_IS_AN_ERROR, SEND_NEEDS_THE_PEER_TO_RUN, STOPPED_READER_DELAYS_DEREGISTERING);
 
   /** Of RoCE, as the kernel's rxe does it. */
-  public static final Set<Deviation> OF_ROCE = Set.of();
+  public static final Set<Deviation> OF_ROCE =
+      Set.of(
+          QUEUE_PAIR_ACCESS_IS_AN_INVALID_REQUEST,
+          RECEIVE_ERRORS_HAVE_OTHER_CODES,
+          LONG_REGIONS_ARE_REFUSED);
 
   /** Of iWARP, as the kernel's siw does it. */
-  public static final Set<Deviation> OF_IWARP = Set.of();
+  public static final Set<Deviation> OF_IWARP =
+      Set.of(
+          REFUSALS_ARE_FLUSHES,
+          SENDS_SUCCEED_WHEN_SENT,
+          RECEIVER_MUST_BE_READY,
+          QUEUE_PAIR_ACCESS_IS_IGNORED,
+          REMOTE_READ_IS_NOT_CHECKED,
+          RECEIVE_ERRORS_HAVE_OTHER_CODES);
 }

@@ -69,7 +69,7 @@ public abstract class FileRegionContract extends VerbsContract {
     MemoryRegion region = server.domain.registerFile(file, 1000, 1000, REMOTE_READ);
     Node.Block sink = client.block(1001, 0, Node.SINK);
     connect().client().postSend(sink.readFrom(1, region));
-    assertThat(result(client).status()).isEqualTo(WorkStatus.REMOTE_ACCESS_ERROR);
+    assertThat(result(client).status()).isEqualTo(refusal());
   }
 
   @Test
@@ -104,7 +104,7 @@ public abstract class FileRegionContract extends VerbsContract {
     assertReads(pair, second, 1000, 1000);
     Node.Block sink = client.block(1000, 0, Node.SINK);
     pair.client().postSend(sink.readFrom(1, first));
-    assertThat(result(client).status()).isEqualTo(WorkStatus.REMOTE_ACCESS_ERROR);
+    assertThat(result(client).status()).isEqualTo(refusal());
   }
 
   @Test

@@ -14,6 +14,7 @@
 package org.sparkrdma.verbs.contract;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.net.InetSocketAddress;
@@ -32,6 +33,7 @@ import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.Verbs;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.WorkStatus;
 import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
@@ -113,6 +115,18 @@ public abstract class VerbsContract {
   /** Skips the test, with the reason, on an engine that does not differ so. */
   protected final void assumeDeviates(Deviation deviation) {
     assumeTrue(engine().deviates(deviation), () -> "the engine does not deviate: " + deviation);
+  }
+
+  /** Skips the test, with the reason, on an engine that differs so. */
+  protected final void assumeConforms(Deviation deviation) {
+    assumeFalse(engine().deviates(deviation), () -> "the engine deviates: " + deviation);
+  }
+
+  /** What the peer's refusal of an operation completes with. */
+  protected final WorkStatus refusal() {
+    return engine().deviates(Deviation.REFUSALS_ARE_FLUSHES)
+        ? WorkStatus.FLUSH_ERROR
+        : WorkStatus.REMOTE_ACCESS_ERROR;
   }
 
   /** Polls all nodes until the condition holds. */

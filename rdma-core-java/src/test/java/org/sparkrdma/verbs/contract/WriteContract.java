@@ -20,8 +20,10 @@ import org.junit.jupiter.api.Test;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.Opcode;
+import org.sparkrdma.verbs.QueuePairState;
 import org.sparkrdma.verbs.WorkRequest;
 import org.sparkrdma.verbs.WorkStatus;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.device.Capability;
 
 /** RDMA WRITE, with and without immediate data. */
@@ -117,9 +119,14 @@ public abstract class WriteContract extends VerbsContract {
 
   @Test
   void shouldRefuseWhenTheQueuePairMayNotWrite() throws Exception {
+    assumeConforms(Deviation.QUEUE_PAIR_ACCESS_IS_IGNORED);
     Pair pair = connect();
     pair.server().setRemoteAccess(Set.of(AccessFlag.REMOTE_READ));
-    assertRefused(pair, server.block(LENGTH, 0, Node.ALL));
+    WorkStatus refusal =
+        engine().deviates(Deviation.QUEUE_PAIR_ACCESS_IS_AN_INVALID_REQUEST)
+            ? WorkStatus.REMOTE_INVALID_REQUEST
+            : refusal();
+    assertRefused(pair, server.block(LENGTH, 0, Node.ALL), refusal);
   }
 
   @Test
@@ -130,9 +137,18 @@ public abstract class WriteContract extends VerbsContract {
   }
 
   private void assertRefused(Pair pair, Node.Block target) throws Exception {
+    assertRefused(pair, target, refusal());
+  }
+
+  private void assertRefused(Pair pair, Node.Block target, WorkStatus refusal) throws Exception {
     Node.Block source = client.block(LENGTH, 42, Node.SINK);
     pair.client().postSend(write(source, target.region()));
-    assertThat(result(client).status()).isEqualTo(WorkStatus.REMOTE_ACCESS_ERROR);
+    if (engine().deviates(Deviation.SENDS_SUCCEED_WHEN_SENT)) {
+      event(client, ConnectionEvent.Type.DISCONNECTED);
+    } else {
+      assertThat(result(client).status()).isEqualTo(refusal);
+    }
+    assertThat(pair.client().state()).isEqualTo(QueuePairState.ERROR);
     assertThat(target.bytes()).containsOnly(0);
   }
 
