@@ -112,9 +112,7 @@ final class IbverbsCompletionQueue implements CompletionQueue {
         more = take(Math.min(BATCH, limit - handled));
       }
       while (next < end && handled < limit) {
-        long completion = taken + (long) next++ * IbvWc.SIZE;
-        IbverbsQueuePair queuePair = queuePairs.find(Memory.getLong(completion + IbvWc.WR_ID));
-        if (queuePair != null && queuePair.onCompletion(completion, view)) {
+        if (showNext()) {
           handled++;
           hand(handler);
         }
@@ -127,6 +125,18 @@ final class IbverbsCompletionQueue implements CompletionQueue {
       throw new IllegalStateException("completion queue was overrun: capacity=" + capacity);
     }
     return handled;
+  }
+
+  /** Shows the next of those taken; false when nobody is to see it. */
+  private boolean showNext() {
+    long completion = taken + (long) next * IbvWc.SIZE;
+    IbverbsQueuePair queuePair = queuePairs.find(Memory.getLong(completion + IbvWc.WR_ID));
+    IbverbsQueuePair.Shown shown =
+        queuePair == null ? IbverbsQueuePair.Shown.NOT : queuePair.onCompletion(completion, view);
+    if (shown != IbverbsQueuePair.Shown.AN_EARLIER_ONE) {
+      next++;
+    }
+    return shown != IbverbsQueuePair.Shown.NOT;
   }
 
   /** Takes completions from the device; true when there may be more of them. */

@@ -94,6 +94,7 @@ final class IbverbsQueuePair implements QueuePair {
   private final WorkRing sends;
   private final WorkRing receives;
   private final long flushWaitNs;
+  private final boolean mayFailSilently;
   private Set<AccessFlag> remoteAccess;
   private volatile QueuePairState state = QueuePairState.INIT;
   private volatile long brokenAtNs;
@@ -116,6 +117,7 @@ final class IbverbsQueuePair implements QueuePair {
     maxMessageBytes = device.info().limits().maxMessageBytes();
     maxInlineBytes = settings.maxInlineBytes();
     remoteAccess = settings.remoteAccess();
+    mayFailSilently = device.rules().mayFailSilently();
     flushWaitNs = device.settings().flushWaitNs();
     sendCompletions = (IbverbsCompletionQueue) settings.sendQueue();
     receiveCompletions = (IbverbsCompletionQueue) settings.receiveQueue();
@@ -299,33 +301,45 @@ final class IbverbsQueuePair implements QueuePair {
 
   // Polling, by the owner.
 
-  /**
-   * Shows the completion at that address, of one of its requests.
-   *
-   * @return false when nobody is to see it: the place was given up, or the queue pair is closed
-   */
-  boolean onCompletion(long completion, IbverbsCompletion view) {
+  /** What becomes of a completion of the device. */
+  enum Shown {
+    /** Nobody is to see it: its place was given up, or the queue pair is closed. */
+    NOT,
+    /** It is shown. */
+    YES,
+    /** One that the device left out is shown before it; it is to be offered again. */
+    AN_EARLIER_ONE
+  }
+
+  /** Shows the completion at that address, of one of its requests. */
+  Shown onCompletion(long completion, IbverbsCompletion view) {
     int low = (int) Memory.getLong(completion + IbvWc.WR_ID);
     boolean ofSend = (low & RECEIVE_BIT) == 0;
     WorkRing ring = ofSend ? sends : receives;
     long position = ring.find(low & ~RECEIVE_BIT);
     if (position < 0 || state == QueuePairState.DESTROYED) {
-      return false;
+      return Shown.NOT;
     }
     int code = Memory.getInt(completion + IbvWc.STATUS);
     if (code == 0) {
       show(completion, view, ring, position, ofSend);
-    } else {
-      WorkStatus status =
-          code > 0 && code < STATUSES.length ? STATUSES[code] : WorkStatus.GENERAL_ERROR;
-      int vendor = Memory.getInt(completion + IbvWc.VENDOR_ERR);
-      view.setFailure(ring.id(position), number, status, vendor);
-      if (state != QueuePairState.ERROR) {
-        fail("work failed: status=" + status + " vendorError=" + vendor);
-      }
+      ring.free(position);
+      return Shown.YES;
     }
+    WorkStatus status =
+        code > 0 && code < STATUSES.length ? STATUSES[code] : WorkStatus.GENERAL_ERROR;
+    int vendor = Memory.getInt(completion + IbvWc.VENDOR_ERR);
+    if (state != QueuePairState.ERROR) {
+      fail("work failed: status=" + status + " vendorError=" + vendor);
+    }
+    if (ring.head() < position && mayFailSilently) {
+      view.setFailure(ring.id(ring.head()), number, WorkStatus.FLUSH_ERROR, 0);
+      ring.free(ring.head());
+      return Shown.AN_EARLIER_ONE;
+    }
+    view.setFailure(ring.id(position), number, status, vendor);
     ring.free(position);
-    return true;
+    return Shown.YES;
   }
 
   private void show(

@@ -78,6 +78,11 @@ enum TransportRules {
     return this == IWARP;
   }
 
+  /** Whether unsignalled work may fail without a completion; siw drops those. */
+  boolean mayFailSilently() {
+    return this == IWARP;
+  }
+
   boolean hasAckTimeout() {
     return this == INFINIBAND;
   }

@@ -53,7 +53,8 @@ public final class ContractMain implements TestExecutionListener {
 
   private static String id(String name) {
     return "[engine:junit-jupiter]/[class:"
-        + name.replaceFirst("/([^#]+)", "]/[nested-class:$1").replaceFirst("#(.+)", "]/[method:$1()")
+        + name.replaceFirst("/([^#]+)", "]/[nested-class:$1")
+            .replaceFirst("#(.+)", "]/[method:$1()")
         + "]";
   }
 

@@ -85,8 +85,7 @@ public abstract class MemoryContract extends VerbsContract {
     // Where the device refuses the whole, the part that matters.
     long from = engine().deviates(Deviation.LONG_REGIONS_ARE_REFUSED) ? (1L << 31) - 4096 : 0;
     try (HostMemory memory = server.device.allocate(length);
-        MemoryRegion region =
-            server.domain.register(memory, from, length - from, Node.READABLE)) {
+        MemoryRegion region = server.domain.register(memory, from, length - from, Node.READABLE)) {
       long at = length - 8;
       memory.slice(at, 8).putLong(0x1122_3344_5566_7788L);
       memory.slice((1L << 31) - 4, 8).putLong(0, -2);

@@ -1,0 +1,70 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.ibverbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.sparkrdma.verbs.Verbs;
+import org.sparkrdma.verbs.spi.EngineSettings;
+import org.sparkrdma.verbs.spi.VerbsProvider;
+
+/** The provider of the packaged jar on Java 22 and newer. */
+class IbverbsProviderIT {
+  private static VerbsProvider provider() {
+    return Verbs.providers().stream()
+        .filter(provider -> provider.name().equals("ibverbs"))
+        .findFirst()
+        .orElseThrow();
+  }
+
+  @Test
+  void shouldBeTheFirstOfTheAutomaticChoice() {
+    assertThat(Verbs.providers().stream().filter(each -> each.order() >= 0).findFirst())
+        .get()
+        .extracting(VerbsProvider::name)
+        .isEqualTo("ibverbs");
+  }
+
+  @Test
+  void shouldSayInASentenceWhyItIsNotUsed() {
+    assumeFalse(Files.isDirectory(Path.of("/sys/class/infiniband")), "this machine has devices");
+
+    Verbs.Choice choice = Verbs.choose("ibverbs", EngineSettings.none());
+
+    assertThat(choice.engine()).isNull();
+    assertThat(choice.reasons()).hasSize(1);
+    assertThat(choice.reasons().get(0))
+        .startsWith("ibverbs: ")
+        .containsAnyOf("no RDMA device", "is not installed");
+  }
+
+  @Test
+  void shouldNameSettingsThatAreWrong() {
+    for (String value : Set.of("-1", "4097", "many", "")) {
+      assertThatThrownBy(
+              () -> provider().validate(EngineSettings.of(Map.of("ibverbs.maxInline", value))))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("ibverbs.maxInline")
+          .hasMessageContaining("0 to 4096");
+    }
+    provider().validate(EngineSettings.of(Map.of("ibverbs.flushWaitMs", "50")));
+  }
+}
