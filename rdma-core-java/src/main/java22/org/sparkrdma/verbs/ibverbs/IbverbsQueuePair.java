@@ -123,10 +123,10 @@ final class IbverbsQueuePair implements QueuePair {
     receiveCompletions = (IbverbsCompletionQueue) settings.receiveQueue();
     postSendFunction = Memory.function(device.context() + IbvContext.OPS_POST_SEND);
     postReceiveFunction = Memory.function(device.context() + IbvContext.OPS_POST_RECV);
-    boolean wantsAnElement = device.rules().wantsAnElement();
+    TransportRules rules = device.rules();
     int batch = Math.min(BATCH, settings.sendDepth());
-    sendArray = WorkArray.ofSends(arena, batch, maxSge, wantsAnElement);
-    receiveArray = WorkArray.ofReceives(arena, 1, maxSge, wantsAnElement);
+    sendArray = WorkArray.ofSends(arena, batch, maxSge, rules);
+    receiveArray = WorkArray.ofReceives(arena, 1, maxSge, rules);
     sends = new WorkRing(settings.sendDepth());
     receives = new WorkRing(settings.receiveDepth());
     sendCompletions.retain();

@@ -73,6 +73,14 @@ enum TransportRules {
     return this == INFINIBAND;
   }
 
+  /**
+   * Flags of every send and write: siw completes them before the READs that were posted earlier,
+   * unless they wait for those.
+   */
+  int sendFlags() {
+    return this == IWARP ? VerbsLibrary.SEND_FENCE : 0;
+  }
+
   /** Whether work without memory still needs an element; of no length. */
   boolean wantsAnElement() {
     return this == IWARP;

@@ -33,13 +33,13 @@ final class WorkArray {
   private final long requests;
   private final long elements;
   private final int maxSge;
-  private final boolean wantsAnElement;
+  private final TransportRules rules;
   private final long bad;
 
-  private WorkArray(Arena arena, boolean sends, int count, int maxSge, boolean wantsAnElement) {
+  private WorkArray(Arena arena, boolean sends, int count, int maxSge, TransportRules rules) {
     this.sends = sends;
     this.maxSge = maxSge;
-    this.wantsAnElement = wantsAnElement;
+    this.rules = rules;
     size = sends ? IbvSendWr.SIZE : IbvRecvWr.SIZE;
     requests = arena.allocate((long) count * size, Long.BYTES).address();
     elements = arena.allocate((long) count * maxSge * IbvSge.SIZE, Long.BYTES).address();
@@ -49,12 +49,12 @@ final class WorkArray {
     }
   }
 
-  static WorkArray ofSends(Arena arena, int count, int maxSge, boolean wantsAnElement) {
-    return new WorkArray(arena, true, count, maxSge, wantsAnElement);
+  static WorkArray ofSends(Arena arena, int count, int maxSge, TransportRules rules) {
+    return new WorkArray(arena, true, count, maxSge, rules);
   }
 
-  static WorkArray ofReceives(Arena arena, int count, int maxSge, boolean wantsAnElement) {
-    return new WorkArray(arena, false, count, maxSge, wantsAnElement);
+  static WorkArray ofReceives(Arena arena, int count, int maxSge, TransportRules rules) {
+    return new WorkArray(arena, false, count, maxSge, rules);
   }
 
   private long request(int i) {
@@ -91,7 +91,7 @@ final class WorkArray {
       Memory.putInt(element + IbvSge.LENGTH, request.length(j));
       Memory.putInt(element + IbvSge.LKEY, region.localKey());
     }
-    if (count == 0 && wantsAnElement && (!sends || request.opcode() == Opcode.READ)) {
+    if (count == 0 && rules.wantsAnElement() && (!sends || request.opcode() == Opcode.READ)) {
       Memory.putLong(element(i, 0) + IbvSge.ADDR, 0);
       Memory.putInt(element(i, 0) + IbvSge.LENGTH, 0);
       Memory.putInt(element(i, 0) + IbvSge.LKEY, 0);
@@ -104,12 +104,13 @@ final class WorkArray {
     }
   }
 
-  private static void writeSend(long at, WorkRequest request, int count) {
+  private void writeSend(long at, WorkRequest request, int count) {
     Memory.putInt(at + IbvSendWr.NUM_SGE, count);
     Memory.putInt(at + IbvSendWr.OPCODE, code(request.opcode()));
     Memory.putInt(
         at + IbvSendWr.SEND_FLAGS,
-        (request.isSignalled() ? VerbsLibrary.SEND_SIGNALED : 0)
+        (request.opcode() == Opcode.READ ? 0 : rules.sendFlags())
+            | (request.isSignalled() ? VerbsLibrary.SEND_SIGNALED : 0)
             | (request.isInline() ? VerbsLibrary.SEND_INLINE : 0));
     Memory.putInt(at + IbvSendWr.IMM_DATA, Integer.reverseBytes(request.immediate()));
     Memory.putLong(at + IbvSendWr.WR_RDMA_REMOTE_ADDR, request.remoteAddress());

@@ -31,6 +31,7 @@ public final class VerbsLibrary {
   public static final int TRANSPORT_IB = 0;
   public static final int TRANSPORT_IWARP = 1;
   public static final int LINK_LAYER_ETHERNET = 2;
+  public static final int SEND_FENCE = 1;
   public static final int SEND_SIGNALED = 1 << 1;
   public static final int SEND_INLINE = 1 << 3;
   public static final int WC_WITH_IMM = 1 << 1;
