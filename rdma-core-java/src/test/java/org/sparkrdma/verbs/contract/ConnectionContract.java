@@ -18,6 +18,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.verbs.QueuePairState;
@@ -25,6 +26,7 @@ import org.sparkrdma.verbs.WorkRequest;
 import org.sparkrdma.verbs.WorkStatus;
 import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
+import org.sparkrdma.verbs.cm.ConnectionParameters;
 import org.sparkrdma.verbs.cm.Listener;
 import org.sparkrdma.verbs.device.Capability;
 
@@ -91,6 +93,23 @@ public abstract class ConnectionContract extends VerbsContract {
             ConnectionEvent.Type.CONNECT_ERROR);
     assertThat(event.connection()).isSameAs(asking);
     assertThat(event.reason()).isNotEmpty();
+  }
+
+  @Test
+  void shouldGiveUpWhenThePeerDoesNotAnswer() throws Exception {
+    try (Listener listener = server.listen(engine())) {
+      Connection asking = prepare(listener.address());
+      asking.connect(new ConnectionParameters(new byte[0], 16, 6, 7, 17, Duration.ofMillis(500)));
+      // The server's requests are not polled; the channel wakes when the time is over.
+      while (!client.poll()) {
+        client.channel.await(Duration.ofSeconds(30).toNanos());
+      }
+      ConnectionEvent event = client.events.remove();
+      assertThat(event.type()).isEqualTo(ConnectionEvent.Type.UNREACHABLE);
+      assertThat(event.connection()).isSameAs(asking);
+      assertThat(event.reason()).isNotEmpty();
+      assertThat(asking.queuePair().state()).isNotEqualTo(QueuePairState.READY_TO_SEND);
+    }
   }
 
   @Test

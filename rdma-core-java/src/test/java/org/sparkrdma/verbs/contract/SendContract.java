@@ -49,6 +49,24 @@ public abstract class SendContract extends VerbsContract {
   }
 
   @Test
+  void shouldCompleteASendAfterTheReadsBeforeIt() throws Exception {
+    int length = 1 << 20;
+    Pair pair = connect();
+    Node.Block source = server.block(length, 7, Node.READABLE);
+    Node.Block sink = client.block(length, 0, Node.SINK);
+    pair.server().postReceive(server.block(length, 0, Node.SINK).receive(9));
+    WorkRequest read =
+        new WorkRequest(1)
+            .read(1, source.region().address(), source.region().remote().remoteKey())
+            .local(sink.region(), 0, length);
+    WorkRequest[] both = {read, sink.send(2)};
+    pair.client().postSend(both, 0, 2);
+    assertThat(result(client).id()).isEqualTo(2);
+    assertThat(sink.bytes()).containsOnly(7);
+    assertThat(result(server).status()).isEqualTo(WorkStatus.SUCCESS);
+  }
+
+  @Test
   void shouldSendImmediateData() throws Exception {
     assumeCan(Capability.SEND_WITH_IMMEDIATE);
     Pair pair = connect();

@@ -16,17 +16,22 @@ package org.sparkrdma.verbs.ibverbs;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.verbs.Verbs;
 import org.sparkrdma.verbs.spi.EngineSettings;
 import org.sparkrdma.verbs.spi.VerbsProvider;
 
 /** The provider of the packaged jar on Java 22 and newer. */
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
 class IbverbsProviderIT {
   private static VerbsProvider provider() {
     return Verbs.providers().stream()
@@ -54,6 +59,33 @@ class IbverbsProviderIT {
     assertThat(choice.reasons().get(0))
         .startsWith("ibverbs: ")
         .containsAnyOf("no RDMA device", "is not installed");
+  }
+
+  @Test
+  void shouldSayThatTheJvmForbidsNativeAccess() throws Exception {
+    assumeTrue(Runtime.version().feature() >= 24, "this Java cannot forbid native access");
+    Process child =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--illegal-native-access=deny",
+                "-cp",
+                System.getProperty("java.class.path"),
+                Reasons.class.getName())
+            .redirectErrorStream(true)
+            .start();
+
+    String said = new String(child.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+
+    assertThat(said).contains("--enable-native-access=ALL-UNNAMED");
+  }
+
+  /** Prints why the engine is not used. */
+  static final class Reasons {
+    private Reasons() {}
+
+    public static void main(String[] arguments) {
+      System.out.println(Verbs.choose("ibverbs", EngineSettings.none()).reasons());
+    }
   }
 
   @Test

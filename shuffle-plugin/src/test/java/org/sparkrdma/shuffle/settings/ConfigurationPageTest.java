@@ -58,10 +58,7 @@ class ConfigurationPageTest {
       row(page, setting.key(), setting.defaultText(), setting.allowed(), setting.meaning());
     }
     for (VerbsProvider provider : Verbs.providers()) {
-      // Other engines need a newer Java, or hardware's libraries, to be loaded at all.
-      if (provider.name().equals("soft")) {
-        engine(page, provider);
-      }
+      engine(page, provider);
     }
     page.append(
         """

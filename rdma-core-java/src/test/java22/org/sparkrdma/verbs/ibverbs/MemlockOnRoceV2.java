@@ -1,0 +1,49 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.ibverbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import org.junit.jupiter.api.Test;
+import org.sparkrdma.verbs.HostMemory;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.contract.Deviation;
+import org.sparkrdma.verbs.contract.EngineUnderTest;
+import org.sparkrdma.verbs.contract.Node;
+import org.sparkrdma.verbs.contract.VerbsContract;
+
+/** A small limit of locked memory. Of the guest, as an ordinary user with a limit of 8 MiB. */
+class MemlockOnRoceV2 extends VerbsContract {
+  private static final int OUT_OF_MEMORY = 12;
+
+  @Override
+  protected EngineUnderTest engine() {
+    return IbverbsUnderTest.on("GUEST_ROCEV2_ADDRESS", Deviation.OF_ROCE);
+  }
+
+  @Test
+  void shouldSayHowMuchMemoryMustBeLockable() throws Exception {
+    long length = 64L << 20;
+    try (HostMemory memory = client.device.allocate(length)) {
+      assertThatThrownBy(() -> client.domain.register(memory, 0, length, Node.SINK))
+          .isInstanceOfSatisfying(
+              VerbsException.class, e -> assertThat(e.errno()).isEqualTo(OUT_OF_MEMORY))
+          .hasMessageContaining("memlockLimit=8388608")
+          .hasMessageContaining("at least " + length + " bytes are needed")
+          .hasMessageContaining("ulimit -l");
+      client.domain.register(memory, 0, 1 << 20, Node.SINK).close();
+    }
+  }
+}

@@ -1,0 +1,69 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.ibverbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import org.junit.jupiter.api.Test;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
+import org.sparkrdma.verbs.contract.Deviation;
+import org.sparkrdma.verbs.contract.EngineUnderTest;
+import org.sparkrdma.verbs.contract.VerbsContract;
+import org.sparkrdma.verbs.device.DeviceInfo;
+import org.sparkrdma.verbs.device.Transport;
+
+/** A machine with two devices. Of the guest, with both transports. */
+class TwoDevices extends VerbsContract {
+  @Override
+  protected EngineUnderTest engine() {
+    return IbverbsUnderTest.on("GUEST_ROCEV2_ADDRESS", Deviation.OF_ROCE);
+  }
+
+  private static InetSocketAddress ofTheOther() throws Exception {
+    return new InetSocketAddress(InetAddress.getByName(System.getenv("GUEST_IWARP_ADDRESS")), 1);
+  }
+
+  @Test
+  void shouldTellTransportsApart() throws Exception {
+    assertThat(load(java.util.Map.of()).devices())
+        .extracting(DeviceInfo::transport)
+        .containsExactlyInAnyOrder(Transport.INFINIBAND, Transport.IWARP);
+  }
+
+  @Test
+  void shouldNotResolveAnAddressThatAnotherDeviceLeadsTo() throws Exception {
+    client.resolve(ofTheOther());
+    ConnectionEvent failed = event(client, ConnectionEvent.Type.RESOLVE_FAILED);
+    assertThat(failed.reason()).contains("another device", "wanted=" + client.device.info().name());
+  }
+
+  @Test
+  void shouldNotListenOnAnAddressOfAnotherDevice() throws Exception {
+    InetSocketAddress address = ofTheOther();
+    assertThatThrownBy(() -> client.manager.listen(address, 1))
+        .isInstanceOf(VerbsException.class)
+        .hasMessageContaining("another device");
+  }
+
+  @Test
+  void shouldNotListenOnAnAddressOfNoDevice() {
+    var address = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+    assertThatThrownBy(() -> client.manager.listen(address, 1).close())
+        .isInstanceOf(VerbsException.class);
+  }
+}
