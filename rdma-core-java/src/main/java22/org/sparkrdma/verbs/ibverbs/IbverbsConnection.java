@@ -347,20 +347,24 @@ final class IbverbsConnection implements Connection {
   }
 
   private void end(Type type, byte[] privateData, String reason) {
+    boolean made = phase == Phase.ESTABLISHED || phase == Phase.ANSWERED;
     phase = Phase.ENDED;
     manager.removeAttempt(this);
     if (queuePair != null) {
       queuePair.markBroken();
     }
-    disconnectId();
-    manager.offer(new ConnectionEvent(type, this, null, privateData, reason));
-  }
-
-  /** Tells the peer, and has the device give back the work; either may be so already. */
-  private void disconnectId() {
     if (Memory.getLong(id + RdmaCmId.QP) != 0) {
       queuePair.breakOnDevice();
     }
+    if (made) {
+      // Not of an attempt: there the kernel would wait for its outcome first.
+      disconnectId();
+    }
+    manager.offer(new ConnectionEvent(type, this, null, privateData, reason));
+  }
+
+  /** Tells the peer, which may know already. */
+  private void disconnectId() {
     if (cm.disconnect(id) != 0) {
       LOG.debug("{}", Libraries.message("rdma_disconnect", Downcalls.errno(), ""));
     }
