@@ -46,10 +46,13 @@ final class DeviceFacts {
 
   private static final Path SYSTEM = Path.of("/sys/class/infiniband");
 
+  private static final Path LINKS = Path.of("/sys/class/net");
+
   /** The connection manager's fields for it have eight bits. */
   private static final int MAX_READS_IN_FLIGHT = 255;
 
-  private static final int HARDWARE_ADDRESS_BYTES = 6;
+  private static final int ETHERNET_BYTES = 6;
+  private static final int INFINIBAND_BYTES = 20;
   private static final int GID_BYTES = 16;
 
   private final Libraries libraries;
@@ -133,13 +136,13 @@ final class DeviceFacts {
     int tableLength = Memory.getInt(attributes + IbvPortAttr.GID_TBL_LEN);
     // The MTU is told as 1 for 256 bytes to 5 for 4096.
     int mtu = 128 << Memory.getInt(attributes + IbvPortAttr.ACTIVE_MTU);
+    List<Gid> gids = gids(name, number, tableLength, ethernet);
     return new PortInfo(
         number,
         state >= 0 && state < states.length ? states[state] : PortState.NOP,
         mtu,
-        rules.hasAddressesAsGids()
-            ? gids(name, number, tableLength, ethernet)
-            : addressesOfLink(name, number));
+        gids,
+        rules.hasAddressesAsGids(ethernet) ? addresses(gids) : addressesOfLink(gids));
   }
 
   private List<Gid> gids(String name, int port, int tableLength, boolean ethernet)
@@ -208,23 +211,53 @@ final class DeviceFacts {
     }
   }
 
-  /** The addresses of the network interface whose hardware address the GID is. */
-  private List<Gid> addressesOfLink(String name, int port) throws VerbsException {
-    byte[] gid = read(SYSTEM.resolve(name).resolve("ports").resolve(port + "/gids/0"));
-    List<Gid> gids = new ArrayList<>();
+  /** Those of this host; link-local ones need more than a GID tells. */
+  private static List<InetAddress> addresses(List<Gid> gids) throws VerbsException {
     try {
-      for (NetworkInterface link : NetworkInterface.networkInterfaces().toList()) {
-        byte[] hardware = link.getHardwareAddress();
-        if (gid.length == GID_BYTES
-            && hardware != null
-            && Arrays.equals(hardware, Arrays.copyOf(gid, HARDWARE_ADDRESS_BYTES))) {
-          link.inetAddresses()
-              .forEach(at -> gids.add(new Gid(gids.size(), rules.gidType(0, true), at)));
+      List<InetAddress> addresses = new ArrayList<>();
+      for (Gid gid : gids) {
+        InetAddress address = gid.address();
+        if (!addresses.contains(address)
+            && !address.isLinkLocalAddress()
+            && NetworkInterface.getByInetAddress(address) != null) {
+          addresses.add(address);
         }
       }
+      return addresses;
     } catch (SocketException e) {
       throw new VerbsException("ibv_query_gid", "no addresses: " + e.getMessage(), e);
     }
-    return gids;
+  }
+
+  /** Those of the network interfaces whose hardware address the first GID is made from. */
+  private static List<InetAddress> addressesOfLink(List<Gid> gids) throws VerbsException {
+    List<InetAddress> addresses = new ArrayList<>();
+    try {
+      for (NetworkInterface link : NetworkInterface.networkInterfaces().toList()) {
+        byte[] hardware = read(LINKS.resolve(link.getName()).resolve("address"));
+        if (!gids.isEmpty() && isMadeFrom(gids.get(0).address().getAddress(), hardware)) {
+          for (InetAddress at : link.inetAddresses().toList()) {
+            if (!at.isLinkLocalAddress()) {
+              // Without the scope that the JDK adds to every IPv6 address of an interface.
+              addresses.add(address(at.getAddress()));
+            }
+          }
+        }
+      }
+      return addresses;
+    } catch (SocketException e) {
+      throw new VerbsException("ibv_query_gid", "no addresses: " + e.getMessage(), e);
+    }
+  }
+
+  /**
+   * Of iWARP the GID begins with the hardware address; of InfiniBand that one ends with the GID.
+   */
+  private static boolean isMadeFrom(byte[] gid, byte[] hardware) {
+    int length = hardware.length;
+    return gid.length == GID_BYTES
+        && ((length == ETHERNET_BYTES && Arrays.equals(hardware, Arrays.copyOf(gid, length)))
+            || (length == INFINIBAND_BYTES
+                && Arrays.equals(gid, Arrays.copyOfRange(hardware, length - GID_BYTES, length))));
   }
 }

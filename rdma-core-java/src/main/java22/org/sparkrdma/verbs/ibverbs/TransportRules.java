@@ -129,9 +129,9 @@ enum TransportRules {
     return kernelType == 2 ? GidType.ROCE_V2 : GidType.ROCE_V1;
   }
 
-  /** Whether GIDs are addresses; those of iWARP are the link's hardware address. */
-  boolean hasAddressesAsGids() {
-    return this == INFINIBAND;
+  /** Whether GIDs are IP addresses: only those of RoCE are. */
+  boolean hasAddressesAsGids(boolean ethernet) {
+    return this == INFINIBAND && ethernet;
   }
 
   /** Words for why a connection was refused, of the event's status. */

@@ -78,9 +78,7 @@ public final class Node implements AutoCloseable {
   }
 
   private static boolean hasAddress(DeviceInfo device, InetAddress address) {
-    return device.ports().stream()
-        .flatMap(port -> port.gids().stream())
-        .anyMatch(gid -> gid.address().equals(address));
+    return device.ports().stream().anyMatch(port -> port.addresses().contains(address));
   }
 
   public QueuePairSettings settings() {

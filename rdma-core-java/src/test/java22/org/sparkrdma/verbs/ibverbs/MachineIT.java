@@ -90,7 +90,7 @@ class MachineIT {
 
   @Test
   void shouldSayThatAllPortsAreDown() {
-    var port = new PortInfo(1, PortState.DOWN, 4096, List.of());
+    var port = new PortInfo(1, PortState.DOWN, 4096, List.of(), List.of());
     var limits = new DeviceLimits(1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 56);
     var info =
         new DeviceInfo(
