@@ -121,7 +121,10 @@ final class ClusterRun {
       case "kill" -> running.kill(Integer.parseInt(words[1]));
       case "exec" -> {
         String[] parts = words[1].split(" ", 2);
-        running.exec(Integer.parseInt(parts[0]), parts[1]);
+        NodeResult result = running.exec(Integer.parseInt(parts[0]), parts[1]);
+        if (result.exitCode() != 0) {
+          throw new IllegalStateException("on the node failed: " + words[1] + ": " + result);
+        }
       }
       default -> throw new IllegalStateException("no such request: " + words[0]);
     }

@@ -35,8 +35,9 @@ import org.sparkrdma.shuffle.transport.BlockTransport;
  * Everything that one executor runs for RDMA, and the owner of what must be closed.
  *
  * <pre>
- *   STARTING ──engine, device, transport──► UP ──┐
- *       └──────any of them refused──► OFF ───────┴──close──► STOPPED
+ *   STARTING ──engine, device, transport──► UP ───────────┐
+ *       │                                    └─device gone─┐ │
+ *       └──────────any of them refused───────────────► OFF ┴─┴──close──► STOPPED
  * </pre>
  *
  * <p>{@link #start} begins on a thread of its own, so that neither a task nor Spark's dispatcher
@@ -173,7 +174,7 @@ final class RdmaRuntime implements AutoCloseable {
   }
 
   private void run() {
-    RunningParts started = start.run().orElse(null);
+    RunningParts started = start.run(this::onDeviceRemoved).orElse(null);
     if (!settle(started, start.reasons())) {
       if (started != null) {
         started.close();
@@ -190,6 +191,30 @@ final class RdmaRuntime implements AutoCloseable {
       giveUp("RDMA is off");
     }
     decided.countDown();
+  }
+
+  /** On the transport's own thread, which cannot close the transport. */
+  private void onDeviceRemoved() {
+    Thread closer = new Thread(this::turnOff, "rdma-runtime-off");
+    closer.setDaemon(true);
+    closer.start();
+  }
+
+  /** What was asked for is answered by TCP; giving all back lets the system let the device go. */
+  private void turnOff() {
+    RunningParts open;
+    synchronized (this) {
+      if (state != State.UP) {
+        return;
+      }
+      open = parts;
+      parts = null;
+      state = State.OFF;
+      reasons = List.of("the device was removed");
+    }
+    log.warn(
+        "RDMA is not used any more in this executor, blocks go by TCP: the device was removed");
+    open.close();
   }
 
   private void giveUp(String why) {

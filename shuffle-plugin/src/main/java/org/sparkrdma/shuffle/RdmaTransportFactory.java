@@ -60,6 +60,7 @@ final class RdmaTransportFactory implements TransportFactory {
                         incarnation,
                         token),
                 secret(env),
+                parts.deviceRemoved(),
                 parts.counters(),
                 System::nanoTime));
     return new Running(transport);

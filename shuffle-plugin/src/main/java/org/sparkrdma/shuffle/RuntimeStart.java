@@ -78,8 +78,12 @@ final class RuntimeStart {
     return List.copyOf(reasons);
   }
 
-  /** Never throws; empty when RDMA cannot be used. The caller closes the parts. */
-  Optional<RunningParts> run() {
+  /**
+   * Never throws; empty when RDMA cannot be used. The caller closes the parts.
+   *
+   * @param deviceRemoved run, at any time afterwards, when the device is gone; returns at once
+   */
+  Optional<RunningParts> run(Runnable deviceRemoved) {
     try {
       Verbs.Choice choice = engines.choose(settings.engine(), settings.engineSettings());
       reasons.addAll(choice.reasons());
@@ -90,7 +94,7 @@ final class RuntimeStart {
         choice.engine().close();
         return Optional.empty();
       }
-      return Optional.of(startOn(open(choice.engine())));
+      return Optional.of(startOn(open(choice.engine()), deviceRemoved));
     } catch (VerbsException | IllegalArgumentException e) {
       reasons.add(e.getMessage());
     } catch (RuntimeException | LinkageError e) {
@@ -131,7 +135,7 @@ final class RuntimeStart {
     }
   }
 
-  private RunningParts startOn(OpenedDevice opened) throws VerbsException {
+  private RunningParts startOn(OpenedDevice opened, Runnable deviceRemoved) throws VerbsException {
     boolean started = false;
     try {
       MachineMemory machine = MachineMemory.ofThisMachine();
@@ -149,6 +153,7 @@ final class RuntimeStart {
                   budget,
                   opened.device(),
                   opened.choice().address(),
+                  deviceRemoved,
                   counters));
       started = true;
       return new RunningParts(transport, budget, opened);

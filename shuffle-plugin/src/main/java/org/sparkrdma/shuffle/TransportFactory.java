@@ -43,6 +43,7 @@ interface TransportFactory {
    * @param budget the one account of pinned bytes
    * @param device open
    * @param address on the device, where peers connect
+   * @param deviceRemoved to be run when the device is gone; returns at once
    * @param counters of this executor
    */
   record Parts(
@@ -53,5 +54,6 @@ interface TransportFactory {
       PinnedBudget budget,
       Device device,
       InetAddress address,
+      Runnable deviceRemoved,
       ShuffleCounters counters) {}
 }

@@ -37,6 +37,17 @@ final class FakeEngine implements VerbsEngine {
     this.state = state;
   }
 
+  /** Waits until a part is closed; the test's time limit bounds it. */
+  synchronized void awaitClosed(String part) {
+    try {
+      while (!closed.contains(part)) {
+        wait();
+      }
+    } catch (InterruptedException e) {
+      throw new IllegalStateException("interrupted", e);
+    }
+  }
+
   /** What was closed, in order. */
   synchronized List<String> closed() {
     return List.copyOf(closed);
@@ -44,6 +55,7 @@ final class FakeEngine implements VerbsEngine {
 
   synchronized void close(String part) {
     closed.add(part);
+    notifyAll();
   }
 
   Verbs.Choice choice() {

@@ -18,6 +18,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
@@ -120,6 +121,31 @@ class RdmaRuntimeTest {
     assertThatThrownBy(() -> runtime.require(WAIT)).isInstanceOf(IllegalStateException.class);
     runtime.close();
     assertThat(engine.closed()).containsExactly("engine");
+  }
+
+  @Test
+  void shouldTurnOffAndGiveTheDeviceBackWhenItIsRemoved() {
+    try (CapturedLog log = new CapturedLog()) {
+      CompletableFuture<Runnable> removed = new CompletableFuture<>();
+      RdmaRuntime runtime =
+          runtime(
+              engine,
+              parts -> {
+                removed.complete(parts.deviceRemoved());
+                return engine.transport();
+              },
+              List.of());
+      runtime.start();
+      runtime.require(WAIT);
+      removed.join().run();
+      removed.join().run();
+      engine.awaitClosed("engine");
+      assertThat(runtime.state()).isEqualTo(RdmaRuntime.State.OFF);
+      assertThat(runtime.mayFetch()).isFalse();
+      assertThat(log.warnings()).singleElement().asString().contains("the device was removed");
+      runtime.close();
+      assertThat(engine.closed()).containsExactly("transport", "device", "engine");
+    }
   }
 
   @Test

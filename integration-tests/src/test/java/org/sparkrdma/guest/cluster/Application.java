@@ -77,17 +77,24 @@ final class Application implements AutoCloseable {
     host.ask("netem off");
   }
 
+  /** With something that happens on the host when the first reader starts. */
+  void blocksFromTheStartUnder(String step, String request) throws Exception {
+    tasks.atReaderStart(() -> ask(request));
+    blocks(step);
+  }
+
   /** With something that happens on the host when the first reader has ended. */
   void blocksDuring(String step, String request) throws Exception {
-    tasks.atFirstReader(
-        () -> {
-          try {
-            host.ask(request);
-          } catch (IOException e) {
-            throw new UncheckedIOException(e);
-          }
-        });
+    tasks.atReaderEnd(() -> ask(request));
     blocks(step);
+  }
+
+  private void ask(String request) {
+    try {
+      host.ask(request);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   private String tera() throws IOException {

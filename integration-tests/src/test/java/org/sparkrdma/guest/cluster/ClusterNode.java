@@ -81,8 +81,8 @@ public final class ClusterNode {
           application.blocksUnder("loss", "loss 1%");
           application.blocksUnder("reordering", "delay 5ms reorder 25% 50%");
           application.blocksUnder("delay", "delay 20ms");
-          application.blocksDuring("link-cut", "cut 10");
-          application.blocksDuring("card-gone", "exec 2 rdma link delete rxe0");
+          application.blocksFromTheStartUnder("link-cut", "cut 10");
+          application.blocksDuring("card-gone", "exec 2 rdma link delete rxe0 && echo gone");
         }
         case "iwarp" -> {
           application.tera("tera");
@@ -91,7 +91,7 @@ public final class ClusterNode {
         }
         case "authenticate" -> {
           application.tera("tera");
-          application.blocksDuring("executor-killed", "exec 2 pkill -9 -f CoarseGrainedExecutor");
+          application.blocksDuring("executor-killed", "exec 2 pkill -9 -f [C]oarseGrainedExecutor");
           application.blocksDuring("node-killed", "kill 2");
         }
         case "little-memory" -> application.tera("tera");

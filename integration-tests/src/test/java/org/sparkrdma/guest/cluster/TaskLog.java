@@ -13,21 +13,27 @@
  */
 package org.sparkrdma.guest.cluster;
 
+import java.util.HashSet;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 import org.apache.spark.Success$;
 import org.apache.spark.scheduler.SparkListener;
+import org.apache.spark.scheduler.SparkListenerStageSubmitted;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
+import org.apache.spark.scheduler.SparkListenerTaskStart;
 
 /**
- * What the tasks of an application report, and something to be done once when the first reader has
- * ended. Called on Spark's listener thread.
+ * What the tasks of an application report, and something to be done once when a reader starts or
+ * has ended. Called on Spark's listener thread.
  */
 final class TaskLog extends SparkListener {
+  private final Set<Integer> readers = new HashSet<>();
   private final LongAdder remoteBytes = new LongAdder();
   private final AtomicInteger failed = new AtomicInteger();
-  private final AtomicReference<Runnable> atFirstReader = new AtomicReference<>();
+  private final AtomicReference<Runnable> atReaderStart = new AtomicReference<>();
+  private final AtomicReference<Runnable> atReaderEnd = new AtomicReference<>();
 
   long remoteBytesRead() {
     return remoteBytes.sum();
@@ -37,9 +43,28 @@ final class TaskLog extends SparkListener {
     return failed.get();
   }
 
-  /** Once; while the readers after the first are at work. */
-  void atFirstReader(Runnable action) {
-    atFirstReader.set(action);
+  /** Once, when the next reader starts. */
+  void atReaderStart(Runnable action) {
+    atReaderStart.set(action);
+  }
+
+  /** Once, when the next reader has ended and others are at work. */
+  void atReaderEnd(Runnable action) {
+    atReaderEnd.set(action);
+  }
+
+  @Override
+  public void onTaskStart(SparkListenerTaskStart event) {
+    if (readers.contains(event.stageId())) {
+      runOnce(atReaderStart);
+    }
+  }
+
+  @Override
+  public void onStageSubmitted(SparkListenerStageSubmitted event) {
+    if (event.stageInfo().shuffleDepId().isEmpty()) {
+      readers.add(event.stageInfo().stageId());
+    }
   }
 
   @Override
@@ -51,10 +76,14 @@ final class TaskLog extends SparkListener {
       remoteBytes.add(event.taskMetrics().shuffleReadMetrics().remoteBytesRead());
     }
     if (event.taskType().equals("ResultTask")) {
-      Runnable action = atFirstReader.getAndSet(null);
-      if (action != null) {
-        action.run();
-      }
+      runOnce(atReaderEnd);
+    }
+  }
+
+  private static void runOnce(AtomicReference<Runnable> waiting) {
+    Runnable action = waiting.getAndSet(null);
+    if (action != null) {
+      action.run();
     }
   }
 }

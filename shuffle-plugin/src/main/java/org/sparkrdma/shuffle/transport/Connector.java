@@ -101,6 +101,9 @@ final class Connector {
       onRequest(event.connection(), event.privateData(), nowNs);
       return;
     }
+    if (event.type() == ConnectionEvent.Type.DEVICE_REMOVED) {
+      context.deviceRemoved().run();
+    }
     if (event.connection() == null
         || !(event.connection().attachment() instanceof PeerConnection connection)
         || connection.state() == PeerConnection.State.CLOSED) {

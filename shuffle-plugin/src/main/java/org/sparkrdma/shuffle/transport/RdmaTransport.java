@@ -87,6 +87,8 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
    * @param identity makes this executor's endpoint of the address listened on
    * @param secret of the application, which both ends of a connection must know; empty without
    *     authentication
+   * @param deviceRemoved run when the device is gone, perhaps more than once; on the agent's
+   *     thread, so it must not close the transport itself
    * @param nanoClock as {@link System#nanoTime}
    */
   public record Environment(
@@ -97,6 +99,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
       InetSocketAddress listen,
       Function<InetSocketAddress, Endpoint> identity,
       byte[] secret,
+      Runnable deviceRemoved,
       ShuffleCounters counters,
       LongSupplier nanoClock) {}
 
@@ -174,6 +177,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
             delivery,
             env.counters(),
             agent::execute,
+            env.deviceRemoved(),
             env.nanoClock());
     table = new ConnectionTable(context, connections);
     peers = new Peers(context, table);

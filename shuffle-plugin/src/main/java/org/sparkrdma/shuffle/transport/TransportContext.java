@@ -31,6 +31,7 @@ import org.sparkrdma.verbs.ProtectionDomain;
  * @param sinks receive memory for READs
  * @param control buffers of control messages
  * @param agent runs something on the agent's thread, soon; from any thread
+ * @param deviceRemoved to be run when the device is gone, more than once
  * @param nanoClock as {@link System#nanoTime}
  */
 record TransportContext(
@@ -45,6 +46,7 @@ record TransportContext(
     Delivery delivery,
     ShuffleCounters counters,
     Consumer<Runnable> agent,
+    Runnable deviceRemoved,
     LongSupplier nanoClock) {
   /** With what proofs to an executor are made and checked. */
   byte[] proofKey(Endpoint callee) {

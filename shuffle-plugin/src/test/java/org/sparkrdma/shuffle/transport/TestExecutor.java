@@ -155,6 +155,7 @@ final class TestExecutor implements AutoCloseable {
                         options.incarnation,
                         token),
                 options.secret,
+                () -> {},
                 counters,
                 System::nanoTime));
   }
