@@ -109,6 +109,8 @@ final class Application implements AutoCloseable {
   }
 
   private void step(String step, Callable<String> work, String answer) throws Exception {
+    // One that was lost in the step before is replaced.
+    SparkInternals.awaitExecutors(spark.sc(), EXECUTORS);
     Map<String, ExecutorUsage> before = usage();
     long remoteBefore = tasks.remoteBytesRead();
     int failedBefore = tasks.failedTasks();

@@ -24,13 +24,15 @@ import org.sparkrdma.scenarios.StandaloneCluster;
 
 /**
  * What each kernel runs: a Worker, and on node 1 also the Master and the applications that the
- * arguments name, one after the other. Ends when they have.
+ * arguments name, one after the other. Ends when they have. Spark's TCP is on the wire of iWARP, so
+ * that the wire of RoCE can break alone.
  */
 public final class ClusterNode {
-  private static final String MASTER_HOST = "10.99.1.1";
+  private static final String MASTER_HOST = "10.99.2.1";
   private static final int MASTER_PORT = 7077;
   private static final String MANAGER = "org.sparkrdma.shuffle.RdmaShuffleManager";
   private static final String JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1";
+  private static final String IN_BACKGROUND = "exec 2 setsid -f >/dev/null 2>&1 </dev/null ";
   private static final String FINISHED = "finished";
   private static final long PAUSE_NS = 200_000_000;
 
@@ -51,7 +53,7 @@ public final class ClusterNode {
 
   private void run(List<String> applications) throws Exception {
     String node = System.getenv("GUEST_NODE");
-    String own = System.getenv("GUEST_ROCEV2_ADDRESS");
+    String own = System.getenv("GUEST_IWARP_ADDRESS");
     try (StandaloneCluster cluster = new StandaloneCluster(security(new SparkConf()))) {
       if (node.equals("1")) {
         cluster.startMaster(MASTER_HOST, MASTER_PORT);
@@ -82,7 +84,8 @@ public final class ClusterNode {
           application.blocksUnder("reordering", "delay 5ms reorder 25% 50%");
           application.blocksUnder("delay", "delay 20ms");
           application.blocksFromTheStartUnder("link-cut", "cut 10");
-          application.blocksDuring("card-gone", "exec 2 rdma link delete rxe0 && echo gone");
+          application.blocksDuring("card-deleted", IN_BACKGROUND + "rdma link delete rxe0");
+          application.blocksFromTheStartUnder("card-unplugged", "exec 2 ip link set wire1 down");
         }
         case "iwarp" -> {
           application.tera("tera");
@@ -133,7 +136,7 @@ public final class ClusterNode {
     return switch (name) {
       case "vanilla" -> Map.of("spark.shuffle.manager", "sort");
       case "iwarp" -> with(ours, prefix + "device", "siw0");
-      default -> ours;
+      default -> with(ours, prefix + "device", "rxe0");
     };
   }
 
