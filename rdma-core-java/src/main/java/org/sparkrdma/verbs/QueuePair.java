@@ -67,6 +67,8 @@ public interface QueuePair extends AutoCloseable {
    * returns, nothing that is no longer allowed is in progress.
    *
    * @throws VerbsException when the device refuses
+   * @throws UnsupportedOperationException without {@link
+   *     org.sparkrdma.verbs.device.Capability#QUEUE_PAIR_ACCESS}
    */
   void setRemoteAccess(Set<AccessFlag> access) throws VerbsException;
 

@@ -26,7 +26,8 @@ import java.util.Set;
  * @param maxSge scatter/gather elements of one work request, at least 1
  * @param maxInlineBytes data that a send may carry inline
  * @param remoteAccess what peers may do through it: {@link AccessFlag#REMOTE_READ}, {@link
- *     AccessFlag#REMOTE_WRITE}
+ *     AccessFlag#REMOTE_WRITE}; of no effect without {@link
+ *     org.sparkrdma.verbs.device.Capability#QUEUE_PAIR_ACCESS}
  */
 public record QueuePairSettings(
     CompletionQueue sendQueue,

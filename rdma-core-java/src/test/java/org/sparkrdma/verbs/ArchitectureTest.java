@@ -13,6 +13,9 @@
  */
 package org.sparkrdma.verbs;
 
+import static com.tngtech.archunit.base.DescribedPredicate.not;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -27,8 +30,10 @@ import org.sparkrdma.verbs.spi.VerbsProvider;
 
 /** Who may know whom. */
 class ArchitectureTest {
+  private static final String DISNI_ENGINE = "org.sparkrdma.verbs.disni..";
+  private static final String DISNI = "com.ibm.disni..";
   private static final String[] ENGINES = {
-    "org.sparkrdma.verbs.soft..", "org.sparkrdma.verbs.ibverbs.."
+    "org.sparkrdma.verbs.soft..", "org.sparkrdma.verbs.ibverbs..", DISNI_ENGINE
   };
 
   private static JavaClasses production;
@@ -58,10 +63,36 @@ class ArchitectureTest {
 
   @Test
   void shouldNeedOnlyTheJdkAndTheLogger() {
+    String[] allowed = {"java..", "javax.crypto..", "org.slf4j..", "org.sparkrdma.."};
     classes()
+        .that()
+        .resideOutsideOfPackage(DISNI_ENGINE)
         .should()
         .onlyDependOnClassesThat()
-        .resideInAnyPackage("java..", "javax.crypto..", "org.slf4j..", "org.sparkrdma..")
+        .resideInAnyPackage(allowed)
+        .check(production);
+    classes()
+        .that()
+        .resideInAPackage(DISNI_ENGINE)
+        .should()
+        .onlyDependOnClassesThat(resideInAnyPackage(allowed).or(resideInAPackage(DISNI)))
+        .check(production);
+  }
+
+  /** It is loaded also where DiSNI's jar is not. */
+  @Test
+  void shouldFindOutWithoutDisniWhetherThereIsDisni() {
+    classes()
+        .that()
+        .haveSimpleName("DisniProvider")
+        .or()
+        .haveSimpleName("DisniSettings")
+        .or()
+        .haveSimpleName("Machine")
+        .or()
+        .haveSimpleName("SystemDevices")
+        .should()
+        .onlyDependOnClassesThat(not(resideInAPackage(DISNI)))
         .check(production);
   }
 

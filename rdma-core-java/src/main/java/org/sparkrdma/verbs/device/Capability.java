@@ -29,6 +29,12 @@ public enum Capability {
   ACK_TIMEOUT,
   /** Private data travels with accept as well as with connect. */
   ACCEPT_PRIVATE_DATA,
+  /**
+   * What peers may do through a queue pair is set by the queue pair, and can be changed while it is
+   * connected. Without it they may do through any whatever the regions of its protection domain
+   * allow.
+   */
+  QUEUE_PAIR_ACCESS,
   /** Ranges of files can be registered. */
   FILE_REGIONS,
   /** A peer that vanishes without a word is noticed by the engine itself. */

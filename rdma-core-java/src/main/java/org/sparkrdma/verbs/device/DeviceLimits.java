@@ -26,7 +26,8 @@ package org.sparkrdma.verbs.device;
  * @param maxMessageBytes length of one message
  * @param maxReadsInFlight RDMA READs outstanding per queue pair, as initiator and as responder
  * @param maxInlineBytes data that a send may carry inline; 0 without {@link Capability#INLINE}
- * @param maxPrivateDataBytes private data that every step of a connection can carry
+ * @param maxPrivateDataBytes private data that every step of a connection can carry; 0 when it
+ *     cannot be read
  */
 public record DeviceLimits(
     int maxQueuePairs,

@@ -53,7 +53,12 @@ public enum Deviation {
   /** A receive that fails for its own memory tells another code. So rxe and siw. */
   RECEIVE_ERRORS_HAVE_OTHER_CODES,
   /** A region of more than a gibibyte is refused: its list of pages is one allocation. So rxe. */
-  LONG_REGIONS_ARE_REFUSED;
+  LONG_REGIONS_ARE_REFUSED,
+  /**
+   * A completion queue that is overrun loses completions without a word: DiSNI hands on nothing
+   * that a device reports by itself.
+   */
+  OVERRUN_IS_NOT_TOLD;
 
   /** Of the soft engine. */
   public static final Set<Deviation> OF_SOFT =
@@ -76,4 +81,7 @@ public enum Deviation {
           QUEUE_PAIR_ACCESS_IS_IGNORED,
           REMOTE_READ_IS_NOT_CHECKED,
           RECEIVE_ERRORS_HAVE_OTHER_CODES);
+
+  /** Of DiSNI, besides those of what is below it. */
+  public static final Set<Deviation> OF_DISNI = Set.of(OVERRUN_IS_NOT_TOLD);
 }

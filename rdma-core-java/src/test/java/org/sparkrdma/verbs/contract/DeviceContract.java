@@ -65,7 +65,8 @@ public abstract class DeviceContract extends VerbsContract {
     assertThat(limits.maxQueuePairDepth()).isGreaterThanOrEqualTo(Node.DEPTH);
     assertThat(limits.maxSge()).isGreaterThanOrEqualTo(limits.maxReadSge());
     assertThat(limits.maxReadSge()).isPositive();
-    assertThat(limits.maxPrivateDataBytes()).isGreaterThanOrEqualTo(56);
+    assertThat(limits.maxPrivateDataBytes())
+        .isGreaterThanOrEqualTo(client.device.info().can(Capability.ACCEPT_PRIVATE_DATA) ? 56 : 0);
     assertThat(limits.maxMessageBytes()).isGreaterThanOrEqualTo(1L << 20);
     assertThat(limits.maxInlineBytes() > 0).isEqualTo(client.device.info().can(Capability.INLINE));
   }

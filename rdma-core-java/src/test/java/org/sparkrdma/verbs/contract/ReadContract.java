@@ -21,6 +21,7 @@ import org.sparkrdma.verbs.Opcode;
 import org.sparkrdma.verbs.QueuePairState;
 import org.sparkrdma.verbs.WorkRequest;
 import org.sparkrdma.verbs.WorkStatus;
+import org.sparkrdma.verbs.device.Capability;
 
 /** RDMA READ: what it brings, and what it may not reach. */
 public abstract class ReadContract extends VerbsContract {
@@ -167,6 +168,7 @@ public abstract class ReadContract extends VerbsContract {
 
   @Test
   void shouldRefuseWhenTheQueuePairLosesRemoteRead() throws Exception {
+    assumeCan(Capability.QUEUE_PAIR_ACCESS);
     Node.Block source = server.block(LENGTH, 42, Node.READABLE);
     Node.Block sink = client.block(10, 0, Node.SINK);
     Pair pair = connect();

@@ -1,0 +1,125 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.disni;
+
+import com.ibm.disni.verbs.IbvContext;
+import com.ibm.disni.verbs.RdmaCm;
+import com.ibm.disni.verbs.RdmaCmId;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.device.DeviceInfo;
+
+/**
+ * A device's context. DiSNI cannot open a device by its name; so an identifier is bound to one of
+ * the device's addresses, which makes the connection manager's library open it, and is kept as long
+ * as the device is open. Closed by the device.
+ */
+final class DeviceContext implements AutoCloseable {
+  private final SystemDevices devices;
+  private final DeviceInfo info;
+  private final EventChannel channel;
+  private final RdmaCmId id;
+  private final IbvContext context;
+  private boolean closed;
+
+  private DeviceContext(
+      SystemDevices devices,
+      DeviceInfo info,
+      EventChannel channel,
+      RdmaCmId id,
+      IbvContext context) {
+    this.devices = devices;
+    this.info = info;
+    this.channel = channel;
+    this.id = id;
+    this.context = context;
+  }
+
+  static DeviceContext open(SystemDevices devices, DeviceInfo info) throws VerbsException {
+    InetAddress address =
+        info.ports().stream()
+            .flatMap(port -> port.addresses().stream())
+            .findFirst()
+            .orElseThrow(
+                () ->
+                    new VerbsException(
+                        "ibv_open_device",
+                        "ibv_open_device failed: DiSNI needs an IPv4 address on a network interface"
+                            + " of the device: device="
+                            + info.name()));
+    try {
+      EventChannel channel = EventChannel.create();
+      try {
+        return bind(devices, info, channel, address);
+      } catch (IOException e) {
+        channel.destroyEventChannel();
+        throw e;
+      }
+    } catch (IOException e) {
+      throw Failures.of("ibv_open_device", e, "device=" + info.name() + " address=" + address);
+    }
+  }
+
+  private static DeviceContext bind(
+      SystemDevices devices, DeviceInfo info, EventChannel channel, InetAddress address)
+      throws IOException {
+    RdmaCmId id = channel.createId(RdmaCm.RDMA_PS_TCP);
+    try {
+      id.bindAddr(new InetSocketAddress(address, 0));
+      var opened = new DeviceContext(devices, info, channel, id, id.getVerbs());
+      String other = opened.otherDevice(id);
+      if (opened.context == null || other != null) {
+        throw new IOException("the address belongs to another device: device=" + other);
+      }
+      return opened;
+    } catch (IOException e) {
+      id.destroyId();
+      throw e;
+    }
+  }
+
+  DeviceInfo info() {
+    return info;
+  }
+
+  IbvContext context() {
+    return context;
+  }
+
+  /** The device that an identifier was bound to, when it is not this one; else null. */
+  String otherDevice(RdmaCmId other) throws IOException {
+    IbvContext bound = other.getVerbs();
+    if (bound == null) {
+      return null;
+    }
+    String name = devices.deviceOfDescriptor(bound.getCmd_fd());
+    return name.equals(info.name()) ? null : name;
+  }
+
+  @Override
+  public void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    try {
+      id.destroyId();
+      channel.destroyEventChannel();
+    } catch (IOException e) {
+      throw new IllegalStateException("device was closed by others: device=" + info.name(), e);
+    }
+  }
+}

@@ -1,0 +1,65 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.disni;
+
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.VerbsEngine;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.device.DeviceInfo;
+
+/** The door to the machine's devices, each of which may be open several times. */
+final class DisniEngine implements VerbsEngine {
+  private final SystemDevices devices;
+  private final DisniSettings settings;
+  private final Set<DisniDevice> open = ConcurrentHashMap.newKeySet();
+  private volatile boolean closed;
+
+  DisniEngine(SystemDevices devices, DisniSettings settings) {
+    this.devices = devices;
+    this.settings = settings;
+  }
+
+  @Override
+  public String name() {
+    return DisniSettings.NAME;
+  }
+
+  @Override
+  public List<DeviceInfo> devices() {
+    return devices.names().stream().map(devices::info).toList();
+  }
+
+  @Override
+  public Device open(String deviceName) throws VerbsException {
+    if (closed) {
+      throw new IllegalStateException("engine is closed");
+    }
+    if (!devices.names().contains(deviceName)) {
+      throw new VerbsException("ibv_open_device", "no such device: name=" + deviceName);
+    }
+    DeviceContext context = DeviceContext.open(devices, devices.info(deviceName));
+    var device = new DisniDevice(context, settings, open::remove);
+    open.add(device);
+    return device;
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    open.forEach(DisniDevice::close);
+  }
+}

@@ -1,0 +1,79 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.disni;
+
+import java.util.List;
+import org.sparkrdma.verbs.spi.EngineSetting;
+import org.sparkrdma.verbs.spi.EngineSettings;
+
+/**
+ * The DiSNI engine's settings, checked.
+ *
+ * @param flushWaitNs how long the device may take to give back the work of a broken queue pair,
+ *     before that work is given up
+ */
+record DisniSettings(long flushWaitNs) {
+  static final String NAME = "disni";
+
+  private static final String PREFIX = NAME + ".";
+  private static final long NS_PER_MS = 1_000_000;
+  private static final int MAX_FLUSH_WAIT_MS = 60_000;
+
+  private static final EngineSetting FLUSH_WAIT =
+      new EngineSetting(
+          PREFIX + "flushWaitMs",
+          "100",
+          "milliseconds, 1 to 60000",
+          "How long a device may take to give back the work of a broken connection.");
+
+  static List<EngineSetting> all() {
+    return List.of(FLUSH_WAIT);
+  }
+
+  /**
+   * Checks and takes what the user gave.
+   *
+   * @throws IllegalArgumentException naming key, value and what is allowed
+   */
+  static DisniSettings of(EngineSettings given) {
+    for (String key : given.values().keySet()) {
+      if (key.startsWith(PREFIX) && !key.equals(FLUSH_WAIT.key())) {
+        throw new IllegalArgumentException(
+            "no such setting: key=" + key + " allowed=" + FLUSH_WAIT.key());
+      }
+    }
+    return new DisniSettings(NS_PER_MS * flushWaitMs(given.value(FLUSH_WAIT)));
+  }
+
+  private static int flushWaitMs(String value) {
+    try {
+      int number = Integer.parseInt(value);
+      if (number >= 1 && number <= MAX_FLUSH_WAIT_MS) {
+        return number;
+      }
+    } catch (NumberFormatException e) {
+      throw bad(value, e);
+    }
+    throw bad(value, null);
+  }
+
+  private static IllegalArgumentException bad(String value, NumberFormatException cause) {
+    return new IllegalArgumentException(
+        "bad setting: key="
+            + FLUSH_WAIT.key()
+            + (" value=" + value)
+            + (" allowed=" + FLUSH_WAIT.allowed()),
+        cause);
+  }
+}

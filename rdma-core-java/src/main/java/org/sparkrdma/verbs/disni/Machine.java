@@ -1,0 +1,117 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.disni;
+
+import java.lang.reflect.InvocationTargetException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.sparkrdma.verbs.spi.EngineUnavailableException;
+
+/** Says in one sentence why the engine cannot run here. Needs nothing of DiSNI to be loaded. */
+final class Machine {
+  private static final String PROVIDER = "com.ibm.disni.verbs.RdmaProvider";
+  private static final String ADDRESSES = "sun.nio.ch";
+
+  private final Path root;
+
+  /**
+   * @param root of the file system; another one only in tests
+   */
+  Machine(Path root) {
+    this.root = root;
+  }
+
+  /** All that must be so, by the classes that the loader sees. */
+  void check(ClassLoader loader) throws EngineUnavailableException {
+    checkPlatform();
+    Class<?> provider = checkJar(loader);
+    checkFlag(provider.getModule());
+    checkLibrary(provider);
+    checkDevices();
+  }
+
+  private static void checkPlatform() throws EngineUnavailableException {
+    String system = System.getProperty("os.name");
+    if (!system.equals("Linux")) {
+      throw new EngineUnavailableException("needs Linux, this is " + system);
+    }
+  }
+
+  private static Class<?> checkJar(ClassLoader loader) throws EngineUnavailableException {
+    try {
+      return Class.forName(PROVIDER, false, loader);
+    } catch (ClassNotFoundException | LinkageError e) {
+      throw new EngineUnavailableException(
+          "DiSNI's jar is not on the class path: put com.ibm.disni:disni:2.1 beside this jar, for"
+              + " Spark into --jars",
+          e);
+    }
+  }
+
+  /** DiSNI asks buffers for their addresses by a class of the JDK that is not open to all. */
+  static void checkFlag(Module disni) throws EngineUnavailableException {
+    if (!Object.class.getModule().isExported(ADDRESSES, disni)) {
+      throw new EngineUnavailableException(
+          "DiSNI may not take the addresses of buffers: start the JVM with"
+              + " --add-opens=java.base/sun.nio.ch=ALL-UNNAMED");
+    }
+  }
+
+  private static void checkLibrary(Class<?> provider) throws EngineUnavailableException {
+    try {
+      provider.getMethod("provider").invoke(null);
+    } catch (InvocationTargetException e) {
+      throw new EngineUnavailableException(
+          "libdisni cannot be loaded: "
+              + root(e).getMessage()
+              + "; install it and name its directory in java.library.path, for Spark in"
+              + " spark.executor.extraLibraryPath",
+          e.getCause());
+    } catch (ReflectiveOperationException | LinkageError e) {
+      throw new EngineUnavailableException("this is not DiSNI 2.1: " + e.getMessage(), e);
+    }
+  }
+
+  /** Of the second attempt, too: that finds the class broken, by what the first one met. */
+  private static Throwable root(Throwable failure) {
+    Throwable root = failure;
+    while (root.getCause() != null) {
+      root = root.getCause();
+    }
+    return root;
+  }
+
+  private void checkDevices() throws EngineUnavailableException {
+    if (devices().names().isEmpty()) {
+      throw new EngineUnavailableException(
+          "the machine has no RDMA device: /sys/class/infiniband is empty");
+    }
+    Path node = root.resolve("dev/infiniband/rdma_cm");
+    if (!Files.exists(node)) {
+      throw new EngineUnavailableException(
+          "there is no /dev/infiniband/rdma_cm: load the kernel module rdma_ucm, or give the"
+              + " container --device=/dev/infiniband");
+    }
+    if (!Files.isReadable(node) || !Files.isWritable(node)) {
+      throw new EngineUnavailableException(
+          "no permission on /dev/infiniband/rdma_cm: user="
+              + System.getProperty("user.name")
+              + " must be allowed to read and write it");
+    }
+  }
+
+  SystemDevices devices() {
+    return new SystemDevices(root);
+  }
+}

@@ -1,0 +1,107 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.disni;
+
+import com.ibm.disni.verbs.IbvQP;
+import com.ibm.disni.verbs.IbvRecvWR;
+import com.ibm.disni.verbs.IbvSge;
+import com.ibm.disni.verbs.SVCPostRecv;
+import java.io.IOException;
+import java.util.LinkedList;
+import java.util.List;
+import org.sparkrdma.verbs.WorkRequest;
+
+/**
+ * DiSNI's prepared calls for posting receives. Nothing in them can be changed, so they are kept by
+ * the memory they name: whoever receives into the same places again allocates nothing. All carry
+ * the same number, for receives complete in the order posted. Of the queue pair's owner thread;
+ * closed with the queue pair.
+ */
+final class ReceiveCalls implements AutoCloseable {
+  private static final long SCATTER = 0x9E37_79B9_7F4A_7C15L;
+
+  private final IbvQP qp;
+  private final long number;
+  private final Kept[] kept;
+  private final int shift;
+
+  private record Kept(long address, int length, int localKey, SVCPostRecv call) {
+    boolean isFor(long wantedAddress, int wantedLength, int wantedKey) {
+      return address == wantedAddress && length == wantedLength && localKey == wantedKey;
+    }
+  }
+
+  /** As many calls as the queue has places, and again as many, are kept. */
+  ReceiveCalls(IbvQP qp, int depth, long number) {
+    this.qp = qp;
+    this.number = number;
+    int size = Integer.highestOneBit(depth) * 4;
+    kept = new Kept[size];
+    shift = Long.SIZE - Integer.numberOfTrailingZeros(size);
+  }
+
+  void post(WorkRequest request) throws IOException {
+    if (request.elementCount() == 1) {
+      keptCall(request).execute();
+    } else {
+      SVCPostRecv once = prepare(request);
+      once.execute();
+      once.free();
+    }
+  }
+
+  private SVCPostRecv keptCall(WorkRequest request) throws IOException {
+    var region = (DisniRegion) request.region(0);
+    long address = region.address() + request.offset(0);
+    int length = request.length(0);
+    int place = (int) (address * SCATTER >>> shift);
+    Kept there = kept[place];
+    if (there == null || !there.isFor(address, length, region.localKey())) {
+      var prepared = new Kept(address, length, region.localKey(), prepare(request));
+      kept[place] = prepared;
+      if (there != null) {
+        there.call.free();
+      }
+      return prepared.call;
+    }
+    return there.call;
+  }
+
+  @SuppressWarnings("JdkObsolete") // DiSNI wants this class of list.
+  private SVCPostRecv prepare(WorkRequest request) throws IOException {
+    var elements = new LinkedList<IbvSge>();
+    for (int i = 0; i < request.elementCount(); i++) {
+      var region = (DisniRegion) request.region(i);
+      var element = new IbvSge();
+      element.setAddr(region.address() + request.offset(i));
+      element.setLength(request.length(i));
+      element.setLkey(region.localKey());
+      elements.add(element);
+    }
+    var work = new IbvRecvWR();
+    work.setWr_id(number);
+    work.setSg_list(elements);
+    work.setNum_sge(elements.size());
+    return qp.postRecv(List.of(work), null);
+  }
+
+  @Override
+  public void close() {
+    for (Kept call : kept) {
+      if (call != null) {
+        call.call.free();
+      }
+    }
+  }
+}

@@ -1,0 +1,110 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.disni;
+
+import com.ibm.disni.verbs.IbvQP;
+import com.ibm.disni.verbs.IbvSendWR;
+import com.ibm.disni.verbs.IbvSge;
+import com.ibm.disni.verbs.SVCPostSend;
+import java.io.IOException;
+import java.util.LinkedList;
+import java.util.List;
+import org.sparkrdma.verbs.Opcode;
+import org.sparkrdma.verbs.WorkRequest;
+
+/**
+ * DiSNI's prepared calls for posting sends, one for each operation and number of elements: what
+ * else a request has can be changed in them, so posting allocates nothing. Only immediate data
+ * cannot, and such a request gets a call of its own. Of the queue pair's owner thread; closed with
+ * the queue pair.
+ */
+final class SendCalls implements AutoCloseable {
+  private final IbvQP qp;
+  private final SVCPostSend[][] calls =
+      new SVCPostSend[Opcode.values().length][SystemDevices.MAX_SGE + 1];
+
+  SendCalls(IbvQP qp) {
+    this.qp = qp;
+  }
+
+  void post(WorkRequest request, long number) throws IOException {
+    Opcode opcode = request.opcode();
+    if (opcode == Opcode.SEND_WITH_IMMEDIATE || opcode == Opcode.WRITE_WITH_IMMEDIATE) {
+      SVCPostSend once = prepare(request);
+      execute(once, request, number);
+      once.free();
+      return;
+    }
+    SVCPostSend[] byElements = calls[opcode.ordinal()];
+    int elements = request.elementCount();
+    if (byElements[elements] == null) {
+      byElements[elements] = prepare(request);
+    }
+    execute(byElements[elements], request, number);
+  }
+
+  @SuppressWarnings("JdkObsolete") // DiSNI wants this class of list.
+  private SVCPostSend prepare(WorkRequest request) throws IOException {
+    var elements = new LinkedList<IbvSge>();
+    for (int i = 0; i < request.elementCount(); i++) {
+      elements.add(new IbvSge());
+    }
+    var work = new IbvSendWR();
+    work.setOpcode(code(request.opcode()));
+    // The other side's order of bytes is the network's.
+    work.setImm_data(Integer.reverseBytes(request.immediate()));
+    work.setSg_list(elements);
+    work.setNum_sge(elements.size());
+    return qp.postSend(List.of(work), null);
+  }
+
+  private static int code(Opcode opcode) {
+    return switch (opcode) {
+      case SEND -> IbvSendWR.IBV_WR_SEND;
+      case SEND_WITH_IMMEDIATE -> IbvSendWR.IBV_WR_SEND_WITH_IMM;
+      case WRITE -> IbvSendWR.IBV_WR_RDMA_WRITE;
+      case WRITE_WITH_IMMEDIATE -> IbvSendWR.IBV_WR_RDMA_WRITE_WITH_IMM;
+      case READ -> IbvSendWR.IBV_WR_RDMA_READ;
+      default -> throw new IllegalArgumentException("not a send, read or write: opcode=" + opcode);
+    };
+  }
+
+  private static void execute(SVCPostSend call, WorkRequest request, long number)
+      throws IOException {
+    SVCPostSend.SendWRMod work = call.getWrMod(0);
+    work.setWr_id(number);
+    work.setSend_flags(request.isSignalled() ? IbvSendWR.IBV_SEND_SIGNALED : 0);
+    work.getRdmaMod().setRemote_addr(request.remoteAddress());
+    work.getRdmaMod().setRkey(request.remoteKey());
+    for (int i = 0; i < request.elementCount(); i++) {
+      var region = (DisniRegion) request.region(i);
+      SVCPostSend.SgeMod element = work.getSgeMod(i);
+      element.setAddr(region.address() + request.offset(i));
+      element.setLength(request.length(i));
+      element.setLkey(region.localKey());
+    }
+    call.execute();
+  }
+
+  @Override
+  public void close() {
+    for (SVCPostSend[] byElements : calls) {
+      for (SVCPostSend call : byElements) {
+        if (call != null) {
+          call.free();
+        }
+      }
+    }
+  }
+}

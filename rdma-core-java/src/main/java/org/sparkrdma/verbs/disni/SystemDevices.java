@@ -1,0 +1,302 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.disni;
+
+import java.io.IOException;
+import java.net.Inet4Address;
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
+import java.net.UnknownHostException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+import org.sparkrdma.verbs.device.Capability;
+import org.sparkrdma.verbs.device.DeviceInfo;
+import org.sparkrdma.verbs.device.DeviceLimits;
+import org.sparkrdma.verbs.device.Gid;
+import org.sparkrdma.verbs.device.GidType;
+import org.sparkrdma.verbs.device.PortInfo;
+import org.sparkrdma.verbs.device.PortState;
+import org.sparkrdma.verbs.device.Transport;
+
+/**
+ * What the kernel tells of RDMA devices in /sys/class/infiniband, since DiSNI has no verbs to ask a
+ * device; see sysfs-class-infiniband in the kernel's ABI documents. Immutable; each call reads
+ * anew.
+ */
+final class SystemDevices {
+  /** Of a request of DiSNI's, whose queue pairs always have room for so many. */
+  static final int MAX_SGE = 4;
+
+  /** DiSNI's lengths have 31 bits. */
+  static final int MAX_REGION_BYTES = Integer.MAX_VALUE;
+
+  // DiSNI cannot ask for limits. These are borne by rxe, siw and the cards of the last ten years.
+  private static final int MAX_QUEUE_PAIRS = 8_192;
+  private static final int MAX_QUEUE_PAIR_DEPTH = 8_192;
+  private static final int MAX_COMPLETION_QUEUE_DEPTH = 32_767;
+  private static final int MAX_MEMORY_REGIONS = 65_536;
+  private static final long MAX_MESSAGE_BYTES = 8L << 20;
+  private static final int MAX_READS_IN_FLIGHT = 16;
+
+  private static final int GID_BYTES = 16;
+  private static final int HARDWARE_ADDRESS_BYTES = 6;
+
+  /** Of RoCE's headers and check sum in a packet of the network. */
+  private static final int HEADER_BYTES = 66;
+
+  private static final int[] MTUS = {4_096, 2_048, 1_024, 512, 256};
+
+  private final Path root;
+
+  /**
+   * @param root of the file system; another one only in tests
+   */
+  SystemDevices(Path root) {
+    this.root = root;
+  }
+
+  /** Names of the devices, sorted. */
+  List<String> names() {
+    return children(root.resolve("sys/class/infiniband"));
+  }
+
+  DeviceInfo info(String name) {
+    Path device = device(name);
+    Transport transport = transport(device);
+    List<PortInfo> ports = new ArrayList<>();
+    for (String number : children(device.resolve("ports"))) {
+      ports.add(port(Integer.parseInt(number), device.resolve("ports").resolve(number), transport));
+    }
+    return new DeviceInfo(
+        name,
+        DisniSettings.NAME,
+        transport,
+        guid(device),
+        limits(transport),
+        EnumSet.copyOf(capabilities(transport)),
+        ports);
+  }
+
+  /** The device behind a descriptor of this process, or "" when that is not known. */
+  String deviceOfDescriptor(int descriptor) {
+    try {
+      Path node = Files.readSymbolicLink(root.resolve("proc/self/fd/" + descriptor));
+      return read(root.resolve("sys/class/infiniband_verbs/" + node.getFileName() + "/ibdev"));
+    } catch (IOException e) {
+      return "";
+    }
+  }
+
+  private Path device(String name) {
+    return root.resolve("sys/class/infiniband").resolve(name);
+  }
+
+  /** The file says "4: RNIC" of iWARP devices, and "1: CA" of those of InfiniBand and RoCE. */
+  private static Transport transport(Path device) {
+    return read(device.resolve("node_type")).startsWith("4:")
+        ? Transport.IWARP
+        : Transport.INFINIBAND;
+  }
+
+  private static long guid(Path device) {
+    String hex = read(device.resolve("node_guid")).replace(":", "");
+    try {
+      return Long.parseUnsignedLong(hex, 16);
+    } catch (NumberFormatException e) {
+      return 0;
+    }
+  }
+
+  private static DeviceLimits limits(Transport transport) {
+    return new DeviceLimits(
+        MAX_QUEUE_PAIRS,
+        MAX_QUEUE_PAIR_DEPTH,
+        MAX_SGE,
+        transport == Transport.IWARP ? 1 : MAX_SGE,
+        MAX_COMPLETION_QUEUE_DEPTH,
+        MAX_MEMORY_REGIONS,
+        MAX_REGION_BYTES,
+        MAX_MESSAGE_BYTES,
+        MAX_READS_IN_FLIGHT,
+        0,
+        0);
+  }
+
+  private static Set<Capability> capabilities(Transport transport) {
+    return transport == Transport.IWARP
+        ? EnumSet.of(Capability.FILE_REGIONS)
+        : EnumSet.of(Capability.FILE_REGIONS, Capability.WRITE_WITH_IMMEDIATE);
+  }
+
+  private PortInfo port(int number, Path port, Transport transport) {
+    boolean ethernet = read(port.resolve("link_layer")).equals("Ethernet");
+    Set<String> links = links(port, transport);
+    List<InetAddress> addresses = addresses(links);
+    List<Gid> gids = transport == Transport.IWARP ? gidsOf(addresses) : gidTable(port, ethernet);
+    return new PortInfo(number, state(port), mtu(links, ethernet), gids, addresses);
+  }
+
+  /** The file says as in "4: ACTIVE". */
+  private static PortState state(Path port) {
+    String state = read(port.resolve("state"));
+    int colon = state.indexOf(':');
+    int number = colon < 0 ? 0 : Integer.parseInt(state.substring(0, colon));
+    PortState[] states = PortState.values();
+    return number >= 0 && number < states.length ? states[number] : PortState.NOP;
+  }
+
+  /** Names of the network interfaces that belong to a port. */
+  private static Set<String> links(Path port, Transport transport) {
+    Set<String> links = new TreeSet<>();
+    Path ndevs = port.resolve("gid_attrs/ndevs");
+    for (String index : children(ndevs)) {
+      String link = read(ndevs.resolve(index));
+      if (!link.isEmpty()) {
+        links.add(link);
+      }
+    }
+    if (links.isEmpty()) {
+      links.addAll(linksByHardwareAddress(port, transport));
+    }
+    return links;
+  }
+
+  /** Older kernels name no interface for iWARP, whose GID is the interface's hardware address. */
+  private static Set<String> linksByHardwareAddress(Path port, Transport transport) {
+    byte[] gid = gid(port, "0");
+    Set<String> links = new TreeSet<>();
+    if (transport == Transport.IWARP && gid.length == GID_BYTES) {
+      byte[] wanted = Arrays.copyOf(gid, HARDWARE_ADDRESS_BYTES);
+      for (NetworkInterface link : interfaces()) {
+        if (Arrays.equals(hardwareAddress(link), wanted)) {
+          links.add(link.getName());
+        }
+      }
+    }
+    return links;
+  }
+
+  private static byte[] hardwareAddress(NetworkInterface link) {
+    try {
+      byte[] address = link.getHardwareAddress();
+      return address == null ? new byte[0] : address;
+    } catch (SocketException e) {
+      return new byte[0];
+    }
+  }
+
+  private static List<NetworkInterface> interfaces() {
+    try {
+      return NetworkInterface.networkInterfaces().toList();
+    } catch (SocketException e) {
+      return List.of();
+    }
+  }
+
+  /** Those that DiSNI can use. */
+  private static List<InetAddress> addresses(Set<String> links) {
+    return interfaces().stream()
+        .filter(link -> links.contains(link.getName()))
+        .flatMap(NetworkInterface::inetAddresses)
+        .filter(Inet4Address.class::isInstance)
+        .toList();
+  }
+
+  /** The largest that fits the interface; InfiniBand's own is not told anywhere. */
+  private int mtu(Set<String> links, boolean ethernet) {
+    int least = Integer.MAX_VALUE;
+    for (String link : links) {
+      String mtu = read(root.resolve("sys/class/net/" + link + "/mtu"));
+      least = mtu.isEmpty() ? least : Math.min(least, Integer.parseInt(mtu));
+    }
+    int room = ethernet ? least - HEADER_BYTES : least;
+    for (int mtu : MTUS) {
+      if (mtu <= room) {
+        return mtu;
+      }
+    }
+    return MTUS[MTUS.length - 1];
+  }
+
+  private static List<Gid> gidTable(Path port, boolean ethernet) {
+    List<Gid> gids = new ArrayList<>();
+    for (String index : children(port.resolve("gids"))) {
+      byte[] bytes = gid(port, index);
+      if (bytes.length == GID_BYTES && !Arrays.equals(bytes, new byte[GID_BYTES])) {
+        String type = read(port.resolve("gid_attrs/types").resolve(index));
+        gids.add(new Gid(Integer.parseInt(index), gidType(type, ethernet), address(bytes)));
+      }
+    }
+    gids.sort((a, b) -> Integer.compare(a.index(), b.index()));
+    return gids;
+  }
+
+  private static List<Gid> gidsOf(List<InetAddress> addresses) {
+    List<Gid> gids = new ArrayList<>();
+    for (InetAddress address : addresses) {
+      gids.add(new Gid(gids.size(), GidType.IWARP, address));
+    }
+    return gids;
+  }
+
+  private static GidType gidType(String type, boolean ethernet) {
+    if (!ethernet) {
+      return GidType.INFINIBAND;
+    }
+    return type.contains("v2") ? GidType.ROCE_V2 : GidType.ROCE_V1;
+  }
+
+  private static byte[] gid(Path port, String index) {
+    String hex = read(port.resolve("gids").resolve(index)).replace(":", "");
+    try {
+      return HexFormat.of().parseHex(hex);
+    } catch (IllegalArgumentException e) {
+      return new byte[0];
+    }
+  }
+
+  private static InetAddress address(byte[] gid) {
+    try {
+      return InetAddress.getByAddress(gid);
+    } catch (UnknownHostException e) {
+      throw new IllegalArgumentException("a GID of a wrong length", e);
+    }
+  }
+
+  private static List<String> children(Path directory) {
+    try (Stream<Path> entries = Files.list(directory)) {
+      return entries.map(entry -> entry.getFileName().toString()).sorted().toList();
+    } catch (IOException e) {
+      return List.of();
+    }
+  }
+
+  /** Without the line's end; "" when it cannot be read, as with an empty entry of a table. */
+  private static String read(Path file) {
+    try {
+      return Files.readString(file).trim();
+    } catch (IOException e) {
+      return "";
+    }
+  }
+}

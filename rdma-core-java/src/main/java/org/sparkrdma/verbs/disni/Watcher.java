@@ -1,0 +1,112 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.disni;
+
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A thread that waits for the kernel, in turns of {@value #TURN_MS} ms since nothing can interrupt
+ * DiSNI's waits. Construct, start, close; closing waits for the turn to end.
+ */
+final class Watcher implements AutoCloseable {
+  /** How long a turn may wait. */
+  static final int TURN_MS = 50;
+
+  private static final Logger LOG = LoggerFactory.getLogger(Watcher.class);
+
+  private final Turn turn;
+  private final Thread thread;
+  private final Queue<Runnable> tasks = new ArrayDeque<>();
+  private final CompletableFuture<Void> ended = new CompletableFuture<>();
+  private volatile boolean closing;
+  private boolean takesTasks = true;
+
+  /** Waits once, for {@link Watcher#TURN_MS} at most, and deals with what came. */
+  @FunctionalInterface
+  interface Turn {
+    void run() throws IOException;
+  }
+
+  Watcher(String name, Turn turn) {
+    this.turn = turn;
+    thread = new Thread(this::run, name);
+    thread.setDaemon(true);
+  }
+
+  void start() {
+    thread.start();
+  }
+
+  private void run() {
+    try {
+      while (!closing) {
+        turn.run();
+        runTasks();
+      }
+    } catch (IOException | RuntimeException e) {
+      LOG.error("{} has ended: its device cannot be used any more", thread.getName(), e);
+    } finally {
+      synchronized (this) {
+        takesTasks = false;
+      }
+      runTasks();
+      ended.complete(null);
+    }
+  }
+
+  private void runTasks() {
+    for (Runnable task = next(); task != null; task = next()) {
+      task.run();
+    }
+  }
+
+  private synchronized Runnable next() {
+    return tasks.poll();
+  }
+
+  /** Runs the task while no turn is in progress, and returns when it has run. Any thread. */
+  void runBetweenTurns(Runnable task) {
+    var done = new CompletableFuture<Void>();
+    if (Thread.currentThread() == thread || !offer(() -> run(task, done))) {
+      task.run();
+    } else {
+      done.join();
+    }
+  }
+
+  private static void run(Runnable task, CompletableFuture<Void> done) {
+    try {
+      task.run();
+    } finally {
+      done.complete(null);
+    }
+  }
+
+  private synchronized boolean offer(Runnable task) {
+    return takesTasks && tasks.add(task);
+  }
+
+  @Override
+  public void close() {
+    closing = true;
+    if (Thread.currentThread() != thread) {
+      ended.join();
+    }
+  }
+}

@@ -1,0 +1,124 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.disni;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
+
+import java.io.File;
+import java.net.MalformedURLException;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.sparkrdma.verbs.Verbs;
+import org.sparkrdma.verbs.spi.EngineSettings;
+import org.sparkrdma.verbs.spi.EngineUnavailableException;
+
+/** Why the engine is not there, where something is missing. */
+class DisniProviderTest {
+  @Test
+  void shouldSayThatTheLibraryIsMissing() {
+    assumeNoLibrary();
+    for (int attempt = 0; attempt < 2; attempt++) {
+      // The second failure to load a library is of another class than the first.
+      Verbs.Choice choice = Verbs.choose(DisniSettings.NAME, EngineSettings.none());
+      assertThat(choice.engine()).isNull();
+      assertThat(choice.reasons())
+          .singleElement()
+          .asString()
+          .startsWith("disni: libdisni cannot be loaded: ")
+          .contains("no disni in java.library.path")
+          .doesNotContain("\n");
+    }
+  }
+
+  @Test
+  void shouldTakePartInTheAutomaticChoice() {
+    assumeNoLibrary();
+    Verbs.Choice choice = Verbs.choose("auto", EngineSettings.none());
+    assertThat(choice.reasons()).anyMatch(reason -> reason.startsWith("disni: libdisni"));
+  }
+
+  @Test
+  void shouldSayThatTheJarIsMissing() throws Exception {
+    try (var loader =
+        new URLClassLoader(classPathWithoutDisni(), ClassLoader.getPlatformClassLoader())) {
+      assertThatThrownBy(() -> loader.loadClass("com.ibm.disni.verbs.RdmaProvider"))
+          .isInstanceOf(ClassNotFoundException.class);
+      assertThat(reasons(loader))
+          .singleElement()
+          .asString()
+          .startsWith("disni: DiSNI's jar is not on the class path");
+    }
+  }
+
+  @Test
+  void shouldSayThatTheFlagIsMissing() {
+    assertThatThrownBy(
+            () -> Machine.checkFlag(ModuleLayer.boot().findModule("java.logging").orElseThrow()))
+        .isInstanceOf(EngineUnavailableException.class)
+        .hasMessageContaining("--add-opens=java.base/sun.nio.ch=ALL-UNNAMED");
+  }
+
+  @Test
+  void shouldRefuseWrongSettings() {
+    var provider = new DisniProvider();
+    for (String value : List.of("0", "60001", "soon")) {
+      assertThatThrownBy(
+              () -> provider.validate(EngineSettings.of(Map.of("disni.flushWaitMs", value))))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("disni.flushWaitMs")
+          .hasMessageContaining(value);
+    }
+    assertThatThrownBy(() -> provider.validate(EngineSettings.of(Map.of("disni.none", "1"))))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("disni.none");
+    provider.validate(EngineSettings.of(Map.of("disni.flushWaitMs", "1", "soft.other", "1")));
+  }
+
+  /** The engine's reasons, as told by the classes of that loader. */
+  private static List<?> reasons(ClassLoader loader) throws ReflectiveOperationException {
+    Class<?> settings = loader.loadClass(EngineSettings.class.getName());
+    Object choice =
+        loader
+            .loadClass(Verbs.class.getName())
+            .getMethod("choose", String.class, settings)
+            .invoke(null, DisniSettings.NAME, settings.getMethod("none").invoke(null));
+    return (List<?>) choice.getClass().getMethod("reasons").invoke(choice);
+  }
+
+  private static URL[] classPathWithoutDisni() throws MalformedURLException {
+    List<URL> urls = new ArrayList<>();
+    for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
+      if (!Path.of(entry).getFileName().toString().startsWith("disni-")) {
+        urls.add(Path.of(entry).toUri().toURL());
+      }
+    }
+    return urls.toArray(URL[]::new);
+  }
+
+  private static void assumeNoLibrary() {
+    for (String directory : System.getProperty("java.library.path").split(File.pathSeparator)) {
+      assumeFalse(
+          Files.exists(Path.of(directory, System.mapLibraryName("disni"))),
+          "libdisni is installed here");
+    }
+  }
+}

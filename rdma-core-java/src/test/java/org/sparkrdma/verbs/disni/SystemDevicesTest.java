@@ -1,0 +1,149 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.disni;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.verbs.device.Capability;
+import org.sparkrdma.verbs.device.DeviceInfo;
+import org.sparkrdma.verbs.device.Gid;
+import org.sparkrdma.verbs.device.GidType;
+import org.sparkrdma.verbs.device.PortInfo;
+import org.sparkrdma.verbs.device.PortState;
+import org.sparkrdma.verbs.device.Transport;
+
+/** Facts of devices, from a directory as the kernel fills it. */
+class SystemDevicesTest {
+  @TempDir private Path root;
+  private SystemDevices devices;
+
+  @BeforeEach
+  void look() {
+    devices = new SystemDevices(root);
+  }
+
+  @Test
+  void shouldFindNothingWhereTheKernelHasNoInfiniband() {
+    assertThat(devices.names()).isEmpty();
+  }
+
+  @Test
+  void shouldTellTheFactsOfARoceDevice() throws Exception {
+    write("mlx5_0/node_type", "1: CA");
+    write("mlx5_0/node_guid", "0800:27ff:fe6c:f701");
+    port("mlx5_0", "4: ACTIVE", "Ethernet");
+    gid("mlx5_0", 0, "fe80:0000:0000:0000:0a00:27ff:fe6c:f701", "IB/RoCE v1", "lo");
+    gid("mlx5_0", 3, "0000:0000:0000:0000:0000:ffff:0a63:0101", "RoCE v2", "lo");
+    gid("mlx5_0", 10, "0000:0000:0000:0000:0000:0000:0000:0000", "", "");
+    mtu("lo", 4200);
+
+    DeviceInfo info = devices.info("mlx5_0");
+
+    assertThat(devices.names()).containsExactly("mlx5_0");
+    assertThat(info.name()).isEqualTo("mlx5_0");
+    assertThat(info.engine()).isEqualTo("disni");
+    assertThat(info.transport()).isEqualTo(Transport.INFINIBAND);
+    assertThat(info.nodeGuid()).isEqualTo(0x0800_27ff_fe6c_f701L);
+    PortInfo port = info.ports().get(0);
+    assertThat(port.number()).isEqualTo(1);
+    assertThat(port.state()).isEqualTo(PortState.ACTIVE);
+    assertThat(port.activeMtuBytes()).isEqualTo(4096);
+    assertThat(port.gids())
+        .containsExactly(
+            new Gid(0, GidType.ROCE_V1, InetAddress.getByName("fe80:0:0:0:a00:27ff:fe6c:f701")),
+            new Gid(3, GidType.ROCE_V2, InetAddress.getByName("10.99.1.1")));
+    assertThat(port.addresses()).contains(InetAddress.getByName("127.0.0.1"));
+  }
+
+  @Test
+  void shouldDeclareWhatDisniCannotDo() throws Exception {
+    write("siw0/node_type", "4: RNIC");
+    port("siw0", "1: DOWN", "Ethernet");
+
+    DeviceInfo info = devices.info("siw0");
+
+    assertThat(info.transport()).isEqualTo(Transport.IWARP);
+    assertThat(info.ports().get(0).state()).isEqualTo(PortState.DOWN);
+    assertThat(info.capabilities()).containsExactly(Capability.FILE_REGIONS);
+    assertThat(info.limits().maxReadSge()).isEqualTo(1);
+    assertThat(info.limits().maxPrivateDataBytes()).isZero();
+    assertThat(info.limits().maxInlineBytes()).isZero();
+  }
+
+  @Test
+  void shouldTakeAnMtuThatFitsThePacket() throws Exception {
+    write("rxe0/node_type", "1: CA");
+    port("rxe0", "4: ACTIVE", "Ethernet");
+    gid("rxe0", 0, "0000:0000:0000:0000:0000:ffff:0a63:0101", "RoCE v2", "eth7");
+    mtu("eth7", 1500);
+
+    assertThat(devices.info("rxe0").ports().get(0).activeMtuBytes()).isEqualTo(1024);
+  }
+
+  @Test
+  void shouldNameInfinibandWhatIsNotEthernet() throws Exception {
+    write("mlx4_0/node_type", "1: CA");
+    port("mlx4_0", "4: ACTIVE", "InfiniBand");
+    gid("mlx4_0", 0, "fe80:0000:0000:0000:0a00:27ff:fe6c:f701", "IB/RoCE v1", "ib0");
+    mtu("ib0", 2044);
+
+    PortInfo port = devices.info("mlx4_0").ports().get(0);
+
+    assertThat(port.gids()).extracting(Gid::type).containsExactly(GidType.INFINIBAND);
+    assertThat(port.activeMtuBytes()).isEqualTo(1024);
+  }
+
+  @Test
+  void shouldTellTheDeviceBehindADescriptor() throws Exception {
+    Files.createDirectories(root.resolve("proc/self/fd"));
+    Files.createSymbolicLink(root.resolve("proc/self/fd/42"), Path.of("/dev/infiniband/uverbs1"));
+    Path name = root.resolve("sys/class/infiniband_verbs/uverbs1/ibdev");
+    Files.createDirectories(name.getParent());
+    Files.writeString(name, "rxe0\n");
+
+    assertThat(devices.deviceOfDescriptor(42)).isEqualTo("rxe0");
+    assertThat(devices.deviceOfDescriptor(43)).isEmpty();
+  }
+
+  private void port(String device, String state, String link) throws IOException {
+    write(device + "/ports/1/state", state);
+    write(device + "/ports/1/link_layer", link);
+  }
+
+  private void gid(String device, int index, String gid, String type, String link)
+      throws IOException {
+    write(device + "/ports/1/gids/" + index, gid);
+    write(device + "/ports/1/gid_attrs/types/" + index, type);
+    write(device + "/ports/1/gid_attrs/ndevs/" + index, link);
+  }
+
+  private void mtu(String link, int bytes) throws IOException {
+    Path file = root.resolve("sys/class/net/" + link + "/mtu");
+    Files.createDirectories(file.getParent());
+    Files.writeString(file, bytes + "\n");
+  }
+
+  private void write(String file, String content) throws IOException {
+    Path path = root.resolve("sys/class/infiniband/" + file);
+    Files.createDirectories(path.getParent());
+    Files.writeString(path, content + "\n");
+  }
+}

@@ -1,0 +1,2 @@
+/** Tests of the DiSNI engine; those that need a device run in the guest. */
+package org.sparkrdma.verbs.disni;
