@@ -142,9 +142,7 @@ final class DisniCompletionQueue implements CompletionQueue {
         more = take();
       }
       while (next < end && handled < limit) {
-        IbvWC completion = taken[next++];
-        DisniQueuePair queuePair = device.queuePairs().find(completion.getWr_id());
-        if (queuePair != null && queuePair.onCompletion(completion, view)) {
+        if (showNext()) {
           handled++;
           hand(handler);
         }
@@ -168,6 +166,18 @@ final class DisniCompletionQueue implements CompletionQueue {
     }
     end = pollCall.getPolls();
     return end == BATCH;
+  }
+
+  /** Shows the next of those taken; false when nobody is to see it. */
+  private boolean showNext() {
+    IbvWC completion = taken[next];
+    DisniQueuePair queuePair = device.queuePairs().find(completion.getWr_id());
+    DisniQueuePair.Shown shown =
+        queuePair == null ? DisniQueuePair.Shown.NOT : queuePair.onCompletion(completion, view);
+    if (shown != DisniQueuePair.Shown.AN_EARLIER_ONE) {
+      next++;
+    }
+    return shown != DisniQueuePair.Shown.NOT;
   }
 
   private void hand(CompletionHandler handler) {

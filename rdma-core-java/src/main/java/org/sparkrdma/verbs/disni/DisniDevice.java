@@ -30,6 +30,7 @@ import org.sparkrdma.verbs.device.OpenResources;
 final class DisniDevice implements Device {
   private final DeviceContext context;
   private final DisniSettings settings;
+  private final TransportRules rules;
   private final Consumer<DisniDevice> onClose;
   private final QueuePairTable queuePairs = new QueuePairTable();
   private final Set<DisniProtectionDomain> domains = ConcurrentHashMap.newKeySet();
@@ -44,6 +45,7 @@ final class DisniDevice implements Device {
     this.context = context;
     this.settings = settings;
     this.onClose = onClose;
+    rules = TransportRules.of(context.info().transport());
   }
 
   @Override
@@ -161,6 +163,10 @@ final class DisniDevice implements Device {
 
   DisniSettings settings() {
     return settings;
+  }
+
+  TransportRules rules() {
+    return rules;
   }
 
   QueuePairTable queuePairs() {

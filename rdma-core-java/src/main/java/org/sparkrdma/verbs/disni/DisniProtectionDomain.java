@@ -18,6 +18,7 @@ import com.ibm.disni.verbs.IbvMr;
 import com.ibm.disni.verbs.IbvPd;
 import com.ibm.disni.verbs.SVCRegMr;
 import java.io.IOException;
+import java.lang.ref.Reference;
 import java.nio.MappedByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
@@ -32,7 +33,6 @@ import org.sparkrdma.verbs.HostMemory;
 import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.VerbsException;
-import org.sparkrdma.verbs.device.Transport;
 
 /** A protection domain with its regions and queue pairs. Safe for any thread. */
 final class DisniProtectionDomain implements ProtectionDomain {
@@ -111,7 +111,7 @@ final class DisniProtectionDomain implements ProtectionDomain {
       try {
         return register(null, MemoryUtils.getAddress(mapped), (int) lengthBytes, access);
       } finally {
-        java.lang.ref.Reference.reachabilityFence(mapped);
+        Reference.reachabilityFence(mapped);
       }
     } catch (IOException e) {
       throw Failures.of("ibv_reg_mr", e, range);
@@ -128,7 +128,7 @@ final class DisniProtectionDomain implements ProtectionDomain {
   private DisniRegion register(
       DisniMemory memory, long address, int lengthBytes, Set<AccessFlag> access)
       throws IOException {
-    SVCRegMr call = pd.regMr(address, lengthBytes, bits(access));
+    SVCRegMr call = pd.regMr(address, lengthBytes, device.rules().regionAccess(access));
     IbvMr mr = call.execute().getMr();
     call.free();
     synchronized (this) {
@@ -140,27 +140,6 @@ final class DisniProtectionDomain implements ProtectionDomain {
       regions.add(region);
       return region;
     }
-  }
-
-  /**
-   * As the device wants it. On iWARP the answer to a READ is a tagged write into the reader's
-   * memory, so a region that is for that and not open to peers otherwise must be open to writing;
-   * the peer learns its key with the request, and loses it with the connection.
-   */
-  private int bits(Set<AccessFlag> access) {
-    int bits = 0;
-    for (AccessFlag flag : access) {
-      bits |=
-          switch (flag) {
-            case LOCAL_WRITE -> IbvMr.IBV_ACCESS_LOCAL_WRITE;
-            case REMOTE_WRITE -> IbvMr.IBV_ACCESS_REMOTE_WRITE;
-            case REMOTE_READ -> IbvMr.IBV_ACCESS_REMOTE_READ;
-          };
-    }
-    boolean sink = bits == IbvMr.IBV_ACCESS_LOCAL_WRITE;
-    return sink && device.info().transport() == Transport.IWARP
-        ? bits | IbvMr.IBV_ACCESS_REMOTE_WRITE
-        : bits;
   }
 
   private void checkOpen() {

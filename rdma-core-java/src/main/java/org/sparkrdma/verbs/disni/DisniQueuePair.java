@@ -27,7 +27,6 @@ import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.QueuePairState;
 import org.sparkrdma.verbs.WorkRequest;
 import org.sparkrdma.verbs.WorkStatus;
-import org.sparkrdma.verbs.device.Capability;
 
 /**
  * A queue pair of the device, and the places of its queues.
@@ -72,7 +71,6 @@ final class DisniQueuePair implements QueuePair {
   private final int maxSge;
   private final int maxReadSge;
   private final long maxMessageBytes;
-  private final boolean hasWriteWithImmediate;
   private final DisniCompletionQueue sendCompletions;
   private final DisniCompletionQueue receiveCompletions;
   private final SendCalls sendCalls;
@@ -104,11 +102,11 @@ final class DisniQueuePair implements QueuePair {
     maxSge = settings.maxSge();
     maxReadSge = Math.min(maxSge, device.info().limits().maxReadSge());
     maxMessageBytes = device.info().limits().maxMessageBytes();
-    hasWriteWithImmediate = device.info().can(Capability.WRITE_WITH_IMMEDIATE);
     sendCompletions = (DisniCompletionQueue) settings.sendQueue();
     receiveCompletions = (DisniCompletionQueue) settings.receiveQueue();
-    sendCalls = new SendCalls(qp);
-    receiveCalls = new ReceiveCalls(qp, settings.receiveDepth(), requestNumber(RECEIVE_BIT));
+    sendCalls = new SendCalls(qp, device.rules());
+    receiveCalls = new ReceiveCalls(
+            qp, device.rules(), settings.receiveDepth(), requestNumber(RECEIVE_BIT));
     sends = new WorkRing(settings.sendDepth());
     receives = new WorkRing(settings.receiveDepth());
     sendCompletions.retain();
@@ -200,8 +198,9 @@ final class DisniQueuePair implements QueuePair {
     if (opcode == null || opcode == Opcode.RECEIVE) {
       throw new IllegalArgumentException("not a send, read or write: opcode=" + opcode);
     }
-    if (opcode == Opcode.WRITE_WITH_IMMEDIATE && !hasWriteWithImmediate) {
-      throw new IllegalArgumentException("the device has no WRITE with immediate data");
+    if ((opcode == Opcode.WRITE_WITH_IMMEDIATE || opcode == Opcode.SEND_WITH_IMMEDIATE)
+        && !device.rules().hasImmediateData()) {
+      throw new IllegalArgumentException("the device has no immediate data: opcode=" + opcode);
     }
     if (request.isInline()) {
       throw new IllegalArgumentException("the device has no inline data");
@@ -229,30 +228,46 @@ final class DisniQueuePair implements QueuePair {
 
   // Polling, by the owner.
 
-  /**
-   * Shows a completion of one of its requests.
-   *
-   * @return false when nobody is to see it: the place was given up, or the queue pair is closed
-   */
-  boolean onCompletion(IbvWC completion, DisniCompletion view) {
+  /** What becomes of a completion of the device. */
+  enum Shown {
+    /** Nobody is to see it: its place was given up, or the queue pair is closed. */
+    NOT,
+    /** It is shown. */
+    YES,
+    /** One that the device left out is shown before it; it is to be offered again. */
+    AN_EARLIER_ONE
+  }
+
+  /** Shows a completion of one of its requests. */
+  Shown onCompletion(IbvWC completion, DisniCompletion view) {
     int low = (int) completion.getWr_id();
     boolean ofSend = (low & RECEIVE_BIT) == 0;
     WorkRing ring = ofSend ? sends : receives;
     long position = ofSend ? sends.find(low) : oldestReceive();
     if (position < 0 || state == QueuePairState.DESTROYED) {
-      return false;
+      return Shown.NOT;
     }
     int code = completion.getStatus();
     if (code == 0) {
       show(completion, view, ring, position, ofSend);
-    } else {
-      WorkStatus status =
-          code > 0 && code < STATUSES.length ? STATUSES[code] : WorkStatus.GENERAL_ERROR;
-      view.setFailure(ring.id(position), number, status);
-      fail("work failed: status=" + status);
+      ring.free(position);
+      return Shown.YES;
     }
+    WorkStatus status =
+        code > 0 && code < STATUSES.length ? STATUSES[code] : WorkStatus.GENERAL_ERROR;
+    fail("work failed: status=" + status);
+    if (ring.head() < position && device.rules().mayFailSilently()) {
+      showFlushed(ring, view);
+      return Shown.AN_EARLIER_ONE;
+    }
+    view.setFailure(ring.id(position), number, status);
     ring.free(position);
-    return true;
+    return Shown.YES;
+  }
+
+  private void showFlushed(WorkRing ring, DisniCompletion view) {
+    view.setFailure(ring.id(ring.head()), number, WorkStatus.FLUSH_ERROR);
+    ring.free(ring.head());
   }
 
   /** Of which the completion is, as receives complete in order; -1 when it came too late. */
@@ -298,9 +313,7 @@ final class DisniQueuePair implements QueuePair {
         || (ring.isWithDevice() && nowNs - brokenAtNs < device.settings().flushWaitNs())) {
       return false;
     }
-    long position = ring.head();
-    view.setFailure(ring.id(position), number, WorkStatus.FLUSH_ERROR);
-    ring.free(position);
+    showFlushed(ring, view);
     return true;
   }
 

@@ -32,6 +32,7 @@ final class ReceiveCalls implements AutoCloseable {
   private static final long SCATTER = 0x9E37_79B9_7F4A_7C15L;
 
   private final IbvQP qp;
+  private final TransportRules rules;
   private final long number;
   private final Kept[] kept;
   private final int shift;
@@ -43,8 +44,9 @@ final class ReceiveCalls implements AutoCloseable {
   }
 
   /** As many calls as the queue has places, and again as many, are kept. */
-  ReceiveCalls(IbvQP qp, int depth, long number) {
+  ReceiveCalls(IbvQP qp, TransportRules rules, int depth, long number) {
     this.qp = qp;
+    this.rules = rules;
     this.number = number;
     int size = Integer.highestOneBit(depth) * 4;
     kept = new Kept[size];
@@ -88,6 +90,9 @@ final class ReceiveCalls implements AutoCloseable {
       element.setLength(request.length(i));
       element.setLkey(region.localKey());
       elements.add(element);
+    }
+    if (elements.isEmpty() && rules.elementCount(request) == 1) {
+      elements.add(new IbvSge());
     }
     var work = new IbvRecvWR();
     work.setWr_id(number);

@@ -31,11 +31,13 @@ import org.sparkrdma.verbs.WorkRequest;
  */
 final class SendCalls implements AutoCloseable {
   private final IbvQP qp;
+  private final TransportRules rules;
   private final SVCPostSend[][] calls =
       new SVCPostSend[Opcode.values().length][SystemDevices.MAX_SGE + 1];
 
-  SendCalls(IbvQP qp) {
+  SendCalls(IbvQP qp, TransportRules rules) {
     this.qp = qp;
+    this.rules = rules;
   }
 
   void post(WorkRequest request, long number) throws IOException {
@@ -47,7 +49,7 @@ final class SendCalls implements AutoCloseable {
       return;
     }
     SVCPostSend[] byElements = calls[opcode.ordinal()];
-    int elements = request.elementCount();
+    int elements = rules.elementCount(request);
     if (byElements[elements] == null) {
       byElements[elements] = prepare(request);
     }
@@ -57,7 +59,7 @@ final class SendCalls implements AutoCloseable {
   @SuppressWarnings("JdkObsolete") // DiSNI wants this class of list.
   private SVCPostSend prepare(WorkRequest request) throws IOException {
     var elements = new LinkedList<IbvSge>();
-    for (int i = 0; i < request.elementCount(); i++) {
+    for (int i = 0; i < rules.elementCount(request); i++) {
       elements.add(new IbvSge());
     }
     var work = new IbvSendWR();
@@ -80,11 +82,10 @@ final class SendCalls implements AutoCloseable {
     };
   }
 
-  private static void execute(SVCPostSend call, WorkRequest request, long number)
-      throws IOException {
+  private void execute(SVCPostSend call, WorkRequest request, long number) throws IOException {
     SVCPostSend.SendWRMod work = call.getWrMod(0);
     work.setWr_id(number);
-    work.setSend_flags(request.isSignalled() ? IbvSendWR.IBV_SEND_SIGNALED : 0);
+    work.setSend_flags(rules.sendFlags(request));
     work.getRdmaMod().setRemote_addr(request.remoteAddress());
     work.getRdmaMod().setRkey(request.remoteKey());
     for (int i = 0; i < request.elementCount(); i++) {
@@ -93,6 +94,11 @@ final class SendCalls implements AutoCloseable {
       element.setAddr(region.address() + request.offset(i));
       element.setLength(request.length(i));
       element.setLkey(region.localKey());
+    }
+    if (request.elementCount() == 0 && rules.elementCount(request) == 1) {
+      work.getSgeMod(0).setAddr(0);
+      work.getSgeMod(0).setLength(0);
+      work.getSgeMod(0).setLkey(0);
     }
     call.execute();
   }

@@ -27,6 +27,8 @@ import java.util.EnumSet;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.sparkrdma.verbs.device.Capability;
@@ -58,7 +60,7 @@ final class SystemDevices {
   private static final long MAX_MESSAGE_BYTES = 8L << 20;
   private static final int MAX_READS_IN_FLIGHT = 16;
 
-  private static final int GID_BYTES = 16;
+  private static final String EMPTY_GID = "0000:0000:0000:0000:0000:0000:0000:0000";
   private static final int HARDWARE_ADDRESS_BYTES = 6;
 
   /** Of RoCE's headers and check sum in a packet of the network. */
@@ -150,9 +152,11 @@ final class SystemDevices {
 
   private PortInfo port(int number, Path port, Transport transport) {
     boolean ethernet = read(port.resolve("link_layer")).equals("Ethernet");
-    Set<String> links = links(port, transport);
+    SortedMap<Integer, byte[]> table = gidTable(port);
+    Set<String> links = links(port, table, transport);
     List<InetAddress> addresses = addresses(links);
-    List<Gid> gids = transport == Transport.IWARP ? gidsOf(addresses) : gidTable(port, ethernet);
+    List<Gid> gids =
+        transport == Transport.IWARP ? gidsOf(addresses) : gidsOf(table, port, ethernet);
     return new PortInfo(number, state(port), mtu(links, ethernet), gids, addresses);
   }
 
@@ -165,35 +169,41 @@ final class SystemDevices {
     return number >= 0 && number < states.length ? states[number] : PortState.NOP;
   }
 
+  /** Its entries that are not empty, by index; a table may have a thousand that are. */
+  private static SortedMap<Integer, byte[]> gidTable(Path port) {
+    SortedMap<Integer, byte[]> table = new TreeMap<>();
+    for (String index : children(port.resolve("gids"))) {
+      String gid = read(port.resolve("gids").resolve(index));
+      if (!gid.isEmpty() && !gid.equals(EMPTY_GID)) {
+        table.put(Integer.parseInt(index), HexFormat.of().parseHex(gid.replace(":", "")));
+      }
+    }
+    return table;
+  }
+
   /** Names of the network interfaces that belong to a port. */
-  private static Set<String> links(Path port, Transport transport) {
+  private static Set<String> links(
+      Path port, SortedMap<Integer, byte[]> table, Transport transport) {
     Set<String> links = new TreeSet<>();
-    Path ndevs = port.resolve("gid_attrs/ndevs");
-    for (String index : children(ndevs)) {
-      String link = read(ndevs.resolve(index));
+    for (Integer index : table.keySet()) {
+      String link = read(port.resolve("gid_attrs/ndevs/" + index));
       if (!link.isEmpty()) {
         links.add(link);
       }
     }
-    if (links.isEmpty()) {
-      links.addAll(linksByHardwareAddress(port, transport));
+    if (links.isEmpty() && transport == Transport.IWARP) {
+      table.values().forEach(gid -> links.addAll(linksByHardwareAddress(gid)));
     }
     return links;
   }
 
   /** Older kernels name no interface for iWARP, whose GID is the interface's hardware address. */
-  private static Set<String> linksByHardwareAddress(Path port, Transport transport) {
-    byte[] gid = gid(port, "0");
-    Set<String> links = new TreeSet<>();
-    if (transport == Transport.IWARP && gid.length == GID_BYTES) {
-      byte[] wanted = Arrays.copyOf(gid, HARDWARE_ADDRESS_BYTES);
-      for (NetworkInterface link : interfaces()) {
-        if (Arrays.equals(hardwareAddress(link), wanted)) {
-          links.add(link.getName());
-        }
-      }
-    }
-    return links;
+  private static List<String> linksByHardwareAddress(byte[] gid) {
+    byte[] wanted = Arrays.copyOf(gid, HARDWARE_ADDRESS_BYTES);
+    return interfaces().stream()
+        .filter(link -> Arrays.equals(hardwareAddress(link), wanted))
+        .map(NetworkInterface::getName)
+        .toList();
   }
 
   private static byte[] hardwareAddress(NetworkInterface link) {
@@ -238,16 +248,14 @@ final class SystemDevices {
     return MTUS[MTUS.length - 1];
   }
 
-  private static List<Gid> gidTable(Path port, boolean ethernet) {
+  private static List<Gid> gidsOf(
+      SortedMap<Integer, byte[]> table, Path port, boolean ethernet) {
     List<Gid> gids = new ArrayList<>();
-    for (String index : children(port.resolve("gids"))) {
-      byte[] bytes = gid(port, index);
-      if (bytes.length == GID_BYTES && !Arrays.equals(bytes, new byte[GID_BYTES])) {
-        String type = read(port.resolve("gid_attrs/types").resolve(index));
-        gids.add(new Gid(Integer.parseInt(index), gidType(type, ethernet), address(bytes)));
-      }
-    }
-    gids.sort((a, b) -> Integer.compare(a.index(), b.index()));
+    table.forEach(
+        (index, bytes) -> {
+          String type = read(port.resolve("gid_attrs/types/" + index));
+          gids.add(new Gid(index, gidType(type, ethernet), address(bytes)));
+        });
     return gids;
   }
 
@@ -264,15 +272,6 @@ final class SystemDevices {
       return GidType.INFINIBAND;
     }
     return type.contains("v2") ? GidType.ROCE_V2 : GidType.ROCE_V1;
-  }
-
-  private static byte[] gid(Path port, String index) {
-    String hex = read(port.resolve("gids").resolve(index)).replace(":", "");
-    try {
-      return HexFormat.of().parseHex(hex);
-    } catch (IllegalArgumentException e) {
-      return new byte[0];
-    }
   }
 
   private static InetAddress address(byte[] gid) {
