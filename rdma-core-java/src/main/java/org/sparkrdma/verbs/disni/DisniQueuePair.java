@@ -105,8 +105,8 @@ final class DisniQueuePair implements QueuePair {
     sendCompletions = (DisniCompletionQueue) settings.sendQueue();
     receiveCompletions = (DisniCompletionQueue) settings.receiveQueue();
     sendCalls = new SendCalls(qp, device.rules());
-    receiveCalls = new ReceiveCalls(
-            qp, device.rules(), settings.receiveDepth(), requestNumber(RECEIVE_BIT));
+    receiveCalls =
+        new ReceiveCalls(qp, device.rules(), settings.receiveDepth(), requestNumber(RECEIVE_BIT));
     sends = new WorkRing(settings.sendDepth());
     receives = new WorkRing(settings.receiveDepth());
     sendCompletions.retain();

@@ -248,8 +248,7 @@ final class SystemDevices {
     return MTUS[MTUS.length - 1];
   }
 
-  private static List<Gid> gidsOf(
-      SortedMap<Integer, byte[]> table, Path port, boolean ethernet) {
+  private static List<Gid> gidsOf(SortedMap<Integer, byte[]> table, Path port, boolean ethernet) {
     List<Gid> gids = new ArrayList<>();
     table.forEach(
         (index, bytes) -> {

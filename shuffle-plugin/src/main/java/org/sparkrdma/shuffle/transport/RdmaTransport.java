@@ -111,6 +111,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
   public static RdmaTransport open(
       TransportSettings settings, ServeSettings serveSettings, Environment environment)
       throws VerbsException {
+    DeviceNeeds.check(environment.device().info());
     Undo undo = new Undo();
     try {
       return new RdmaTransport(settings, serveSettings, environment, undo);

@@ -1,0 +1,58 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.transport;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.sparkrdma.shuffle.wire.Hello;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.device.Capability;
+import org.sparkrdma.verbs.device.DeviceInfo;
+
+/**
+ * What a device must be able to do before peers are let in: the proof travels in the private data
+ * of a connection's request and of its answer, and who has none is refused before there is a queue
+ * pair. Without that nobody could be told from a stranger.
+ */
+final class DeviceNeeds {
+  private DeviceNeeds() {}
+
+  /**
+   * Refuses a device that lacks something.
+   *
+   * @throws VerbsException naming all that is missing
+   */
+  static void check(DeviceInfo device) throws VerbsException {
+    List<String> missing = new ArrayList<>();
+    for (Capability needed : List.of(Capability.ACCEPT_PRIVATE_DATA, Capability.REJECT)) {
+      if (!device.can(needed)) {
+        missing.add(needed.name());
+      }
+    }
+    int privateData = device.limits().maxPrivateDataBytes();
+    if (privateData < Hello.LENGTH_BYTES) {
+      missing.add("private data of " + Hello.LENGTH_BYTES + " bytes (it has " + privateData + ")");
+    }
+    if (!missing.isEmpty()) {
+      throw new VerbsException(
+          "listen",
+          "engine "
+              + device.engine()
+              + " cannot keep strangers out, so it carries no shuffle: device "
+              + device.name()
+              + " lacks "
+              + String.join(", ", missing));
+    }
+  }
+}

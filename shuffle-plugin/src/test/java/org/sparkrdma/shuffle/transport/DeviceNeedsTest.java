@@ -1,0 +1,90 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.device.Capability;
+import org.sparkrdma.verbs.device.DeviceInfo;
+import org.sparkrdma.verbs.device.DeviceLimits;
+import org.sparkrdma.verbs.device.Transport;
+
+/** Devices on which peers could not prove who they are. */
+class DeviceNeedsTest {
+  private static final Set<Capability> ENOUGH =
+      EnumSet.of(Capability.ACCEPT_PRIVATE_DATA, Capability.REJECT);
+
+  @Test
+  void shouldTakeADeviceThatCarriesTheProofBothWays() {
+    assertThatCode(() -> DeviceNeeds.check(device(ENOUGH, 56))).doesNotThrowAnyException();
+  }
+
+  @Test
+  void shouldNameAllThatIsMissing() {
+    assertThatThrownBy(() -> DeviceNeeds.check(device(Set.of(Capability.FILE_REGIONS), 0)))
+        .isInstanceOf(VerbsException.class)
+        .hasMessageContaining("engine disni")
+        .hasMessageContaining("device mlx5_0")
+        .hasMessageContaining("ACCEPT_PRIVATE_DATA, REJECT, private data of 56 bytes (it has 0)");
+  }
+
+  @Test
+  void shouldNameTheOneThatIsMissing() {
+    assertThatThrownBy(() -> DeviceNeeds.check(device(EnumSet.of(Capability.REJECT), 56)))
+        .hasMessageEndingWith("device mlx5_0 lacks ACCEPT_PRIVATE_DATA");
+    assertThatThrownBy(() -> DeviceNeeds.check(device(ENOUGH, 55)))
+        .hasMessageEndingWith("lacks private data of 56 bytes (it has 55)");
+  }
+
+  @Test
+  void shouldOpenNothingOnADeviceThatLacksSomething() {
+    List<String> calls = new ArrayList<>();
+    Device device =
+        (Device)
+            Proxy.newProxyInstance(
+                Device.class.getClassLoader(),
+                new Class<?>[] {Device.class},
+                (proxy, method, arguments) -> {
+                  calls.add(method.getName());
+                  return device(Set.of(), 0);
+                });
+    var environment =
+        new RdmaTransport.Environment(device, null, null, null, null, null, null, null, null, null);
+    assertThatThrownBy(() -> RdmaTransport.open(null, null, environment))
+        .isInstanceOf(VerbsException.class)
+        .hasMessageContaining("cannot keep strangers out");
+    assertThat(calls).containsOnly("info");
+  }
+
+  private static DeviceInfo device(Set<Capability> capabilities, int privateDataBytes) {
+    return new DeviceInfo(
+        "mlx5_0",
+        "disni",
+        Transport.INFINIBAND,
+        1,
+        new DeviceLimits(1, 1, 1, 1, 1, 1, 1, 1, 1, 0, privateDataBytes),
+        capabilities,
+        List.of());
+  }
+}
