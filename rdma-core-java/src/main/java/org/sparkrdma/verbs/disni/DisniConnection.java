@@ -28,7 +28,7 @@ import org.sparkrdma.verbs.QueuePair;
 import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.Connection;
-import org.sparkrdma.verbs.cm.ConnectionEvent.Type;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
 import org.sparkrdma.verbs.device.DeviceLimits;
 
@@ -124,7 +124,7 @@ final class DisniConnection implements Connection {
 
   private void resolveFailed(String reason) {
     phase = Phase.ENDED;
-    manager.offer(Type.RESOLVE_FAILED, this, "no way to the address: " + reason);
+    manager.offer(ConnectionEvent.Type.RESOLVE_FAILED, this, "no way to the address: " + reason);
   }
 
   @Override
@@ -213,7 +213,9 @@ final class DisniConnection implements Connection {
     } catch (IOException e) {
       // DiSNI gives no number: with iWARP, this is also how a peer refuses.
       answerPending = false;
-      end(Type.CONNECT_ERROR, Failures.message("rdma_connect", e, "remote=" + remoteAddress));
+      end(
+          ConnectionEvent.Type.CONNECT_ERROR,
+          Failures.message("rdma_connect", e, "remote=" + remoteAddress));
     }
   }
 
@@ -272,19 +274,23 @@ final class DisniConnection implements Connection {
   /** Ends it when it was made or accepted, with the event that belongs to that. */
   private void endIfMade(String reason) {
     if (phase == Phase.ESTABLISHED) {
-      end(Type.DISCONNECTED, reason);
+      end(ConnectionEvent.Type.DISCONNECTED, reason);
     } else if (phase == Phase.ANSWERED) {
-      end(Type.CONNECT_ERROR, reason);
+      end(ConnectionEvent.Type.CONNECT_ERROR, reason);
     }
   }
 
-  private void end(Type type, String reason) {
+  private void end(ConnectionEvent.Type type, String reason) {
+    boolean made = phase == Phase.ESTABLISHED || phase == Phase.ANSWERED;
     phase = Phase.ENDED;
     manager.removeAttempt(this);
     if (queuePair != null) {
       queuePair.markBroken();
     }
-    disconnectId();
+    if (made) {
+      // Not of an attempt: on iWARP the kernel would wait for its outcome first.
+      disconnectId();
+    }
     manager.offer(type, this, reason);
   }
 
@@ -365,7 +371,7 @@ final class DisniConnection implements Connection {
 
   synchronized void giveUpWhenLate(long nowNs) {
     if (phase == Phase.CONNECTING && nowNs - deadlineNs >= 0) {
-      end(Type.UNREACHABLE, "no answer in time");
+      end(ConnectionEvent.Type.UNREACHABLE, "no answer in time");
     }
   }
 
@@ -380,16 +386,20 @@ final class DisniConnection implements Connection {
         }
       }
       case RDMA_CM_EVENT_ESTABLISHED -> onEstablished();
-      case RDMA_CM_EVENT_REJECTED -> onFailed(Type.REJECTED, "refused by the peer, or its host");
-      case RDMA_CM_EVENT_UNREACHABLE -> onFailed(Type.UNREACHABLE, "no answer");
-      case RDMA_CM_EVENT_CONNECT_ERROR -> onFailed(Type.CONNECT_ERROR, "connecting failed");
+      case RDMA_CM_EVENT_REJECTED ->
+          onFailed(ConnectionEvent.Type.REJECTED, "refused by the peer, or its host");
+      case RDMA_CM_EVENT_UNREACHABLE -> onFailed(ConnectionEvent.Type.UNREACHABLE, "no answer");
+      case RDMA_CM_EVENT_CONNECT_ERROR ->
+          onFailed(ConnectionEvent.Type.CONNECT_ERROR, "connecting failed");
       case RDMA_CM_EVENT_DISCONNECTED -> {
         answerPending = false;
         endIfMade("the peer, or its host, disconnected");
       }
       case RDMA_CM_EVENT_DEVICE_REMOVAL -> {
         if (phase != Phase.CLOSED) {
-          end(Type.DEVICE_REMOVED, "the device is gone: device=" + device.info().name());
+          end(
+              ConnectionEvent.Type.DEVICE_REMOVED,
+              "the device is gone: device=" + device.info().name());
         }
       }
       default -> {
@@ -422,7 +432,7 @@ final class DisniConnection implements Connection {
     try {
       localAddress = (InetSocketAddress) id.getSource();
       phase = Phase.RESOLVED;
-      manager.offer(Type.RESOLVED, this, "");
+      manager.offer(ConnectionEvent.Type.RESOLVED, this, "");
     } catch (IOException e) {
       resolveFailed(Failures.message("rdma_get_local_addr", e, ""));
     }
@@ -438,16 +448,16 @@ final class DisniConnection implements Connection {
       manager.removeAttempt(this);
       queuePair.markReady();
       phase = Phase.ESTABLISHED;
-      manager.offer(Type.ESTABLISHED, this, "");
+      manager.offer(ConnectionEvent.Type.ESTABLISHED, this, "");
     }
   }
 
-  private void onFailed(Type type, String reason) {
+  private void onFailed(ConnectionEvent.Type type, String reason) {
     answerPending = false;
     if (phase == Phase.CONNECTING) {
       end(type, reason);
     } else if (phase == Phase.ANSWERED) {
-      end(Type.CONNECT_ERROR, reason);
+      end(ConnectionEvent.Type.CONNECT_ERROR, reason);
     }
   }
 }

@@ -190,7 +190,7 @@ final class DisniQueuePair implements QueuePair {
   }
 
   private long requestNumber(int low) {
-    return (long) name << Integer.SIZE | Integer.toUnsignedLong(low);
+    return ((long) name << Integer.SIZE) | Integer.toUnsignedLong(low);
   }
 
   private void checkSend(WorkRequest request) {

@@ -41,7 +41,7 @@ final class QueuePairTable {
       return null;
     }
     generation++;
-    DisniQueuePair made = maker.make(generation << GENERATION_SHIFT | place);
+    DisniQueuePair made = maker.make((generation << GENERATION_SHIFT) | place);
     DisniQueuePair[] changed =
         Arrays.copyOf(queuePairs, Math.max(queuePairs.length, Integer.highestOneBit(place) * 2));
     changed[place] = made;

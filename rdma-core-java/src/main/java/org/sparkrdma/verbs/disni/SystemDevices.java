@@ -95,7 +95,7 @@ final class SystemDevices {
         transport,
         guid(device),
         limits(transport),
-        EnumSet.copyOf(capabilities(transport)),
+        capabilities(transport),
         ports);
   }
 
@@ -147,7 +147,10 @@ final class SystemDevices {
   private static Set<Capability> capabilities(Transport transport) {
     return transport == Transport.IWARP
         ? EnumSet.of(Capability.FILE_REGIONS)
-        : EnumSet.of(Capability.FILE_REGIONS, Capability.WRITE_WITH_IMMEDIATE);
+        : EnumSet.of(
+            Capability.FILE_REGIONS,
+            Capability.SEND_WITH_IMMEDIATE,
+            Capability.WRITE_WITH_IMMEDIATE);
   }
 
   private PortInfo port(int number, Path port, Transport transport) {

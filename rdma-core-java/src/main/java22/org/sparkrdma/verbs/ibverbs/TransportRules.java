@@ -58,7 +58,11 @@ enum TransportRules {
   /** What a device of this kind can do; inline apart. */
   Set<Capability> capabilities() {
     var all =
-        EnumSet.of(Capability.REJECT, Capability.ACCEPT_PRIVATE_DATA, Capability.FILE_REGIONS);
+        EnumSet.of(
+            Capability.REJECT,
+            Capability.ACCEPT_PRIVATE_DATA,
+            Capability.QUEUE_PAIR_ACCESS,
+            Capability.FILE_REGIONS);
     if (hasImmediateData()) {
       all.add(Capability.SEND_WITH_IMMEDIATE);
       all.add(Capability.WRITE_WITH_IMMEDIATE);

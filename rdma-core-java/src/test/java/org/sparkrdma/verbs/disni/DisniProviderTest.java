@@ -106,7 +106,7 @@ class DisniProviderTest {
 
   private static URL[] classPathWithoutDisni() throws MalformedURLException {
     List<URL> urls = new ArrayList<>();
-    for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
+    for (String entry : System.getProperty("java.class.path").split(File.pathSeparator, -1)) {
       if (!Path.of(entry).getFileName().toString().startsWith("disni-")) {
         urls.add(Path.of(entry).toUri().toURL());
       }
@@ -115,7 +115,7 @@ class DisniProviderTest {
   }
 
   private static void assumeNoLibrary() {
-    for (String directory : System.getProperty("java.library.path").split(File.pathSeparator)) {
+    for (String directory : System.getProperty("java.library.path").split(File.pathSeparator, -1)) {
       assumeFalse(
           Files.exists(Path.of(directory, System.mapLibraryName("disni"))),
           "libdisni is installed here");

@@ -19,6 +19,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HexFormat;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -68,9 +69,9 @@ class SystemDevicesTest {
     assertThat(port.activeMtuBytes()).isEqualTo(4096);
     assertThat(port.gids())
         .containsExactly(
-            new Gid(0, GidType.ROCE_V1, InetAddress.getByName("fe80:0:0:0:a00:27ff:fe6c:f701")),
-            new Gid(3, GidType.ROCE_V2, InetAddress.getByName("10.99.1.1")));
-    assertThat(port.addresses()).contains(InetAddress.getByName("127.0.0.1"));
+            new Gid(0, GidType.ROCE_V1, address("fe800000000000000a0027fffe6cf701")),
+            new Gid(3, GidType.ROCE_V2, address("0a630101")));
+    assertThat(port.addresses()).contains(address("7f000001"));
   }
 
   @Test
@@ -121,6 +122,10 @@ class SystemDevicesTest {
 
     assertThat(devices.deviceOfDescriptor(42)).isEqualTo("rxe0");
     assertThat(devices.deviceOfDescriptor(43)).isEmpty();
+  }
+
+  private static InetAddress address(String hex) throws IOException {
+    return InetAddress.getByAddress(HexFormat.of().parseHex(hex));
   }
 
   private void port(String device, String state, String link) throws IOException {
