@@ -154,7 +154,8 @@ public abstract class TwoProcessContract extends VerbsContract {
       assertReads(connection, sink, region, 77);
       peer.closeRegion(region);
       connection.queuePair().postSend(read(sink, region));
-      assertThat(result(client).status()).isEqualTo(refusal());
+      // The peer runs and ends its broken connection, which may overtake the refusal.
+      assertThat(result(client).status()).isIn(refusal(), WorkStatus.FLUSH_ERROR);
     }
   }
 
