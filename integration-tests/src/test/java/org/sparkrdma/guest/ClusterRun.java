@@ -47,10 +47,17 @@ final class ClusterRun {
   }
 
   /**
-   * @param share an empty directory
+   * Not started yet.
+   *
+   * @param name of the directory that node and host share, where logs stay
    */
-  static ClusterRun in(Path share) {
-    Path home = Path.of(property("it.spark.home"));
+  static ClusterRun named(String name) throws IOException {
+    Path home = Path.of(Build.property("it.spark.home"));
+    Path share = Path.of(Build.property("it.guest.directory"), name);
+    if (Files.exists(share)) {
+      throw new IllegalStateException("used already: directory=" + share);
+    }
+    Files.createDirectories(share);
     return new ClusterRun(
         share,
         Guest.nodes(2)
@@ -59,7 +66,7 @@ final class ClusterRun {
             .with("--share", share.toString())
             .env("SPARK_HOME", home.toString())
             .env("SPARK_SCALA_VERSION", "2.13")
-            .env("JAVA_HOME", property("it.jdk22.home")));
+            .env("JAVA_HOME", Build.property("it.jdk22.home")));
   }
 
   /** One more option of {@code ./guest run}. */
@@ -84,18 +91,21 @@ final class ClusterRun {
   }
 
   private String[] command(String... applications) throws IOException {
-    Path home = Path.of(property("it.spark.home"));
-    Path jobJars = Path.of(property("it.benchmarks.jobs"));
+    Path home = Path.of(Build.property("it.spark.home"));
+    Path jobJars = Path.of(Build.property("it.benchmarks.jobs"));
     List<String> ours =
-        List.of(property("it.plugin.jar"), property("it.jobs.jar"), property("it.benchmarks.jar"));
+        List.of(
+            Build.property("it.plugin.jar"),
+            Build.property("it.jobs.jar"),
+            Build.property("it.benchmarks.jar"));
     List<String> shipped = new ArrayList<>(ours);
     try (Stream<Path> jars = Files.list(jobJars)) {
       jars.map(Path::toString).sorted().forEach(shipped::add);
     }
     List<String> command = new ArrayList<>();
-    command.add(property("it.jdk22.home") + "/bin/java");
+    command.add(Build.property("it.jdk22.home") + "/bin/java");
     command.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx700m"));
-    command.addAll(List.of(property("it.jvm.options").split(" ")));
+    command.addAll(List.of(Build.property("it.jvm.options").split(" ")));
     command.add("-Dguest.jars=" + String.join(",", shipped));
     command.add("-cp");
     command.add(home.resolve("jars") + "/*:" + String.join(":", ours) + ":" + jobJars + "/*");
@@ -140,16 +150,5 @@ final class ClusterRun {
       }
     }
     return results;
-  }
-
-  private static String property(String key) {
-    String value = System.getProperty(key, "");
-    if (value.isEmpty() || value.startsWith("${")) {
-      throw new IllegalStateException(
-          key.contains("jdk22")
-              ? "the ibverbs engine needs a JDK of 22 or newer: install one or set JAVA22_HOME"
-              : "not run by the build: " + key + " is not set");
-    }
-    return value;
   }
 }

@@ -86,20 +86,12 @@ final class Guest {
   /** Starts a command in each kernel; the caller closes what it gets. */
   RunningGuest start(String... command) throws IOException {
     String name = "it-" + ProcessHandle.current().pid() + "-" + RUNS.incrementAndGet();
-    Path output = Path.of(property("it.guest.directory"), name);
+    Path output = Path.of(Build.property("it.guest.directory"), name);
     Files.createDirectories(output);
-    List<String> words = new ArrayList<>(List.of(property("it.guest.tool"), "run"));
+    List<String> words = new ArrayList<>(List.of(Build.property("it.guest.tool"), "run"));
     words.addAll(options);
     words.addAll(List.of("--name", name, "--output", output.toString(), "--"));
     words.addAll(List.of(command));
-    return RunningGuest.start(property("it.guest.tool"), name, nodes, output, words);
-  }
-
-  private static String property(String key) {
-    String value = System.getProperty(key);
-    if (value == null) {
-      throw new IllegalStateException("not run by the build: " + key + " is not set");
-    }
-    return value;
+    return RunningGuest.start(Build.property("it.guest.tool"), name, nodes, output, words);
   }
 }

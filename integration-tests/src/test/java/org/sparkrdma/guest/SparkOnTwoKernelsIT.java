@@ -15,11 +15,11 @@ package org.sparkrdma.guest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.BufferedReader;
 import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.guest.cluster.StepResult;
 
 /**
@@ -28,11 +28,13 @@ import org.sparkrdma.guest.cluster.StepResult;
  */
 @Timeout(600)
 final class SparkOnTwoKernelsIT {
-  @TempDir private Path share;
-
   @Test
   void shouldShuffleByReadOverBothTransportsAndSurviveTheirTroubles() throws Exception {
-    Map<String, StepResult> steps = ClusterRun.in(share).run("vanilla", "rocev2", "iwarp");
+    Path capture = Path.of(Build.property("it.guest.directory"), "transports.pcap");
+    Map<String, StepResult> steps =
+        ClusterRun.named("transports")
+            .with("--capture", capture.toString())
+            .run("vanilla", "rocev2", "iwarp");
 
     assertThat(steps.values()).allMatch(StepResult::right);
     for (String step :
@@ -44,12 +46,22 @@ final class SparkOnTwoKernelsIT {
     }
     assertThat(steps.get("rocev2/link-cut").seconds()).as("link-cut").isGreaterThan(10);
     assertThat(steps).containsKey("rocev2/card-deleted");
+    assertThat(rocePacketBytes(capture)).isGreaterThan(steps.get("rocev2/tera").rdmaBytes());
+    for (String transport : new String[] {"rocev2", "iwarp"}) {
+      GuestReport.add(
+          transport,
+          result ->
+              result
+                  .put("nodes", 2)
+                  .put("jobRight", steps.get(transport + "/tera").right())
+                  .put("jobRdmaBytes", steps.get(transport + "/tera").rdmaBytes()));
+    }
     assertThat(steps.get("rocev2/card-unplugged").tcpBytes()).as("card-unplugged").isPositive();
   }
 
   @Test
   void shouldAnswerRightWhenAnExecutorAndThenAKernelIsKilledUnderAuthentication() throws Exception {
-    Map<String, StepResult> steps = ClusterRun.in(share).run("vanilla", "authenticate");
+    Map<String, StepResult> steps = ClusterRun.named("authenticate").run("vanilla", "authenticate");
 
     assertThat(steps.values()).allMatch(StepResult::right);
     assertAllByRead(steps.get("authenticate/tera"));
@@ -61,5 +73,20 @@ final class SparkOnTwoKernelsIT {
     assertThat(step.tcpBytes()).as("%s", step).isZero();
     assertThat(step.fallbacks()).as("%s", step).isEmpty();
     assertThat(step.failedTasks()).as("%s", step).isZero();
+  }
+
+  /** Bytes that went over the wire as RoCE v2, by what tcpdump says of the packets' lengths. */
+  private static long rocePacketBytes(Path capture) throws Exception {
+    Process tcpdump =
+        new ProcessBuilder("tcpdump", "-n", "-r", capture.toString(), "udp and dst port 4791")
+            .redirectError(ProcessBuilder.Redirect.DISCARD)
+            .start();
+    long bytes = 0;
+    try (BufferedReader lines = tcpdump.inputReader()) {
+      for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+        bytes += Long.parseLong(line.substring(line.lastIndexOf(' ') + 1));
+      }
+    }
+    return bytes;
   }
 }

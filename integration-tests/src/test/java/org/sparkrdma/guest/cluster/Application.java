@@ -59,15 +59,15 @@ final class Application implements AutoCloseable {
     TeraGen.write(spark, uri("input"), RECORDS, PARTITIONS);
     Files.writeString(share.resolve("answer-tera"), tera());
     Files.writeString(share.resolve("answer-blocks"), blocks());
-    step("tera", this::tera, "tera");
+    tera("tera");
   }
 
   void tera(String step) throws Exception {
-    step(step, this::tera, "tera");
+    step(step, this::tera, "tera", true);
   }
 
   void blocks(String step) throws Exception {
-    step(step, this::blocks, "blocks");
+    step(step, this::blocks, "blocks", true);
   }
 
   /** While the wires are so. */
@@ -89,6 +89,12 @@ final class Application implements AutoCloseable {
     blocks(step);
   }
 
+  /** As {@link #blocksDuring}, but an executor is lost, and with it what it had counted. */
+  void blocksWithLossDuring(String step, String request) throws Exception {
+    tasks.atReaderEnd(() -> ask(request));
+    step(step, this::blocks, "blocks", false);
+  }
+
   private void ask(String request) {
     try {
       host.ask(request);
@@ -108,25 +114,19 @@ final class Application implements AutoCloseable {
     return String.join("\n", Blocks.shuffle(spark));
   }
 
-  private void step(String step, Callable<String> work, String answer) throws Exception {
+  private void step(String step, Callable<String> work, String answer, boolean counted)
+      throws Exception {
     // One that was lost in the step before is replaced.
     SparkInternals.awaitExecutors(spark.sc(), EXECUTORS);
-    Map<String, ExecutorUsage> before = usage();
+    Map<String, Long> before = counted ? counters() : Map.of();
     long remoteBefore = tasks.remoteBytesRead();
     int failedBefore = tasks.failedTasks();
     long start = System.nanoTime();
     String result = work.call();
     double seconds = (System.nanoTime() - start) / 1e9;
     SparkInternals.drainListeners(spark.sc());
-    Map<String, ExecutorUsage> after = usage();
-    Map<String, Long> traffic = summed(after);
-    if (before.keySet().equals(after.keySet())) {
-      summed(before).forEach((counter, count) -> traffic.merge(counter, -count, Long::sum));
-    } else {
-      // What a lost executor had counted is lost as well.
-      traffic.clear();
-      traffic.put(READ, -1L);
-    }
+    Map<String, Long> traffic = counted ? counters() : new TreeMap<>(Map.of(READ, -1L));
+    before.forEach((counter, count) -> traffic.merge(counter, -count, Long::sum));
     Map<String, Long> fallbacks = new TreeMap<>();
     traffic.forEach(
         (counter, count) -> {
@@ -153,14 +153,12 @@ final class Application implements AutoCloseable {
     HostControl.put(share, name + "-" + result.step() + ".json", json);
   }
 
-  private Map<String, ExecutorUsage> usage() {
-    int executors = spark.sc().statusTracker().getExecutorInfos().length - 1;
-    return ExecutorUsage.ofAll(spark, executors);
-  }
-
-  private static Map<String, Long> summed(Map<String, ExecutorUsage> usage) {
+  /** Summed over both executors. */
+  private Map<String, Long> counters() {
     Map<String, Long> sums = new TreeMap<>();
-    usage.values().forEach(one -> one.counters().forEach((k, v) -> sums.merge(k, v, Long::sum)));
+    for (ExecutorUsage one : ExecutorUsage.ofAll(spark, EXECUTORS).values()) {
+      one.counters().forEach((counter, count) -> sums.merge(counter, count, Long::sum));
+    }
     return sums;
   }
 

@@ -46,9 +46,15 @@ public final class ClusterNode {
 
   public static void main(String[] arguments) throws Exception {
     List<String> applications = List.of(arguments);
-    new ClusterNode(applications.contains("authenticate")).run(applications);
-    // Daemon threads of Spark need not be waited for.
-    System.exit(0);
+    int exitCode = 1;
+    try {
+      new ClusterNode(applications.contains("authenticate")).run(applications);
+      exitCode = 0;
+    } catch (Exception e) {
+      e.printStackTrace();
+    }
+    // Threads of Spark need not be waited for.
+    System.exit(exitCode);
   }
 
   private void run(List<String> applications) throws Exception {
@@ -61,10 +67,13 @@ public final class ClusterNode {
       cluster.startWorker(
           "spark://" + MASTER_HOST + ":" + MASTER_PORT, own, 1, share.resolve("work" + node) + "");
       if (node.equals("1")) {
-        for (String application : applications) {
-          runApplication(application, own);
+        try {
+          for (String application : applications) {
+            runApplication(application, own);
+          }
+        } finally {
+          HostControl.put(share, FINISHED, "");
         }
-        HostControl.put(share, FINISHED, "");
       } else {
         while (!Files.exists(share.resolve(FINISHED))) {
           LockSupport.parkNanos(PAUSE_NS);
@@ -94,8 +103,9 @@ public final class ClusterNode {
         }
         case "authenticate" -> {
           application.tera("tera");
-          application.blocksDuring("executor-killed", "exec 2 pkill -9 -f [C]oarseGrainedExecutor");
-          application.blocksDuring("node-killed", "kill 2");
+          application.blocksWithLossDuring(
+              "executor-killed", "exec 2 pkill -9 -f [C]oarseGrainedExecutor");
+          application.blocksWithLossDuring("node-killed", "kill 2");
         }
         case "little-memory" -> application.tera("tera");
         default -> throw new IllegalArgumentException("no such application: name=" + name);
@@ -115,6 +125,10 @@ public final class ClusterNode {
             .set("spark.executor.extraJavaOptions", JVM)
             .set("spark.cores.max", "2")
             .set("spark.task.maxFailures", "8")
+            // So that Spark, too, notices within seconds that a node is gone.
+            .set("spark.executor.heartbeatInterval", "2s")
+            .set("spark.network.timeout", "15s")
+            .set("spark.network.timeoutInterval", "5s")
             .set("spark.jars", System.getProperty("guest.jars"));
     shuffle(name).forEach(conf::set);
     return conf;
@@ -146,6 +160,7 @@ public final class ClusterNode {
   }
 
   private SparkConf security(SparkConf conf) {
+    conf.set("spark.worker.timeout", "15");
     return authenticate
         ? conf.set("spark.authenticate", "true").set("spark.authenticate.secret", "guest-secret")
         : conf;

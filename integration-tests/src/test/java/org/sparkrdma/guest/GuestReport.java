@@ -1,0 +1,51 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.guest;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.function.Consumer;
+
+/**
+ * What the tests of one build found on each transport: {@code guest-report.json}. Written by one
+ * test after the other.
+ */
+final class GuestReport {
+  private static final Path FILE = Path.of(Build.property("it.guest.report"));
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  private GuestReport() {}
+
+  /** Adds to the result of a transport, {@code rocev2} or {@code iwarp}. */
+  static synchronized void add(String transport, Consumer<ObjectNode> change) throws IOException {
+    ObjectNode report =
+        Files.exists(FILE) ? (ObjectNode) JSON.readTree(FILE.toFile()) : JSON.createObjectNode();
+    ArrayNode results = report.withArray("results");
+    ObjectNode result = null;
+    for (var one : results) {
+      if (one.path("transport").asText().equals(transport)) {
+        result = (ObjectNode) one;
+      }
+    }
+    if (result == null) {
+      result = results.addObject().put("engine", "ibverbs").put("transport", transport);
+    }
+    change.accept(result);
+    JSON.writerWithDefaultPrettyPrinter().writeValue(FILE.toFile(), report);
+  }
+}
