@@ -85,6 +85,11 @@ public final class PinnedBudget implements AutoCloseable {
     return (lengthBytes + pageBytes - 1) & -pageBytes;
   }
 
+  /** Most bytes under grant at any moment. */
+  public long limitBytes() {
+    return limitBytes;
+  }
+
   /** Bytes under grant now; between 0 and the limit at every moment. */
   public long pinnedBytes() {
     return pinnedBytes.get();

@@ -20,11 +20,17 @@ import org.sparkrdma.shuffle.settings.ShuffleSettings;
 
 /** What in Spark's own settings speaks against RDMA. Stateless. */
 final class RdmaPolicy {
+  /**
+   * Each of them asks for encryption by itself; the last two are Spark's older way, by SASL, and
+   * {@code spark.ssl.enabled} is none, since Spark's RPC does not inherit it. Whether Spark would
+   * start at all, which takes {@code spark.authenticate} for most of them, is not asked here.
+   */
   private static final List<String> NETWORK_ENCRYPTION =
       List.of(
           "spark.network.crypto.enabled",
           "spark.ssl.rpc.enabled",
-          "spark.authenticate.enableSaslEncryption");
+          "spark.authenticate.enableSaslEncryption",
+          "spark.network.sasl.serverAlwaysEncrypt");
 
   private RdmaPolicy() {}
 

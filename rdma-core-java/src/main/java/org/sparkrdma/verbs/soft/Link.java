@@ -60,16 +60,15 @@ final class Link implements DeviceThread.Selected {
   private final Frames frames;
   private final ByteBuffer in = buffer();
   private final ByteBuffer out = buffer();
-  private final Header header = new Header();
+  private final FrameParser parser;
   private final SelectionKey key;
-  private int payloadLeft;
-  private boolean discarding;
   private boolean closed;
 
   /** Takes over a channel in non-blocking mode, connected or connecting. */
   Link(DeviceThread thread, SocketChannel channel, Frames frames) throws IOException {
     this.channel = channel;
     this.frames = frames;
+    parser = new FrameParser(frames);
     channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
     key = channel.register(thread.selector(), interest(), this);
   }
@@ -135,7 +134,7 @@ final class Link implements DeviceThread.Selected {
 
   /** From now on what comes in is thrown away. */
   void discard() {
-    discarding = true;
+    parser.discard();
   }
 
   /** No more will be sent; the peer sees the end after what is on its way. */
@@ -186,48 +185,11 @@ final class Link implements DeviceThread.Selected {
         return;
       }
       in.flip();
-      parse();
+      parser.parse(in);
       in.compact();
-      if (count == 0 || (in.position() > 0 && payloadLeft == 0)) {
+      if (count == 0 || (in.position() > 0 && parser.awaitsHeader())) {
         return;
       }
-    }
-  }
-
-  private void parse() throws IOException {
-    while (!closed) {
-      if (discarding) {
-        in.position(in.limit());
-        return;
-      }
-      if (payloadLeft > 0) {
-        if (!in.hasRemaining()) {
-          return;
-        }
-        takePayload();
-      } else if (in.remaining() >= HEADER_BYTES) {
-        header.decode(in);
-        payloadLeft = header.length;
-        frames.onFrame(header);
-        if (payloadLeft == 0 && !discarding && !closed) {
-          frames.onFrameEnd(header);
-        }
-      } else {
-        return;
-      }
-    }
-  }
-
-  private void takePayload() throws IOException {
-    int end = in.limit();
-    int count = Math.min(payloadLeft, in.remaining());
-    in.limit(in.position() + count);
-    int after = in.limit();
-    frames.onPayload(header, in);
-    in.limit(end).position(after);
-    payloadLeft -= count;
-    if (payloadLeft == 0 && !discarding && !closed) {
-      frames.onFrameEnd(header);
     }
   }
 
@@ -245,6 +207,7 @@ final class Link implements DeviceThread.Selected {
   /** Closes the socket without a word to the owner. */
   void close() {
     closed = true;
+    parser.discard();
     try {
       channel.close();
     } catch (IOException e) {

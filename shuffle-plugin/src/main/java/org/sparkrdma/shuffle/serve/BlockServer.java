@@ -102,7 +102,13 @@ public final class BlockServer implements AutoCloseable {
         new ServedOutputs(
             outputs, files, counters, settings.indexCacheEntries(), settings.windowBytes());
     this.leases =
-        new Leases(settings.lease(), files, counters, expiry, new SecureRandom().nextLong());
+        new Leases(
+            settings.lease(),
+            files,
+            counters,
+            expiry,
+            peer -> new PeerShare(settings, budget.limitBytes()),
+            new SecureRandom().nextLong());
     this.locator =
         new Locator(
             this.outputs,

@@ -78,13 +78,13 @@ final class CopySlots implements AutoCloseable {
   /**
    * Copies as much of a stretch of the file as goes into one slot.
    *
-   * @return false when there is no slot
+   * @return false when there is no slot, or the peer has its share
    * @throws IOException when the file cannot be read, or ends
    */
   boolean copy(ServedOutput output, long fileOffset, long lengthBytes, Lease lease, Piece piece)
       throws IOException {
     if (slot == null || used == slot.lengthBytes()) {
-      slot = take().orElse(null);
+      slot = lease.share().mayHoldSlot() ? take().orElse(null) : null;
       used = 0;
       if (slot == null) {
         return false;

@@ -21,13 +21,15 @@ import org.sparkrdma.memory.RegisteredChunk;
 final class Lease {
   private final long id;
   private final long peer;
+  private final PeerShare share;
   private final long deadlineNs;
   private final List<FileWindow> windows = new ArrayList<>();
   private final List<RegisteredChunk> slots = new ArrayList<>();
 
-  Lease(long id, long peer, long deadlineNs) {
+  Lease(long id, long peer, PeerShare share, long deadlineNs) {
     this.id = id;
     this.peer = peer;
+    this.share = share;
     this.deadlineNs = deadlineNs;
   }
 
@@ -39,16 +41,23 @@ final class Lease {
     return peer;
   }
 
+  /** What its peer holds, this included. */
+  PeerShare share() {
+    return share;
+  }
+
   long deadlineNs() {
     return deadlineNs;
   }
 
   void add(FileWindow window) {
     windows.add(window);
+    share.add(window);
   }
 
   void add(RegisteredChunk slot) {
     slots.add(slot);
+    share.addSlot();
   }
 
   boolean isEmpty() {
@@ -58,8 +67,10 @@ final class Lease {
   /** Gives everything back. */
   void end(RegisteredFiles files) {
     for (int i = 0; i < windows.size(); i++) {
+      share.remove(windows.get(i));
       files.endLease(windows.get(i));
     }
+    share.removeSlots(slots.size());
     slots.forEach(RegisteredChunk::release);
     windows.clear();
     slots.clear();

@@ -15,6 +15,7 @@ package org.sparkrdma.shuffle.serve;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -22,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.function.Function;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 
@@ -46,9 +48,12 @@ final class Leases {
 
   private final List<Lease> expired = new ArrayList<>();
   private final Set<Long> expiredPeers = new HashSet<>();
+  private final Function<Long, PeerShare> newShare;
+  private final Map<Long, PeerShare> shares = new HashMap<>();
   private long lastId;
 
   /**
+   * @param newShare makes what a peer that is new may hold
    * @param firstId any number; ids follow it in an order that says nothing
    */
   Leases(
@@ -56,11 +61,13 @@ final class Leases {
       RegisteredFiles files,
       ShuffleCounters counters,
       LeaseExpiryListener expiry,
+      Function<Long, PeerShare> newShare,
       long firstId) {
     this.lengthNs = length.toNanos();
     this.files = files;
     this.counters = counters;
     this.expiry = expiry;
+    this.newShare = newShare;
     this.lastId = firstId;
   }
 
@@ -69,11 +76,13 @@ final class Leases {
     do {
       lastId += ID_STEP;
     } while (lastId == 0);
-    return new Lease(lastId, peer, nowNs + lengthNs);
+    PeerShare share = shares.computeIfAbsent(peer, newShare);
+    return new Lease(lastId, peer, share, nowNs + lengthNs);
   }
 
   void grant(Lease lease) {
     open.put(lease.id(), lease);
+    lease.share().beginLease();
   }
 
   /** Ends what a draft holds that will not be granted. */
@@ -93,7 +102,7 @@ final class Leases {
     }
     if (lease != null) {
       open.remove(leaseId);
-      lease.end(files);
+      end(lease);
     }
     return true;
   }
@@ -103,6 +112,7 @@ final class Leases {
     endAll(open.values().iterator(), peer);
     endAll(expired.iterator(), peer);
     expiredPeers.remove(peer);
+    shares.remove(peer);
   }
 
   private void endAll(Iterator<Lease> leases, long peer) {
@@ -110,9 +120,14 @@ final class Leases {
       Lease lease = leases.next();
       if (lease.peer() == peer) {
         leases.remove();
-        lease.end(files);
+        end(lease);
       }
     }
+  }
+
+  private void end(Lease lease) {
+    lease.end(files);
+    lease.share().endLease();
   }
 
   /** When the next lease expires; empty when none is out. */
@@ -152,5 +167,6 @@ final class Leases {
     open.clear();
     expired.clear();
     expiredPeers.clear();
+    shares.clear();
   }
 }

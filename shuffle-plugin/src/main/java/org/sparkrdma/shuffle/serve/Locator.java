@@ -88,7 +88,7 @@ final class Locator {
     placement.beginAnswer(lease);
     try {
       beginAnswer(call, request);
-      if (stopped) {
+      if (stopped || !lease.share().mayLease()) {
         sendAllToTcp(request);
       } else {
         writeBlocks(request);
@@ -101,6 +101,9 @@ final class Locator {
       sendAllToTcp(request);
     } finally {
       placement.endAnswer();
+    }
+    if (lease.share().takeRefused()) {
+      counters.increment(Counter.PEERS_LIMITED);
     }
     if (lease.isEmpty()) {
       return answer.finish(0, 0);

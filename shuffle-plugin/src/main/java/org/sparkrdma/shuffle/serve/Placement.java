@@ -101,7 +101,8 @@ final class Placement {
   private boolean placeInWindow(
       ServedOutput output, long fileOffset, long lengthBytes, Piece piece) {
     FileWindow window = files.lease(output, fileOffset, lease);
-    if (window == null && slots != null && slots.trim()) {
+    boolean wantsRoom = window == null && lease.share().hasRoomForWindows();
+    if (wantsRoom && slots != null && slots.trim()) {
       window = files.lease(output, fileOffset, lease);
     }
     if (window == null) {

@@ -85,11 +85,14 @@ final class RegisteredFiles {
   /**
    * The window in which a byte of the file lies, registered if it was not, and leased.
    *
-   * @return null when it cannot be registered now
+   * @return null when it cannot be registered now, or the peer has its share
    */
   FileWindow lease(ServedOutput output, long fileOffset, Lease lease) {
     int index = (int) (fileOffset / windowBytes);
     FileWindow window = output.window(index);
+    if (!lease.share().mayHold(window)) {
+      return null;
+    }
     if (window == null) {
       window = register(output, index);
       if (window == null) {

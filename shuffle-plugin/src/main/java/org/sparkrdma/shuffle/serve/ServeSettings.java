@@ -24,9 +24,18 @@ import java.time.Duration;
  * @param slots most slots of the copy pool; 0 for none
  * @param lease how long a reader may READ what was located for it
  * @param indexCacheEntries most map outputs whose index and checksums are kept parsed
+ * @param peerLeases most leases that one peer holds
+ * @param peerPercent most of the budget and of the slots that one peer holds, 1 to 100
  */
 public record ServeSettings(
-    Mode mode, int windowBytes, int slotBytes, int slots, Duration lease, int indexCacheEntries) {
+    Mode mode,
+    int windowBytes,
+    int slotBytes,
+    int slots,
+    Duration lease,
+    int indexCacheEntries,
+    int peerLeases,
+    int peerPercent) {
 
   /** Which ways of serving are open. */
   public enum Mode {

@@ -119,6 +119,21 @@ public enum ShuffleSetting {
       "4096",
       ValueType.count(1, 1_000_000),
       "Most map outputs whose index and checksums are kept parsed."),
+  /** Leases of one peer. */
+  PEER_LEASES(
+      "peer.leases",
+      "1024",
+      ValueType.count(1, 1_000_000),
+      "Most leases that one peer holds of this executor; who has them all is told that there is no"
+          + " room."),
+  /** Memory leased by one peer. */
+  PEER_SHARE(
+      "peer.share",
+      "50",
+      ValueType.count(1, 100),
+      "Most of `pinned.max`, and of the copy slots, that leases of one peer hold, in percent;"
+          + " beyond that it is told that there is no room. It may always hold one window and one"
+          + " slot."),
   /** Length of control messages. */
   MESSAGE(
       "message",
@@ -211,9 +226,10 @@ public enum ShuffleSetting {
       "fabric.trusted",
       "false",
       ValueType.flag(),
-      "RDMA carries blocks as they are stored. With `spark.network.crypto.enabled` or"
-          + " `spark.ssl.rpc.enabled` it is therefore off, unless `spark.io.encryption.enabled`"
-          + " encrypts the blocks themselves, or this says that the fabric is trusted.");
+      "RDMA carries blocks as they are stored. With `spark.network.crypto.enabled`,"
+          + " `spark.ssl.rpc.enabled` or encryption by SASL it is therefore off, unless"
+          + " `spark.io.encryption.enabled` encrypts the blocks themselves, or this says that the"
+          + " fabric is trusted.");
 
   /** In front of every key. */
   public static final String PREFIX = "spark.shuffle.rdma.";

@@ -270,7 +270,9 @@ public final class ShuffleSettings {
         (int) bytes(ShuffleSetting.COPY_SLOT),
         number(ShuffleSetting.COPY_SLOTS),
         duration(ShuffleSetting.LEASE),
-        number(ShuffleSetting.INDEX_CACHE));
+        number(ShuffleSetting.INDEX_CACHE),
+        number(ShuffleSetting.PEER_LEASES),
+        number(ShuffleSetting.PEER_SHARE));
   }
 
   private String text(ShuffleSetting setting) {

@@ -225,6 +225,10 @@ final class PeerConnection {
   }
 
   private void fail(WorkStatus status, long id) {
+    if (WorkIds.isReceive(id) && status == WorkStatus.LOCAL_LENGTH_ERROR) {
+      protocolError("message longer than its buffer");
+      return;
+    }
     Posted failed = WorkIds.isReceive(id) ? null : sends.outstanding(id);
     String detail = "completion failed: status=" + status;
     // A flush tells nothing of whose fault it was, see siw in the design notes.

@@ -68,7 +68,8 @@ class BlockServerThreadTest {
 
   private BlockServer server(Duration lease) {
     return new BlockServer(
-        new ServeSettings(Mode.AUTO, ServerFixture.WINDOW, ServerFixture.SLOT, 4, lease, 10),
+        new ServeSettings(
+            Mode.AUTO, ServerFixture.WINDOW, ServerFixture.SLOT, 4, lease, 10, 1000, 100),
         outputs,
         new FakeDevice(100, EnumSet.of(Capability.FILE_REGIONS)),
         domain,

@@ -84,7 +84,8 @@ class CopyServingTest {
   @Test
   void shouldCopyWhenTheDeviceCannotRegisterFiles() throws IOException {
     var settings =
-        new ServeSettings(Mode.AUTO, ServerFixture.WINDOW, SLOT, 4, ServerFixture.LEASE, 10);
+        new ServeSettings(
+            Mode.AUTO, ServerFixture.WINDOW, SLOT, 4, ServerFixture.LEASE, 10, 1000, 100);
     try (var on = ServerFixture.of(folder, settings, 1 << 20, 10, Set.of())) {
       on.outputs.write(1, 0, random, true, 4000);
       assertThat(on.ask(9, Wanted.of(1, 0, 0, 1)).kinds()).containsExactly(Kind.LOCATED);

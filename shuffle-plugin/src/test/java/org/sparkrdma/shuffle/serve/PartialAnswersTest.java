@@ -114,7 +114,8 @@ class PartialAnswersTest {
       }
       channel.write(ByteBuffer.allocate(1), lengthBytes - 1);
     }
-    var settings = new ServeSettings(Mode.WINDOW, windowBytes, 1 << 20, 0, ServerFixture.LEASE, 10);
+    var settings =
+        new ServeSettings(Mode.WINDOW, windowBytes, 1 << 20, 0, ServerFixture.LEASE, 10, 1000, 100);
     var can = EnumSet.of(Capability.FILE_REGIONS);
     try (var on = ServerFixture.of(folder, settings, 256L << 20, 1000, can)) {
       on.outputs.add(1, 0, new MapOutput(file, new long[] {0, lengthBytes}, new long[] {42}));
@@ -181,7 +182,8 @@ class PartialAnswersTest {
   @Test
   void shouldRegisterSoMuchAndNoMoreForOneAnswer() throws IOException {
     int windowBytes = 32 << 20;
-    var settings = new ServeSettings(Mode.WINDOW, windowBytes, 1 << 20, 0, ServerFixture.LEASE, 10);
+    var settings =
+        new ServeSettings(Mode.WINDOW, windowBytes, 1 << 20, 0, ServerFixture.LEASE, 10, 1000, 100);
     var can = EnumSet.of(Capability.FILE_REGIONS);
     try (var on = ServerFixture.of(folder, settings, 1L << 30, 1000, can)) {
       List<Wanted> blocks = new ArrayList<>();

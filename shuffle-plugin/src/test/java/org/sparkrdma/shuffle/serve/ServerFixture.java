@@ -80,7 +80,7 @@ final class ServerFixture implements AutoCloseable {
       Path folder, ServeSettings.Mode mode, int slots, long budgetBytes, int messageBytes) {
     return new ServerFixture(
         folder,
-        new ServeSettings(mode, WINDOW, SLOT, slots, LEASE, 100),
+        new ServeSettings(mode, WINDOW, SLOT, slots, LEASE, 100, 1000, 100),
         budgetBytes,
         new FakeDevice(1000, EnumSet.of(Capability.FILE_REGIONS)),
         messageBytes);
@@ -92,7 +92,7 @@ final class ServerFixture implements AutoCloseable {
     refusing.refuseFiles(true);
     return new ServerFixture(
         folder,
-        new ServeSettings(ServeSettings.Mode.AUTO, WINDOW, SLOT, slots, LEASE, 100),
+        new ServeSettings(ServeSettings.Mode.AUTO, WINDOW, SLOT, slots, LEASE, 100, 1000, 100),
         budgetBytes,
         new FakeDevice(1000, EnumSet.of(Capability.FILE_REGIONS)),
         16 << 10,

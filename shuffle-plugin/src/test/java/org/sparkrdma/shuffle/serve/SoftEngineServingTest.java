@@ -72,7 +72,7 @@ class SoftEngineServingTest {
   private BlockServer server(Mode mode) {
     return new BlockServer(
         new ServeSettings(
-            mode, ServerFixture.WINDOW, ServerFixture.SLOT, 4, ServerFixture.LEASE, 100),
+            mode, ServerFixture.WINDOW, ServerFixture.SLOT, 4, ServerFixture.LEASE, 100, 1000, 100),
         outputs,
         device,
         domain,

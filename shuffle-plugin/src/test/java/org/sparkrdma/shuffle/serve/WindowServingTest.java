@@ -294,6 +294,6 @@ class WindowServingTest {
 
   private static ServeSettings settings(Mode mode, int indexCacheEntries) {
     return new ServeSettings(
-        mode, WINDOW, ServerFixture.SLOT, 0, ServerFixture.LEASE, indexCacheEntries);
+        mode, WINDOW, ServerFixture.SLOT, 0, ServerFixture.LEASE, indexCacheEntries, 1000, 100);
   }
 }

@@ -60,6 +60,7 @@ final class TestExecutor implements AutoCloseable {
     private Duration lease = Duration.ofSeconds(30);
     private Duration idleTimeout = Duration.ofMinutes(5);
     private int maxConnections = 16;
+    private int peerLeases = 1024;
     private boolean verify = true;
     private ServeSettings.Mode mode = ServeSettings.Mode.AUTO;
 
@@ -108,6 +109,16 @@ final class TestExecutor implements AutoCloseable {
       return this;
     }
 
+    Options lease(Duration length) {
+      lease = length;
+      return this;
+    }
+
+    Options peerLeases(int most) {
+      peerLeases = most;
+      return this;
+    }
+
     Options maxConnections(int most) {
       maxConnections = most;
       return this;
@@ -138,7 +149,15 @@ final class TestExecutor implements AutoCloseable {
                 2,
                 options.verify,
                 Duration.ZERO),
-            new ServeSettings(options.mode, options.windowBytes, 256 << 10, 16, options.lease, 100),
+            new ServeSettings(
+                options.mode,
+                options.windowBytes,
+                256 << 10,
+                16,
+                options.lease,
+                100,
+                options.peerLeases,
+                50),
             new RdmaTransport.Environment(
                 device,
                 budget,

@@ -1,0 +1,88 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.soft;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+
+/** Cuts what comes over a {@link Link} into frames and keeps none of it. Of the device thread. */
+final class FrameParser {
+  private final Link.Frames frames;
+  private final Link.Header header = new Link.Header();
+  private int payloadLeft;
+  private boolean discarding;
+
+  FrameParser(Link.Frames frames) {
+    this.frames = frames;
+  }
+
+  /**
+   * Hands over all that the buffer holds but the beginning of a header, which stays in it.
+   *
+   * @throws IOException when the bytes are no frame, or whoever takes the frames says so
+   */
+  void parse(ByteBuffer in) throws IOException {
+    boolean more = true;
+    while (more) {
+      if (discarding) {
+        in.position(in.limit());
+        more = false;
+      } else if (payloadLeft > 0) {
+        more = in.hasRemaining();
+        if (more) {
+          takePayload(in);
+        }
+      } else {
+        more = in.remaining() >= Link.HEADER_BYTES;
+        if (more) {
+          takeHeader(in);
+        }
+      }
+    }
+  }
+
+  private void takeHeader(ByteBuffer in) throws IOException {
+    header.decode(in);
+    payloadLeft = header.length;
+    frames.onFrame(header);
+    endFrame();
+  }
+
+  private void takePayload(ByteBuffer in) throws IOException {
+    int end = in.limit();
+    int count = Math.min(payloadLeft, in.remaining());
+    in.limit(in.position() + count);
+    int after = in.limit();
+    frames.onPayload(header, in);
+    in.limit(end).position(after);
+    payloadLeft -= count;
+    endFrame();
+  }
+
+  private void endFrame() throws IOException {
+    if (payloadLeft == 0 && !discarding) {
+      frames.onFrameEnd(header);
+    }
+  }
+
+  /** Whether the frame before is complete. */
+  boolean awaitsHeader() {
+    return payloadLeft == 0;
+  }
+
+  /** From now on everything is thrown away. */
+  void discard() {
+    discarding = true;
+  }
+}

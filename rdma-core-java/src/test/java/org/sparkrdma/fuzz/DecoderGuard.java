@@ -1,0 +1,113 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.fuzz;
+
+import com.sun.management.ThreadMXBean;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+
+/**
+ * Holds a decoder of bytes from a peer to its promise: a value or the one exception it declares,
+ * soon, and with no more memory than the input's length justifies. Owned by the test's thread.
+ */
+public final class DecoderGuard {
+  private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+  private static final Path REPORTS = Path.of("target", "fuzz");
+
+  /** What an exception and its stack trace, or a buffer of fixed length, may take. */
+  private static final long FIXED_BYTES = 64 << 10;
+
+  private static final int BYTES_PER_INPUT_BYTE = 64;
+
+  private static final int MAX_RUNS = 3;
+
+  /** A pause of the machine is not a decoder that hangs. */
+  private static final long MAX_NS = Duration.ofSeconds(10).toNanos();
+
+  private final String target;
+  private final Class<? extends Exception> declared;
+  private long inputs;
+  private long refused;
+
+  /** Decodes one input and uses the value; may be run more than once. */
+  @FunctionalInterface
+  public interface Decoding {
+    /** Throws what the decoder throws. */
+    void run() throws Exception;
+  }
+
+  /**
+   * @param target name in the report
+   * @param declared all that the decoder may throw
+   */
+  public DecoderGuard(String target, Class<? extends Exception> declared) {
+    this.target = target;
+    this.declared = declared;
+  }
+
+  /**
+   * Runs the decoder.
+   *
+   * @return whether it made a value of the input
+   * @throws AssertionError when it broke its promise
+   */
+  public boolean accepts(int inputBytes, Decoding decoding) {
+    inputs++;
+    long mostBytes = FIXED_BYTES + (long) inputBytes * BYTES_PER_INPUT_BYTE;
+    long allocatedBytes = Long.MAX_VALUE;
+    boolean accepted = false;
+    // Classes that are loaded meanwhile take memory as well, but only once.
+    for (int i = 0; i < MAX_RUNS && allocatedBytes > mostBytes; i++) {
+      long before = THREADS.getCurrentThreadAllocatedBytes();
+      accepted = runOnce(inputBytes, decoding);
+      allocatedBytes = THREADS.getCurrentThreadAllocatedBytes() - before;
+    }
+    require(allocatedBytes <= mostBytes, "little memory", allocatedBytes);
+    refused += accepted ? 0 : 1;
+    return accepted;
+  }
+
+  private boolean runOnce(int inputBytes, Decoding decoding) {
+    long startedNs = System.nanoTime();
+    boolean accepted = true;
+    try {
+      decoding.run();
+    } catch (Exception e) {
+      if (!declared.isInstance(e)) {
+        throw new AssertionError("not declared: target=" + target, e);
+      }
+      accepted = false;
+    }
+    require(System.nanoTime() - startedNs <= MAX_NS, "a quick end", inputBytes);
+    return accepted;
+  }
+
+  /** As an assertion, for use while memory is counted. */
+  public static void require(boolean held, String what, long actual) {
+    if (!held) {
+      throw new AssertionError("wanted: " + what + ", actual=" + actual);
+    }
+  }
+
+  /** Writes how many inputs there were to a file in {@code target/fuzz}. */
+  public void report() throws IOException {
+    Files.createDirectories(REPORTS);
+    Files.writeString(
+        REPORTS.resolve(target + ".txt"),
+        String.format("%-24s inputs=%d refused=%d%n", target, inputs, refused));
+  }
+}

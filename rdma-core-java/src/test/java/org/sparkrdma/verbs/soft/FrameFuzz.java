@@ -1,0 +1,121 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.soft;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.sparkrdma.fuzz.DecoderGuard.require;
+
+import com.code_intelligence.jazzer.junit.FuzzTest;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.sparkrdma.fuzz.DecoderGuard;
+
+/** The frames on a socket: the same whether their bytes come at once or in pieces. */
+class FrameFuzz {
+  private static final DecoderGuard GUARD = new DecoderGuard("soft.Link", ProtocolException.class);
+
+  static Stream<byte[]> frames() {
+    ByteBuffer two = ByteBuffer.allocate(60).order(ByteOrder.LITTLE_ENDIAN);
+    two.put(0, Link.SEND).putInt(4, 12).putLong(8, 1).putInt(20, 12);
+    two.put(36, Link.ACKNOWLEDGE).putLong(44, 1);
+    return Stream.of(two.array(), new byte[Link.HEADER_BYTES + 1]);
+  }
+
+  @MethodSource("frames")
+  @FuzzTest(maxExecutions = 200_000, maxDuration = "10m")
+  void shouldBeFramesOrRefused(byte[] input) {
+    List<String> whole = new ArrayList<>();
+    List<String> cut = new ArrayList<>();
+    boolean accepted = GUARD.accepts(input.length, () -> parse(input, input.length, whole));
+    int pieceBytes = input.length == 0 ? 1 : 1 + (input[input.length - 1] & 0x3f);
+    assertThat(isParsed(input, pieceBytes, cut)).isEqualTo(accepted);
+    assertThat(cut).isEqualTo(whole);
+  }
+
+  private static boolean isParsed(byte[] input, int pieceBytes, List<String> seen) {
+    try {
+      parse(input, pieceBytes, seen);
+      return true;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  private static void parse(byte[] input, int pieceBytes, List<String> seen) throws IOException {
+    seen.clear();
+    ByteBuffer in =
+        ByteBuffer.allocate(input.length + Link.HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    Recorder recorder = new Recorder(seen);
+    FrameParser parser = new FrameParser(recorder);
+    for (int at = 0; at < input.length; at += pieceBytes) {
+      in.put(input, at, Math.min(pieceBytes, input.length - at)).flip();
+      parser.parse(in);
+      require(in.remaining() < Link.HEADER_BYTES, "a part of a header", in.remaining());
+      in.compact();
+    }
+    require(parser.awaitsHeader() == (recorder.left == 0), "a whole frame", recorder.left);
+  }
+
+  @AfterAll
+  static void report() throws IOException {
+    GUARD.report();
+  }
+
+  /** Writes down whole frames, and checks that a frame has as much payload as its header says. */
+  private static final class Recorder implements Link.Frames {
+    private final List<String> seen;
+    private int left;
+
+    Recorder(List<String> seen) {
+      this.seen = seen;
+    }
+
+    @Override
+    public void onFrame(Link.Header header) {
+      require(left == 0, "a frame after a frame", left);
+      left = header.length;
+      require(left >= 0, "a length", left);
+    }
+
+    @Override
+    public void onPayload(Link.Header header, ByteBuffer piece) {
+      require(piece.hasRemaining() && piece.remaining() <= left, "a piece of the frame", left);
+      left -= piece.remaining();
+    }
+
+    @Override
+    public void onFrameEnd(Link.Header header) {
+      require(left == 0, "all of a frame", left);
+      seen.add(header.type + " " + header.length + " " + header.sequence);
+    }
+
+    @Override
+    public void onConnected() {}
+
+    @Override
+    public void onConnectRefused(String reason) {}
+
+    @Override
+    public void onWritable() {}
+
+    @Override
+    public void onEnded(String reason) {}
+  }
+}

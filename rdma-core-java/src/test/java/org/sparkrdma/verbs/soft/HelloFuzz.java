@@ -1,0 +1,76 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.soft;
+
+import static org.sparkrdma.fuzz.DecoderGuard.require;
+
+import com.code_intelligence.jazzer.junit.FuzzTest;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import java.util.UUID;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.sparkrdma.fuzz.DecoderGuard;
+
+/** The greeting on a socket that anybody on the host may connect to. */
+class HelloFuzz {
+  private static final DecoderGuard GUARD = new DecoderGuard("soft.Hello", ProtocolException.class);
+
+  static Stream<byte[]> greetings() {
+    return Stream.of(greeting("", new byte[0]), greeting("12-34-0123456789abcdef", new byte[56]));
+  }
+
+  private static byte[] greeting(String directory, byte[] privateData) {
+    ByteBuffer out = ByteBuffer.allocate(Hello.MAX_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    new Hello(
+            new HostIdentity(new UUID(1, 2), 3, 4, 5),
+            new ProcessIdentity(6, 7),
+            8,
+            new byte[Hello.NONCE_BYTES],
+            new byte[SharedTable.SECRET_BYTES],
+            directory,
+            privateData)
+        .encode(out);
+    return Arrays.copyOf(out.array(), out.position());
+  }
+
+  @MethodSource("greetings")
+  @FuzzTest(maxExecutions = 200_000, maxDuration = "10m")
+  void shouldBeAGreetingOrRefused(byte[] input) {
+    GUARD.accepts(input.length, () -> read(input));
+  }
+
+  private static void read(byte[] input) throws ProtocolException {
+    Hello hello = Hello.decode(ByteBuffer.wrap(input).order(ByteOrder.LITTLE_ENDIAN));
+    hello.isProvenBy(new byte[SharedTable.SECRET_BYTES], 1, 2);
+    int dataBytes = hello.privateData().length;
+    require(dataBytes <= SoftDevice.MAX_PRIVATE_DATA_BYTES, "short private data", dataBytes);
+    if (SharedDirectory.ownerOf(hello.directory()) != null) {
+      require(hello.directory().matches("[-0-9a-f]+"), "a plain name", 0);
+    }
+    if (hello.directory().chars().allMatch(c -> c < 128)) {
+      ByteBuffer again = ByteBuffer.allocate(input.length).order(ByteOrder.LITTLE_ENDIAN);
+      hello.encode(again);
+      require(Arrays.equals(again.array(), input), "the same bytes", again.position());
+    }
+  }
+
+  @AfterAll
+  static void report() throws IOException {
+    GUARD.report();
+  }
+}

@@ -1,0 +1,71 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.soft;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.UUID;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.CharRange;
+import net.jqwik.api.constraints.IntRange;
+import net.jqwik.api.constraints.Size;
+import net.jqwik.api.constraints.StringLength;
+import net.jqwik.api.lifecycle.AfterContainer;
+import org.sparkrdma.fuzz.DecoderGuard;
+
+/** Greetings come back as they were written; cut off or too long they are refused. */
+class HelloPropertyTest {
+  private static final DecoderGuard GUARD =
+      new DecoderGuard("soft.properties", ProtocolException.class);
+
+  @Property(seed = "1")
+  void shouldReadAGreetingAsItWasWritten(
+      @ForAll long number,
+      @ForAll @Size(Hello.NONCE_BYTES) byte[] nonce,
+      @ForAll @Size(SharedTable.SECRET_BYTES) byte[] proof,
+      @ForAll @StringLength(max = SharedDirectory.MAX_NAME_BYTES) @CharRange(to = 127) String name,
+      @ForAll @Size(max = SoftDevice.MAX_PRIVATE_DATA_BYTES) byte[] data,
+      @ForAll @IntRange(max = 999) int cutPerMille)
+      throws ProtocolException {
+    Hello hello =
+        new Hello(
+            new HostIdentity(new UUID(number, ~number), number + 1, number + 2, (int) number),
+            new ProcessIdentity((int) (number >> 8), (int) (number >> 32)),
+            (int) (number >> 16),
+            nonce,
+            proof,
+            name,
+            data);
+    ByteBuffer out = ByteBuffer.allocate(Hello.MAX_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    hello.encode(out);
+    int length = out.position();
+
+    Hello read = Hello.decode(out.slice(0, length).order(ByteOrder.LITTLE_ENDIAN));
+    assertThat(read).usingRecursiveComparison().isEqualTo(hello);
+
+    ByteBuffer cut = out.slice(0, length * cutPerMille / 1000).order(ByteOrder.LITTLE_ENDIAN);
+    assertThat(GUARD.accepts(length, () -> Hello.decode(cut.rewind()))).isFalse();
+    ByteBuffer more = out.slice(0, length + 1).order(ByteOrder.LITTLE_ENDIAN);
+    assertThat(GUARD.accepts(length, () -> Hello.decode(more.rewind()))).isFalse();
+  }
+
+  @AfterContainer
+  static void report() throws IOException {
+    GUARD.report();
+  }
+}

@@ -1,0 +1,119 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.directory;
+
+import static org.sparkrdma.fuzz.DecoderGuard.require;
+
+import com.code_intelligence.jazzer.junit.FuzzTest;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.sparkrdma.fuzz.DecoderGuard;
+
+/** Messages of the directory, which Spark's RPC brings as objects: here they are made of bytes. */
+class DirectoryFuzz {
+  private static final DecoderGuard GUARD =
+      new DecoderGuard("directory.Endpoint", IllegalArgumentException.class);
+  private static final int MAX_DEPTH = 4;
+
+  static Stream<byte[]> messages() {
+    ByteBuffer publish = ByteBuffer.allocate(100);
+    publish.put((byte) 0).put((byte) 2).put((byte) 5);
+    publish.put((byte) 0).put((byte) 7);
+    publish.put(text("3")).put(text("host"));
+    publish.put((byte) 2).putInt(4711).put(text("soft")).put((byte) 2).putInt(1);
+    publish.put((byte) 3).putLong(-1).put((byte) 4).put((byte) Endpoint.TOKEN_BYTES);
+    ByteBuffer changes = ByteBuffer.allocate(12);
+    changes.put((byte) 0).put((byte) 2).put((byte) 6).put((byte) 3).putLong(0);
+    return Stream.of(publish.array(), changes.array());
+  }
+
+  private static byte[] text(String text) {
+    byte[] bytes = text.getBytes(StandardCharsets.ISO_8859_1);
+    return ByteBuffer.allocate(2 + bytes.length)
+        .put((byte) 1)
+        .put((byte) bytes.length)
+        .put(bytes)
+        .array();
+  }
+
+  @MethodSource("messages")
+  @FuzzTest(maxExecutions = 200_000, maxDuration = "10m")
+  void shouldBeAMessageOrRefused(byte[] input) {
+    Object message = object(ByteBuffer.wrap(input), 0);
+    GUARD.accepts(input.length, () -> read(message));
+  }
+
+  private static void read(Object message) {
+    DirectoryService service = new DirectoryService();
+    if (Boolean.TRUE.equals(service.answer(message))) {
+      List<?> changes = (List<?>) service.answer(List.of(DirectoryService.CHANGES, 0L));
+      Object told = ((List<?>) changes.get(1)).get(0);
+      Endpoint endpoint = EndpointCodec.decode(told);
+      require(endpoint.port() >= 1 && endpoint.port() <= 65_535, "a port", endpoint.port());
+      int tokenBytes = endpoint.token().length;
+      require(tokenBytes == Endpoint.TOKEN_BYTES, "a token", tokenBytes);
+      Endpoint published = EndpointCodec.decode(((List<?>) message).get(1));
+      require(published.host().equals(endpoint.host()), "the same host", 0);
+      require(published.executorId().equals(endpoint.executorId()), "the same executor", 0);
+      require(Arrays.equals(published.token(), endpoint.token()), "the same token", 0);
+    }
+  }
+
+  private static Object object(ByteBuffer in, int depth) {
+    return switch (next(in) & 0x0f) {
+      case 0 -> depth == MAX_DEPTH ? List.of() : list(in, depth);
+      case 1 -> new String(bytes(in), StandardCharsets.ISO_8859_1);
+      case 2 -> in.remaining() < Integer.BYTES ? 0 : in.getInt();
+      case 3 -> in.remaining() < Long.BYTES ? 0L : in.getLong();
+      case 4 -> bytes(in);
+      case 5 -> DirectoryService.PUBLISH;
+      case 6 -> DirectoryService.CHANGES;
+      case 7 -> "x".repeat(next(in) * 3);
+      case 8 -> Double.NaN;
+      case 9 -> new byte[Endpoint.TOKEN_BYTES];
+      default -> null;
+    };
+  }
+
+  private static List<Object> list(ByteBuffer in, int depth) {
+    int size = next(in) & 0x0f;
+    List<Object> list = new ArrayList<>();
+    for (int i = 0; i < size; i++) {
+      list.add(object(in, depth + 1));
+    }
+    return list;
+  }
+
+  private static byte[] bytes(ByteBuffer in) {
+    byte[] bytes = new byte[Math.min(next(in), in.remaining())];
+    in.get(bytes);
+    return bytes;
+  }
+
+  private static int next(ByteBuffer in) {
+    return in.hasRemaining() ? in.get() & 0xff : 0;
+  }
+
+  @AfterAll
+  static void report() throws IOException {
+    GUARD.report();
+  }
+}

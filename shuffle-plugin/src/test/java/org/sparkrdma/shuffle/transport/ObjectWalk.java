@@ -1,0 +1,93 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.transport;
+
+import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
+
+/** All objects of ours that can be reached from one, whoever holds them. */
+final class ObjectWalk {
+  private static final String OURS = "org.sparkrdma.";
+
+  private final Set<Object> seen = Collections.newSetFromMap(new IdentityHashMap<>());
+  private final ArrayDeque<Object> next = new ArrayDeque<>();
+
+  /** Walks from there; nothing may change meanwhile. */
+  Set<Object> from(Object root) throws IllegalAccessException {
+    add(root);
+    while (!next.isEmpty()) {
+      visit(next.poll());
+    }
+    seen.removeIf(object -> !isOurs(object));
+    return seen;
+  }
+
+  private void add(Object object) {
+    if (object != null && isWorthIt(object) && seen.add(object)) {
+      next.add(object);
+    }
+  }
+
+  private static boolean isOurs(Object object) {
+    return object.getClass().getName().startsWith(OURS);
+  }
+
+  private static boolean isWorthIt(Object object) {
+    return isOurs(object)
+        || object instanceof Object[]
+        || object instanceof Map
+        || object instanceof java.util.Collection
+        || object instanceof Optional
+        || object instanceof AtomicReference;
+  }
+
+  private void visit(Object object) throws IllegalAccessException {
+    if (object instanceof Object[] array) {
+      Arrays.asList(array).forEach(this::add);
+    } else if (isOurs(object)) {
+      visitFields(object);
+    } else if (object instanceof Map<?, ?> map) {
+      map.keySet().forEach(this::add);
+      map.values().forEach(this::add);
+    } else if (object instanceof Iterable<?> elements) {
+      elements.forEach(this::add);
+    } else if (object instanceof Optional<?> optional) {
+      optional.ifPresent(this::add);
+    } else if (object instanceof AtomicReference<?> reference) {
+      add(reference.get());
+    }
+  }
+
+  private void visitFields(Object object) throws IllegalAccessException {
+    for (Class<?> type = object.getClass(); type != null; type = type.getSuperclass()) {
+      if (!type.getName().startsWith(OURS)) {
+        return;
+      }
+      for (Field field : type.getDeclaredFields()) {
+        if (!field.getType().isPrimitive() && !Modifier.isStatic(field.getModifiers())) {
+          field.setAccessible(true);
+          add(field.get(object));
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,69 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.transport;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.HexFormat;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+
+/** Values that nobody may say, in every form in which they might be said. */
+final class Secrets {
+  /** Shorter numbers stand in many a text by chance. */
+  private static final int LEAST_CHARS = 7;
+
+  private final Set<String> forms = new LinkedHashSet<>();
+
+  void add(byte[] bytes) {
+    String hex = HexFormat.of().formatHex(bytes);
+    add(hex);
+    add(HexFormat.ofDelimiter(":").formatHex(bytes));
+    add(HexFormat.ofDelimiter(" ").formatHex(bytes));
+    add(Base64.getEncoder().withoutPadding().encodeToString(bytes));
+    add(Arrays.toString(bytes));
+    add(new String(bytes, StandardCharsets.ISO_8859_1));
+  }
+
+  void add(long number) {
+    add(Long.toString(number));
+    add(Long.toUnsignedString(number));
+    add(Long.toHexString(number));
+  }
+
+  void add(int number) {
+    add(Integer.toString(number));
+    add(Integer.toUnsignedString(number));
+    add(Integer.toHexString(number));
+  }
+
+  private void add(String form) {
+    if (form.length() >= LEAST_CHARS) {
+      forms.add(form.toLowerCase(Locale.ROOT));
+    }
+  }
+
+  int count() {
+    return forms.size();
+  }
+
+  /** Those that the text says. */
+  List<String> saidIn(String text) {
+    String lower = text.toLowerCase(Locale.ROOT);
+    return forms.stream().filter(lower::contains).toList();
+  }
+}

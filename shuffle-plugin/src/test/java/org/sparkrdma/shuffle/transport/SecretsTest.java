@@ -1,0 +1,238 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.memory.RegisteredChunk;
+import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.serve.ServeSettings;
+import org.sparkrdma.shuffle.wire.Hello;
+import org.sparkrdma.shuffle.wire.ProofKey;
+import org.sparkrdma.verbs.MemoryRegion;
+import org.sparkrdma.verbs.VerbsException;
+
+/**
+ * Tokens, keys, proofs, the application's secret and addresses of memory stand in no line of a log
+ * at TRACE, in no object's text and in no message, whatever happens.
+ */
+@Timeout(60)
+class SecretsTest {
+  private static final String SECRET = "the application's own secret";
+  private static final List<BlockRange> BLOCKS = List.of(new BlockRange(0, 1, 0, 1));
+
+  @TempDir private Path directory;
+  private final Random random = new Random(11);
+  private final List<TestExecutor> executors = new ArrayList<>();
+  private final Secrets secrets = new Secrets();
+  private final List<String> said = Collections.synchronizedList(new ArrayList<>());
+  private int objects;
+  private TraceLog log;
+
+  @BeforeEach
+  void listen() {
+    log = new TraceLog();
+    secrets.add(SECRET.getBytes(StandardCharsets.UTF_8));
+  }
+
+  @AfterEach
+  void close() {
+    executors.forEach(TestExecutor::close);
+    log.close();
+  }
+
+  @Test
+  void shouldSayNoSecretWhateverHappens() throws Exception {
+    TestExecutor server = start(options(2));
+    TestExecutor copying = start(options(3).mode(ServeSettings.Mode.COPY));
+    TestExecutor reader = start(options(1).requestTimeout(Duration.ofSeconds(2)));
+
+    // Success, out of windows and out of copies.
+    assertThat(fetch(reader, server.endpoint()).failed(0)).isFalse();
+    assertThat(fetch(reader, copying.endpoint()).failed(0)).isFalse();
+    look();
+
+    // Refusal: a wrong token, a wrong secret, an address that is taken.
+    TestExecutor foreign = start(new TestExecutor.Options(4).secret("that of another application"));
+    assertThat(fetch(foreign, server.endpoint()).reason(0)).isEqualTo(FallbackReason.REFUSED);
+    TestExecutor stranger = start(options(5));
+    assertThat(fetch(stranger, withAnotherToken(server.endpoint())).reason(0))
+        .isEqualTo(FallbackReason.REFUSED);
+    int taken = server.endpoint().port();
+    VerbsException refused =
+        catchThrowableOfType(VerbsException.class, () -> start(options(6).port(taken)));
+    said.add(TraceLog.stackTrace(refused));
+    look();
+
+    // Corruption, until the peer is left alone.
+    server.outputs().corrupt(1, 500);
+    for (int i = 0; i < 3; i++) {
+      fetch(reader, server.endpoint()).suspect(0).compare(1000, 1);
+    }
+    assertThat(fetch(reader, server.endpoint()).reason(0)).isEqualTo(FallbackReason.QUARANTINED);
+
+    // Failure: a bad READ, a lost connection, a READ that hangs, a file that is gone, a dead peer.
+    fetchWithFaults(7, "read-error@1", copying.endpoint());
+    fetchWithFaults(8, "drop-connection@1", copying.endpoint());
+    fetchWithFaults(9, "hang@1", copying.endpoint());
+    look();
+    TestExecutor emptied = start(options(10));
+    Files.delete(emptied.outputs().open(0, 1).dataFile());
+    assertThat(fetch(stranger, emptied.endpoint()).failed(0)).isTrue();
+    copying.transport().close();
+    assertThat(fetch(stranger, copying.endpoint()).failed(0)).isTrue();
+    look();
+
+    executors.forEach(executor -> executor.transport().close());
+    said.addAll(log.lines());
+    assertThat(secrets.count()).isGreaterThan(300);
+    assertThat(objects).isGreaterThan(1_000);
+    assertThat(log.lines()).hasSizeGreaterThan(20);
+    assertThat(said).allSatisfy(text -> assertThat(secrets.saidIn(text)).isEmpty());
+    System.out.printf(
+        "secrets=%d objects=%d texts=%d hits=0%n", secrets.count(), objects, said.size());
+  }
+
+  @Test
+  void shouldFindASecretThatIsSaid() throws Exception {
+    TestExecutor server = start(options(2));
+    TestExecutor reader = start(options(1));
+    fetch(reader, server.endpoint());
+    look();
+    Set<Object> held = new ObjectWalk().from(server.transport());
+    MemoryRegion region =
+        held.stream()
+            .filter(MemoryRegion.class::isInstance)
+            .map(MemoryRegion.class::cast)
+            .findFirst()
+            .orElseThrow();
+
+    assertThat(secrets.saidIn("key=" + region.remote().remoteKey())).isNotEmpty();
+    assertThat(secrets.saidIn(String.format("at 0x%X", region.address()))).isNotEmpty();
+    assertThat(secrets.saidIn("secret=" + SECRET)).isNotEmpty();
+  }
+
+  private TestExecutor.Options options(long incarnation) {
+    return new TestExecutor.Options(incarnation).secret(SECRET);
+  }
+
+  private TestExecutor start(TestExecutor.Options options) throws Exception {
+    Path own = Files.createTempDirectory(directory, "executor");
+    TestExecutor executor = new TestExecutor(own, options);
+    executors.add(executor);
+    executor.outputs().write(1, random, 1000, 2000);
+    return executor;
+  }
+
+  private Endpoint withAnotherToken(Endpoint told) {
+    byte[] token = new byte[Endpoint.TOKEN_BYTES];
+    random.nextBytes(token);
+    secrets.add(token);
+    return new Endpoint(
+        told.executorId(),
+        told.host(),
+        told.port(),
+        told.engine(),
+        told.protocol(),
+        told.incarnation(),
+        token);
+  }
+
+  private void fetchWithFaults(long incarnation, String faults, Endpoint server) throws Exception {
+    TestExecutor unlucky =
+        start(options(incarnation).faults(faults).requestTimeout(Duration.ofMillis(300)));
+    fetch(unlucky, server);
+  }
+
+  private CollectedBlocks fetch(TestExecutor reader, Endpoint server) throws Exception {
+    CollectedBlocks collected = new CollectedBlocks(BLOCKS);
+    reader.transport().fetch(server, BLOCKS, null, new Listening(collected));
+    return collected.await();
+  }
+
+  /** Learns all secrets that there are now, and what every object says of itself. */
+  private void look() throws Exception {
+    for (TestExecutor executor : executors) {
+      byte[] key =
+          ProofKey.of(executor.endpoint().token(), SECRET.getBytes(StandardCharsets.UTF_8));
+      secrets.add(executor.endpoint().token());
+      secrets.add(key);
+      for (Object held : new ObjectWalk().from(executor.transport())) {
+        objects++;
+        note(held);
+        learn(held, key);
+      }
+    }
+  }
+
+  private void note(Object object) {
+    said.add(object.toString());
+  }
+
+  private void learn(Object held, byte[] key) {
+    if (held instanceof MemoryRegion region) {
+      secrets.add(region.address());
+      secrets.add(region.remote().remoteKey());
+    } else if (held instanceof RegisteredChunk chunk) {
+      secrets.add(chunk.address());
+    } else if (held instanceof Hello hello) {
+      secrets.add(hello.encodeRequest(key));
+      secrets.add(hello.encodeAnswer(key));
+    }
+  }
+
+  /** Takes down what the transport says of failures. */
+  private final class Listening implements FetchHandler {
+    private final FetchHandler next;
+
+    Listening(FetchHandler next) {
+      this.next = next;
+    }
+
+    @Override
+    public void onFetched(int index, ManagedBuffer buffer) {
+      note(buffer);
+      next.onFetched(index, buffer);
+    }
+
+    @Override
+    public void onFailed(int index, FallbackReason reason, String detail) {
+      said.add(reason + " " + detail);
+      next.onFailed(index, reason, detail);
+    }
+
+    @Override
+    public void onSuspect(int index, SuspectBlock suspect) {
+      note(suspect);
+      next.onSuspect(index, suspect);
+    }
+  }
+}

@@ -1,0 +1,78 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.wire;
+
+import static org.sparkrdma.fuzz.DecoderGuard.require;
+
+import com.code_intelligence.jazzer.junit.FuzzTest;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.sparkrdma.fuzz.DecoderGuard;
+
+/** Where a server says that blocks are. */
+class LocatedFuzz {
+  private static final DecoderGuard GUARD =
+      new DecoderGuard("wire.Located", MalformedMessageException.class);
+
+  static Stream<byte[]> messages() {
+    ByteBuffer out = ByteBuffer.allocate(400);
+    Located.Encoder encoder = new Located.Encoder().begin(out, 7, 3);
+    encoder.located(0, 1L << 40, -1, 100, 50, 200, 2);
+    encoder.sum(60, 1);
+    encoder.sum(150, -1);
+    encoder.byTcp(1, Located.Kind.BUSY);
+    encoder.byTcp(2, Located.Kind.UNKNOWN);
+    encoder.located(3, 1L << 40, 5, 0, 0, 0, 0);
+    return Stream.of(Arrays.copyOf(out.array(), encoder.finish(9, 30_000)));
+  }
+
+  @MethodSource("messages")
+  @FuzzTest(maxExecutions = 200_000, maxDuration = "10m")
+  void shouldBeALocatedOrRefused(byte[] input) {
+    GUARD.accepts(input.length, () -> read(input));
+  }
+
+  private static void read(byte[] input) {
+    Located.Decoder read = new Located.Decoder().begin(ByteBuffer.wrap(input));
+    require(read.leaseRemainingMs() >= 0, "a duration", read.leaseRemainingMs());
+    require(read.checksumKind() <= 3, "a kind of sum", read.checksumKind());
+    long sums = 0;
+    int pieces = 0;
+    while (read.nextPiece()) {
+      pieces++;
+      sums += read.sumCount();
+      require(read.lengthBytes() >= 0, "a length", read.lengthBytes());
+      require(read.blockOffset() >= 0, "an offset", read.blockOffset());
+      long end = read.blockOffset() + read.lengthBytes();
+      boolean inside = read.kind() != Located.Kind.LOCATED || end <= read.blockBytes();
+      require(inside, "a piece in its block", end);
+      for (int i = 0; i < read.sumCount(); i++) {
+        long sumEnd = read.sumEnd(i);
+        require(sumEnd > read.blockOffset() && sumEnd <= end, "a sum in its piece", sumEnd);
+        read.sum(i);
+      }
+    }
+    long length = Located.HEADER_BYTES + pieces * Located.PIECE_BYTES + sums * Located.SUM_BYTES;
+    require(length == input.length, "the whole message", length);
+  }
+
+  @AfterAll
+  static void report() throws IOException {
+    GUARD.report();
+  }
+}

@@ -1,0 +1,263 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.wire;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.Combinators;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
+import net.jqwik.api.constraints.IntRange;
+import net.jqwik.api.constraints.LongRange;
+import net.jqwik.api.constraints.Size;
+import net.jqwik.api.lifecycle.AfterContainer;
+import org.sparkrdma.fuzz.DecoderGuard;
+
+/** Whatever is written is read as it was; whatever else comes is refused. */
+class MessagesPropertyTest {
+  private static final DecoderGuard GUARD =
+      new DecoderGuard("wire.properties", MalformedMessageException.class);
+  private static final int MESSAGE_BYTES = 4096;
+  private static final byte[] KEY = new byte[32];
+
+  record Block(int shuffleId, long mapId, int start, int end, long offset) {}
+
+  record Piece(int block, long address, int key, int length, long offset, long after, int sums) {}
+
+  @Provide
+  Arbitrary<Block> blocks() {
+    Arbitrary<Integer> ids = Arbitraries.integers().greaterOrEqual(0);
+    Arbitrary<Long> numbers = Arbitraries.longs().greaterOrEqual(0);
+    Arbitrary<Integer> starts = Arbitraries.integers().between(0, Integer.MAX_VALUE / 2);
+    Arbitrary<Integer> lengths = Arbitraries.integers().between(1, Integer.MAX_VALUE / 2);
+    return Combinators.combine(ids, numbers, starts, lengths, numbers)
+        .as(
+            (shuffle, map, start, length, offset) ->
+                new Block(shuffle, map, start, start + length, offset));
+  }
+
+  @Provide
+  Arbitrary<Piece> pieces() {
+    Arbitrary<Long> offsets = Arbitraries.longs().between(0, Long.MAX_VALUE / 4);
+    return Combinators.combine(
+            Arbitraries.integers().between(0, 0xFFFF),
+            Arbitraries.longs(),
+            Arbitraries.integers(),
+            Arbitraries.integers().greaterOrEqual(0),
+            offsets,
+            offsets,
+            Arbitraries.integers().between(0, 5))
+        .as(Piece::new);
+  }
+
+  @Property(seed = "1")
+  void shouldReadALocateAsItWasWritten(
+      @ForAll long requestId,
+      @ForAll @Size(max = 20) List<Long> leases,
+      @ForAll("blockLists") List<Block> blocks) {
+    ByteBuffer out = ByteBuffer.allocate(MESSAGE_BYTES);
+    Locate.Encoder encoder = new Locate.Encoder().begin(out, requestId);
+    leases.forEach(encoder::lease);
+    for (Block block : blocks) {
+      encoder.block(block.shuffleId, block.mapId, block.start, block.end, block.offset);
+    }
+    ByteBuffer message = out.slice(0, encoder.finish());
+
+    assertAccepted(
+        message,
+        () -> {
+          Locate read = Locate.decode(message);
+          assertThat(read.requestId()).isEqualTo(requestId);
+          List<Long> readLeases = new ArrayList<>();
+          for (int i = 0; i < read.leaseCount(); i++) {
+            readLeases.add(read.leaseId(i));
+          }
+          assertThat(readLeases).isEqualTo(leases);
+          List<Block> readBlocks = new ArrayList<>();
+          for (int i = 0; i < read.blockCount(); i++) {
+            readBlocks.add(
+                new Block(
+                    read.shuffleId(i),
+                    read.mapId(i),
+                    read.startReduceId(i),
+                    read.endReduceId(i),
+                    read.startOffset(i)));
+          }
+          assertThat(readBlocks).isEqualTo(blocks);
+        });
+  }
+
+  @Provide
+  Arbitrary<List<Block>> blockLists() {
+    return blocks().list().ofMinSize(1).ofMaxSize(20);
+  }
+
+  @Provide
+  Arbitrary<List<Piece>> pieceLists() {
+    return pieces().list().ofMaxSize(20);
+  }
+
+  @Property(seed = "2")
+  void shouldReadALocatedAsItWasWritten(
+      @ForAll long requestId,
+      @ForAll long leaseId,
+      @ForAll @IntRange(max = Integer.MAX_VALUE) int leaseMs,
+      @ForAll @IntRange(max = 3) int kind,
+      @ForAll("pieceLists") List<Piece> pieces) {
+    ByteBuffer out = ByteBuffer.allocate(MESSAGE_BYTES);
+    Located.Encoder encoder = new Located.Encoder().begin(out, requestId, kind);
+    List<Piece> written = new ArrayList<>();
+    for (Piece piece : pieces) {
+      int sums = Math.min(piece.sums, piece.length);
+      long blockBytes = piece.offset + piece.length + piece.after;
+      encoder.located(
+          piece.block, piece.address, piece.key, piece.length, piece.offset, blockBytes, sums);
+      for (int i = 1; i <= sums; i++) {
+        encoder.sum(piece.offset + i, piece.address ^ i);
+      }
+      written.add(
+          new Piece(
+              piece.block,
+              piece.address,
+              piece.key,
+              piece.length,
+              piece.offset,
+              piece.after,
+              sums));
+    }
+    ByteBuffer message = out.slice(0, encoder.finish(leaseId, leaseMs));
+
+    assertAccepted(
+        message,
+        () -> {
+          Located.Decoder read = new Located.Decoder().begin(message);
+          assertThat(read.requestId()).isEqualTo(requestId);
+          assertThat(read.leaseId()).isEqualTo(leaseId);
+          assertThat(read.leaseRemainingMs()).isEqualTo(leaseMs);
+          assertThat(read.checksumKind()).isEqualTo(kind);
+          List<Piece> readPieces = new ArrayList<>();
+          while (read.nextPiece()) {
+            readPieces.add(pieceOf(read));
+          }
+          assertThat(readPieces).isEqualTo(written);
+        });
+  }
+
+  private static Piece pieceOf(Located.Decoder read) {
+    for (int i = 0; i < read.sumCount(); i++) {
+      assertThat(read.sumEnd(i)).isEqualTo(read.blockOffset() + i + 1);
+      assertThat(read.sum(i)).isEqualTo(read.address() ^ (i + 1));
+    }
+    return new Piece(
+        read.blockIndex(),
+        read.address(),
+        read.remoteKey(),
+        read.lengthBytes(),
+        read.blockOffset(),
+        read.blockBytes() - read.blockOffset() - read.lengthBytes(),
+        read.sumCount());
+  }
+
+  @Property(seed = "3")
+  void shouldReadAReleaseAsItWasWritten(
+      @ForAll long requestId, @ForAll @Size(max = 100) List<Long> leases) {
+    ByteBuffer out = ByteBuffer.allocate(MESSAGE_BYTES);
+    Release.Encoder encoder = new Release.Encoder().begin(out, requestId);
+    leases.forEach(encoder::lease);
+    ByteBuffer message = out.slice(0, encoder.finish());
+
+    assertAccepted(
+        message,
+        () -> {
+          Release read = Release.decode(message);
+          assertThat(read.requestId()).isEqualTo(requestId);
+          List<Long> readLeases = new ArrayList<>();
+          for (int i = 0; i < read.leaseCount(); i++) {
+            readLeases.add(read.leaseId(i));
+          }
+          assertThat(readLeases).isEqualTo(leases);
+        });
+  }
+
+  @Property(seed = "4")
+  void shouldSeeThatABitOfAProofWasChanged(
+      @ForAll @IntRange(max = 0xFFFF) int generation,
+      @ForAll long callee,
+      @ForAll long caller,
+      @ForAll @LongRange(min = 1) long sequence,
+      @ForAll @IntRange(max = 8 * Hello.LENGTH_BYTES - 1) int bit) {
+    Hello hello = Hello.of(generation, callee, caller, sequence, callee ^ sequence);
+    byte[] request = hello.encodeRequest(KEY);
+    assertThat(Hello.decode(request).answers(hello)).isTrue();
+    assertThat(Hello.decode(request).generation()).isEqualTo(generation);
+    assertThat(Hello.provesRequest(request, KEY)).isTrue();
+    assertThat(Hello.provesAnswer(request, KEY)).isFalse();
+    byte[] changed = request.clone();
+    changed[bit / 8] ^= (byte) (1 << bit % 8);
+    boolean read = GUARD.accepts(changed.length, () -> Hello.decode(changed));
+    assertThat(read && Hello.provesRequest(changed, KEY)).isFalse();
+  }
+
+  /** A type and counts that fit somewhat, so that not all fail at the first look. */
+  @Provide
+  Arbitrary<byte[]> nearly() {
+    return Combinators.combine(
+            Arbitraries.bytes().between((byte) 0, (byte) 5),
+            Arbitraries.bytes().between((byte) 0, (byte) 4),
+            Arbitraries.bytes().array(byte[].class).ofMaxSize(300))
+        .as(
+            (type, count, rest) -> {
+              byte[] message = Arrays.copyOf(rest, Math.max(6, rest.length));
+              System.arraycopy(new byte[] {type, 0, count, 0, count, 0}, 0, message, 0, 6);
+              return message;
+            });
+  }
+
+  @Property(seed = "5")
+  void shouldMakeAValueOfAnyBytesOrRefuseThem(@ForAll("nearly") byte[] bytes) {
+    ByteBuffer message = ByteBuffer.wrap(bytes);
+    GUARD.accepts(bytes.length, () -> MessageType.of(message));
+    GUARD.accepts(bytes.length, () -> Locate.decode(message));
+    GUARD.accepts(bytes.length, () -> Release.decode(message));
+    GUARD.accepts(bytes.length, () -> Release.decodeAnswer(message));
+    GUARD.accepts(bytes.length, () -> Hello.decode(bytes));
+    GUARD.accepts(bytes.length, () -> Hello.decodeRefusal(bytes));
+    GUARD.accepts(
+        bytes.length,
+        () -> {
+          Located.Decoder read = new Located.Decoder().begin(message);
+          while (read.nextPiece()) {
+            read.kind();
+          }
+        });
+  }
+
+  private static void assertAccepted(ByteBuffer message, DecoderGuard.Decoding decoding) {
+    // What the assertions themselves allocate is not the decoder's.
+    assertThat(GUARD.accepts(MESSAGE_BYTES + message.remaining(), decoding)).isTrue();
+  }
+
+  @AfterContainer
+  static void report() throws IOException {
+    GUARD.report();
+  }
+}

@@ -1,0 +1,67 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.wire;
+
+import static org.sparkrdma.fuzz.DecoderGuard.require;
+
+import com.code_intelligence.jazzer.junit.FuzzTest;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.sparkrdma.fuzz.DecoderGuard;
+
+/** Leases given back, and the answer to that. */
+class ReleaseFuzz {
+  private static final DecoderGuard GUARD =
+      new DecoderGuard("wire.Release", MalformedMessageException.class);
+
+  static Stream<byte[]> messages() {
+    ByteBuffer out = ByteBuffer.allocate(100);
+    Release.Encoder encoder = new Release.Encoder().begin(out, 7);
+    encoder.lease(1);
+    encoder.lease(-1);
+    byte[] release = Arrays.copyOf(out.array(), encoder.finish());
+    return Stream.of(release, Arrays.copyOf(out.array(), Release.encodeAnswer(out, 7)));
+  }
+
+  @MethodSource("messages")
+  @FuzzTest(maxExecutions = 200_000, maxDuration = "10m")
+  void shouldBeLeasesOrRefused(byte[] input) {
+    GUARD.accepts(input.length, () -> read(input));
+  }
+
+  private static void read(byte[] input) {
+    ByteBuffer message = ByteBuffer.wrap(input);
+    Release read =
+        switch (MessageType.of(message)) {
+          case RELEASE -> Release.decode(message);
+          case RELEASED -> Release.decodeAnswer(message);
+          default -> throw new MalformedMessageException("another message");
+        };
+    int length = Release.HEADER_BYTES + read.leaseCount() * Long.BYTES;
+    require(length == input.length, "the whole message", length);
+    for (int i = 0; i < read.leaseCount(); i++) {
+      read.leaseId(i);
+    }
+    read.requestId();
+  }
+
+  @AfterAll
+  static void report() throws IOException {
+    GUARD.report();
+  }
+}
