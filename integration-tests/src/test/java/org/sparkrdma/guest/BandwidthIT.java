@@ -86,7 +86,9 @@ final class BandwidthIT {
    */
   private static String javaCommand() throws IOException {
     String logging =
-        Stream.of(Files.readString(Path.of(System.getProperty("it.test.classpath"))).split(":"))
+        Stream.of(
+                Files.readString(Path.of(System.getProperty("it.test.classpath")))
+                    .split(File.pathSeparator, -1))
             .filter(jar -> jar.contains("slf4j-api"))
             .collect(Collectors.joining(File.pathSeparator));
     return String.join(

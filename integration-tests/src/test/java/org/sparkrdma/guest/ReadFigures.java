@@ -55,7 +55,7 @@ final class ReadFigures {
   ReadFigures(List<String> lines) {
     ReadPairs.CASES.forEach(any -> pairs.add(new ArrayList<>()));
     for (String line : lines) {
-      String[] words = line.split(" ");
+      String[] words = line.split(" ", -1);
       if (words[0].equals(ReadPairs.PAIR)) {
         pairs
             .get(Integer.parseInt(words[2]))

@@ -25,6 +25,12 @@ import org.sparkrdma.verbs.VerbsException;
  * The first rounds are ours alone: the compiler of this JVM is to have seen all of it.
  */
 public final class ReadPairs {
+  /** The case whose bandwidth stands for all. */
+  public static final String BANDWIDTH = "READ 64 KiB";
+
+  /** The case whose latency stands for all. */
+  public static final String LATENCY = "READ 2 B, polling";
+
   /** What is measured, a twentieth of a second each: load of the host is to meet both sides. */
   public static final List<ReadCase> CASES =
       List.of(
@@ -36,12 +42,6 @@ public final class ReadPairs {
 
   /** What a line of a pair begins with. */
   public static final String PAIR = "pair";
-
-  /** The case whose bandwidth stands for all. */
-  public static final String BANDWIDTH = "READ 64 KiB";
-
-  /** The case whose latency stands for all. */
-  public static final String LATENCY = "READ 2 B, polling";
 
   private static final int WARM_UPS = 24;
 
