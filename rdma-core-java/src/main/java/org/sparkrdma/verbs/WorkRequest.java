@@ -84,7 +84,10 @@ public final class WorkRequest {
 
   private WorkRequest begin(long id, Opcode opcode, long address, int key, int immediate) {
     this.id = id;
-    this.opcode = opcode;
+    if (this.opcode != opcode) {
+      // Most requests are used for the same again, and a collector makes it dear to store an object.
+      this.opcode = opcode;
+    }
     this.remoteAddress = address;
     this.remoteKey = key;
     this.immediate = immediate;
@@ -107,7 +110,9 @@ public final class WorkRequest {
       throw new IllegalArgumentException("too many elements: maxSge=" + regions.length);
     }
     Objects.checkFromIndexSize(offset, lengthBytes, region.lengthBytes());
-    regions[elements] = region;
+    if (regions[elements] != region) {
+      regions[elements] = region;
+    }
     offsets[elements] = offset;
     lengths[elements] = lengthBytes;
     elements++;

@@ -33,13 +33,18 @@ final class IbverbsCompletion implements WorkCompletion {
     valid = true;
     id = requestId;
     queuePairNumber = ofQueuePair;
-    status = how;
+    if (status != how) {
+      // Most are equal, and a collector makes it dear to store an object.
+      status = how;
+    }
     vendorError = vendor;
   }
 
   void setSuccess(long requestId, int ofQueuePair, Opcode what, long bytes) {
     setFailure(requestId, ofQueuePair, WorkStatus.SUCCESS, 0);
-    opcode = what;
+    if (opcode != what) {
+      opcode = what;
+    }
     byteLength = bytes;
     hasImmediate = false;
     immediate = 0;

@@ -39,12 +39,16 @@ final class IbverbsCompletionChannel implements CompletionChannel {
   private final Arena arena = Arena.ofShared();
   private final long timespec = arena.allocate(2 * Long.BYTES, Long.BYTES).address();
   private final long scratch = arena.allocate(2 * Long.BYTES, Long.BYTES).address();
+  private final long one = arena.allocate(Long.BYTES, Long.BYTES).address();
   private final List<Integer> descriptors = new ArrayList<>();
   private volatile PollSet pollSet;
   private volatile LongSupplier[] deadlines = {};
   private volatile boolean signalled;
   private volatile boolean sleeping;
   private boolean closed;
+
+  /** Events that there may be; without a lock, since a wrong number costs only a call. */
+  private int armed;
 
   private record PollSet(long address, int count) {}
 
@@ -55,6 +59,7 @@ final class IbverbsCompletionChannel implements CompletionChannel {
     verbs = device.libraries().verbs();
     int fd = Memory.getInt(channel + IbvCompChannel.FD);
     Libc.setNonBlocking(fd);
+    Memory.putLong(one, 1);
     descriptors.add(eventfd);
     descriptors.add(fd);
     changePollSet();
@@ -87,6 +92,11 @@ final class IbverbsCompletionChannel implements CompletionChannel {
 
   long channel() {
     return channel;
+  }
+
+  /** A completion queue was armed: one event more may come. */
+  void onArmed() {
+    armed++;
   }
 
   /** Wakes also when there is something to be read from these. */
@@ -162,10 +172,15 @@ final class IbverbsCompletionChannel implements CompletionChannel {
     return Memory.getShort(set.address + (long) i * Pollfd.SIZE + Pollfd.REVENTS) != 0;
   }
 
+  /** As many as there may be: to ask once more would cost a system call each time. */
   private void takeCompletionEvents() {
-    while (verbs.getCqEvent(channel, scratch, scratch + Long.BYTES) == 0) {
+    boolean more = true;
+    while (more && verbs.getCqEvent(channel, scratch, scratch + Long.BYTES) == 0) {
       verbs.ackCqEvents(Memory.getLong(scratch), 1);
+      armed--;
+      more = armed > 0;
     }
+    armed = 0;
   }
 
   @Override
@@ -180,11 +195,7 @@ final class IbverbsCompletionChannel implements CompletionChannel {
 
   private synchronized void wakeSleeper() {
     if (!closed) {
-      try (Arena one = Arena.ofConfined()) {
-        long value = one.allocate(Long.BYTES, Long.BYTES).address();
-        Memory.putLong(value, 1);
-        Libc.write(eventfd, value, Long.BYTES);
-      }
+      Libc.write(eventfd, one, Long.BYTES);
     }
   }
 

@@ -177,6 +177,7 @@ final class IbverbsCompletionQueue implements CompletionQueue {
     if (channel == null) {
       throw new IllegalStateException("completion queue has no channel");
     }
+    channel.onArmed();
     int rc = Downcalls.requestNotify(notifyFunction, cq);
     if (rc != 0) {
       throw new IllegalStateException("ibv_req_notify_cq failed: rc=" + rc);

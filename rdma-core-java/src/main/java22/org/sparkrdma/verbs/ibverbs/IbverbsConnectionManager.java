@@ -259,6 +259,9 @@ final class IbverbsConnectionManager implements ConnectionManager {
 
   private long attemptDeadlineNs() {
     long least = Long.MAX_VALUE;
+    if (attempts.isEmpty()) {
+      return least;
+    }
     for (IbverbsConnection connection : attempts) {
       long at = connection.deadlineNs();
       if (least == Long.MAX_VALUE || at - least < 0) {

@@ -23,12 +23,16 @@ import org.sparkrdma.verbs.WorkRequest;
  */
 final class WorkRing {
   private static final int POSITION_MASK = Integer.MAX_VALUE;
+  private static final Opcode[] OPCODES = Opcode.values();
+  private static final int OPCODE_BITS = 8;
 
   private final int depth;
   private final int mask;
   private final long[] ids;
-  private final long[] lengths;
-  private final Opcode[] opcodes;
+
+  /** Length, and the opcode's ordinal below it: to store an object costs more than a number. */
+  private final long[] contents;
+
   private long head;
   private long tail;
 
@@ -40,8 +44,7 @@ final class WorkRing {
     int size = Integer.highestOneBit(Math.max(1, depth * 2 - 1));
     mask = size - 1;
     ids = new long[size];
-    lengths = new long[size];
-    opcodes = new Opcode[size];
+    contents = new long[size];
   }
 
   int room() {
@@ -52,8 +55,7 @@ final class WorkRing {
   int add(WorkRequest request) {
     int i = (int) tail & mask;
     ids[i] = request.id();
-    lengths[i] = request.totalBytes();
-    opcodes[i] = request.opcode();
+    contents[i] = request.totalBytes() << OPCODE_BITS | request.opcode().ordinal();
     return (int) tail++ & POSITION_MASK;
   }
 
@@ -82,11 +84,11 @@ final class WorkRing {
   }
 
   long length(long position) {
-    return lengths[(int) position & mask];
+    return contents[(int) position & mask] >>> OPCODE_BITS;
   }
 
   Opcode opcode(long position) {
-    return opcodes[(int) position & mask];
+    return OPCODES[(int) contents[(int) position & mask] & (1 << OPCODE_BITS) - 1];
   }
 
   /** Frees the place, and those before it: of unsignalled work that went well. */

@@ -31,7 +31,8 @@ import java.util.Arrays;
  * whether an int or a pointer comes back.
  *
  * <p>The calls by number of arguments are for set-up: they keep errno, see {@link #errno()}. Those
- * on the way of each operation are {@link #pollCq}, {@link #post} and {@link #requestNotify}.
+ * on the way of each operation, and of each time that a thread sleeps or is woken, allocate nothing
+ * and keep no errno.
  */
 public final class Downcalls {
   private static final int MAX_ARGUMENTS = 6;
@@ -44,10 +45,13 @@ public final class Downcalls {
 
   private static final MethodHandle POLL_CQ =
       LINKER.downcallHandle(FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_LONG));
-  private static final MethodHandle POST =
+  private static final MethodHandle THREE =
       LINKER.downcallHandle(FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG));
   private static final MethodHandle REQUEST_NOTIFY =
       LINKER.downcallHandle(FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT));
+  private static final MethodHandle PPOLL =
+      LINKER.downcallHandle(
+          FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
 
   private Downcalls() {}
 
@@ -113,8 +117,22 @@ public final class Downcalls {
 
   /** See ibv_post_send(3) and ibv_post_recv(3); {@code function} is the device's. */
   public static int post(MemorySegment function, long qp, long requests, long bad) {
+    return callThree(function, qp, requests, bad);
+  }
+
+  /** Any function of up to three arguments; of its result, the lower half. */
+  static int callThree(MemorySegment function, long a, long b, long c) {
     try {
-      return (int) POST.invokeExact(function, qp, requests, bad);
+      return (int) THREE.invokeExact(function, a, b, c);
+    } catch (Throwable e) {
+      throw unexpected(e);
+    }
+  }
+
+  /** See ppoll(2), without a signal mask. */
+  static int ppoll(MemorySegment function, long pollfds, long count, long timespec) {
+    try {
+      return (int) PPOLL.invokeExact(function, pollfds, count, timespec, 0L, 8L);
     } catch (Throwable e) {
       throw unexpected(e);
     }

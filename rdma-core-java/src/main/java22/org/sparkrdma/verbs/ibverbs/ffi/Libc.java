@@ -78,9 +78,9 @@ public final class Libc {
     return Downcalls.callInt(FCNTL, fd, F_SETFL, flags | O_NONBLOCK);
   }
 
-  /** See ppoll(2); {@code timespec} 0 waits for ever. */
+  /** See ppoll(2); {@code timespec} 0 waits for ever. Keeps no errno. */
   public static int poll(long pollfds, int count, long timespec) {
-    return Downcalls.callInt(PPOLL, pollfds, count, timespec, 0, 8);
+    return Downcalls.ppoll(PPOLL, pollfds, count, timespec);
   }
 
   /** A descriptor to be woken by, see eventfd(2). */
@@ -88,12 +88,14 @@ public final class Libc {
     return Downcalls.callInt(EVENTFD, 0, EFD_CLOEXEC_NONBLOCK);
   }
 
-  public static long read(int fd, long buffer, long lengthBytes) {
-    return Downcalls.callLong(READ, fd, buffer, lengthBytes);
+  /** See read(2), of a few bytes. Keeps no errno. */
+  public static int read(int fd, long buffer, int lengthBytes) {
+    return Downcalls.callThree(READ, fd, buffer, lengthBytes);
   }
 
-  public static long write(int fd, long buffer, long lengthBytes) {
-    return Downcalls.callLong(WRITE, fd, buffer, lengthBytes);
+  /** See write(2), of a few bytes. Keeps no errno. */
+  public static int write(int fd, long buffer, int lengthBytes) {
+    return Downcalls.callThree(WRITE, fd, buffer, lengthBytes);
   }
 
   public static void close(int fd) {

@@ -148,12 +148,13 @@ public final class VerbsLibrary {
     return Downcalls.callInt(destroyCq, cq);
   }
 
+  /** Keeps no errno. */
   public int getCqEvent(long channel, long cq, long cqContext) {
-    return Downcalls.callInt(getCqEvent, channel, cq, cqContext);
+    return Downcalls.callThree(getCqEvent, channel, cq, cqContext);
   }
 
   public void ackCqEvents(long cq, int count) {
-    Downcalls.callInt(ackCqEvents, cq, count);
+    Downcalls.callThree(ackCqEvents, cq, count, 0);
   }
 
   public long createQp(long pd, long attributes) {

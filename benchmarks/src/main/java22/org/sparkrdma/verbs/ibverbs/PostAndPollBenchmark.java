@@ -1,0 +1,114 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.ibverbs;
+
+import java.util.Arrays;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OperationsPerInvocation;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+import org.sparkrdma.verbs.CompletionHandler;
+import org.sparkrdma.verbs.CompletionQueue;
+import org.sparkrdma.verbs.MemoryRegion;
+import org.sparkrdma.verbs.QueuePair;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.WorkRequest;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
+
+/** What the engine costs of its own, over a device that does nothing. */
+@State(Scope.Thread)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Warmup(iterations = 3, time = 1)
+@Measurement(iterations = 5, time = 1)
+@Fork(
+    value = 3,
+    jvmArgsAppend = {"-Xms256m", "-Xmx256m", "--enable-native-access=ALL-UNNAMED"})
+public class PostAndPollBenchmark {
+  private static final int BATCH = 16;
+  private static final int LENGTH = 4096;
+  private static final long REMOTE = 1L << 32;
+
+  private final WorkRequest[] requests = new WorkRequest[BATCH];
+  private StubDevice device;
+  private QueuePair queuePair;
+  private CompletionQueue completions;
+  private MemoryRegion region;
+  private long handled;
+  private CompletionHandler handler;
+
+  /** Makes the connection. */
+  @Setup
+  public void setUp() throws VerbsException {
+    device = StubDevice.open();
+    queuePair = device.queuePair();
+    completions = device.completions();
+    region = device.region();
+    handler = completion -> handled += completion.requestId();
+    Arrays.setAll(requests, i -> new WorkRequest(1));
+  }
+
+  /** Ends it. */
+  @TearDown
+  public void tearDown() {
+    device.close();
+  }
+
+  /** One READ is written and posted, its completion polled. */
+  @Benchmark
+  public int postAndPoll() {
+    requests[0].read(handled, REMOTE, 1).local(region, 0, LENGTH).signalled();
+    if (!queuePair.postSend(requests[0])) {
+      throw new IllegalStateException("queue full");
+    }
+    return completions.poll(BATCH, handler);
+  }
+
+  /** Of READs posted with one call, the last of them signalled. */
+  @Benchmark
+  @OperationsPerInvocation(BATCH)
+  public int postBatchAndPoll() {
+    for (int i = 0; i < BATCH; i++) {
+      requests[i].read(i, REMOTE, 1).local(region, (long) i * LENGTH, LENGTH);
+    }
+    requests[BATCH - 1].signalled();
+    if (queuePair.postSend(requests, 0, BATCH) != BATCH) {
+      throw new IllegalStateException("queue full");
+    }
+    return completions.poll(BATCH, handler);
+  }
+
+  /** A poll that finds nothing. */
+  @Benchmark
+  public int pollNothing() {
+    return completions.poll(BATCH, handler);
+  }
+
+  /** What an idle thread does before it sleeps: arm, look for events, ask the system. */
+  @Benchmark
+  public ConnectionEvent armAndAwait() {
+    completions.arm();
+    device.channel().await(0);
+    return device.manager().pollEvent();
+  }
+}

@@ -1,0 +1,104 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.guest;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkrdma.guest.reads.ReadPairs;
+
+/**
+ * READs through our engine next to the same loop in C, on the same device in the same run. Speed is
+ * measured, not asserted: the figures are printed and left beside the guest's output, for each
+ * transport.
+ */
+@Timeout(180)
+final class BandwidthIT {
+  private static final int ROUNDS = 31;
+
+  @TempDir private Path directory;
+
+  @ParameterizedTest
+  @ValueSource(strings = {"rocev2", "iwarp"})
+  void shouldReadTheSameBytesAsTheSameLoopInC(String transport) throws Exception {
+    Path program = compile();
+
+    GuestResult result =
+        Guest.nodes(1)
+            .memory("1G")
+            .timeout(Duration.ofSeconds(150))
+            .with("--transport", transport)
+            .bash(
+                ("exec 3< <(" + program + " serve $GUEST_ADDRESS); read -r listening <&3; ")
+                    + javaCommand()
+                    + (" " + ReadPairs.class.getName() + " " + program)
+                    + (" $GUEST_ADDRESS " + ROUNDS));
+
+    assertThat(result.exitCode()).as(result.output()).isZero();
+    var figures = new ReadFigures(result.node(1).lines());
+    assertThat(figures.rounds()).as(result.output()).isEqualTo(ROUNDS);
+    System.out.printf("%s: C, Java, ratio; medians with quartiles%n%s", transport, figures.table());
+    Files.writeString(
+        Path.of(System.getProperty("it.guest.directory"), "performance-" + transport + ".json"),
+        figures.json(transport));
+  }
+
+  private Path compile() throws IOException, InterruptedException {
+    Path source = directory.resolve("read_loop.c");
+    try (var resource = BandwidthIT.class.getResourceAsStream("/guest/read_loop.c")) {
+      Files.copy(resource, source);
+    }
+    Path program = directory.resolve("read_loop");
+    Process compiler =
+        new ProcessBuilder(
+                "cc", "-O2", "-o", program.toString(), source.toString(), "-lrdmacm", "-libverbs")
+            .redirectErrorStream(true)
+            .start();
+    String said = new String(compiler.getInputStream().readAllBytes(), UTF_8);
+    assertThat(compiler.waitFor()).as(said).isZero();
+    return program;
+  }
+
+  /**
+   * The packaged plug-in; and the compiler that the contract suite leaves out, on all its tiers.
+   */
+  private static String javaCommand() throws IOException {
+    String logging =
+        Stream.of(
+                Files.readString(Path.of(System.getProperty("it.test.classpath")))
+                    .split(File.pathSeparator, -1))
+            .filter(jar -> jar.contains("slf4j-api"))
+            .collect(Collectors.joining(File.pathSeparator));
+    return String.join(
+        " ",
+        System.getProperty("it.jdk22.home") + "/bin/java",
+        "-XX:+UseSerialGC -Xms256m -Xmx256m --enable-native-access=ALL-UNNAMED -cp",
+        String.join(
+            File.pathSeparator,
+            System.getProperty("it.plugin.jar"),
+            System.getProperty("it.jobs.jar"),
+            logging));
+  }
+}

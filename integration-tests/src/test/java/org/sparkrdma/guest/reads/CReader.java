@@ -1,0 +1,66 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.guest.reads;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Path;
+
+/** The loop in C: a program that stays, connected, and is asked line by line. */
+final class CReader implements AutoCloseable {
+  private final Process process;
+  private final BufferedReader answers;
+  private final PrintStream questions;
+
+  private CReader(Process process) {
+    this.process = process;
+    answers = process.inputReader(UTF_8);
+    questions = new PrintStream(process.getOutputStream(), true, UTF_8);
+  }
+
+  static CReader connect(Path program, String address) throws IOException {
+    var reader =
+        new CReader(
+            new ProcessBuilder(program.toString(), "read", address)
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start());
+    reader.answer();
+    return reader;
+  }
+
+  /** Nanoseconds, of all or of the median one. */
+  long read(ReadCase one) throws IOException {
+    questions.println(
+        one.mode()
+            + (" " + one.lengthBytes() + " " + one.depth())
+            + (" " + one.batch() + " " + one.count()));
+    return Long.parseLong(answer());
+  }
+
+  private String answer() throws IOException {
+    String line = answers.readLine();
+    if (line == null) {
+      throw new IOException("the C loop has ended: pid=" + process.pid());
+    }
+    return line;
+  }
+
+  @Override
+  public void close() {
+    process.destroy();
+  }
+}

@@ -1,0 +1,80 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.guest.reads;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import org.sparkrdma.guest.reads.ReadCase.Mode;
+import org.sparkrdma.verbs.VerbsException;
+
+/**
+ * Times each case in turn by the C loop and by ours, round after round, and prints a line for each
+ * pair: round, case, nanoseconds of C, nanoseconds of Java. Who begins changes from round to round.
+ * The first rounds are ours alone: the compiler of this JVM is to have seen all of it.
+ */
+public final class ReadPairs {
+  /** The case whose bandwidth stands for all. */
+  public static final String BANDWIDTH = "READ 64 KiB";
+
+  /** The case whose latency stands for all. */
+  public static final String LATENCY = "READ 2 B, polling";
+
+  /** What is measured, a twentieth of a second each: load of the host is to meet both sides. */
+  public static final List<ReadCase> CASES =
+      List.of(
+          new ReadCase("READ 4 KiB", Mode.STREAM, 4 << 10, 64, 16, 4_800),
+          new ReadCase(BANDWIDTH, Mode.STREAM, 64 << 10, 32, 8, 640),
+          new ReadCase("READ 1 MiB", Mode.STREAM, 1 << 20, 4, 1, 48),
+          new ReadCase(LATENCY, Mode.POLL, 2, 1, 1, 1_000),
+          new ReadCase("READ 2 B, channel", Mode.EVENTS, 2, 1, 1, 600));
+
+  /** What a line of a pair begins with. */
+  public static final String PAIR = "pair";
+
+  private static final int WARM_UPS = 24;
+
+  private ReadPairs() {}
+
+  /**
+   * Runs it in the guest.
+   *
+   * @param arguments the C program, the address that it serves at, number of rounds
+   */
+  public static void main(String[] arguments) throws Exception {
+    run(Path.of(arguments[0]), arguments[1], Integer.parseInt(arguments[2]));
+  }
+
+  private static void run(Path program, String address, int rounds)
+      throws IOException, VerbsException {
+    try (CReader c = CReader.connect(program, address);
+        JavaReader ours = JavaReader.connect(address)) {
+      for (int round = 0; round < WARM_UPS; round++) {
+        for (ReadCase one : CASES) {
+          ours.read(one);
+        }
+      }
+      for (int round = 0; round < rounds; round++) {
+        for (ReadCase one : CASES) {
+          boolean first = round % 2 == 0;
+          long before = first ? ours.read(one) : 0;
+          long byC = c.read(one);
+          long byJava = first ? before : ours.read(one);
+          System.out.println(
+              PAIR + " " + round + " " + CASES.indexOf(one) + " " + byC + " " + byJava);
+        }
+      }
+    }
+  }
+}
