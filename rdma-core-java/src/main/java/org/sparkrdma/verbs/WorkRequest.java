@@ -85,7 +85,8 @@ public final class WorkRequest {
   private WorkRequest begin(long id, Opcode opcode, long address, int key, int immediate) {
     this.id = id;
     if (this.opcode != opcode) {
-      // Most requests are used for the same again, and a collector makes it dear to store an object.
+      // Most requests are used for the same again, and a collector makes it dear to store an
+      // object.
       this.opcode = opcode;
     }
     this.remoteAddress = address;
