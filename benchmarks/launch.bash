@@ -58,11 +58,9 @@ build() {
   trap - INT TERM
 }
 
-# Finds a JDK, builds the project, and runs a main class of the benchmarks module in our place.
-launch() {
-  local main_class=$1 project=$2
-  shift 2
-  local caller_directory=$PWD
+# Finds a JDK and builds the project, which becomes the current directory.
+prepare() {
+  local project=$1
   JAVA_HOME=$(find_jdk)
   export JAVA_HOME
   cd "$project"
@@ -70,6 +68,28 @@ launch() {
   [[ -d benchmarks/target/spark-home ]] \
     || echo "(the first time this downloads about 300 MB from Maven Central)"
   build "$(mktemp "${TMPDIR:-/tmp}/$program-build.XXXXXX")"
+}
+
+# Runs the JMH benchmarks of the benchmarks module in our place, by a JDK of 22 or newer.
+launch_jmh() {
+  local project=$1 home
+  shift
+  prepare "$project"
+  home=$("$JAVA_HOME/bin/java" "$project/.mvn/FindJdk.java" 22)
+  [[ -n $home ]] || fail "no JDK of 22 or newer found: install one or name it in JAVA22_HOME."
+  command -v cc >/dev/null || fail "no C compiler found: install gcc, libibverbs-dev and librdmacm-dev."
+  local target=$project/benchmarks/target
+  exec "$home/bin/java" -Xmx256m \
+    -cp "$target/java22-classes:$target/*:$project/rdma-core-java/target/*:$target/jmh-jars/*:$target/spark-home/jars/*" \
+    org.openjdk.jmh.Main -prof gc "$@"
+}
+
+# Builds the project and runs a main class of the benchmarks module in our place.
+launch() {
+  local main_class=$1 project=$2
+  shift 2
+  local caller_directory=$PWD
+  prepare "$project"
 
   local options=(--project "$project")
   [[ -t 1 ]] && options+=(--terminal)

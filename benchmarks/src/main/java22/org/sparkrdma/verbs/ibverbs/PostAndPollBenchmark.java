@@ -13,6 +13,8 @@
  */
 package org.sparkrdma.verbs.ibverbs;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -34,6 +36,12 @@ import org.sparkrdma.verbs.QueuePair;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.WorkRequest;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
+import org.sparkrdma.verbs.ibverbs.ffi.Downcalls;
+import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvContext;
+import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvSendWr;
+import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvWc;
+import org.sparkrdma.verbs.ibverbs.ffi.Memory;
+import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
 
 /** What the engine costs of its own, over a device that does nothing. */
 @State(Scope.Thread)
@@ -56,6 +64,11 @@ public class PostAndPollBenchmark {
   private MemoryRegion region;
   private long handled;
   private CompletionHandler handler;
+  private Arena arena;
+  private MemorySegment postFunction;
+  private MemorySegment pollFunction;
+  private long request;
+  private long polled;
 
   /** Makes the connection. */
   @Setup
@@ -66,12 +79,26 @@ public class PostAndPollBenchmark {
     region = device.region();
     handler = completion -> handled += completion.requestId();
     Arrays.setAll(requests, i -> new WorkRequest(1));
+    arena = Arena.ofConfined();
+    postFunction = Memory.function(device.context() + IbvContext.OPS_POST_SEND);
+    pollFunction = Memory.function(device.context() + IbvContext.OPS_POLL_CQ);
+    request = arena.allocate(IbvSendWr.SIZE, Long.BYTES).address();
+    Memory.putInt(request + IbvSendWr.SEND_FLAGS, VerbsLibrary.SEND_SIGNALED);
+    polled = arena.allocate((long) BATCH * IbvWc.SIZE, Long.BYTES).address();
   }
 
   /** Ends it. */
   @TearDown
   public void tearDown() {
     device.close();
+    arena.close();
+  }
+
+  /** The two calls alone, of a request that was written once: what no engine can save. */
+  @Benchmark
+  public int callsAlone() {
+    return Downcalls.post(postFunction, 0, request, polled)
+        + Downcalls.pollCq(pollFunction, 0, BATCH, polled);
   }
 
   /** One READ is written and posted, its completion polled. */

@@ -139,6 +139,11 @@ final class StubDevice implements AutoCloseable {
     return region;
   }
 
+  /** Where the device's functions are. */
+  long context() {
+    return ((IbverbsDevice) device).context();
+  }
+
   QueuePair queuePair() {
     return queuePair;
   }

@@ -262,6 +262,16 @@ final class IbverbsQueuePair implements QueuePair {
 
   private void checkSend(WorkRequest request) {
     Opcode opcode = request.opcode();
+    if (opcode != Opcode.READ) {
+      checkOpcode(opcode);
+    }
+    if (request.isInline()) {
+      checkInline(request);
+    }
+    checkElements(request, opcode == Opcode.READ ? maxReadSge : maxSge, false);
+  }
+
+  private void checkOpcode(Opcode opcode) {
     if (opcode == null || opcode == Opcode.RECEIVE) {
       throw new IllegalArgumentException("not a send, read or write: opcode=" + opcode);
     }
@@ -269,13 +279,15 @@ final class IbverbsQueuePair implements QueuePair {
         && !device.rules().hasImmediateData()) {
       throw new IllegalArgumentException("the device has no immediate data: opcode=" + opcode);
     }
-    if (request.isInline() && (opcode == Opcode.READ || request.totalBytes() > maxInlineBytes)) {
+  }
+
+  private void checkInline(WorkRequest request) {
+    if (request.opcode() == Opcode.READ || request.totalBytes() > maxInlineBytes) {
       throw new IllegalArgumentException(
           "cannot be inline: opcode="
-              + opcode
+              + request.opcode()
               + (" lengthBytes=" + request.totalBytes() + " limit=" + maxInlineBytes));
     }
-    checkElements(request, opcode == Opcode.READ ? maxReadSge : maxSge, false);
   }
 
   private void checkElements(WorkRequest request, int limit, boolean writable) {

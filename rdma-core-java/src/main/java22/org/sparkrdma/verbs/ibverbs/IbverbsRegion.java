@@ -30,6 +30,8 @@ final class IbverbsRegion implements MemoryRegion {
   private final IbverbsMemory memory;
   private final long mr;
   private final int localKey;
+  private final long address;
+  private final long lengthBytes;
   private final RemoteRegion remote;
   private final Set<AccessFlag> access;
   private final boolean locallyWritable;
@@ -46,6 +48,8 @@ final class IbverbsRegion implements MemoryRegion {
     this.domain = domain;
     this.memory = memory;
     this.mr = mr;
+    this.address = address;
+    this.lengthBytes = lengthBytes;
     this.access = Set.copyOf(access);
     localKey = Memory.getInt(mr + IbvMr.LKEY);
     remote = new RemoteRegion(address, lengthBytes, Memory.getInt(mr + IbvMr.RKEY));
@@ -54,12 +58,12 @@ final class IbverbsRegion implements MemoryRegion {
 
   @Override
   public long address() {
-    return remote.address();
+    return address;
   }
 
   @Override
   public long lengthBytes() {
-    return remote.lengthBytes();
+    return lengthBytes;
   }
 
   @Override
@@ -99,9 +103,9 @@ final class IbverbsRegion implements MemoryRegion {
     }
     int rc = domain.device().libraries().verbs().deregMr(mr);
     if (rc != 0) {
-      LOG.error("{}", Libraries.message("ibv_dereg_mr", rc, "lengthBytes=" + lengthBytes()));
+      LOG.error("{}", Libraries.message("ibv_dereg_mr", rc, "lengthBytes=" + lengthBytes));
     }
-    domain.device().registeredBytes().addAndGet(-lengthBytes());
+    domain.device().registeredBytes().addAndGet(-lengthBytes);
     if (memory != null) {
       memory.release();
     }

@@ -33,6 +33,10 @@ import java.util.Arrays;
  * <p>The calls by number of arguments are for set-up: they keep errno, see {@link #errno()}. Those
  * on the way of each operation, and of each time that a thread sleeps or is woken, allocate nothing
  * and keep no errno.
+ *
+ * <p>None is {@link Linker.Option#critical critical}: to post is a system call with soft devices,
+ * which does all of the work and would keep a garbage collection waiting; and polling as a critical
+ * call made post and poll no faster that could be measured.
  */
 public final class Downcalls {
   private static final int MAX_ARGUMENTS = 6;
