@@ -61,6 +61,10 @@ final class DeliverySuite extends ScenarioSuite {
     val byProcess = submitted.warnings.groupBy(_.pid)
     assert(byProcess.size >= 2, s"both executors say so: ${submitted.warnings}")
     byProcess.values.foreach(said => assert(said.size === 1, said))
-    submitted.warnings.foreach(said => assert(said.text.contains("RDMA is not used"), said))
+    submitted.warnings.foreach { said =>
+      assert(said.text.contains("RDMA is not used"), said)
+      assert(said.text.contains("ibverbs: "), said)
+      assert(said.text.contains("disni: "), said)
+    }
   }
 }
