@@ -187,7 +187,7 @@ final class PeerConnection {
             slots.subList(requests, slots.size()),
             number,
             this::receiveAgain,
-            this::protocolError);
+            this::brokeProtocol);
     for (int i = 0; i < receives; i++) {
       receiveAgain(slots.get(i));
     }
@@ -205,6 +205,11 @@ final class PeerConnection {
 
   private void protocolError(String reason) {
     context.counters().increment(Counter.PROTOCOL_ERRORS);
+    brokeProtocol(reason);
+  }
+
+  /** The peer broke the protocol, and that is counted. */
+  private void brokeProtocol(String reason) {
     breaks(new BrokenConnection(FallbackReason.PROTOCOL_ERROR, reason, List.of()));
   }
 
