@@ -145,6 +145,7 @@ final class PeerConnection {
    * connection is lost may be heard before the failed completion that made it so.
    */
   void breaks(BrokenConnection why) {
+    assert context.owner().holds();
     if (broken == null || broken.atFault().isEmpty()) {
       broken = why;
     }
@@ -157,6 +158,7 @@ final class PeerConnection {
    * @throws VerbsException when the device refuses
    */
   boolean prepare() throws VerbsException {
+    assert context.owner().holds();
     for (int i = 0; i < context.settings().slotsPerConnection(); i++) {
       Optional<RegisteredChunk> chunk = context.control().tryTake();
       if (chunk.isEmpty()) {
@@ -215,6 +217,7 @@ final class PeerConnection {
 
   /** A completion of its queue pair. */
   void onCompletion(WorkCompletion completion, long nowNs) {
+    assert context.owner().holds();
     if (state == State.CLOSED || completion.queuePairNumber() != queuePair.number()) {
       return;
     }
@@ -272,6 +275,7 @@ final class PeerConnection {
 
   /** Posts what can be posted. */
   void pump(long nowNs) {
+    assert context.owner().holds();
     if (!fetches.isIdle()) {
       lastUsedNs = nowNs;
     }
@@ -284,6 +288,7 @@ final class PeerConnection {
    * the blocks that it was fetching are returned.
    */
   List<BlockProgress> close() {
+    assert context.owner().holds();
     if (state == State.CLOSED) {
       return List.of();
     }
