@@ -25,6 +25,7 @@ import org.slf4j.LoggerFactory;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.thread.Owner;
 import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.ProtectionDomain;
@@ -54,6 +55,7 @@ public final class BlockServer implements AutoCloseable {
 
   private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(30);
 
+  private final Owner owner = new Owner();
   private final LongSupplier nanoClock;
   private final ShuffleCounters counters;
   private final RegisteredFiles files;
@@ -90,14 +92,15 @@ public final class BlockServer implements AutoCloseable {
     int maxWindows = Math.max(1, device.info().limits().maxMemoryRegions() / 2);
     this.files =
         new RegisteredFiles(
-            settings.windowBytes(), maxWindows, domain, budget, counters, nanoClock);
+            settings.windowBytes(), maxWindows, domain, budget, counters, owner, nanoClock);
     if (settings.mode() != ServeSettings.Mode.COPY && device.info().can(Capability.FILE_REGIONS)) {
       files.leaveAlone(FileProbe.refusing(domain, outputs.directories()));
     }
     this.slots =
         settings.mode() == ServeSettings.Mode.WINDOW || settings.slots() == 0
             ? null
-            : new CopySlots(settings.slotBytes(), settings.slots(), device, domain, budget, files);
+            : new CopySlots(
+                settings.slotBytes(), settings.slots(), device, domain, budget, files, owner);
     this.outputs =
         new ServedOutputs(
             outputs, files, counters, settings.indexCacheEntries(), settings.windowBytes());
@@ -105,6 +108,7 @@ public final class BlockServer implements AutoCloseable {
         new Leases(
             settings.lease(),
             files,
+            owner,
             counters,
             expiry,
             peer -> new PeerShare(settings, budget.limitBytes()),
@@ -190,6 +194,7 @@ public final class BlockServer implements AutoCloseable {
   }
 
   private void run() {
+    owner.take();
     try {
       while (!closing) {
         if (doWork() == 0) {
@@ -261,6 +266,7 @@ public final class BlockServer implements AutoCloseable {
     if (slots != null) {
       slots.close();
     }
+    owner.release();
     ended = true;
     drain();
   }

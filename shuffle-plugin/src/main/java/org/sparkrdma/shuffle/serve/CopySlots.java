@@ -25,6 +25,7 @@ import org.slf4j.LoggerFactory;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.memory.RegisteredPool;
+import org.sparkrdma.shuffle.thread.Owner;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.ProtectionDomain;
@@ -43,6 +44,7 @@ final class CopySlots implements AutoCloseable {
 
   private final RegisteredPool pool;
   private final RegisteredFiles files;
+  private final Owner owner;
   private final long slabBytes;
 
   private FileChannel channel;
@@ -60,10 +62,12 @@ final class CopySlots implements AutoCloseable {
       Device device,
       ProtectionDomain domain,
       PinnedBudget budget,
-      RegisteredFiles files) {
+      RegisteredFiles files,
+      Owner owner) {
     int slotsPerSlab = Math.min(slots, Math.max(1, SLAB_BYTES / slotBytes));
     this.slabBytes = (long) slotsPerSlab * slotBytes;
     this.files = files;
+    this.owner = owner;
     this.pool =
         new RegisteredPool(
             device,
@@ -83,6 +87,7 @@ final class CopySlots implements AutoCloseable {
    */
   boolean copy(ServedOutput output, long fileOffset, long lengthBytes, Lease lease, Piece piece)
       throws IOException {
+    assert owner.holds();
     if (slot == null || used == slot.lengthBytes()) {
       slot = lease.share().mayHoldSlot() ? take().orElse(null) : null;
       used = 0;
@@ -124,6 +129,7 @@ final class CopySlots implements AutoCloseable {
 
   /** The next copy is for another answer: the slot is left to its lease, the file is closed. */
   void endAnswer() {
+    assert owner.holds();
     slot = null;
     closeChannel();
   }
@@ -146,6 +152,7 @@ final class CopySlots implements AutoCloseable {
    * @return whether there was any
    */
   boolean trim() {
+    assert owner.holds();
     long before = pool.registeredBytes();
     pool.trim();
     return pool.registeredBytes() < before;
@@ -154,6 +161,7 @@ final class CopySlots implements AutoCloseable {
   /** After the last lease has ended. */
   @Override
   public void close() {
+    assert owner.holds();
     pool.close();
   }
 }

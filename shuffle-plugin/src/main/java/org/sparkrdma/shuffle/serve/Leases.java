@@ -26,6 +26,7 @@ import java.util.Set;
 import java.util.function.Function;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.thread.Owner;
 
 /**
  * All leases that are out, of all peers.
@@ -40,6 +41,7 @@ final class Leases {
 
   private final long lengthNs;
   private final RegisteredFiles files;
+  private final Owner owner;
   private final ShuffleCounters counters;
   private final LeaseExpiryListener expiry;
 
@@ -59,12 +61,14 @@ final class Leases {
   Leases(
       Duration length,
       RegisteredFiles files,
+      Owner owner,
       ShuffleCounters counters,
       LeaseExpiryListener expiry,
       Function<Long, PeerShare> newShare,
       long firstId) {
     this.lengthNs = length.toNanos();
     this.files = files;
+    this.owner = owner;
     this.counters = counters;
     this.expiry = expiry;
     this.newShare = newShare;
@@ -73,6 +77,7 @@ final class Leases {
 
   /** A new lease on nothing yet, which is not out before {@link #grant}. */
   Lease draft(long peer, long nowNs) {
+    assert owner.holds();
     do {
       lastId += ID_STEP;
     } while (lastId == 0);
@@ -81,6 +86,7 @@ final class Leases {
   }
 
   void grant(Lease lease) {
+    assert owner.holds();
     open.put(lease.id(), lease);
     lease.share().beginLease();
   }
@@ -96,6 +102,7 @@ final class Leases {
    * @return false when it is another peer's
    */
   boolean giveBack(long peer, long leaseId) {
+    assert owner.holds();
     Lease lease = open.get(leaseId);
     if (lease != null && lease.peer() != peer) {
       return false;
@@ -109,6 +116,7 @@ final class Leases {
 
   /** The peer's queue pair is destroyed: nothing can be read by it any more. */
   void peerGone(long peer) {
+    assert owner.holds();
     endAll(open.values().iterator(), peer);
     endAll(expired.iterator(), peer);
     expiredPeers.remove(peer);
@@ -139,6 +147,7 @@ final class Leases {
 
   /** Sorts out leases past their deadlines; returns how many. */
   int expire(long nowNs) {
+    assert owner.holds();
     if (open.isEmpty()) {
       return 0;
     }
@@ -162,6 +171,7 @@ final class Leases {
 
   /** Ends all leases, for a server that stops and deregisters what they were on. */
   void close() {
+    assert owner.holds();
     open.values().forEach(lease -> lease.end(files));
     expired.forEach(lease -> lease.end(files));
     open.clear();

@@ -25,6 +25,7 @@ import org.slf4j.LoggerFactory;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.thread.Owner;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.ProtectionDomain;
@@ -48,6 +49,7 @@ final class RegisteredFiles {
   private final ProtectionDomain domain;
   private final PinnedBudget budget;
   private final ShuffleCounters counters;
+  private final Owner owner;
   private final LongSupplier nanoClock;
   private final IdleWindows idle = new IdleWindows();
   private List<Path> refusing = List.of();
@@ -63,12 +65,14 @@ final class RegisteredFiles {
       ProtectionDomain domain,
       PinnedBudget budget,
       ShuffleCounters counters,
+      Owner owner,
       LongSupplier nanoClock) {
     this.windowBytes = windowBytes;
     this.maxWindows = maxWindows;
     this.domain = domain;
     this.budget = budget;
     this.counters = counters;
+    this.owner = owner;
     this.nanoClock = nanoClock;
   }
 
@@ -88,6 +92,7 @@ final class RegisteredFiles {
    * @return null when it cannot be registered now, or the peer has its share
    */
   FileWindow lease(ServedOutput output, long fileOffset, Lease lease) {
+    assert owner.holds();
     int index = (int) (fileOffset / windowBytes);
     FileWindow window = output.window(index);
     if (!lease.share().mayHold(window)) {
@@ -112,6 +117,7 @@ final class RegisteredFiles {
 
   /** A lease on the window has ended. */
   void endLease(FileWindow window) {
+    assert owner.holds();
     window.endLease();
     if (!window.isLeased()) {
       window.output().onIdle();
@@ -172,6 +178,7 @@ final class RegisteredFiles {
    * @return false when all idle windows together are not enough; then none was given back
    */
   boolean makeRoom(long lengthBytes) {
+    assert owner.holds();
     if (!budget.couldGrant(lengthBytes, idle.pinnedBytes())) {
       return false;
     }
@@ -195,6 +202,7 @@ final class RegisteredFiles {
 
   /** Gives all windows of a map output back on which there is no lease; returns how many. */
   int deregisterIdle(ServedOutput output) {
+    assert owner.holds();
     int before = windows;
     for (int i = 0; output.isRegistered() && i < output.windowCount(); i++) {
       FileWindow window = output.window(i);

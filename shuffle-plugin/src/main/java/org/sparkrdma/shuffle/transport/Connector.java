@@ -69,6 +69,7 @@ final class Connector {
 
   /** Asks a peer for a connection. */
   void attempt(Peer peer, long nowNs) {
+    assert context.owner().holds();
     Endpoint endpoint = peer.endpoint();
     if (!makeRoom(nowNs)) {
       peers.giveUpForNow(peer, FallbackReason.POOL_EMPTY, "too many connections");
@@ -97,6 +98,7 @@ final class Connector {
 
   /** Takes one event of the connection manager. */
   void onEvent(ConnectionEvent event, long nowNs) {
+    assert context.owner().holds();
     if (event.type() == ConnectionEvent.Type.CONNECT_REQUEST) {
       onRequest(event.connection(), event.privateData(), nowNs);
       return;

@@ -73,6 +73,7 @@ final class FetchSide implements ReadOperation.Listener {
   }
 
   void want(BlockProgress block) {
+    assert context.owner().holds();
     wanted.add(block);
   }
 
@@ -82,6 +83,7 @@ final class FetchSide implements ReadOperation.Listener {
 
   /** Posts what can be posted; the caller flushes the send queue. */
   void pump(long nowNs) {
+    assert context.owner().holds();
     postReads();
     waitingForRoom &= holdsLeases();
     while (!wanted.isEmpty() && !waitingForRoom && requests.mayLocate()) {
@@ -143,12 +145,14 @@ final class FetchSide implements ReadOperation.Listener {
 
   /** A RELEASED came. */
   void onReleased(ByteBuffer message) {
+    assert context.owner().holds();
     requests.released(Release.decodeAnswer(message).requestId());
     waitingForRoom = false;
   }
 
   /** A LOCATED came. */
   void onLocated(ByteBuffer message, long nowNs) {
+    assert context.owner().holds();
     Located.Decoder located = LocatedReader.decoder(message);
     OpenRequest request = requests.located(located.requestId());
     long timeoutNs = context.settings().requestTimeout().toNanos();
@@ -198,6 +202,7 @@ final class FetchSide implements ReadOperation.Listener {
 
   @Override
   public void readDone(ReadBatch batch) {
+    assert context.owner().holds();
     readsPosted--;
     if (batch.readDone()) {
       batchDone(batch);
@@ -250,6 +255,7 @@ final class FetchSide implements ReadOperation.Listener {
    * returned.
    */
   List<BlockProgress> abandon() {
+    assert context.owner().holds();
     List<BlockProgress> left = new ArrayList<>(wanted);
     left.addAll(requests.abandon());
     for (ReadBatch batch : batches) {

@@ -145,6 +145,7 @@ final class PeerConnection {
    * connection is lost may be heard before the failed completion that made it so.
    */
   void breaks(BrokenConnection why) {
+    assert context.owner().holds();
     if (broken == null || broken.atFault().isEmpty()) {
       broken = why;
     }
@@ -157,6 +158,7 @@ final class PeerConnection {
    * @throws VerbsException when the device refuses
    */
   boolean prepare() throws VerbsException {
+    assert context.owner().holds();
     for (int i = 0; i < context.settings().slotsPerConnection(); i++) {
       Optional<RegisteredChunk> chunk = context.control().tryTake();
       if (chunk.isEmpty()) {
@@ -187,7 +189,7 @@ final class PeerConnection {
             slots.subList(requests, slots.size()),
             number,
             this::receiveAgain,
-            this::protocolError);
+            this::brokeProtocol);
     for (int i = 0; i < receives; i++) {
       receiveAgain(slots.get(i));
     }
@@ -205,11 +207,17 @@ final class PeerConnection {
 
   private void protocolError(String reason) {
     context.counters().increment(Counter.PROTOCOL_ERRORS);
+    brokeProtocol(reason);
+  }
+
+  /** The peer broke the protocol, and that is counted. */
+  private void brokeProtocol(String reason) {
     breaks(new BrokenConnection(FallbackReason.PROTOCOL_ERROR, reason, List.of()));
   }
 
   /** A completion of its queue pair. */
   void onCompletion(WorkCompletion completion, long nowNs) {
+    assert context.owner().holds();
     if (state == State.CLOSED || completion.queuePairNumber() != queuePair.number()) {
       return;
     }
@@ -267,6 +275,7 @@ final class PeerConnection {
 
   /** Posts what can be posted. */
   void pump(long nowNs) {
+    assert context.owner().holds();
     if (!fetches.isIdle()) {
       lastUsedNs = nowNs;
     }
@@ -279,6 +288,7 @@ final class PeerConnection {
    * the blocks that it was fetching are returned.
    */
   List<BlockProgress> close() {
+    assert context.owner().holds();
     if (state == State.CLOSED) {
       return List.of();
     }

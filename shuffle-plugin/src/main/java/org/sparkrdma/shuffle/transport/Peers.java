@@ -41,6 +41,7 @@ final class Peers {
   }
 
   Peer of(long incarnation) {
+    assert context.owner().holds();
     return byIncarnation.computeIfAbsent(
         incarnation, key -> new Peer(key, block -> context.agent().accept(() -> want(block))));
   }
@@ -51,6 +52,7 @@ final class Peers {
 
   /** Has a block fetched, over the connection there is or over one to be made. */
   void want(BlockProgress block) {
+    assert context.owner().holds();
     if (stopped) {
       context.delivery().fail(block, FallbackReason.STOPPED, "transport has stopped");
       return;
@@ -70,6 +72,7 @@ final class Peers {
 
   /** A connection is made: what waited for it goes on. */
   void established(PeerConnection connection, int generation) {
+    assert context.owner().holds();
     Peer peer = connection.peer();
     PeerConnection old = peer.established();
     peer.forget(connection);
@@ -87,6 +90,7 @@ final class Peers {
    * Ends a connection, or an attempt at one; blocks of others than those at fault are wanted again.
    */
   void end(PeerConnection connection, BrokenConnection why) {
+    assert context.owner().holds();
     boolean counted = connection.state() == PeerConnection.State.ESTABLISHED;
     List<BlockProgress> left = connection.close();
     table.remove(connection);
@@ -117,6 +121,7 @@ final class Peers {
 
   /** No connection for want of room, here or there: nobody is to blame, nobody is left alone. */
   void giveUpForNow(Peer peer, FallbackReason reason, String detail) {
+    assert context.owner().holds();
     peer.stopWaiting();
     failPending(peer, reason, detail);
   }
@@ -145,6 +150,7 @@ final class Peers {
 
   /** The transport stops: every connection ends, every block is answered, now and later. */
   void stop() {
+    assert context.owner().holds();
     stopped = true;
     while (table.size() > 0) {
       PeerConnection connection = table.get(0);

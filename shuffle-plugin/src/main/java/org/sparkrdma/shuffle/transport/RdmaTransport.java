@@ -36,6 +36,7 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.serve.BlockServer;
 import org.sparkrdma.shuffle.serve.MapOutputs;
 import org.sparkrdma.shuffle.serve.ServeSettings;
+import org.sparkrdma.shuffle.thread.Owner;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.CompletionChannel;
 import org.sparkrdma.verbs.CompletionQueue;
@@ -145,7 +146,8 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
                 settings.messageBytes(),
                 slots,
                 (long) connections * slots * settings.messageBytes()));
-    agent = new TransportAgent(settings, channel, completions, manager, env.nanoClock());
+    Owner owner = new Owner();
+    agent = new TransportAgent(settings, channel, completions, manager, owner, env.nanoClock());
     server =
         undo.push(
             new BlockServer(
@@ -178,6 +180,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
             delivery,
             env.counters(),
             agent::execute,
+            owner,
             env.deviceRemoved(),
             env.nanoClock());
     table = new ConnectionTable(context, connections);

@@ -39,7 +39,7 @@ final class ServeSide {
    * @param slots for answers, one for each request that the peer may have open
    * @param peer number of the connection
    * @param receiveAgain takes a receive buffer that is no longer needed
-   * @param malformed told when the server finds a request malformed
+   * @param malformed told when the server finds a request malformed, and has counted it
    */
   ServeSide(
       TransportContext context,

@@ -18,6 +18,7 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.thread.Owner;
 import org.sparkrdma.verbs.CompletionChannel;
 import org.sparkrdma.verbs.CompletionHandler;
 import org.sparkrdma.verbs.CompletionQueue;
@@ -45,6 +46,7 @@ final class TransportAgent implements Runnable, CompletionHandler {
   private final CompletionChannel channel;
   private final CompletionQueue completions;
   private final ConnectionManager manager;
+  private final Owner owner;
   private final LongSupplier nanoClock;
   private final ConcurrentLinkedQueue<Runnable> commands = new ConcurrentLinkedQueue<>();
   private ConnectionTable table;
@@ -60,11 +62,13 @@ final class TransportAgent implements Runnable, CompletionHandler {
       CompletionChannel channel,
       CompletionQueue completions,
       ConnectionManager manager,
+      Owner owner,
       LongSupplier nanoClock) {
     this.settings = settings;
     this.channel = channel;
     this.completions = completions;
     this.manager = manager;
+    this.owner = owner;
     this.nanoClock = nanoClock;
     this.nowNs = nanoClock.getAsLong();
     this.tickedNs = nowNs;
@@ -96,6 +100,7 @@ final class TransportAgent implements Runnable, CompletionHandler {
 
   @Override
   public void run() {
+    owner.take();
     long idleSinceNs = nanoClock.getAsLong();
     while (!stopping) {
       try {
@@ -116,6 +121,7 @@ final class TransportAgent implements Runnable, CompletionHandler {
     }
     runCommands();
     peers.stop();
+    owner.release();
   }
 
   /** After a failure that nobody foresaw: nothing of the device is touched any more. */

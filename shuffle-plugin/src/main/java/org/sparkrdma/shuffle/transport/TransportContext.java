@@ -19,6 +19,7 @@ import org.sparkrdma.memory.RegisteredPool;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.serve.BlockServer;
+import org.sparkrdma.shuffle.thread.Owner;
 import org.sparkrdma.shuffle.wire.ProofKey;
 import org.sparkrdma.verbs.CompletionQueue;
 import org.sparkrdma.verbs.ProtectionDomain;
@@ -31,6 +32,7 @@ import org.sparkrdma.verbs.ProtectionDomain;
  * @param sinks receive memory for READs
  * @param control buffers of control messages
  * @param agent runs something on the agent's thread, soon; from any thread
+ * @param owner the agent's thread
  * @param deviceRemoved to be run when the device is gone, more than once
  * @param nanoClock as {@link System#nanoTime}
  */
@@ -46,6 +48,7 @@ record TransportContext(
     Delivery delivery,
     ShuffleCounters counters,
     Consumer<Runnable> agent,
+    Owner owner,
     Runnable deviceRemoved,
     LongSupplier nanoClock) {
   /** With what proofs to an executor are made and checked. */

@@ -17,6 +17,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.lang.reflect.Field;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -28,6 +29,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -120,6 +122,33 @@ class BlockServerThreadTest {
     FutureCall call = new FutureCall(peer, request.slice(0, length), ByteBuffer.allocate(200));
     server.locate(call);
     return call.future;
+  }
+
+  @Test
+  void shouldThrowWhenAForeignThreadTouchesWhatItsThreadOwns() throws Exception {
+    try (BlockServer server = server(Duration.ofMinutes(1))) {
+      server.start();
+      ask(server, 9).join();
+      Leases leases = part(server, "leases", Leases.class);
+      RegisteredFiles files = part(server, "files", RegisteredFiles.class);
+      CopySlots slots = part(server, "slots", CopySlots.class);
+      assertClosed(() -> leases.expire(0));
+      assertClosed(() -> leases.peerGone(9));
+      assertClosed(() -> files.makeRoom(1));
+      assertClosed(slots::trim);
+    }
+  }
+
+  private static <T> T part(BlockServer server, String name, Class<T> type) throws Exception {
+    Field field = BlockServer.class.getDeclaredField(name);
+    field.setAccessible(true);
+    return type.cast(field.get(server));
+  }
+
+  private static void assertClosed(ThrowingCallable touch) {
+    assertThatThrownBy(touch)
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("owner=rdma-block-server");
   }
 
   @Test

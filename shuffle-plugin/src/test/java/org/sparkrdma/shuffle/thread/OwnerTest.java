@@ -1,0 +1,51 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.thread;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class OwnerTest {
+  private final Owner owner = new Owner();
+
+  private static void onAnotherThread(Runnable work) {
+    CompletableFuture.runAsync(work, command -> new Thread(command, "another").start()).join();
+  }
+
+  @Test
+  void shouldThrowWhenAForeignThreadComes() {
+    owner.take();
+    assertThat(owner.holds()).isTrue();
+    assertThatThrownBy(() -> onAnotherThread(owner::holds))
+        .isInstanceOf(CompletionException.class)
+        .cause()
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("owner=" + Thread.currentThread().getName())
+        .hasMessageContaining("thread=another");
+  }
+
+  @Test
+  void shouldLetAnybodyInBeforeAThreadOwnsAndAfter() {
+    onAnotherThread(owner::holds);
+    owner.take();
+    owner.release();
+    onAnotherThread(owner::holds);
+  }
+}

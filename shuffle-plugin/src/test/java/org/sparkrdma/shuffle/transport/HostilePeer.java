@@ -1,0 +1,181 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.wire.Hello;
+import org.sparkrdma.shuffle.wire.Locate;
+import org.sparkrdma.shuffle.wire.Located;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.CompletionChannel;
+import org.sparkrdma.verbs.CompletionQueue;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.HostMemory;
+import org.sparkrdma.verbs.MemoryRegion;
+import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.QueuePair;
+import org.sparkrdma.verbs.QueuePairSettings;
+import org.sparkrdma.verbs.Verbs;
+import org.sparkrdma.verbs.VerbsEngine;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.WorkCompletion;
+import org.sparkrdma.verbs.WorkRequest;
+import org.sparkrdma.verbs.WorkStatus;
+import org.sparkrdma.verbs.cm.Connection;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
+import org.sparkrdma.verbs.cm.ConnectionManager;
+import org.sparkrdma.verbs.cm.ConnectionParameters;
+import org.sparkrdma.verbs.spi.EngineSettings;
+
+/** An executor that was let in and then does what it likes; bare verbs, one connection. */
+final class HostilePeer implements AutoCloseable {
+  private static final long POLL_NS = 1_000_000;
+  private static final Duration PATIENCE = Duration.ofSeconds(10);
+  private static final int DEPTH = 64;
+  private static final int BUFFER_BYTES = 64 << 10;
+  private static final long ANSWER_ID = 1L << 32;
+
+  private final VerbsEngine engine;
+  private final Device device;
+  private final CompletionChannel channel;
+  private final CompletionQueue queue;
+  private final ProtectionDomain domain;
+  private final ConnectionManager manager;
+  private final HostMemory memory;
+  private final MemoryRegion region;
+  private final ByteBuffer outgoing;
+  private final ByteBuffer incoming;
+  private final WorkRequest work = new WorkRequest(1);
+  private final List<WorkStatus> failures = new ArrayList<>();
+  private Connection connection;
+  private QueuePair queuePair;
+  private int answers;
+  private int sentBytes;
+  private boolean disconnected;
+
+  HostilePeer() throws VerbsException {
+    engine = Verbs.choose("soft", EngineSettings.none()).engine();
+    device = engine.open(engine.devices().get(0).name());
+    channel = device.createCompletionChannel();
+    queue = device.createCompletionQueue(4 * DEPTH, channel);
+    domain = device.allocateProtectionDomain();
+    manager = device.createConnectionManager(channel);
+    memory = device.allocate(2L * BUFFER_BYTES);
+    region = domain.register(memory, 0, 2L * BUFFER_BYTES, Set.of(AccessFlag.LOCAL_WRITE));
+    outgoing = memory.slice(0, BUFFER_BYTES);
+    incoming = memory.slice(BUFFER_BYTES, BUFFER_BYTES);
+  }
+
+  /** Connects with a proof, as any executor of the application can. */
+  void connect(Endpoint server) throws VerbsException {
+    connection =
+        manager.resolve(new InetSocketAddress(server.host(), server.port()), null, PATIENCE);
+    assertThat(next().type()).isEqualTo(ConnectionEvent.Type.RESOLVED);
+    queuePair =
+        connection.createQueuePair(
+            domain, new QueuePairSettings(queue, queue, DEPTH, DEPTH, 1, 0, Set.of()));
+    byte[] proof =
+        Hello.of(0, server.incarnation(), 4711, 1, 1).encodeRequest(server.token().clone());
+    connection.connect(new ConnectionParameters(proof, 4, 6, 7, 17, PATIENCE));
+    assertThat(next().type()).isEqualTo(ConnectionEvent.Type.ESTABLISHED);
+  }
+
+  private ConnectionEvent next() {
+    ConnectionEvent event = manager.pollEvent();
+    while (event == null) {
+      channel.await(POLL_NS);
+      event = manager.pollEvent();
+    }
+    return event;
+  }
+
+  /** Sends bytes as they are, without waiting for anything. */
+  void send(byte[] message) {
+    outgoing.put(sentBytes, message);
+    send(message.length);
+  }
+
+  private void send(int lengthBytes) {
+    work.send(1).local(region, sentBytes, lengthBytes).signalled();
+    assertThat(queuePair.postSend(work)).isTrue();
+    // What was posted before may still be on its way out.
+    sentBytes = (sentBytes + lengthBytes) % (BUFFER_BYTES / 2);
+  }
+
+  /** Sends a LOCATE for one block without waiting for anything. */
+  void locate(BlockRange block) {
+    ByteBuffer target = outgoing.slice(sentBytes, BUFFER_BYTES / 2);
+    Locate.Encoder encoder = new Locate.Encoder().begin(target, 1);
+    encoder.block(block.shuffleId(), block.mapId(), block.startReduceId(), block.endReduceId(), 0);
+    send(encoder.finish());
+  }
+
+  /** Asks for a block and never gives the lease back; what the first piece of the answer says. */
+  Located.Kind hoard(BlockRange block) {
+    work.receive(ANSWER_ID).local(region, BUFFER_BYTES, BUFFER_BYTES);
+    assertThat(queuePair.postReceive(work)).isTrue();
+    locate(block);
+    int before = answers;
+    while (answers == before) {
+      assertThat(failures).isEmpty();
+      poll();
+    }
+    Located.Decoder answer = new Located.Decoder().begin(incoming);
+    assertThat(answer.nextPiece()).isTrue();
+    return answer.kind();
+  }
+
+  private void poll() {
+    if (queue.poll(DEPTH, this::onCompletion) == 0) {
+      channel.await(POLL_NS);
+    }
+    ConnectionEvent event = manager.pollEvent();
+    disconnected |= event != null && event.type() == ConnectionEvent.Type.DISCONNECTED;
+  }
+
+  private void onCompletion(WorkCompletion completion) {
+    if (!completion.succeeded()) {
+      failures.add(completion.status());
+    } else if (completion.requestId() == ANSWER_ID) {
+      answers++;
+      incoming.clear().limit((int) completion.byteLength());
+    }
+  }
+
+  /** Returns when the server has ended the connection. */
+  void awaitEnd() {
+    while (!disconnected) {
+      poll();
+    }
+  }
+
+  @Override
+  public void close() {
+    if (connection != null) {
+      connection.close();
+    }
+    region.close();
+    memory.close();
+    device.close();
+    engine.close();
+  }
+}

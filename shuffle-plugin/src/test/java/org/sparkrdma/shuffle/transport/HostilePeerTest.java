@@ -1,0 +1,179 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.serve.ServeSettings;
+import org.sparkrdma.shuffle.wire.Located;
+
+/** What a peer that was let in can do to a server: lose its own connection, and nothing else. */
+@Timeout(60)
+class HostilePeerTest {
+  private static final int MAPS = 32;
+  private static final int MESSAGE_BYTES = 16 << 10;
+
+  /** LOCATEs and a RELEASE that a peer of {@link TestExecutor} may have open. */
+  private static final int OPEN_REQUESTS = 5;
+
+  @TempDir private Path directory;
+  private final Random random = new Random(5);
+  private final List<TestExecutor> executors = new ArrayList<>();
+  private TestExecutor server;
+  private TestExecutor honest;
+  private HostilePeer hostile;
+
+  @BeforeEach
+  void openADeviceOfAHostilePeer() throws Exception {
+    hostile = new HostilePeer();
+  }
+
+  private void start(TestExecutor.Options options) throws Exception {
+    honest = executor(new TestExecutor.Options(1).requestTimeout(Duration.ofSeconds(2)));
+    server = executor(options);
+    for (int map = 0; map < MAPS; map++) {
+      server.outputs().write(map, random, 200_000, 1_000);
+    }
+    assertHonestPeerReads(0);
+    hostile.connect(server.endpoint());
+  }
+
+  private TestExecutor executor(TestExecutor.Options options) throws Exception {
+    Path own = Files.createDirectory(directory.resolve("executor-" + executors.size()));
+    TestExecutor executor = new TestExecutor(own, options);
+    executors.add(executor);
+    return executor;
+  }
+
+  @AfterEach
+  void closeAllWithoutLeaks() {
+    hostile.close();
+    executors.forEach(TestExecutor::close);
+  }
+
+  private static BlockRange block(long map) {
+    return new BlockRange(0, map, 0, 1);
+  }
+
+  /** By RDMA, on the connection that it has had from the start. */
+  private void assertHonestPeerReads(long map) throws Exception {
+    List<BlockRange> blocks = List.of(block(map));
+    CollectedBlocks collected = new CollectedBlocks(blocks);
+    honest.transport().fetch(server.endpoint(), blocks, null, collected);
+    assertThat(collected.await().bytes(0)).isEqualTo(server.outputs().expected(blocks.get(0)));
+    assertThat(honest.count(Counter.CONNECTIONS_ESTABLISHED)).isEqualTo(1);
+  }
+
+  private void assertOnlyItsOwnConnectionEnds() throws Exception {
+    hostile.awaitEnd();
+    assertHonestPeerReads(1);
+    assertThat(server.count(Counter.PROTOCOL_ERRORS)).isEqualTo(1);
+    assertThat(server.count(Counter.CONNECTIONS_CLOSED)).isEqualTo(1);
+  }
+
+  @Test
+  void shouldEndTheConnectionOfAPeerThatAsksMoreThanItMayAtOnce() throws Exception {
+    start(new TestExecutor.Options(2));
+    // It takes no answers, so that each request stays open.
+    for (int i = 0; i <= OPEN_REQUESTS; i++) {
+      hostile.locate(block(i));
+    }
+    assertOnlyItsOwnConnectionEnds();
+  }
+
+  @Test
+  void shouldEndTheConnectionOfAPeerWhoseMessageIsLongerThanTheBuffer() throws Exception {
+    start(new TestExecutor.Options(2));
+    hostile.send(new byte[MESSAGE_BYTES + 1]);
+    assertOnlyItsOwnConnectionEnds();
+  }
+
+  @Test
+  void shouldCountAMalformedLocateOnce() throws Exception {
+    start(new TestExecutor.Options(2));
+    byte[] withoutBlocks = new byte[16];
+    withoutBlocks[0] = 1;
+    hostile.send(withoutBlocks);
+    assertOnlyItsOwnConnectionEnds();
+  }
+
+  @Test
+  void shouldEndTheConnectionOfAPeerThatSendsNonsense() throws Exception {
+    start(new TestExecutor.Options(2));
+    byte[] nonsense = new byte[100];
+    random.nextBytes(nonsense);
+    hostile.send(nonsense);
+    assertOnlyItsOwnConnectionEnds();
+  }
+
+  @Test
+  void shouldTellAPeerThatKeepsAllItsLeasesThatThereIsNoRoom() throws Exception {
+    start(new TestExecutor.Options(2).peerLeases(8));
+    for (int i = 0; i < 8; i++) {
+      assertThat(hostile.hoard(block(0))).isEqualTo(Located.Kind.LOCATED);
+    }
+    assertThat(hostile.hoard(block(0))).isEqualTo(Located.Kind.BUSY);
+    assertThat(server.count(Counter.PEERS_LIMITED)).isEqualTo(1);
+    assertHonestPeerReads(0);
+  }
+
+  @Test
+  void shouldLeaveRoomForOthersWhenAPeerKeepsWindows() throws Exception {
+    start(new TestExecutor.Options(2).mode(ServeSettings.Mode.WINDOW).pinned(4L << 20, 1 << 20));
+    assertThat(hoardedMaps()).isBetween(1, MAPS - 1);
+    for (int map = 0; map < MAPS; map++) {
+      assertHonestPeerReads(map);
+    }
+  }
+
+  @Test
+  void shouldLeaveRoomForOthersWhenAPeerKeepsSlots() throws Exception {
+    start(new TestExecutor.Options(2).mode(ServeSettings.Mode.COPY));
+    assertThat(hoardedMaps()).isEqualTo(8);
+    for (int map = 0; map < MAPS; map++) {
+      assertHonestPeerReads(map);
+    }
+  }
+
+  /** How many of all blocks it is told the place of when it gives nothing back. */
+  private int hoardedMaps() {
+    int located = 0;
+    for (int map = 0; map < MAPS; map++) {
+      located += hostile.hoard(block(map)) == Located.Kind.LOCATED ? 1 : 0;
+    }
+    assertThat(server.count(Counter.PEERS_LIMITED)).isEqualTo(MAPS - located);
+    return located;
+  }
+
+  @Test
+  void shouldEndTheConnectionOfAPeerThatKeepsALeaseTooLong() throws Exception {
+    start(new TestExecutor.Options(2).lease(Duration.ofMillis(3_500)));
+    assertThat(hostile.hoard(block(3))).isEqualTo(Located.Kind.LOCATED);
+    hostile.awaitEnd();
+    assertThat(server.count(Counter.LEASES_EXPIRED)).isEqualTo(1);
+    assertHonestPeerReads(3);
+  }
+}
