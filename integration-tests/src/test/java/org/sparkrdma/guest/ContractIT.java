@@ -114,7 +114,7 @@ final class ContractIT {
   private String readableByAll(String classPath) throws IOException {
     Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxr-xr-x"));
     List<String> copied = new ArrayList<>();
-    for (String entry : classPath.split(":")) {
+    for (String entry : classPath.split(":", -1)) {
       Path from = Path.of(entry);
       Path to = directory.resolve(copied.size() + "-" + from.getFileName());
       try (Stream<Path> files = Files.walk(from)) {
