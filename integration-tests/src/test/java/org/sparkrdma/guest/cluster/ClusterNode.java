@@ -20,6 +20,8 @@ import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.apache.spark.SparkConf;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.sparkrdma.scenarios.StandaloneCluster;
 
 /**
@@ -28,6 +30,7 @@ import org.sparkrdma.scenarios.StandaloneCluster;
  * that the wire of RoCE can break alone.
  */
 public final class ClusterNode {
+  private static final Logger LOG = LoggerFactory.getLogger(ClusterNode.class);
   private static final String MASTER_HOST = "10.99.2.1";
   private static final int MASTER_PORT = 7077;
   private static final String MANAGER = "org.sparkrdma.shuffle.RdmaShuffleManager";
@@ -46,15 +49,16 @@ public final class ClusterNode {
 
   public static void main(String[] arguments) throws Exception {
     List<String> applications = List.of(arguments);
-    int exitCode = 1;
-    try {
-      new ClusterNode(applications.contains("authenticate")).run(applications);
-      exitCode = 0;
-    } catch (Exception e) {
-      e.printStackTrace();
-    }
     // Threads of Spark need not be waited for.
-    System.exit(exitCode);
+    Thread.setDefaultUncaughtExceptionHandler(
+        (thread, failure) -> {
+          LOG.error("failed", failure);
+          if (thread.getName().equals("main")) {
+            Runtime.getRuntime().halt(1);
+          }
+        });
+    new ClusterNode(applications.contains("authenticate")).run(applications);
+    System.exit(0);
   }
 
   private void run(List<String> applications) throws Exception {
