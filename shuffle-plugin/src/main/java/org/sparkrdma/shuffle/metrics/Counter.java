@@ -53,7 +53,7 @@ public enum Counter {
   WINDOWS_EVICTED("serve.windows.evicted"),
   /** Leases that ran out before they were given back. */
   LEASES_EXPIRED("serve.leases.expired"),
-  /** LOCATE messages answered in part or not, since their peer holds its share already. */
+  /** LOCATE messages of peers that held their share already, and so were refused something. */
   PEERS_LIMITED("serve.limited"),
   /** Messages of peers that broke the protocol. */
   PROTOCOL_ERRORS("protocol.errors");
