@@ -63,6 +63,12 @@ final class BandwidthIT {
     Files.writeString(
         Path.of(System.getProperty("it.guest.directory"), "performance-" + transport + ".json"),
         figures.json(transport));
+    GuestReport.add(
+        transport,
+        entry ->
+            entry
+                .put("bandwidthRatio", figures.ratio(ReadPairs.BANDWIDTH))
+                .put("latencyRatio", figures.ratio(ReadPairs.LATENCY)));
   }
 
   private Path compile() throws IOException, InterruptedException {

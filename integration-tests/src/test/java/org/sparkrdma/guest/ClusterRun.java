@@ -20,6 +20,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -54,9 +55,7 @@ final class ClusterRun {
   static ClusterRun named(String name) throws IOException {
     Path home = Path.of(Build.property("it.spark.home"));
     Path share = Path.of(Build.property("it.guest.directory"), name);
-    if (Files.exists(share)) {
-      throw new IllegalStateException("used already: directory=" + share);
-    }
+    delete(share);
     Files.createDirectories(share);
     return new ClusterRun(
         share,
@@ -67,6 +66,15 @@ final class ClusterRun {
             .env("SPARK_HOME", home.toString())
             .env("SPARK_SCALA_VERSION", "2.13")
             .env("JAVA_HOME", Build.property("it.jdk22.home")));
+  }
+
+  /** What an earlier build left. */
+  private static void delete(Path directory) throws IOException {
+    if (Files.exists(directory)) {
+      try (Stream<Path> files = Files.walk(directory)) {
+        files.sorted(Comparator.reverseOrder()).forEach(file -> file.toFile().delete());
+      }
+    }
   }
 
   /** One more option of {@code ./guest run}. */
