@@ -150,7 +150,7 @@ public final class ClusterNode {
             prefix + "mode",
             "required",
             prefix + "request.timeout",
-            "4s");
+            "10s");
     return switch (name) {
       case "vanilla" -> Map.of("spark.shuffle.manager", "sort");
       case "iwarp" -> with(ours, prefix + "device", "siw0");
