@@ -129,11 +129,13 @@ public final class ClusterNode {
             .set("spark.executor.extraJavaOptions", JVM)
             .set("spark.cores.max", "2")
             .set("spark.task.maxFailures", "8")
-            // So that Spark, too, notices within seconds that a node is gone.
-            .set("spark.executor.heartbeatInterval", "2s")
-            .set("spark.network.timeout", "15s")
-            .set("spark.network.timeoutInterval", "5s")
             .set("spark.jars", System.getProperty("guest.jars"));
+    if (authenticate) {
+      // A node is killed there: Spark, too, is to notice within seconds.
+      conf.set("spark.executor.heartbeatInterval", "2s")
+          .set("spark.network.timeout", "15s")
+          .set("spark.network.timeoutInterval", "5s");
+    }
     shuffle(name).forEach(conf::set);
     return conf;
   }
@@ -146,9 +148,6 @@ public final class ClusterNode {
             MANAGER,
             prefix + "engine",
             "ibverbs",
-            // A silent way back to TCP must not pass for RDMA.
-            prefix + "mode",
-            "required",
             prefix + "request.timeout",
             "10s");
     return switch (name) {
@@ -164,9 +163,10 @@ public final class ClusterNode {
   }
 
   private SparkConf security(SparkConf conf) {
-    conf.set("spark.worker.timeout", "15");
     return authenticate
-        ? conf.set("spark.authenticate", "true").set("spark.authenticate.secret", "guest-secret")
+        ? conf.set("spark.worker.timeout", "15")
+            .set("spark.authenticate", "true")
+            .set("spark.authenticate.secret", "guest-secret")
         : conf;
   }
 }
