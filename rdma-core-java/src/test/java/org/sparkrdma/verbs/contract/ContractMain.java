@@ -19,6 +19,7 @@ import java.io.PrintStream;
 import java.util.Locale;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.platform.engine.TestExecutionResult;
+import org.junit.platform.launcher.EngineFilter;
 import org.junit.platform.launcher.LauncherDiscoveryRequest;
 import org.junit.platform.launcher.TestExecutionListener;
 import org.junit.platform.launcher.TestIdentifier;
@@ -43,7 +44,9 @@ public final class ContractMain implements TestExecutionListener {
   /** Arguments: test classes; with /Nested behind only that part, with /Nested#test only that. */
   public static void main(String[] classes) {
     var main = new ContractMain();
-    var request = LauncherDiscoveryRequestBuilder.request();
+    var request =
+        LauncherDiscoveryRequestBuilder.request()
+            .filters(EngineFilter.includeEngines("junit-jupiter"));
     for (String name : classes) {
       request.selectors(selectUniqueId(id(name)));
     }
