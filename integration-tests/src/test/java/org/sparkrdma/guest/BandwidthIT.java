@@ -61,7 +61,7 @@ final class BandwidthIT {
     assertThat(figures.rounds()).as(result.output()).isEqualTo(ROUNDS);
     System.out.printf("%s: C, Java, ratio; medians with quartiles%n%s", transport, figures.table());
     Files.writeString(
-        Path.of(System.getProperty("it.guest.directory"), "performance-" + transport + ".json"),
+        Path.of(Build.property("it.guest.directory"), "performance-" + transport + ".json"),
         figures.json(transport));
     GuestReport.add(
         transport,
@@ -93,18 +93,18 @@ final class BandwidthIT {
   private static String javaCommand() throws IOException {
     String logging =
         Stream.of(
-                Files.readString(Path.of(System.getProperty("it.test.classpath")))
+                Files.readString(Path.of(Build.property("it.test.classpath")))
                     .split(File.pathSeparator, -1))
             .filter(jar -> jar.contains("slf4j-api"))
             .collect(Collectors.joining(File.pathSeparator));
     return String.join(
         " ",
-        System.getProperty("it.jdk22.home") + "/bin/java",
+        Build.property("it.jdk22.home") + "/bin/java",
         "-XX:+UseSerialGC -Xms256m -Xmx256m --enable-native-access=ALL-UNNAMED -cp",
         String.join(
             File.pathSeparator,
-            System.getProperty("it.plugin.jar"),
-            System.getProperty("it.jobs.jar"),
+            Build.property("it.plugin.jar"),
+            Build.property("it.jobs.jar"),
             logging));
   }
 }

@@ -287,7 +287,7 @@ final class GuestToolIT {
     Path errors = Files.createTempFile("guest", ".err");
     try {
       ProcessBuilder builder = new ProcessBuilder("bash", "-c", line);
-      builder.environment().put("TOOL", System.getProperty("it.guest.tool"));
+      builder.environment().put("TOOL", Build.property("it.guest.tool"));
       Process bash = builder.redirectError(errors.toFile()).start();
       String out = new String(bash.getInputStream().readAllBytes(), UTF_8);
       return new NodeResult(bash.waitFor(), out, Files.readString(errors));

@@ -16,9 +16,7 @@ package org.sparkrdma.guest.cluster;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
-import java.util.stream.Stream;
 import org.apache.spark.SparkConf;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -111,7 +109,6 @@ public final class ClusterNode {
               "executor-killed", "exec 2 pkill -9 -f [C]oarseGrainedExecutor");
           application.blocksWithLossDuring("node-killed", "kill 2");
         }
-        case "little-memory" -> application.tera("tera");
         default -> throw new IllegalArgumentException("no such application: name=" + name);
       }
     }
@@ -136,30 +133,19 @@ public final class ClusterNode {
           .set("spark.network.timeout", "15s")
           .set("spark.network.timeoutInterval", "5s");
     }
-    shuffle(name).forEach(conf::set);
+    setShuffle(conf, name);
     return conf;
   }
 
-  private static Map<String, String> shuffle(String name) {
-    String prefix = "spark.shuffle.rdma.";
-    Map<String, String> ours =
-        Map.of(
-            "spark.shuffle.manager",
-            MANAGER,
-            prefix + "engine",
-            "ibverbs",
-            prefix + "request.timeout",
-            "10s");
-    return switch (name) {
-      case "vanilla" -> Map.of("spark.shuffle.manager", "sort");
-      case "iwarp" -> with(ours, prefix + "device", "siw0");
-      default -> with(ours, prefix + "device", "rxe0");
-    };
-  }
-
-  private static Map<String, String> with(Map<String, String> some, String key, String value) {
-    return Stream.concat(some.entrySet().stream(), Stream.of(Map.entry(key, value)))
-        .collect(java.util.stream.Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
+  private static void setShuffle(SparkConf conf, String name) {
+    if (name.equals("vanilla")) {
+      conf.set("spark.shuffle.manager", "sort");
+      return;
+    }
+    conf.set("spark.shuffle.manager", MANAGER)
+        .set("spark.shuffle.rdma.engine", "ibverbs")
+        .set("spark.shuffle.rdma.request.timeout", "10s")
+        .set("spark.shuffle.rdma.device", name.equals("iwarp") ? "siw0" : "rxe0");
   }
 
   private SparkConf security(SparkConf conf) {

@@ -29,7 +29,6 @@ import org.sparkrdma.shuffle.thread.Owner;
 import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.ProtectionDomain;
-import org.sparkrdma.verbs.device.Capability;
 
 /**
  * Answers the LOCATEs of all peers.
@@ -93,7 +92,7 @@ public final class BlockServer implements AutoCloseable {
     this.files =
         new RegisteredFiles(
             settings.windowBytes(), maxWindows, domain, budget, counters, owner, nanoClock);
-    if (settings.mode() != ServeSettings.Mode.COPY && device.info().can(Capability.FILE_REGIONS)) {
+    if (settings.registersFiles(device)) {
       files.leaveAlone(FileProbe.refusing(domain, outputs.directories()));
     }
     this.slots =

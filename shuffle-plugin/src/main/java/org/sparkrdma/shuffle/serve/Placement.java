@@ -17,7 +17,6 @@ import java.io.IOException;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.verbs.Device;
-import org.sparkrdma.verbs.device.Capability;
 
 /**
  * Finds a place that a peer may READ for a stretch of a file: a registered window, else a copy in a
@@ -53,8 +52,7 @@ final class Placement {
       ShuffleCounters counters) {
     this.files = files;
     this.slots = slots;
-    this.fromWindows =
-        settings.mode() != ServeSettings.Mode.COPY && device.info().can(Capability.FILE_REGIONS);
+    this.fromWindows = settings.registersFiles(device);
     this.windowBytes = settings.windowBytes();
     this.counters = counters;
   }

@@ -14,6 +14,8 @@
 package org.sparkrdma.shuffle.serve;
 
 import java.time.Duration;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.device.Capability;
 
 /**
  * How blocks are served.
@@ -45,5 +47,10 @@ public record ServeSettings(
     WINDOW,
     /** Copies only. */
     COPY
+  }
+
+  /** Whether map-output files are registered on this device at all. */
+  boolean registersFiles(Device device) {
+    return mode != Mode.COPY && device.info().can(Capability.FILE_REGIONS);
   }
 }

@@ -15,9 +15,7 @@ package org.sparkrdma.shuffle.wire;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.security.GeneralSecurityException;
 import javax.crypto.Mac;
-import javax.crypto.spec.SecretKeySpec;
 
 /**
  * The proof in the private data of a connection request, and of its answer.
@@ -197,15 +195,10 @@ public final class Hello {
   }
 
   private static byte[] proof(char role, byte[] data, byte[] key) {
-    try {
-      Mac mac = Mac.getInstance("HmacSHA256");
-      mac.init(new SecretKeySpec(key, "HmacSHA256"));
-      mac.update((byte) role);
-      mac.update(data, 0, PROOF_AT);
-      return mac.doFinal();
-    } catch (GeneralSecurityException e) {
-      throw new IllegalStateException("every JDK has HmacSHA256", e);
-    }
+    Mac mac = Hmac.withKey(key);
+    mac.update((byte) role);
+    mac.update(data, 0, PROOF_AT);
+    return mac.doFinal();
   }
 
   /** The private data of a refusal. */

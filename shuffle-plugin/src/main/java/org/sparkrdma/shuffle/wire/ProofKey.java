@@ -13,18 +13,12 @@
  */
 package org.sparkrdma.shuffle.wire;
 
-import java.security.GeneralSecurityException;
-import javax.crypto.Mac;
-import javax.crypto.spec.SecretKeySpec;
-
 /**
  * The key that proofs to an executor are made with: its token, which the driver's directory tells,
  * bound to the application's secret where there is one ({@code spark.authenticate}). Then neither
  * alone is enough. Stateless.
  */
 public final class ProofKey {
-  private static final String ALGORITHM = "HmacSHA256";
-
   private ProofKey() {}
 
   /**
@@ -34,15 +28,6 @@ public final class ProofKey {
    *     key
    */
   public static byte[] of(byte[] token, byte[] secret) {
-    if (secret.length == 0) {
-      return token.clone();
-    }
-    try {
-      Mac mac = Mac.getInstance(ALGORITHM);
-      mac.init(new SecretKeySpec(secret, ALGORITHM));
-      return mac.doFinal(token);
-    } catch (GeneralSecurityException e) {
-      throw new IllegalStateException("every JDK has HmacSHA256", e);
-    }
+    return secret.length == 0 ? token.clone() : Hmac.withKey(secret).doFinal(token);
   }
 }
