@@ -3,7 +3,9 @@
 #
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 
-readonly source_package=linux-source-6.12
+# Of the kernel, as Debian's packages name it.
+readonly series=${SPARKRDMA_GUEST_LINUX:-6.12}
+readonly source_package=linux-source-$series
 readonly build_tools=(apt-get apt-cache dpkg gcc make flex bison bc xz tar flock nice)
 readonly build_space_mib=3000
 kernel_cache=${SPARKRDMA_GUEST_CACHE:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/sparkrdma-guest}
@@ -16,6 +18,8 @@ Usage: ./guest build
 Builds the guest's kernel from Debian's package linux-source-6.12 (apt-get download, no root), unless
 the one for this version and configuration is cached already, and prints its path. Takes four minutes on
 two cores and 3 GB of disk meanwhile; 8 MB stay. Builds at the same time wait for each other.
+
+SPARKRDMA_GUEST_LINUX=6.1 takes linux-source-6.1 instead, here and in ./guest run.
 
 The cache is SPARKRDMA_GUEST_CACHE, else sparkrdma-guest in XDG_CACHE_HOME, else in ~/.cache.
 HELP
@@ -39,7 +43,7 @@ fragment_hash() {
 # Prints the newest cached kernel with today's fragment; fails when there is none.
 cached_kernel() {
   local newest
-  newest=$(find "$kernel_cache" -maxdepth 1 -name "linux-*-$(fragment_hash)" -type f 2>/dev/null \
+  newest=$(find "$kernel_cache" -maxdepth 1 -name "linux-$series.*-$(fragment_hash)" -type f 2>/dev/null \
     | sort -V | tail -n 1)
   [[ -n $newest ]] && echo "$newest"
 }

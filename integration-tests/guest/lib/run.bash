@@ -3,7 +3,7 @@
 #
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 
-readonly run_tools=(unshare setpriv setsid mkfifo getent stty ip tc ethtool rdma tcpdump)
+readonly run_tools=(unshare setpriv setsid mkfifo getent stty ip tc ethtool rdma tcpdump perl)
 readonly timed_out=124
 
 # Where runs keep their state: one directory each. No blanks in it, as kernels are told of it.
@@ -12,6 +12,9 @@ readonly state_root
 
 # What a JVM in the guest needs of the host: each page that it touches is a mapping there.
 readonly max_map_count=8000000 least_map_count=1000000
+
+# What may be under way on a wire: more than the READs of a connection bring at once.
+readonly wire_bytes=$((32 << 20))
 
 run_usage() {
   cat <<'HELP'
@@ -193,6 +196,9 @@ run_nodes() {
   setpriv --pdeathsig KILL unshare "${namespaces[@]}" --fork --kill-child=KILL \
     bash "${tool:?}/supervisor" "$state" "$kernel" "${channels[@]}" 3>&2 2>/dev/null </dev/null &
   supervisor=$!
+  if ((nodes == 2)); then
+    widen_wires &
+  fi
   local channel
   for channel in "${channels[@]}"; do
     exec {channel}>&-
@@ -205,6 +211,17 @@ run_nodes() {
   fi
   say "time limit of $limit s reached: killed"
   exit "$timed_out"
+}
+
+# Once both kernels have opened their wires; their commands wait for it.
+widen_wires() {
+  until [[ -e $state/control/ready1 && -e $state/control/ready2 ]]; do
+    [[ ! -e $state/control/done1 && ! -e $state/control/done2 && -d $state/control ]] || return 0
+    sleep 0.05
+  done
+  perl "${tool:?}/lib/widen.pl" "$wire_bytes" "uml_dir=$state/" 2>/dev/null \
+    || say "the wires hold few packets: the kernels' sockets could not be enlarged"
+  : >"$state/control/wired"
 }
 
 # One run of a name at a time; a directory whose owner has died is free.
@@ -234,6 +251,10 @@ make_state() {
     echo "wires=(${wires[*]})"
   } >"$state/settings"
   echo "$netem" >"$state/netem"
+  if grep -qsw amx_tile /proc/cpuinfo; then
+    need gcc
+    gcc -shared -fPIC -O1 -o "$state/xstate.so" "${tool:?}/lib/xstate.c"
+  fi
 }
 
 # A pipe for what a node prints; its reader names the node when there are two.

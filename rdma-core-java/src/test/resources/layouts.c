@@ -26,6 +26,22 @@ int main(void) {
   FIELD(T, N, ops.post_send, "OPS_POST_SEND");
   FIELD(T, N, ops.post_recv, "OPS_POST_RECV");
   FIELD(T, N, async_fd, "ASYNC_FD");
+  FIELD(T, N, abi_compat, "ABI_COMPAT");
+#undef T
+#undef N
+#define T struct verbs_context
+#define N "VerbsContext"
+  SIZE(T, N);
+  FIELD(T, N, query_device_ex, "QUERY_DEVICE_EX");
+  FIELD(T, N, sz, "SZ");
+  FIELD(T, N, context, "CONTEXT");
+#undef T
+#undef N
+#define T struct ibv_device_attr_ex
+#define N "IbvDeviceAttrEx"
+  SIZE(T, N);
+  FIELD(T, N, odp_caps.general_caps, "ODP_CAPS_GENERAL");
+  FIELD(T, N, odp_caps.per_transport_caps.rc_odp_caps, "ODP_CAPS_RC");
 #undef T
 #undef N
 #define T struct ibv_device_attr

@@ -17,7 +17,8 @@ import java.nio.file.Path;
 
 /** One of the cluster's processes and the file its log goes to. Safe for any thread. */
 record ClusterProcess(Process process, Path log) {
+  /** Asks the system: the Process learns of its end from a thread of Java's, a little later. */
   boolean isAlive() {
-    return process.isAlive();
+    return process.toHandle().isAlive();
   }
 }

@@ -63,4 +63,17 @@ public record ClusterSettings(
         newMasterUiPort,
         startTimeout);
   }
+
+  /** The same with so many Workers. */
+  public ClusterSettings withWorkers(int newWorkers) {
+    return new ClusterSettings(
+        sparkHome,
+        runDirectory,
+        newWorkers,
+        coresPerWorker,
+        memoryMbPerWorker,
+        masterPort,
+        masterUiPort,
+        startTimeout);
+  }
 }

@@ -15,7 +15,6 @@ package org.sparkrdma.quickstart;
 
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -23,12 +22,14 @@ import java.util.concurrent.Callable;
 import org.sparkrdma.benchmarks.tera.GeneratedInput;
 import org.sparkrdma.cluster.ClusterException;
 import org.sparkrdma.launch.ClusterCommand;
+import org.sparkrdma.launch.ClusterOptions;
 import org.sparkrdma.launch.DataSize;
 import org.sparkrdma.launch.Installation;
 import org.sparkrdma.launch.LaunchException;
 import org.sparkrdma.launch.ProgressLog;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
@@ -37,20 +38,13 @@ import picocli.CommandLine.Option;
  */
 @Command(name = "quickstart")
 public final class Quickstart implements Callable<Integer> {
+  @Mixin private ClusterOptions options;
+
   @Option(names = "--size", defaultValue = "1g", converter = DataSize.Converter.class)
   private DataSize size;
 
   @Option(names = "--modes", split = ",", defaultValue = "vanilla,rdma,fallback")
   private List<ShuffleMode> modes;
-
-  @Option(names = "--report")
-  private Path reportFile;
-
-  @Option(names = "--work-dir", required = true)
-  private Path workDirectory;
-
-  @Option(names = "--keep")
-  private boolean keep;
 
   @Option(names = "--kill-executor")
   private boolean killExecutor;
@@ -60,12 +54,6 @@ public final class Quickstart implements Callable<Integer> {
 
   @Option(names = "--ui-port", defaultValue = "0")
   private int uiPort;
-
-  @Option(names = "--project", hidden = true, required = true)
-  private Path project;
-
-  @Option(names = "--terminal", hidden = true)
-  private boolean terminal;
 
   private Quickstart() {}
 
@@ -79,15 +67,16 @@ public final class Quickstart implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException, InterruptedException {
-    ProgressLog progress = new ProgressLog(System.out, terminal, System::nanoTime);
-    if (reportFile != null) {
+    ProgressLog progress = options.progress();
+    if (options.reportFile() != null) {
       // A report that is there at the end is of this run.
-      Files.deleteIfExists(reportFile);
+      Files.deleteIfExists(options.reportFile());
     }
-    Installation installation = new Installation(project);
-    return new ClusterCommand("quickstart", installation, workDirectory, keep, progress)
+    Installation installation = options.installation();
+    return options
+        .command("quickstart", installation, progress)
         .run(
-            DiskNeed.of(size, modes.size(), keep),
+            DiskNeed.of(size, modes.size(), options.keep()),
             settings -> settings.withPorts(port, uiPort),
             (cluster, directory) ->
                 runAll(
@@ -102,13 +91,13 @@ public final class Quickstart implements Callable<Integer> {
     List<RunReport> done = new ArrayList<>();
     for (ShuffleMode mode : modes) {
       done.add(RunReport.of(mode, runs.sort(mode), killExecutor));
-      if (!keep) {
+      if (!options.keep()) {
         runs.deleteOutput(mode);
       }
     }
     Report report = new Report(done);
-    if (reportFile != null) {
-      report.write(reportFile);
+    if (options.reportFile() != null) {
+      report.write(options.reportFile());
     }
     System.out.println();
     System.out.println(SummaryTable.of(report));

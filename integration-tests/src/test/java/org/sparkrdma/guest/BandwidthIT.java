@@ -16,13 +16,10 @@ package org.sparkrdma.guest;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -52,7 +49,8 @@ final class BandwidthIT {
             .with("--transport", transport)
             .bash(
                 ("exec 3< <(" + program + " serve $GUEST_ADDRESS); read -r listening <&3; ")
-                    + javaCommand()
+                    // All tiers of the compiler, which the contract suite leaves out.
+                    + GuestJava.command("-Xms256m -Xmx256m")
                     + (" " + ReadPairs.class.getName() + " " + program)
                     + (" $GUEST_ADDRESS " + ROUNDS));
 
@@ -85,26 +83,5 @@ final class BandwidthIT {
     String said = new String(compiler.getInputStream().readAllBytes(), UTF_8);
     assertThat(compiler.waitFor()).as(said).isZero();
     return program;
-  }
-
-  /**
-   * The packaged plug-in; and the compiler that the contract suite leaves out, on all its tiers.
-   */
-  private static String javaCommand() throws IOException {
-    String logging =
-        Stream.of(
-                Files.readString(Path.of(Build.property("it.test.classpath")))
-                    .split(File.pathSeparator, -1))
-            .filter(jar -> jar.contains("slf4j-api"))
-            .collect(Collectors.joining(File.pathSeparator));
-    return String.join(
-        " ",
-        Build.property("it.jdk22.home") + "/bin/java",
-        "-XX:+UseSerialGC -Xms256m -Xmx256m --enable-native-access=ALL-UNNAMED -cp",
-        String.join(
-            File.pathSeparator,
-            Build.property("it.plugin.jar"),
-            Build.property("it.jobs.jar"),
-            logging));
   }
 }

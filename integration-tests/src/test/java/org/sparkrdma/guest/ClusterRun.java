@@ -25,6 +25,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.sparkrdma.guest.cluster.ClusterNode;
 import org.sparkrdma.guest.cluster.HostControl;
@@ -37,9 +39,18 @@ import org.sparkrdma.guest.cluster.StepResult;
 final class ClusterRun {
   private static final Duration LIMIT = Duration.ofMinutes(8);
   private static final long POLL_MS = 50;
+  private static final Pattern SILENCE = Pattern.compile("silentMs=([0-9]+)");
+
+  /** Runs what follows in a control group with the limit, and leaves what became of it. */
+  private static final String LIMITED =
+      "group=/sys/fs/cgroup/limited; mkdir $group && echo $0 >$group/memory.max"
+          + " && (echo $BASHPID >$group/cgroup.procs && exec \"$@\"); code=$?;"
+          + " { cat $group/memory.events; echo peak $(cat $group/memory.peak); }"
+          + " >$GUEST_SHARE/memory.events; exit $code";
 
   private final Path share;
   private Guest guest;
+  private long limitBytes;
   private int done;
 
   private ClusterRun(Path share, Guest guest) {
@@ -83,6 +94,12 @@ final class ClusterRun {
     return this;
   }
 
+  /** Lets Worker and executor of node 2 have no more memory than that. */
+  ClusterRun limitedTo(long bytes) {
+    limitBytes = bytes;
+    return this;
+  }
+
   /** The steps' results by application and step, as {@code rocev2/tera}. */
   Map<String, StepResult> run(String... applications) throws IOException, InterruptedException {
     try (RunningGuest running = guest.start(command(applications))) {
@@ -98,6 +115,38 @@ final class ClusterRun {
     return results();
   }
 
+  /**
+   * The longest that an executor on node 1 was without a word of a peer when it lost or gave up the
+   * connection, as its log says.
+   */
+  Duration longestSilence() throws IOException {
+    Matcher silence = SILENCE.matcher(executorLogs(1));
+    long longestMs = -1;
+    while (silence.find()) {
+      longestMs = Math.max(longestMs, Long.parseLong(silence.group(1)));
+    }
+    if (longestMs < 0) {
+      throw new IllegalStateException("no connection was lost: logs=" + share.resolve("work1"));
+    }
+    return Duration.ofMillis(longestMs);
+  }
+
+  /** What the executor's logs on a node say, of the applications together. */
+  String executorLogs(int node) throws IOException {
+    StringBuilder logs = new StringBuilder();
+    try (Stream<Path> files = Files.walk(share.resolve("work" + node))) {
+      for (Path log : files.filter(file -> file.endsWith("stderr")).toList()) {
+        logs.append(Files.readString(log));
+      }
+    }
+    return logs.toString();
+  }
+
+  /** What an application, or the node, has left under this name. */
+  String left(String file) throws IOException {
+    return Files.readString(share.resolve(file));
+  }
+
   private String[] command(String... applications) throws IOException {
     Path home = Path.of(Build.property("it.spark.home"));
     Path jobJars = Path.of(Build.property("it.benchmarks.jobs"));
@@ -111,10 +160,17 @@ final class ClusterRun {
       jars.map(Path::toString).sorted().forEach(shipped::add);
     }
     List<String> command = new ArrayList<>();
+    if (limitBytes > 0) {
+      String onNodeTwo = "((GUEST_NODE == 1)) && exec \"$@\"; " + LIMITED;
+      command.addAll(List.of("bash", "-c", onNodeTwo, Long.toString(limitBytes)));
+    }
     command.add(Build.property("it.jdk22.home") + "/bin/java");
     command.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx700m"));
     command.addAll(List.of(Build.property("it.jvm.options").split(" ")));
     command.add("-Dguest.jars=" + String.join(",", shipped));
+    if (List.of(applications).stream().anyMatch(name -> name.endsWith("ipv6"))) {
+      command.add("-Djava.net.preferIPv6Addresses=true");
+    }
     command.add("-cp");
     command.add(home.resolve("jars") + "/*:" + String.join(":", ours) + ":" + jobJars + "/*");
     command.add(ClusterNode.class.getName());

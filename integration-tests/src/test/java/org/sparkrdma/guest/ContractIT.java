@@ -16,7 +16,6 @@ package org.sparkrdma.guest;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -34,16 +33,14 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** The verbs contract over the ibverbs engine of the plug-in's jar, on the guest's devices. */
 @Timeout(420)
 final class ContractIT {
-  private static final String MAIN = "org.sparkrdma.verbs.contract.ContractMain";
   private static final String ENGINE = "org.sparkrdma.verbs.ibverbs.";
-  private static final String SUMMARY = "contract: ";
 
   @TempDir private Path directory;
 
   @ParameterizedTest
   @CsvSource({"rocev2, IbverbsVerbsContractOnRoceV2", "iwarp, IbverbsVerbsContractOnIwarp"})
   void shouldKeepTheContract(String transport, String tests) throws Exception {
-    JsonNode summary = run(guest(transport), tests, classPath());
+    JsonNode summary = run(guest(transport), tests, GuestTests.classPath());
     int passed = summary.path("passed").asInt();
     GuestReport.add(
         transport,
@@ -58,7 +55,8 @@ final class ContractIT {
 
   @Test
   void shouldTellTwoDevicesApart() throws Exception {
-    assertThat(run(guest("both"), "TwoDevices", classPath()).path("passed").asInt()).isPositive();
+    assertThat(run(guest("both"), "TwoDevices", GuestTests.classPath()).path("passed").asInt())
+        .isPositive();
   }
 
   @Test
@@ -67,47 +65,17 @@ final class ContractIT {
         run(
             guest("rocev2").with("--user", "nobody").with("--ulimit-memlock", "8192"),
             "MemlockOnRoceV2",
-            readableByAll(classPath()));
+            readableByAll(GuestTests.classPath()));
     assertThat(summary.path("passed").asInt()).isPositive();
-  }
-
-  private static Guest guest(String transport) {
-    return Guest.nodes(1)
-        .memory("4G")
-        .timeout(Duration.ofMinutes(6))
-        .with("--transport", transport);
   }
 
   private static JsonNode run(Guest guest, String tests, String classPath)
       throws IOException, InterruptedException {
-    GuestResult result =
-        guest.run(
-            Build.property("it.jdk22.home") + "/bin/java",
-            "-XX:+UseSerialGC",
-            "-XX:TieredStopAtLevel=1",
-            "-Xmx512m",
-            "--enable-native-access=ALL-UNNAMED",
-            "-cp",
-            classPath,
-            MAIN,
-            ENGINE + tests);
-    assertThat(result.exitCode()).as(result.output()).isZero();
-    String line =
-        result.node(1).lines().stream()
-            .filter(one -> one.startsWith(SUMMARY))
-            .findFirst()
-            .orElseThrow();
-    return new ObjectMapper().readTree(line.substring(SUMMARY.length()));
+    return GuestTests.run(guest, classPath, List.of(), ENGINE + tests);
   }
 
-  private static String classPath() throws IOException {
-    Path verbs = Path.of(Build.property("it.verbs.directory"));
-    return String.join(
-        ":",
-        Build.property("it.plugin.jar"),
-        verbs.resolve("java22-test-classes").toString(),
-        verbs.resolve("test-classes").toString(),
-        Files.readString(verbs.resolve("test.classpath")).strip());
+  private static Guest guest(String transport) {
+    return GuestTests.guest(transport, Duration.ofMinutes(6));
   }
 
   /** A copy for a user who may not look into the builder's home. */

@@ -17,9 +17,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.BufferedReader;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.guest.cluster.StepResult;
 
 /**
@@ -28,6 +31,8 @@ import org.sparkrdma.guest.cluster.StepResult;
  */
 @Timeout(600)
 final class SparkOnTwoKernelsIT {
+  private static final Duration DEAD_NODE_NOTICED = Duration.ofSeconds(5);
+
   @Test
   void shouldShuffleByReadOverBothTransportsAndSurviveTheirTroubles() throws Exception {
     Path capture = Path.of(Build.property("it.guest.directory"), "transports.pcap");
@@ -41,11 +46,14 @@ final class SparkOnTwoKernelsIT {
         new String[] {"rocev2/tera", "rocev2/blocks", "iwarp/tera", "iwarp/blocks"}) {
       assertAllByRead(steps.get(step));
     }
-    for (String step : new String[] {"rocev2/loss", "rocev2/reordering", "rocev2/delay"}) {
-      assertThat(steps.get(step).rdmaBytes()).as(step).isPositive();
+    for (String transport : new String[] {"rocev2", "iwarp"}) {
+      for (String trouble : new String[] {"loss", "reordering", "delay"}) {
+        StepResult step = steps.get(transport + "/" + trouble);
+        assertThat(step.rdmaBytes()).as("%s", step).isPositive();
+      }
+      assertThat(steps.get(transport + "/link-cut").seconds()).as("link-cut").isGreaterThan(10);
+      assertThat(steps).containsKey(transport + "/card-deleted");
     }
-    assertThat(steps.get("rocev2/link-cut").seconds()).as("link-cut").isGreaterThan(10);
-    assertThat(steps).containsKey("rocev2/card-deleted");
     assertThat(rocePacketBytes(capture)).isGreaterThan(steps.get("rocev2/tera").rdmaBytes());
     for (String transport : new String[] {"rocev2", "iwarp"}) {
       GuestReport.add(
@@ -59,13 +67,20 @@ final class SparkOnTwoKernelsIT {
     assertThat(steps.get("rocev2/card-unplugged").tcpBytes()).as("card-unplugged").isPositive();
   }
 
-  @Test
-  void shouldAnswerRightWhenAnExecutorAndThenAKernelIsKilledUnderAuthentication() throws Exception {
-    Map<String, StepResult> steps = ClusterRun.named("authenticate").run("vanilla", "authenticate");
+  @ParameterizedTest
+  @ValueSource(strings = {"rocev2", "iwarp"})
+  void shouldAnswerRightWhenAnExecutorAndThenAKernelIsKilledUnderAuthentication(String transport)
+      throws Exception {
+    String application = transport + "-authenticated";
+    ClusterRun cluster = ClusterRun.named(application);
+    Map<String, StepResult> steps = cluster.run("vanilla", application);
 
     assertThat(steps.values()).allMatch(StepResult::right);
-    assertAllByRead(steps.get("authenticate/tera"));
-    assertThat(steps).containsKeys("authenticate/executor-killed", "authenticate/node-killed");
+    assertAllByRead(steps.get(application + "/tera"));
+    assertThat(steps).containsKeys(application + "/executor-killed", application + "/node-killed");
+    Duration silence = cluster.longestSilence();
+    assertThat(silence).isBetween(Duration.ofMillis(500), DEAD_NODE_NOTICED);
+    GuestReport.add(transport, result -> result.put("deadNodeNoticedMs", silence.toMillis()));
   }
 
   private static void assertAllByRead(StepResult step) {

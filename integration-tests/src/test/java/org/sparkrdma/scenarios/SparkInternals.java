@@ -13,14 +13,20 @@
  */
 package org.sparkrdma.scenarios;
 
+import java.io.File;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeoutException;
 import org.apache.spark.ContextCleaner;
 import org.apache.spark.SparkContext;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TestUtils$;
+import org.apache.spark.scheduler.ExecutorDecommissionInfo;
+import org.apache.spark.scheduler.cluster.CoarseGrainedSchedulerBackend;
 import org.apache.spark.shuffle.ShuffleManager;
 import org.sparkrdma.shuffle.RdmaShuffleManager;
+import scala.Option;
+import scala.jdk.javaapi.CollectionConverters;
 
 /** What Spark's Scala sources keep to Spark, but its class files offer to Java. Stateless. */
 public final class SparkInternals {
@@ -43,6 +49,29 @@ public final class SparkInternals {
   /** Waits until that many executors take tasks. */
   public static void awaitExecutors(SparkContext context, int executors) throws TimeoutException {
     TestUtils$.MODULE$.waitUntilExecutorsUp(context, executors, EXECUTORS_MS);
+  }
+
+  /** Ids of the executors that the scheduler knows now. */
+  public static List<String> executorIds(SparkContext context) {
+    return CollectionConverters.asJava(context.getExecutorIds());
+  }
+
+  /** Has an executor hand its blocks to others and leave; another may come in its place. */
+  public static void decommission(SparkContext context, String executorId) {
+    var backend = (CoarseGrainedSchedulerBackend) context.schedulerBackend();
+    if (!backend.decommissionExecutor(
+        executorId, new ExecutorDecommissionInfo("test", Option.empty()), false, false)) {
+      throw new IllegalStateException("not decommissioned: executorId=" + executorId);
+    }
+  }
+
+  /** Names of the block files on this executor's disks. */
+  public static List<String> blockFiles() {
+    return CollectionConverters.asJava(
+            SparkEnv.get().blockManager().diskBlockManager().getAllFiles())
+        .stream()
+        .map(File::getName)
+        .toList();
   }
 
   /** Removes a shuffle on all executors, as Spark does when nothing refers to it any more. */

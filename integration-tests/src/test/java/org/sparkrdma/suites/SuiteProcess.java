@@ -133,6 +133,9 @@ final class SuiteProcess {
     command.add("-Dit.plugin.jar=" + workbench.pluginJar());
     command.add("-Dit.jobs.jar=" + workbench.jobsJar());
     command.add("-Dit.repository=" + workbench.repository());
+    command.add("-Dit.fault.table=" + workbench.directory().resolveSibling("fault-table.json"));
+    command.add("-Dit.fault.page=" + System.getProperty("it.fault.page"));
+    command.add("-Dupdate.docs=" + Boolean.getBoolean("update.docs"));
     command.add("-Dit.jvm.options=" + String.join(" ", workbench.jvmOptions()));
     run.setting().properties().forEach((key, value) -> command.add("-D" + key + "=" + value));
     command.add("-cp");

@@ -61,7 +61,7 @@ final class SuitesIT {
     TABLE.add(result);
     OUT.print(SummaryTable.row(result));
     return result.outcomes().stream()
-        .map(outcome -> dynamicTest(outcome.name(), () -> report(outcome)));
+        .map(outcome -> dynamicTest(outcome.name(), () -> report(run, outcome)));
   }
 
   private static SuiteResult execute(Workbench workbench, SuiteRun run) {
@@ -75,11 +75,13 @@ final class SuitesIT {
     }
   }
 
-  private static void report(TestOutcome outcome) {
+  /** Of a skip it says which test it was, since reports only number these tests. */
+  private static void report(SuiteRun run, TestOutcome outcome) {
     switch (outcome.kind()) {
       case PASSED -> {}
       case FAILED -> fail(outcome.detail());
-      case SKIPPED -> abort(outcome.detail());
+      case SKIPPED ->
+          abort("%s \"%s\": %s".formatted(run.label(), outcome.name(), outcome.detail()));
     }
   }
 }

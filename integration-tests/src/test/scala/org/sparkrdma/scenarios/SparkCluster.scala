@@ -64,8 +64,8 @@ private[scenarios] final class SparkCluster private (val spark: SparkSession, co
   /** The executors' processes by executor id. */
   def processes(): Map[String, Long] = onEveryExecutor(() => ProcessHandle.current().pid())
 
-  // A barrier stage runs in all its slots at once, hence on every executor.
-  private def onEveryExecutor[T](ask: () => T): Map[String, T] =
+  /** What each executor answers; a barrier stage runs in all its slots at once, hence on all. */
+  def onEveryExecutor[T](ask: () => T): Map[String, T] =
     sc.parallelize(0 until cores, cores)
       .barrier()
       .mapPartitions(_ => Iterator(SparkEnv.get.executorId -> ask()))
@@ -87,7 +87,8 @@ private[scenarios] object SparkCluster {
   def start(conf: SparkConf): SparkCluster =
     start(conf, conf.get("spark.master").stripPrefix("local-cluster[2,").takeWhile(_.isDigit).toInt)
 
-  private def start(conf: SparkConf, cores: Int): SparkCluster = {
+  /** As above, where the master does not say how many cores each executor has. */
+  def start(conf: SparkConf, cores: Int): SparkCluster = {
     require(SparkSession.getDefaultSession.isEmpty, "another cluster is running")
     val spark = SparkSession.builder().config(conf).getOrCreate()
     SparkInternals.awaitExecutors(spark.sparkContext, Executors)
@@ -98,14 +99,22 @@ private[scenarios] object SparkCluster {
 
   /** As `run`, with executors on what Spark takes for two hosts; on one it would run nothing
     * speculatively.
+    *
+    * @param manager
+    *   what stands before the Master's URL, for a cluster manager of our own
     */
-  def runOnTwoHosts[T](conf: SparkConf, coresEach: Int)(body: SparkCluster => T): T = {
+  def runOnTwoHosts[T](conf: SparkConf, coresEach: Int, manager: String = "")(
+      body: SparkCluster => T
+  ): T = {
     val directory = Files.createTempDirectory("workers").toString
-    val standalone = new StandaloneCluster(conf)
+    // A shuffle service, where one is wanted, is not the Workers' business.
+    val standalone = new StandaloneCluster(
+      conf.clone().set("spark.shuffle.service.enabled", "false")
+    )
     try {
       val master = standalone.startMaster(Hosts.head, 0)
       Hosts.foreach(host => standalone.startWorker(master, host, coresEach, directory))
-      val cluster = start(conf.clone().setMaster(master), coresEach)
+      val cluster = start(conf.clone().setMaster(manager + master), coresEach)
       try body(cluster)
       finally cluster.close()
     } finally standalone.close()

@@ -15,6 +15,8 @@ package org.sparkrdma.memory;
 
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongConsumer;
+import org.sparkrdma.leak.Taken;
 
 /**
  * The one account of bytes that this process has pinned.
@@ -30,6 +32,8 @@ public final class PinnedBudget implements AutoCloseable {
   private final long limitBytes;
   private final long pageBytes;
   private final AtomicLong pinnedBytes = new AtomicLong();
+  private final AtomicLong highestBytes = new AtomicLong();
+  private volatile LongConsumer shortage = lengthBytes -> {};
 
   /**
    * @param limitBytes rounded down to whole pages
@@ -68,6 +72,9 @@ public final class PinnedBudget implements AutoCloseable {
         return Optional.empty();
       }
     } while (!pinnedBytes.compareAndSet(pinned, pinned + wholePages));
+    if (pinned + wholePages > highestBytes.get()) {
+      highestBytes.accumulateAndGet(pinned + wholePages, Math::max);
+    }
     return Optional.of(new Grant(wholePages));
   }
 
@@ -78,6 +85,21 @@ public final class PinnedBudget implements AutoCloseable {
   public boolean couldGrant(long lengthBytes, long moreBytes) {
     return lengthBytes <= limitBytes
         && wholePages(lengthBytes) <= limitBytes - pinnedBytes.get() + moreBytes;
+  }
+
+  /**
+   * Says who can give something back that is pinned and not in use. One at a time, the last one
+   * named.
+   *
+   * @param reclaim told how many bytes are wanted; on any thread, must return at once
+   */
+  public void onShortage(LongConsumer reclaim) {
+    shortage = reclaim;
+  }
+
+  /** Somebody was refused so much and will try again: what lies idle should be given back. */
+  public void reportShortage(long lengthBytes) {
+    shortage.accept(lengthBytes);
   }
 
   /** Overflows for lengths near 2^63 only, which are over every limit in whole pages. */
@@ -95,6 +117,11 @@ public final class PinnedBudget implements AutoCloseable {
     return pinnedBytes.get();
   }
 
+  /** Most bytes that have been under grant at any moment so far. */
+  public long highestBytes() {
+    return highestBytes.get();
+  }
+
   /**
    * @throws IllegalStateException if grants are outstanding: memory is still registered somewhere
    */
@@ -109,6 +136,7 @@ public final class PinnedBudget implements AutoCloseable {
   /** The right to keep {@link #heldBytes} pinned until closed; closing twice is a no-op. */
   public final class Grant implements AutoCloseable {
     private final AtomicLong heldBytes;
+    private final Taken taken = Taken.note("grant of pinned bytes");
 
     private Grant(long wholePages) {
       heldBytes = new AtomicLong(wholePages);
@@ -122,6 +150,7 @@ public final class PinnedBudget implements AutoCloseable {
     @Override
     public void close() {
       pinnedBytes.addAndGet(-heldBytes.getAndSet(0));
+      taken.giveBack();
     }
   }
 }

@@ -16,6 +16,7 @@ package org.sparkrdma.memory;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.sparkrdma.leak.Taken;
 import org.sparkrdma.verbs.MemoryRegion;
 
 /**
@@ -31,6 +32,7 @@ public final class RegisteredChunk {
   private final long offset;
   private final ByteBuffer bytes;
   private final AtomicInteger references = new AtomicInteger();
+  private Taken taken;
 
   RegisteredChunk(RegisteredPool pool, RegisteredPool.Slab slab, long offset, int lengthBytes) {
     this.pool = pool;
@@ -44,6 +46,7 @@ public final class RegisteredChunk {
   }
 
   void lend() {
+    taken = Taken.note("chunk of a registered pool");
     references.set(1);
   }
 
@@ -94,6 +97,7 @@ public final class RegisteredChunk {
       throw new IllegalStateException("released more often than retained");
     }
     if (before == 1) {
+      taken.giveBack();
       pool.giveBack(this);
     }
   }

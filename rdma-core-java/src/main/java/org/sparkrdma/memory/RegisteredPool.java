@@ -29,9 +29,9 @@ import org.sparkrdma.verbs.VerbsException;
  * Lends chunks of equal length out of a few large regions, so that taking one registers nothing.
  *
  * <p>Slabs are registered when chunks run out, within the pool's own limit and the {@link
- * PinnedBudget}; {@link #trim()} gives back slabs of which no chunk is out. Safe for any thread;
- * never blocks on anything but registering a slab. Owned by the runtime, closed before the
- * protection domain.
+ * PinnedBudget}; {@link #trim()} and {@link #trimUnused()} give back slabs of which no chunk is
+ * out. Safe for any thread; never blocks on anything but registering a slab. Owned by the runtime,
+ * closed before the protection domain.
  */
 public final class RegisteredPool implements AutoCloseable {
   private final Device device;
@@ -89,6 +89,7 @@ public final class RegisteredPool implements AutoCloseable {
     }
     chunksOut++;
     RegisteredChunk chunk = free.pop();
+    chunk.slab().used = true;
     chunk.lend();
     return Optional.of(chunk);
   }
@@ -100,6 +101,7 @@ public final class RegisteredPool implements AutoCloseable {
     long lengthBytes = (long) chunkBytes * chunksPerSlab;
     Optional<PinnedBudget.Grant> grant = budget.tryGrant(lengthBytes);
     if (grant.isEmpty()) {
+      budget.reportShortage(lengthBytes);
       return false;
     }
     HostMemory memory = null;
@@ -150,7 +152,20 @@ public final class RegisteredPool implements AutoCloseable {
 
   /** Deregisters slabs of which no chunk is out. */
   public synchronized void trim() {
+    slabs.forEach(slab -> slab.used = false);
+    trimUnused();
+  }
+
+  /**
+   * Deregisters slabs of which no chunk is out, nor was at any time since the last call of this
+   * method; called at intervals, it gives back what was idle for one of them.
+   */
+  public synchronized void trimUnused() {
     for (Slab slab : List.copyOf(slabs)) {
+      if (slab.used) {
+        slab.used = false;
+        continue;
+      }
       long freeOfSlab = free.stream().filter(chunk -> chunk.slab().equals(slab)).count();
       if (freeOfSlab == chunksPerSlab) {
         free.removeIf(chunk -> chunk.slab().equals(slab));
@@ -183,6 +198,9 @@ public final class RegisteredPool implements AutoCloseable {
     private final HostMemory memory;
     private final MemoryRegion region;
     private final PinnedBudget.Grant grant;
+
+    /** Whether a chunk of it was lent since the last look; guarded by the pool. */
+    private boolean used = true;
 
     Slab(HostMemory memory, MemoryRegion region, PinnedBudget.Grant grant) {
       this.memory = memory;

@@ -20,5 +20,10 @@ public enum AccessFlag {
   /** Peers may write; needs {@link #LOCAL_WRITE} as well. */
   REMOTE_WRITE,
   /** Peers may read. */
-  REMOTE_READ
+  REMOTE_READ,
+  /**
+   * Of regions only: their pages are not pinned, the device faults them in when they are used. Asks
+   * for {@link org.sparkrdma.verbs.device.Capability#ON_DEMAND_PAGING}.
+   */
+  ON_DEMAND
 }

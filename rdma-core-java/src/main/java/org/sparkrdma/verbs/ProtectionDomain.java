@@ -32,6 +32,8 @@ public interface ProtectionDomain extends AutoCloseable {
    * @throws IllegalArgumentException for {@link AccessFlag#REMOTE_WRITE} without {@link
    *     AccessFlag#LOCAL_WRITE}, or memory of another device
    * @throws IndexOutOfBoundsException when the range does not lie inside the memory
+   * @throws UnsupportedOperationException for {@link AccessFlag#ON_DEMAND} without {@link
+   *     org.sparkrdma.verbs.device.Capability#ON_DEMAND_PAGING}
    * @throws VerbsException when the device or the memlock limit refuses
    */
   MemoryRegion register(HostMemory memory, long offset, long lengthBytes, Set<AccessFlag> access)
@@ -44,12 +46,13 @@ public interface ProtectionDomain extends AutoCloseable {
    * @param file a regular file that this process may read and write
    * @param offset of the first byte in the file
    * @param lengthBytes at least 1; the range must lie inside the file
-   * @param access {@link AccessFlag#REMOTE_READ} and nothing else
+   * @param access {@link AccessFlag#REMOTE_READ}, and {@link AccessFlag#ON_DEMAND} or not
    * @throws IllegalArgumentException for any other access
    * @throws VerbsException when the file cannot be opened or registered, or ends before the range
    *     does
    * @throws UnsupportedOperationException without {@link
-   *     org.sparkrdma.verbs.device.Capability#FILE_REGIONS}
+   *     org.sparkrdma.verbs.device.Capability#FILE_REGIONS}, or for {@link AccessFlag#ON_DEMAND}
+   *     without {@link org.sparkrdma.verbs.device.Capability#ON_DEMAND_PAGING}
    */
   MemoryRegion registerFile(Path file, long offset, long lengthBytes, Set<AccessFlag> access)
       throws VerbsException;

@@ -160,6 +160,34 @@ class RegisteredPoolTest {
   }
 
   @Test
+  void shouldGiveBackWhatWasNotLentBetweenTwoLooks() {
+    List<RegisteredChunk> chunks = take(PER_SLAB + 1);
+    RegisteredChunk last = chunks.remove(PER_SLAB);
+    giveBack(chunks);
+    pool.trimUnused();
+    assertThat(pool.registeredBytes()).as("used since the last look").isEqualTo(2 * SLAB);
+    pool.trimUnused();
+    assertThat(pool.registeredBytes()).as("one chunk is out").isEqualTo(SLAB);
+    last.release();
+    pool.trimUnused();
+    assertThat(budget.pinnedBytes()).isZero();
+    giveBack(take(1));
+    pool.trimUnused();
+    assertThat(pool.registeredBytes()).isEqualTo(SLAB);
+  }
+
+  @Test
+  void shouldSayThatItWasRefusedSoThatOthersGiveBack() {
+    List<Long> wanted = new ArrayList<>();
+    budget.onShortage(wanted::add);
+    try (var all = budget.tryGrant(budget.limitBytes() - budget.pinnedBytes()).orElseThrow()) {
+      assertThat(all.heldBytes()).isPositive();
+      assertThat(pool.tryTake()).isEmpty();
+    }
+    assertThat(wanted).containsExactly((long) SLAB);
+  }
+
+  @Test
   void shouldComeBackWithTheLastReference() {
     RegisteredChunk chunk = take(1).get(0);
     chunk.retain();

@@ -32,6 +32,7 @@ import org.sparkrdma.verbs.spi.VerbsProvider;
 class ArchitectureTest {
   private static final String DISNI_ENGINE = "org.sparkrdma.verbs.disni..";
   private static final String DISNI = "com.ibm.disni..";
+  private static final String SHARED_BY_ENGINES = "org.sparkrdma.verbs.engine..";
   private static final String[] ENGINES = {
     "org.sparkrdma.verbs.soft..", "org.sparkrdma.verbs.ibverbs..", DISNI_ENGINE
   };
@@ -104,6 +105,20 @@ class ArchitectureTest {
         .should()
         .dependOnClassesThat()
         .resideInAnyPackage(ENGINES)
+        .check(production);
+  }
+
+  /** It is public only because engines are packages of their own. */
+  @Test
+  void shouldKeepWhatEnginesShareAmongEngines() {
+    noClasses()
+        .that()
+        .resideOutsideOfPackages(ENGINES)
+        .and()
+        .resideOutsideOfPackage(SHARED_BY_ENGINES)
+        .should()
+        .dependOnClassesThat()
+        .resideInAPackage(SHARED_BY_ENGINES)
         .check(production);
   }
 

@@ -31,6 +31,7 @@ import org.apache.spark.shuffle.ShuffleWriter;
 import org.apache.spark.shuffle.sort.SortShuffleManager;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.directory.DirectoryName;
 import org.sparkrdma.shuffle.directory.DriverDirectory;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.RdmaMetricsSource;
@@ -102,6 +103,8 @@ public class RdmaShuffleManager extends SortShuffleManager {
     settings = read;
     objections.addAll(RdmaPolicy.objections(conf, settings));
     if (isDriver) {
+      // Here, since executors get the configuration as it is when the first of them comes.
+      DirectoryName.choose(conf);
       settings.notes().forEach(log::warn);
     }
     if (envIsOurs()) {
@@ -117,7 +120,7 @@ public class RdmaShuffleManager extends SortShuffleManager {
     if (!isDriver) {
       runtime();
     } else if (directory == null && !stopped && settings.mode() != ShuffleSettings.Mode.OFF) {
-      directory = DriverDirectory.open(SparkEnv.get().rpcEnv()).orElse(null);
+      directory = DriverDirectory.open(conf, SparkEnv.get().rpcEnv()).orElse(null);
     }
   }
 

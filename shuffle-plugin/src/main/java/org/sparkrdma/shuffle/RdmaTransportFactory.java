@@ -22,8 +22,9 @@ import java.util.stream.Stream;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.network.netty.SparkTransportConf;
 import org.sparkrdma.shuffle.directory.Endpoint;
-import org.sparkrdma.shuffle.serve.SparkMapOutputs;
-import org.sparkrdma.shuffle.transport.BlockTransport;
+import org.sparkrdma.shuffle.fetch.BlockTransport;
+import org.sparkrdma.shuffle.output.SparkMapOutputs;
+import org.sparkrdma.shuffle.pinned.Preflight;
 import org.sparkrdma.shuffle.transport.RdmaTransport;
 import org.sparkrdma.shuffle.wire.Hello;
 import org.sparkrdma.verbs.VerbsException;
@@ -33,6 +34,7 @@ import scala.Option;
 final class RdmaTransportFactory implements TransportFactory {
   @Override
   public RunningTransport start(Parts parts) throws VerbsException {
+    new Preflight().check(parts.device(), parts.budget(), parts.limit(), parts.machine());
     SparkEnv env = parts.env();
     SecureRandom random = new SecureRandom();
     byte[] token = new byte[Endpoint.TOKEN_BYTES];
@@ -41,7 +43,7 @@ final class RdmaTransportFactory implements TransportFactory {
     String engine = parts.device().info().engine();
     RdmaTransport transport =
         RdmaTransport.open(
-            parts.settings().transport(parts.pinnedMaxBytes()),
+            parts.settings().transport(parts.limit().bytes()),
             parts.settings().serve(),
             new RdmaTransport.Environment(
                 parts.device(),

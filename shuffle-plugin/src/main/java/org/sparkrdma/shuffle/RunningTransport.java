@@ -14,7 +14,7 @@
 package org.sparkrdma.shuffle;
 
 import org.sparkrdma.shuffle.directory.Endpoint;
-import org.sparkrdma.shuffle.transport.BlockTransport;
+import org.sparkrdma.shuffle.fetch.BlockTransport;
 
 /**
  * A transport that serves and fetches. Safe for any thread; owned by the {@link RdmaRuntime}, which

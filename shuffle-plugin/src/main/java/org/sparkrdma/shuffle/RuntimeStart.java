@@ -25,8 +25,9 @@ import org.slf4j.LoggerFactory;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.device.DeviceChoice;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
-import org.sparkrdma.shuffle.settings.MachineMemory;
-import org.sparkrdma.shuffle.settings.PinnedLimit;
+import org.sparkrdma.shuffle.pinned.MachineMemory;
+import org.sparkrdma.shuffle.pinned.PinnedLimit;
+import org.sparkrdma.shuffle.pinned.SparkMemory;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.verbs.Verbs;
 import org.sparkrdma.verbs.VerbsEngine;
@@ -140,7 +141,8 @@ final class RuntimeStart {
     try {
       MachineMemory machine = MachineMemory.ofThisMachine();
       boolean hardware = opened.device().info().transport() != Transport.LOOPBACK;
-      PinnedLimit limit = PinnedLimit.of(settings.pinnedMaxBytes(), machine, hardware);
+      PinnedLimit limit =
+          PinnedLimit.of(settings.pinnedMaxBytes(), machine, SparkMemory.of(env.conf()), hardware);
       log.info("RDMA may pin {} MiB: {}", limit.bytes() >> 20, limit.derivation());
       PinnedBudget budget = new PinnedBudget(limit.bytes(), machine.pageBytes());
       RunningTransport transport =
@@ -149,7 +151,8 @@ final class RuntimeStart {
                   env,
                   resolver,
                   settings,
-                  limit.bytes(),
+                  limit,
+                  machine,
                   budget,
                   opened.device(),
                   opened.choice().address(),

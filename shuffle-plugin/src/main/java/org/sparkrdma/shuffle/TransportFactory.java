@@ -18,6 +18,8 @@ import org.apache.spark.SparkEnv;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.pinned.MachineMemory;
+import org.sparkrdma.shuffle.pinned.PinnedLimit;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.VerbsException;
@@ -39,7 +41,8 @@ interface TransportFactory {
    * @param env of this executor
    * @param resolver where map outputs are found
    * @param settings of the plug-in
-   * @param pinnedMaxBytes limit of the budget
+   * @param limit of the budget, and how it came about
+   * @param machine what limits there are
    * @param budget the one account of pinned bytes
    * @param device open
    * @param address on the device, where peers connect
@@ -50,7 +53,8 @@ interface TransportFactory {
       SparkEnv env,
       IndexShuffleBlockResolver resolver,
       ShuffleSettings settings,
-      long pinnedMaxBytes,
+      PinnedLimit limit,
+      MachineMemory machine,
       PinnedBudget budget,
       Device device,
       InetAddress address,

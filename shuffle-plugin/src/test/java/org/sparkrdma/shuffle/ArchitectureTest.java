@@ -51,12 +51,16 @@ class ArchitectureTest {
     "thread, ''",
     "spark, ''",
     "directory, ''",
-    "block, metrics",
-    "serve, 'metrics wire thread'",
-    "transport, 'metrics wire directory block serve thread'",
+    "block, 'metrics wire'",
+    "output, 'wire'",
+    "serve, 'metrics wire thread output'",
+    "fetch, 'metrics wire directory block'",
+    "connection, 'metrics wire directory block serve thread fetch'",
+    "transport, 'metrics wire directory block serve thread fetch connection output'",
     "device, ''",
-    "settings, 'device transport serve'",
-    "read, 'metrics directory transport spark settings'",
+    "pinned, 'settings'",
+    "settings, 'device connection serve'",
+    "read, 'metrics directory fetch spark settings'",
   })
   void shouldKnowOnlyWhatLiesBelow(String name, String known) {
     String own = ROOT + "." + name + "..";

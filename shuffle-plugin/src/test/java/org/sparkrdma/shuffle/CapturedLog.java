@@ -23,7 +23,7 @@ import org.apache.logging.log4j.core.appender.AbstractAppender;
 import org.apache.logging.log4j.core.config.Property;
 
 /** Collects what the plug-in logs from WARN on, until closed. */
-final class CapturedLog implements AutoCloseable {
+public final class CapturedLog implements AutoCloseable {
   private final List<String> lines = new ArrayList<>();
   private final Logger logger = (Logger) LogManager.getLogger("org.sparkrdma");
   private final AbstractAppender appender =
@@ -36,7 +36,8 @@ final class CapturedLog implements AutoCloseable {
         }
       };
 
-  CapturedLog() {
+  /** Begins. */
+  public CapturedLog() {
     appender.start();
     logger.addAppender(appender);
   }
@@ -47,7 +48,7 @@ final class CapturedLog implements AutoCloseable {
   }
 
   /** Lines of WARN and worse, in order, once there are so many. */
-  synchronized List<String> awaitWarnings(int count) throws InterruptedException {
+  public synchronized List<String> awaitWarnings(int count) throws InterruptedException {
     while (lines.size() < count) {
       wait();
     }
@@ -55,7 +56,7 @@ final class CapturedLog implements AutoCloseable {
   }
 
   /** Lines of WARN and worse, in order. */
-  synchronized List<String> warnings() {
+  public synchronized List<String> warnings() {
     return List.copyOf(lines);
   }
 

@@ -19,7 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import org.sparkrdma.shuffle.directory.Endpoint;
-import org.sparkrdma.shuffle.transport.BlockTransport;
+import org.sparkrdma.shuffle.fetch.BlockTransport;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.Verbs;
 import org.sparkrdma.verbs.VerbsEngine;

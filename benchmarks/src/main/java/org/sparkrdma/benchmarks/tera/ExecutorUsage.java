@@ -30,19 +30,22 @@ import scala.collection.Iterator$;
 import scala.reflect.ClassTag$;
 
 /**
- * What one executor process used since it started: CPU time, and the plug-in's counters where it is
- * the shuffle manager. Immutable.
+ * What one executor process used since it started: CPU time, what its JVM holds beside the heap,
+ * and the plug-in's counters where it is the shuffle manager. Immutable.
  */
 public final class ExecutorUsage implements Serializable {
   private static final long serialVersionUID = 1L;
 
   private final String executorId;
   private final long cpuNs;
+  private final long nonHeapBytes;
   private final Map<String, Long> counters;
 
-  private ExecutorUsage(String executorId, long cpuNs, Map<String, Long> counters) {
+  private ExecutorUsage(
+      String executorId, long cpuNs, long nonHeapBytes, Map<String, Long> counters) {
     this.executorId = executorId;
     this.cpuNs = cpuNs;
+    this.nonHeapBytes = nonHeapBytes;
     this.counters = counters;
   }
 
@@ -71,18 +74,33 @@ public final class ExecutorUsage implements Serializable {
     return byExecutor;
   }
 
-  private static ExecutorUsage ofThisExecutor() {
+  /** Of the executor whose task calls this. */
+  public static ExecutorUsage ofThisExecutor() {
     var system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
     SparkEnv env = SparkEnv.get();
     Map<String, Long> counters = new HashMap<>();
     if (env.shuffleManager() instanceof RdmaShuffleManager manager) {
       counters.putAll(manager.counters());
     }
-    return new ExecutorUsage(env.executorId(), system.getProcessCpuTime(), counters);
+    return new ExecutorUsage(
+        env.executorId(),
+        system.getProcessCpuTime(),
+        ManagementFactory.getMemoryMXBean().getNonHeapMemoryUsage().getCommitted(),
+        counters);
+  }
+
+  /** The executor's id. */
+  public String executorId() {
+    return executorId;
   }
 
   double cpuSeconds() {
     return cpuNs / 1e9;
+  }
+
+  /** Memory that the JVM has for classes and compiled code. */
+  public long nonHeapBytes() {
+    return nonHeapBytes;
   }
 
   public Map<String, Long> counters() {

@@ -33,7 +33,7 @@ record CaseReport(
     double clientCpuRatio,
     int rounds,
     Map<String, Spread> ratios,
-    Speed soft,
+    Speed rdma,
     Speed netty,
     Map<String, Long> counters) {
 
@@ -48,14 +48,15 @@ record CaseReport(
   }
 
   /**
+   * @param engine under the plug-in
    * @param pairs of one block length, at least one
    */
-  static CaseReport of(VerifyMode verify, List<RoundPair> pairs) {
+  static CaseReport of(String engine, VerifyMode verify, List<RoundPair> pairs) {
     Spread throughput = Spread.of(pairs, RoundPair::throughputRatio);
     Spread serverCpu = Spread.of(pairs, RoundPair::serverCpuRatio);
     Spread clientCpu = Spread.of(pairs, RoundPair::clientCpuRatio);
     return new CaseReport(
-        "soft",
+        engine,
         pairs.get(0).blockBytes(),
         verify,
         throughput.median(),
@@ -64,16 +65,29 @@ record CaseReport(
         pairs.size(),
         new TreeMap<>(
             Map.of("throughput", throughput, "serverCpu", serverCpu, "clientCpu", clientCpu)),
-        Speed.of(pairs.stream().map(RoundPair::soft).toList()),
+        Speed.of(pairs.stream().map(RoundPair::rdma).toList()),
         Speed.of(pairs.stream().map(RoundPair::netty).toList()),
         countersPerRound(pairs));
+  }
+
+  /** One for each block length of the plan. */
+  static List<CaseReport> all(
+      String engine, VerifyMode verify, TransferPlan plan, TransferResult result) {
+    return plan.blockBytes().stream()
+        .map(
+            bytes ->
+                of(
+                    engine,
+                    verify,
+                    result.pairs().stream().filter(pair -> pair.blockBytes() == bytes).toList()))
+        .toList();
   }
 
   private static Map<String, Long> countersPerRound(List<RoundPair> pairs) {
     Map<String, Long> sums = new TreeMap<>();
     pairs.forEach(
         pair ->
-            pair.soft().counters().forEach((label, count) -> sums.merge(label, count, Long::sum)));
+            pair.rdma().counters().forEach((label, count) -> sums.merge(label, count, Long::sum)));
     sums.replaceAll((label, sum) -> Math.round((double) sum / pairs.size()));
     return sums;
   }

@@ -17,22 +17,22 @@ import org.apache.spark.SparkEnv;
 import org.apache.spark.storage.BlockManagerId;
 
 /** An executor, as the other one must know it. */
-record Peer(String executorId, String host, int port, long pid) {
-  private static final int FIELDS = 4;
+record Peer(String executorId, String host, int port) {
+  private static final int FIELDS = 3;
 
   static Peer ofThisExecutor(SparkEnv env) {
     BlockManagerId id = env.blockManager().blockManagerId();
-    return new Peer(id.executorId(), id.host(), id.port(), ProcessHandle.current().pid());
+    return new Peer(id.executorId(), id.host(), id.port());
   }
 
   static Peer parse(String text) {
     String[] fields = text.split(" ", FIELDS);
-    return new Peer(fields[0], fields[1], Integer.parseInt(fields[2]), Long.parseLong(fields[3]));
+    return new Peer(fields[0], fields[1], Integer.parseInt(fields[2]));
   }
 
   /** For {@link #parse}. */
   @Override
   public String toString() {
-    return executorId + " " + host + " " + port + " " + pid;
+    return executorId + " " + host + " " + port;
   }
 }

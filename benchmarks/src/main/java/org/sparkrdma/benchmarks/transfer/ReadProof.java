@@ -32,7 +32,7 @@ final class ReadProof {
     }
     Map<String, Long> counters = sample.counters();
     long rdmaBytes = counters.getOrDefault(RDMA_BYTES, 0L);
-    long wantedBytes = sample.engine() == TransferEngine.SOFT ? sample.bytes() : 0;
+    long wantedBytes = sample.engine() == TransferEngine.RDMA ? sample.bytes() : 0;
     if (rdmaBytes == wantedBytes) {
       return Optional.empty();
     }

@@ -17,10 +17,10 @@ import java.util.List;
 import java.util.Optional;
 
 /** Both engines' samples of one round, taken right after each other. */
-record RoundPair(int blockBytes, Sample soft, Sample netty) {
+record RoundPair(int blockBytes, Sample rdma, Sample netty) {
   static RoundPair of(int blockBytes, List<Sample> samples) {
     return new RoundPair(
-        blockBytes, only(samples, TransferEngine.SOFT), only(samples, TransferEngine.NETTY));
+        blockBytes, only(samples, TransferEngine.RDMA), only(samples, TransferEngine.NETTY));
   }
 
   private static Sample only(List<Sample> samples, TransferEngine engine) {
@@ -34,18 +34,18 @@ record RoundPair(int blockBytes, Sample soft, Sample netty) {
 
   /** What is wrong with it, in one sentence. */
   Optional<String> objection() {
-    return ReadProof.objection(soft).or(() -> ReadProof.objection(netty));
+    return ReadProof.objection(rdma).or(() -> ReadProof.objection(netty));
   }
 
   double throughputRatio() {
-    return soft.gbPerSecond() / netty.gbPerSecond();
+    return rdma.gbPerSecond() / netty.gbPerSecond();
   }
 
   double serverCpuRatio() {
-    return soft.serverCpuSecondsPerGb() / netty.serverCpuSecondsPerGb();
+    return rdma.serverCpuSecondsPerGb() / netty.serverCpuSecondsPerGb();
   }
 
   double clientCpuRatio() {
-    return soft.clientCpuSecondsPerGb() / netty.clientCpuSecondsPerGb();
+    return rdma.clientCpuSecondsPerGb() / netty.clientCpuSecondsPerGb();
   }
 }

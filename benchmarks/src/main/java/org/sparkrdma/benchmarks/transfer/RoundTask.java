@@ -32,14 +32,16 @@ import org.apache.spark.network.shuffle.BlockStoreClient;
  *
  * @param warmUp whether the round is not for measuring, but for proving that each byte is right
  * @param seed of the content; each engine's differs
+ * @param cpu whose CPU time each of the two measures
  */
-record RoundTask(Layout layout, int round, boolean warmUp, long seed) implements Serializable {
+record RoundTask(Layout layout, int round, boolean warmUp, long seed, CpuScope cpu)
+    implements Serializable {
   /** What the fetching task has measured; nothing from the serving one. */
   List<Sample> run() throws IOException, InterruptedException {
     SparkEnv env = SparkEnv.get();
     BarrierTaskContext context = BarrierTaskContext.get();
     // Both executors must be up and known before one looks for the other.
-    TransferEngine.SOFT.client(env);
+    TransferEngine.RDMA.client(env);
     Peer self = Peer.ofThisExecutor(env);
     List<Peer> peers = Stream.of(context.allGather(self.toString())).map(Peer::parse).toList();
     Peer server = peers.stream().min(Comparator.comparing(Peer::executorId)).orElseThrow();
@@ -64,8 +66,11 @@ record RoundTask(Layout layout, int round, boolean warmUp, long seed) implements
     try {
       BlockSum sum = new BlockSum(warmUp);
       outputs.write(seed + shuffleId, sum);
+      // Before the other may begin: a barrier is noticed up to a second late.
+      CpuScope.Usage used = cpu.begin();
       context.allGather(Long.toString(sum.total()));
       context.barrier();
+      context.allGather(Long.toString(used.ns()));
       context.allGather(CounterDelta.format(counters.now()));
     } finally {
       outputs.remove();
@@ -82,16 +87,15 @@ record RoundTask(Layout layout, int round, boolean warmUp, long seed) implements
     long expectedSum = Long.parseLong(other(context, ""));
     CounterDelta counters = new CounterDelta(env);
 
-    ProcessCpu serverBefore = ProcessCpu.of(server.pid());
-    ProcessCpu clientBefore = ProcessCpu.of(ProcessHandle.current().pid());
+    CpuScope.Usage used = cpu.begin();
     long startNs = System.nanoTime();
     puller.pull(plan);
     long ns = System.nanoTime() - startNs;
-    long clientCpuNs = ProcessCpu.of(ProcessHandle.current().pid()).nsSince(clientBefore);
-    long serverCpuNs = ProcessCpu.of(server.pid()).nsSince(serverBefore);
+    long clientCpuNs = used.ns();
 
     Map<String, Long> ownCounters = counters.now();
     context.barrier();
+    long serverCpuNs = Long.parseLong(other(context, ""));
     Map<String, Long> allCounters = CounterDelta.sum(ownCounters, other(context, ""));
     return new Sample(
         engine,

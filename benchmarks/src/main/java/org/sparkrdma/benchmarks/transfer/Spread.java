@@ -18,11 +18,11 @@ import java.util.Locale;
 import java.util.function.ToDoubleFunction;
 
 /** Some values of one kind: the middle one and the ends. */
-record Spread(double median, double min, double max) {
+public record Spread(double median, double min, double max) {
   /**
    * @param items at least one
    */
-  static <T> Spread of(List<T> items, ToDoubleFunction<T> value) {
+  public static <T> Spread of(List<T> items, ToDoubleFunction<T> value) {
     double[] sorted = items.stream().mapToDouble(value).sorted().toArray();
     int middle = sorted.length / 2;
     double median =
@@ -31,7 +31,7 @@ record Spread(double median, double min, double max) {
   }
 
   /** Median and range, to print. */
-  String format(int decimals) {
+  public String format(int decimals) {
     String number = "%." + decimals + "f";
     return String.format(
         Locale.ROOT, number + " (" + number + ".." + number + ")", median, min, max);

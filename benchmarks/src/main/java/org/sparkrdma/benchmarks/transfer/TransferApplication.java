@@ -35,6 +35,8 @@ import scala.reflect.ClassTag$;
  */
 public final class TransferApplication {
   private static final int EXECUTORS = 2;
+  private static final int MAPS = 4;
+  private static final long SEED = 20_261_120;
 
   private TransferApplication() {}
 
@@ -47,6 +49,28 @@ public final class TransferApplication {
     }
   }
 
+  /**
+   * Measures on a running application whose two executors have a machine each, without
+   * verification.
+   *
+   * @param engine under the plug-in, for the report
+   * @param totalBytes that each client fetches in each round, at least
+   * @return {@link CaseReport}s as JSON
+   * @throws IllegalStateException when a byte was wrong or came another way
+   */
+  public static String compareMachines(
+      JavaSparkContext spark, String engine, List<Integer> blockBytes, int rounds, long totalBytes)
+      throws IOException {
+    TransferPlan plan =
+        new TransferPlan(blockBytes, 1, rounds, totalBytes, MAPS, SEED, CpuScope.MACHINE);
+    TransferResult result = measure(spark, plan);
+    if (result.objection() != null) {
+      throw new IllegalStateException(result.objection());
+    }
+    return new ObjectMapper()
+        .writeValueAsString(CaseReport.all(engine, VerifyMode.OFF, plan, result));
+  }
+
   private static TransferResult measure(JavaSparkContext spark, TransferPlan plan) {
     List<RoundPair> measured = new ArrayList<>();
     int round = 0;
@@ -54,7 +78,7 @@ public final class TransferApplication {
       int warmUps = plan.warmUps(layout);
       for (int i = 0; i < warmUps + plan.rounds(); i++) {
         boolean warmUp = i < warmUps;
-        RoundTask task = new RoundTask(layout, round++, warmUp, plan.seed());
+        RoundTask task = new RoundTask(layout, round++, warmUp, plan.seed(), plan.cpu());
         RoundPair pair = RoundPair.of(layout.blockBytes(), run(spark, task));
         if (pair.objection().isPresent()) {
           return new TransferResult(

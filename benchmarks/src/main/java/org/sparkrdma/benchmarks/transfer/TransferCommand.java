@@ -21,12 +21,15 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import org.sparkrdma.cluster.ClusterException;
 import org.sparkrdma.launch.ClusterCommand;
+import org.sparkrdma.launch.ClusterOptions;
 import org.sparkrdma.launch.DataSize;
 import org.sparkrdma.launch.Installation;
 import org.sparkrdma.launch.LaunchException;
+import org.sparkrdma.launch.MeasuringRuns;
 import org.sparkrdma.launch.ProgressLog;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -46,6 +49,8 @@ public final class TransferCommand implements Callable<Integer> {
 
   /** Logs, copies of jars, index and checksum files. */
   private static final long OTHER_BYTES = 300L << 20;
+
+  @Mixin private ClusterOptions options;
 
   @Option(
       names = "--sizes",
@@ -72,23 +77,8 @@ public final class TransferCommand implements Callable<Integer> {
   @Option(names = "--maps", defaultValue = "4")
   private int maps;
 
-  @Option(names = "--report")
-  private Path reportFile;
-
   @Option(names = "--jfr")
   private Path flightRecordings;
-
-  @Option(names = "--work-dir", required = true)
-  private Path workDirectory;
-
-  @Option(names = "--keep")
-  private boolean keep;
-
-  @Option(names = "--project", hidden = true, required = true)
-  private Path project;
-
-  @Option(names = "--terminal", hidden = true)
-  private boolean terminal;
 
   @Spec private CommandSpec spec;
 
@@ -112,18 +102,23 @@ public final class TransferCommand implements Callable<Integer> {
             rounds,
             totalBytes(),
             maps,
-            SEED);
-    ProgressLog progress = new ProgressLog(System.out, terminal, System::nanoTime);
-    Installation installation = new Installation(project);
+            SEED,
+            CpuScope.PROCESS);
+    ProgressLog progress = options.progress();
+    Installation installation = options.installation();
     Path recordings = recordingDirectory();
-    return new ClusterCommand("bench", installation, workDirectory, keep, progress)
+    return options
+        .command("bench", installation, progress)
         .run(
             new DataSize(largestRoundBytes(plan) + OTHER_BYTES),
             settings -> settings,
             (cluster, directory) ->
                 measureAll(
                     new TransferRuns(
-                        cluster, installation, directory, plan, pinned, recordings, progress)));
+                        new MeasuringRuns(cluster, installation, directory, progress),
+                        plan,
+                        pinned,
+                        recordings)));
   }
 
   private void check() {
@@ -165,13 +160,13 @@ public final class TransferCommand implements Callable<Integer> {
       cases.addAll(runs.measure(mode));
     }
     TransferReport report = new TransferReport(cases);
-    if (reportFile != null) {
-      report.write(reportFile);
+    if (options.reportFile() != null) {
+      report.write(options.reportFile());
     }
     System.out.println();
     System.out.println(TransferTable.of(report));
     System.out.println(
-        "All bytes of soft came by RDMA READ. What was compared was right: every byte in warm-up"
+        "All bytes of RDMA came by READ on the soft engine. What was compared was right: every byte in warm-up"
             + " rounds, an eighth of them in measured ones.");
   }
 }

@@ -20,20 +20,20 @@ import org.sparkrdma.shuffle.RdmaShuffleManager;
 
 /** The two ways that are compared. */
 enum TransferEngine {
-  /** The plug-in's client on the loopback engine. */
-  SOFT,
+  /** The plug-in's client. */
+  RDMA,
   /** Spark's own transfer service. */
   NETTY;
 
   /** The client of this executor. */
   BlockStoreClient client(SparkEnv env) {
-    return this == SOFT
+    return this == RDMA
         ? ((RdmaShuffleManager) env.shuffleManager()).blockStoreClient()
         : env.blockManager().blockStoreClient();
   }
 
   /** Who goes first alternates, so that neither always finds the machine as the other left it. */
   static List<TransferEngine> order(int round) {
-    return round % 2 == 0 ? List.of(SOFT, NETTY) : List.of(NETTY, SOFT);
+    return round % 2 == 0 ? List.of(RDMA, NETTY) : List.of(NETTY, RDMA);
   }
 }

@@ -13,19 +13,15 @@
  */
 package org.sparkrdma.benchmarks.transfer;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.sparkrdma.launch.ReportFile;
 
 /** All cases, in the order they were measured. */
 record TransferReport(List<CaseReport> cases) {
   /** Writes the report as JSON. */
   void write(Path file) throws IOException {
-    if (file.toAbsolutePath().getParent() != null) {
-      Files.createDirectories(file.toAbsolutePath().getParent());
-    }
-    new ObjectMapper().writerWithDefaultPrettyPrinter().writeValue(file.toFile(), this);
+    ReportFile.write(file, this);
   }
 }

@@ -13,22 +13,15 @@
  */
 package org.sparkrdma.benchmarks.transfer;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.sparkrdma.cluster.ClusterException;
-import org.sparkrdma.cluster.SparkApplication;
-import org.sparkrdma.cluster.StandaloneCluster;
 import org.sparkrdma.launch.DataSize;
-import org.sparkrdma.launch.Installation;
 import org.sparkrdma.launch.LaunchException;
-import org.sparkrdma.launch.ProgressLine;
-import org.sparkrdma.launch.ProgressLog;
-import org.sparkrdma.launch.RunDirectory;
+import org.sparkrdma.launch.MeasuringRuns;
 
 /**
  * The applications of one benchmark, one for each kind of verification, run one after the other on
@@ -37,70 +30,28 @@ import org.sparkrdma.launch.RunDirectory;
  * @param pinned the plug-in's budget of pinned memory in each executor
  * @param flightRecordings directory for recordings of the executors, null for none
  */
-record TransferRuns(
-    StandaloneCluster cluster,
-    Installation installation,
-    RunDirectory directory,
-    TransferPlan plan,
-    DataSize pinned,
-    Path flightRecordings,
-    ProgressLog progress) {
+record TransferRuns(MeasuringRuns runs, TransferPlan plan, DataSize pinned, Path flightRecordings) {
+  private static final String ENGINE = "soft";
 
   List<CaseReport> measure(VerifyMode verify)
       throws ClusterException, LaunchException, IOException, InterruptedException {
     String name = "verify-" + verify;
-    ObjectMapper json = new ObjectMapper();
-    Path planFile = directory.data().resolve(name + "-plan.json");
-    Path resultFile = directory.data().resolve(name + ".json");
-    json.writeValue(planFile.toFile(), plan);
-    SparkApplication application =
-        new SparkApplication(
-            name,
-            TransferApplication.class.getName(),
-            installation.jobs(),
-            installation.jarsToShip(),
-            512,
-            conf(verify),
-            List.of(planFile.toString(), resultFile.toString()));
-    progress.say(name + ": submitted");
-    int exitCode =
-        cluster.run(
-            application,
-            line -> ProgressLine.parse(line).ifPresent(step -> progress.step(name, step)));
-    if (exitCode != 0 || !Files.exists(resultFile)) {
-      throw new LaunchException(
-          "the %s application failed with exit code %d".formatted(name, exitCode),
-          cluster.driverLog(application));
-    }
-    TransferResult result = json.readValue(resultFile.toFile(), TransferResult.class);
+    TransferResult result =
+        runs.run(name, TransferApplication.class, plan, conf(verify), TransferResult.class);
     if (result.objection() != null) {
       throw new LaunchException(name + ": " + result.objection());
     }
-    return plan.blockBytes().stream()
-        .map(
-            bytes ->
-                CaseReport.of(
-                    verify,
-                    result.pairs().stream().filter(pair -> pair.blockBytes() == bytes).toList()))
-        .toList();
+    return CaseReport.all(ENGINE, verify, plan, result);
   }
 
   private Map<String, String> conf(VerifyMode verify) {
     Map<String, String> conf = new HashMap<>(verify.conf());
-    conf.put("spark.driver.host", "127.0.0.1");
-    conf.put("spark.driver.bindAddress", "127.0.0.1");
-    conf.put("spark.ui.enabled", "false");
-    conf.put("spark.executor.cores", "1");
-    conf.put("spark.executor.memory", "1g");
-    conf.put("spark.cores.max", "2");
-    conf.put("spark.scheduler.minRegisteredResourcesRatio", "1.0");
     // A round that fails is told at once instead of tried again.
     conf.put("spark.task.maxFailures", "1");
     conf.put("spark.stage.maxConsecutiveAttempts", "1");
-    conf.put("spark.shuffle.readHostLocalDisk", "false");
     conf.put("spark.shuffle.manager", "org.sparkrdma.shuffle.RdmaShuffleManager");
     conf.put("spark.shuffle.rdma.mode", "required");
-    conf.put("spark.shuffle.rdma.engine", "soft");
+    conf.put("spark.shuffle.rdma.engine", ENGINE);
     conf.put("spark.shuffle.rdma.pinned.max", Long.toString(pinned.bytes()));
     if (flightRecordings != null) {
       conf.put(

@@ -27,11 +27,11 @@ final class TransferTable {
       List.of(
           "block",
           "verify",
-          "soft GB/s",
+          "RDMA GB/s",
           "netty GB/s",
-          "soft server s/GB",
+          "RDMA server s/GB",
           "netty server s/GB",
-          "soft client s/GB",
+          "RDMA client s/GB",
           "netty client s/GB",
           "windows",
           "evicted");
@@ -45,7 +45,7 @@ final class TransferTable {
       ratios.add(ratios(one));
       speeds.add(speeds(one));
     }
-    return "ratios, soft / netty: median (min..max) of the rounds\n"
+    return "ratios, RDMA / netty: median (min..max) of the rounds\n"
         + TextTable.of(ratios, TransferTable::isText)
         + "\nmedians of the rounds; windows registered and evicted in a round\n"
         + TextTable.of(speeds, TransferTable::isText);
@@ -68,11 +68,11 @@ final class TransferTable {
     return List.of(
         block(one),
         one.verify().toString(),
-        number(one.soft().gbPerSecond()),
+        number(one.rdma().gbPerSecond()),
         number(one.netty().gbPerSecond()),
-        number(one.soft().serverCpuSecondsPerGb()),
+        number(one.rdma().serverCpuSecondsPerGb()),
         number(one.netty().serverCpuSecondsPerGb()),
-        number(one.soft().clientCpuSecondsPerGb()),
+        number(one.rdma().clientCpuSecondsPerGb()),
         number(one.netty().clientCpuSecondsPerGb()),
         count(one, "serve.windows.registered"),
         count(one, "serve.windows.evicted"));

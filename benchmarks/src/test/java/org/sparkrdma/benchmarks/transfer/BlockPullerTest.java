@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class BlockPullerTest {
   private static final int BLOCK_BYTES = 1 << 20;
-  private static final Peer SERVER = new Peer("0", "127.0.0.1", 7_777, 1);
+  private static final Peer SERVER = new Peer("0", "127.0.0.1", 7_777);
 
   private final BlockSum sum = new BlockSum(true);
   private final AnsweringClient client = new AnsweringClient();

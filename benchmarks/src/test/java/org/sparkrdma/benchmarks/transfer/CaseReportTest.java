@@ -36,7 +36,7 @@ class CaseReportTest {
     assertThat(report.ratios().get("throughput")).isEqualTo(new Spread(4, 2, 10));
     assertThat(report.serverCpuRatio()).isCloseTo(0.05, within(1e-9));
     assertThat(report.clientCpuRatio()).isCloseTo(0.5, within(1e-9));
-    assertThat(report.soft().gbPerSecond().median()).isCloseTo(4, within(1e-9));
+    assertThat(report.rdma().gbPerSecond().median()).isCloseTo(4, within(1e-9));
     assertThat(report.netty().serverCpuSecondsPerGb().median()).isCloseTo(0.4, within(1e-9));
   }
 
@@ -62,7 +62,7 @@ class CaseReportTest {
     assertThat(one.path("throughputRatio").asDouble()).isCloseTo(4, within(1e-9));
     assertThat(one.path("serverCpuRatio").asDouble()).isCloseTo(0.05, within(1e-9));
     assertThat(one.path("clientCpuRatio").asDouble()).isCloseTo(0.5, within(1e-9));
-    assertThat(one.path("soft").path("gbPerSecond").path("max").asDouble())
+    assertThat(one.path("rdma").path("gbPerSecond").path("max").asDouble())
         .isCloseTo(10, within(1e-9));
   }
 
@@ -82,19 +82,19 @@ class CaseReportTest {
   }
 
   private static CaseReport report() {
-    return CaseReport.of(VerifyMode.ADLER32, pairs());
+    return CaseReport.of("soft", VerifyMode.ADLER32, pairs());
   }
 
   private static List<RoundPair> pairs() {
     return List.of(pair(2), pair(10), pair(4));
   }
 
-  /** In which soft is so many times as fast as netty, which makes 1 GB/s. */
+  /** In which the plug-in is so many times as fast as netty, which makes 1 GB/s. */
   private static RoundPair pair(long faster) {
     Map<String, Long> counters = Map.of("serve.windows.evicted", 20L);
     return new RoundPair(
         4_096,
-        new Sample(TransferEngine.SOFT, GB, GB / faster, GB / 50, GB / 10, true, counters),
+        new Sample(TransferEngine.RDMA, GB, GB / faster, GB / 50, GB / 10, true, counters),
         new Sample(TransferEngine.NETTY, GB, GB, GB / 50 * 20, GB / 5, true, Map.of()));
   }
 }

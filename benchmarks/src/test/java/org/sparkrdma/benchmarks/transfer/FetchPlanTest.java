@@ -41,7 +41,8 @@ class FetchPlanTest {
 
   @Test
   void shouldWarmUpOnceMoreWithTheFirstBlockLength() {
-    TransferPlan plan = new TransferPlan(List.of(4_096, 65_536), 1, 5, 1 << 20, 2, 0);
+    TransferPlan plan =
+        new TransferPlan(List.of(4_096, 65_536), 1, 5, 1 << 20, 2, 0, CpuScope.PROCESS);
     assertThat(plan.layouts()).extracting(plan::warmUps).containsExactly(2, 1);
   }
 

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 class ReadProofTest {
   @Test
   void shouldAcceptThePlugInsPartWhenAllBytesCameByRead() {
-    assertThat(objection(TransferEngine.SOFT, true, Map.of("rdma.bytes.read", 100L))).isNull();
+    assertThat(objection(TransferEngine.RDMA, true, Map.of("rdma.bytes.read", 100L))).isNull();
   }
 
   @Test
@@ -33,10 +33,10 @@ class ReadProofTest {
   void shouldSayHowManyBytesAndWhyWhenSomeCameByTcp() {
     assertThat(
             objection(
-                TransferEngine.SOFT,
+                TransferEngine.RDMA,
                 true,
                 Map.of("rdma.bytes.read", 60L, "fallback.peer-busy", 5L)))
-        .startsWith("60 of 100 bytes came by RDMA READ where 100 should have: engine=SOFT")
+        .startsWith("60 of 100 bytes came by RDMA READ where 100 should have: engine=RDMA")
         .contains("fallback.peer-busy=5");
   }
 

@@ -15,31 +15,21 @@ package org.sparkrdma.benchmarks.transfer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkrdma.launch.ScriptHelp;
 
 class TransferCommandTest {
-  private static final Path SCRIPT = Path.of("..", "bench");
   private static final int MISUSE = 2;
 
   @TempDir private Path directory;
 
   @Test
   void shouldExplainEveryOptionAndEveryDefaultInTheScriptsHelp() throws Exception {
-    String help = Files.readString(SCRIPT);
-    TransferCommand.commandLine().getCommandSpec().options().stream()
-        .filter(option -> !option.hidden())
-        .forEach(
-            option -> {
-              assertThat(help).contains("\n  " + option.longestName() + " ");
-              if (option.defaultValue() != null) {
-                assertThat(help).contains("default " + option.defaultValue());
-              }
-            });
+    ScriptHelp.assertExplains("bench", TransferCommand.commandLine(), "default "::concat);
   }
 
   @ParameterizedTest

@@ -15,9 +15,11 @@ package org.sparkrdma.guest.cluster;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
+import java.io.Serializable;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
@@ -27,13 +29,20 @@ import org.sparkrdma.benchmarks.tera.ExecutorUsage;
 import org.sparkrdma.benchmarks.tera.TeraGen;
 import org.sparkrdma.benchmarks.tera.TeraSort;
 import org.sparkrdma.benchmarks.tera.TeraValidate;
+import org.sparkrdma.benchmarks.transfer.TransferApplication;
 import org.sparkrdma.scenarios.SparkInternals;
+import scala.Function1;
+import scala.collection.Iterator;
+import scala.reflect.ClassTag$;
 
 /** One Spark application and its steps; of the driver's main thread, which closes it. */
 final class Application implements AutoCloseable {
   private static final int EXECUTORS = 2;
   private static final int PARTITIONS = 4;
   private static final long RECORDS = 200_000;
+  private static final List<Integer> TRANSFER_BLOCKS = List.of(64 << 10, 1 << 20);
+  private static final int TRANSFER_ROUNDS = 5;
+  private static final long TRANSFER_BYTES = 32L << 20;
   private static final String READ = "rdma.bytes.read";
   private static final String FALLBACK = "fallback.";
 
@@ -58,15 +67,22 @@ final class Application implements AutoCloseable {
   void answerForAll() throws Exception {
     TeraGen.write(spark, uri("input"), RECORDS, PARTITIONS);
     Files.writeString(share.resolve("answer-tera"), tera());
-    Files.writeString(share.resolve("answer-blocks"), blocks());
+    answerToBlocks();
     tera("tera");
   }
 
+  /** Only that of {@link #blocks(String)}. */
+  void answerToBlocks() throws IOException {
+    Files.writeString(share.resolve("answer-blocks"), blocks());
+  }
+
   void tera(String step) throws Exception {
+    awaitExecutors();
     step(step, this::tera, "tera", true);
   }
 
   void blocks(String step) throws Exception {
+    awaitExecutors();
     step(step, this::blocks, "blocks", true);
   }
 
@@ -79,20 +95,37 @@ final class Application implements AutoCloseable {
 
   /** With something that happens on the host when the first reader starts. */
   void blocksFromTheStartUnder(String step, String request) throws Exception {
+    awaitExecutors();
     tasks.atReaderStart(() -> ask(request));
-    blocks(step);
+    step(step, this::blocks, "blocks", true);
   }
 
   /** With something that happens on the host when the first reader has ended. */
   void blocksDuring(String step, String request) throws Exception {
+    awaitExecutors();
     tasks.atReaderEnd(() -> ask(request));
-    blocks(step);
+    step(step, this::blocks, "blocks", true);
+  }
+
+  /** From now on what is read is still on its way when something happens. */
+  void slowWires() throws IOException {
+    host.ask("netem delay 20ms");
   }
 
   /** As {@link #blocksDuring}, but an executor is lost, and with it what it had counted. */
   void blocksWithLossDuring(String step, String request) throws Exception {
+    awaitExecutors();
     tasks.atReaderEnd(() -> ask(request));
     step(step, this::blocks, "blocks", false);
+  }
+
+  /** Block transfer against Spark's own, over the same wire. */
+  void transfer() throws IOException {
+    HostControl.put(
+        share,
+        name + ".cases",
+        TransferApplication.compareMachines(
+            spark, "ibverbs", TRANSFER_BLOCKS, TRANSFER_ROUNDS, TRANSFER_BYTES));
   }
 
   private void ask(String request) {
@@ -116,8 +149,6 @@ final class Application implements AutoCloseable {
 
   private void step(String step, Callable<String> work, String answer, boolean counted)
       throws Exception {
-    // One that was lost in the step before is replaced.
-    SparkInternals.awaitExecutors(spark.sc(), EXECUTORS);
     Map<String, Long> before = counted ? counters() : Map.of();
     long remoteBefore = tasks.remoteBytesRead();
     int failedBefore = tasks.failedTasks();
@@ -145,6 +176,23 @@ final class Application implements AutoCloseable {
             tasks.remoteBytesRead() - remoteBefore,
             fallbacks,
             tasks.failedTasks() - failedBefore));
+  }
+
+  /**
+   * Ends when all executors have had tasks at the same time: one that was lost in the step before
+   * is replaced, and may for a while be known and dead.
+   */
+  private void awaitExecutors() throws Exception {
+    SparkInternals.awaitExecutors(spark.sc(), EXECUTORS);
+    spark
+        .parallelize(List.of(0, 1), EXECUTORS)
+        .rdd()
+        .barrier()
+        .mapPartitions(
+            (Function1<Iterator<Integer>, Iterator<Integer>> & Serializable) items -> items,
+            false,
+            ClassTag$.MODULE$.apply(Integer.class))
+        .count();
   }
 
   private void write(StepResult result) throws IOException {

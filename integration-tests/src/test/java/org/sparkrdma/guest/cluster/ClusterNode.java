@@ -13,6 +13,9 @@
  */
 package org.sparkrdma.guest.cluster;
 
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -29,20 +32,42 @@ import org.sparkrdma.scenarios.StandaloneCluster;
  */
 public final class ClusterNode {
   private static final Logger LOG = LoggerFactory.getLogger(ClusterNode.class);
-  private static final String MASTER_HOST = "10.99.2.1";
   private static final int MASTER_PORT = 7077;
   private static final String MANAGER = "org.sparkrdma.shuffle.RdmaShuffleManager";
   private static final String JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1";
   private static final String IN_BACKGROUND = "exec 2 setsid -f >/dev/null 2>&1 </dev/null ";
+  private static final String AUTHENTICATED = "authenticated";
+  private static final String TRANSFER = "transfer";
+  private static final String IPV6 = "ipv6";
+  private static final String PREFER_IPV6 = " -Djava.net.preferIPv6Addresses=true";
   private static final String FINISHED = "finished";
   private static final long PAUSE_NS = 200_000_000;
 
   private final Path share = Path.of(System.getenv("GUEST_SHARE"));
   private final HostControl host = new HostControl(share);
   private final boolean authenticate;
+  private final String jvm;
+  private final String own;
+  private final String masterHost;
 
-  private ClusterNode(boolean authenticate) {
+  private ClusterNode(boolean authenticate, boolean ipv6) {
     this.authenticate = authenticate;
+    jvm = ipv6 ? JVM + PREFER_IPV6 : JVM;
+    String family = ipv6 ? "6" : "";
+    own = address("GUEST_IWARP_ADDRESS" + family);
+    String peer = address("GUEST_IWARP_PEER_ADDRESS" + family);
+    masterHost = System.getenv("GUEST_NODE").equals("1") ? own : peer;
+  }
+
+  /** As Spark writes addresses. */
+  private static String address(String variable) {
+    try {
+      InetAddress address = InetAddress.getByName(System.getenv(variable));
+      String literal = address.getHostAddress();
+      return address instanceof Inet6Address ? "[" + literal + "]" : literal;
+    } catch (UnknownHostException e) {
+      throw new IllegalStateException("not an address: variable=" + variable, e);
+    }
   }
 
   public static void main(String[] arguments) throws Exception {
@@ -55,23 +80,25 @@ public final class ClusterNode {
             Runtime.getRuntime().halt(1);
           }
         });
-    new ClusterNode(applications.contains("authenticate")).run(applications);
+    new ClusterNode(
+            applications.stream().anyMatch(name -> name.endsWith(AUTHENTICATED)),
+            applications.stream().anyMatch(name -> name.endsWith(IPV6)))
+        .run(applications);
     System.exit(0);
   }
 
   private void run(List<String> applications) throws Exception {
     String node = System.getenv("GUEST_NODE");
-    String own = System.getenv("GUEST_IWARP_ADDRESS");
     try (StandaloneCluster cluster = new StandaloneCluster(security(new SparkConf()))) {
       if (node.equals("1")) {
-        cluster.startMaster(MASTER_HOST, MASTER_PORT);
+        cluster.startMaster(masterHost, MASTER_PORT);
       }
       cluster.startWorker(
-          "spark://" + MASTER_HOST + ":" + MASTER_PORT, own, 1, share.resolve("work" + node) + "");
+          "spark://" + masterHost + ":" + MASTER_PORT, own, 1, share.resolve("work" + node) + "");
       if (node.equals("1")) {
         try {
           for (String application : applications) {
-            runApplication(application, own);
+            runApplication(application);
           }
         } finally {
           HostControl.put(share, FINISHED, "");
@@ -84,10 +111,11 @@ public final class ClusterNode {
     }
   }
 
-  private void runApplication(String name, String own) throws Exception {
-    try (Application application = new Application(name, conf(name, own), share, host)) {
+  private void runApplication(String name) throws Exception {
+    try (Application application = new Application(name, conf(name), share, host)) {
       switch (name) {
         case "vanilla" -> application.answerForAll();
+        case "vanilla-blocks" -> application.answerToBlocks();
         case "rocev2" -> {
           application.tera("tera");
           application.blocks("blocks");
@@ -102,28 +130,35 @@ public final class ClusterNode {
           application.tera("tera");
           application.blocks("blocks");
           application.blocksUnder("loss", "loss 1%");
+          application.blocksUnder("reordering", "delay 5ms reorder 25% 50%");
+          application.blocksUnder("delay", "delay 20ms");
+          application.blocksFromTheStartUnder("link-cut", "cut 10");
+          application.blocksDuring("card-deleted", IN_BACKGROUND + "rdma link delete siw0");
         }
-        case "authenticate" -> {
+        case "rocev2-authenticated", "iwarp-authenticated" -> {
           application.tera("tera");
           application.blocksWithLossDuring(
               "executor-killed", "exec 2 pkill -9 -f [C]oarseGrainedExecutor");
+          application.slowWires();
           application.blocksWithLossDuring("node-killed", "kill 2");
         }
+        case "rocev2-ipv6", "iwarp-ipv6", "rocev2-limited" -> application.blocks("blocks");
+        case "rocev2-transfer", "iwarp-transfer" -> application.transfer();
         default -> throw new IllegalArgumentException("no such application: name=" + name);
       }
     }
   }
 
-  private SparkConf conf(String name, String own) {
+  private SparkConf conf(String name) {
     SparkConf conf =
         security(new SparkConf())
-            .setMaster("spark://" + MASTER_HOST + ":" + MASTER_PORT)
+            .setMaster("spark://" + masterHost + ":" + MASTER_PORT)
             .set("spark.driver.host", own)
             .set("spark.driver.bindAddress", own)
             .set("spark.ui.enabled", "false")
             .set("spark.executor.cores", "1")
             .set("spark.executor.memory", "640m")
-            .set("spark.executor.extraJavaOptions", JVM)
+            .set("spark.executor.extraJavaOptions", jvm)
             .set("spark.cores.max", "2")
             .set("spark.task.maxFailures", "8")
             .set("spark.jars", System.getProperty("guest.jars"));
@@ -133,19 +168,30 @@ public final class ClusterNode {
           .set("spark.network.timeout", "15s")
           .set("spark.network.timeoutInterval", "5s");
     }
+    if (name.endsWith(TRANSFER)) {
+      // All tiers of the compiler.
+      conf.set("spark.executor.extraJavaOptions", "-XX:+UseSerialGC")
+          .set("spark.shuffle.rdma.pinned.max", "96m")
+          .set("spark.shuffle.rdma.mode", "required")
+          .set("spark.shuffle.rdma.verify", "false")
+          // The first connection is made while everything is compiled, at both ends.
+          .set("spark.shuffle.rdma.connect.timeout", "30s")
+          .set("spark.task.maxFailures", "1");
+    }
     setShuffle(conf, name);
     return conf;
   }
 
   private static void setShuffle(SparkConf conf, String name) {
-    if (name.equals("vanilla")) {
+    if (name.startsWith("vanilla")) {
       conf.set("spark.shuffle.manager", "sort");
       return;
     }
     conf.set("spark.shuffle.manager", MANAGER)
         .set("spark.shuffle.rdma.engine", "ibverbs")
+        .set("spark.shuffle.rdma.copy.first", "false")
         .set("spark.shuffle.rdma.request.timeout", "10s")
-        .set("spark.shuffle.rdma.device", name.equals("iwarp") ? "siw0" : "rxe0");
+        .set("spark.shuffle.rdma.device", name.startsWith("iwarp") ? "siw0" : "rxe0");
   }
 
   private SparkConf security(SparkConf conf) {

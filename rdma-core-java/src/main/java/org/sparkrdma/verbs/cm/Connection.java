@@ -59,8 +59,10 @@ public interface Connection extends AutoCloseable {
   void connect(ConnectionParameters parameters) throws VerbsException;
 
   /**
-   * Accepts a connection request, see rdma_accept(3). Ends in {@link
-   * ConnectionEvent.Type#ESTABLISHED} or {@link ConnectionEvent.Type#CONNECT_ERROR}.
+   * Accepts a connection request, see rdma_accept(3). On iWARP the other end must send first:
+   * kernel siw gives a connection up whose acceptor sends before the initiator has taken the answer
+   * (RFC 5044, section 7.1.2). Ends in {@link ConnectionEvent.Type#ESTABLISHED} or {@link
+   * ConnectionEvent.Type#CONNECT_ERROR}.
    *
    * @throws IllegalStateException when it is no request or has no queue pair
    * @throws IllegalArgumentException when there is more private data than the device's limit

@@ -37,6 +37,8 @@ public enum Capability {
   QUEUE_PAIR_ACCESS,
   /** Ranges of files can be registered. */
   FILE_REGIONS,
+  /** Regions whose pages are not pinned, and READs out of them; see ibv_query_device_ex(3). */
+  ON_DEMAND_PAGING,
   /** A peer that vanishes without a word is noticed by the engine itself. */
   DETECTS_DEAD_PEER
 }

@@ -20,8 +20,6 @@ import com.ibm.disni.verbs.IbvWC;
 import com.ibm.disni.verbs.SVCPollCq;
 import com.ibm.disni.verbs.SVCReqNotify;
 import java.io.IOException;
-import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
@@ -29,11 +27,14 @@ import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.CompletionHandler;
 import org.sparkrdma.verbs.CompletionQueue;
 import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.engine.BrokenQueuePairs;
+import org.sparkrdma.verbs.engine.CompletionView;
+import org.sparkrdma.verbs.engine.EngineQueuePair.Shown;
 
 /**
  * A completion queue of the device, and behind it what the device will never complete: the work of
- * broken queue pairs, see {@link DisniQueuePair#flushOne}. Polled by its one owner thread; a
- * watcher waits for its events, and queue pairs report that they broke from any thread.
+ * broken queue pairs, see {@link BrokenQueuePairs}. Polled by its one owner thread; a watcher waits
+ * for its events, and queue pairs report that they broke from any thread.
  *
  * <p>DiSNI tells nothing of a queue that was overrun: its users keep the depths of their queue
  * pairs within the capacity.
@@ -53,10 +54,10 @@ final class DisniCompletionQueue implements CompletionQueue {
   private final IbvWC[] taken = new IbvWC[BATCH];
   private final SVCPollCq pollCall;
   private final SVCReqNotify notifyCall;
-  private final DisniCompletion view = new DisniCompletion();
+  private final CompletionView view = new CompletionView();
   private final AtomicInteger users = new AtomicInteger();
-  private final List<DisniQueuePair> broken = new CopyOnWriteArrayList<>();
-  private final LongSupplier deadline = this::flushDeadlineNs;
+  private final BrokenQueuePairs broken = new BrokenQueuePairs(this);
+  private final LongSupplier deadline = broken::deadlineNs;
   private volatile boolean closed;
 
   // The polling thread's: what was taken from the device and not yet handed over.
@@ -144,12 +145,12 @@ final class DisniCompletionQueue implements CompletionQueue {
       while (next < end && handled < limit) {
         if (showNext()) {
           handled++;
-          hand(handler);
+          view.hand(handler);
         }
       }
     }
     if (handled < limit && !broken.isEmpty()) {
-      handled += flush(limit - handled, handler);
+      handled += broken.flush(limit - handled, view, handler);
     }
     return handled;
   }
@@ -172,32 +173,11 @@ final class DisniCompletionQueue implements CompletionQueue {
   private boolean showNext() {
     IbvWC completion = taken[next];
     DisniQueuePair queuePair = device.queuePairs().find(completion.getWr_id());
-    DisniQueuePair.Shown shown =
-        queuePair == null ? DisniQueuePair.Shown.NOT : queuePair.onCompletion(completion, view);
-    if (shown != DisniQueuePair.Shown.AN_EARLIER_ONE) {
+    Shown shown = queuePair == null ? Shown.NOT : queuePair.onCompletion(completion, view);
+    if (shown != Shown.AN_EARLIER_ONE) {
       next++;
     }
-    return shown != DisniQueuePair.Shown.NOT;
-  }
-
-  private void hand(CompletionHandler handler) {
-    try {
-      handler.onCompletion(view);
-    } finally {
-      view.invalidate();
-    }
-  }
-
-  private int flush(int limit, CompletionHandler handler) {
-    long now = System.nanoTime();
-    int handled = 0;
-    for (DisniQueuePair queuePair : broken) {
-      while (handled < limit && queuePair.flushOne(this, now, view)) {
-        handled++;
-        hand(handler);
-      }
-    }
-    return handled;
+    return shown != Shown.NOT;
   }
 
   @Override
@@ -223,18 +203,6 @@ final class DisniCompletionQueue implements CompletionQueue {
     if (channel != null) {
       channel.wakeup();
     }
-  }
-
-  /** When the next work is to be flushed. */
-  private long flushDeadlineNs() {
-    long least = Long.MAX_VALUE;
-    for (DisniQueuePair queuePair : broken) {
-      long at = queuePair.flushDeadlineNs();
-      if (at != Long.MAX_VALUE && (least == Long.MAX_VALUE || at - least < 0)) {
-        least = at;
-      }
-    }
-    return least;
   }
 
   void retain() {

@@ -30,7 +30,7 @@ import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
-import org.sparkrdma.verbs.device.DeviceLimits;
+import org.sparkrdma.verbs.engine.LimitChecks;
 
 /**
  * An identifier of the kernel's connection manager and its queue pair.
@@ -133,7 +133,7 @@ final class DisniConnection implements Connection {
     if (queuePair != null || (phase != Phase.RESOLVED && phase != Phase.REQUESTED)) {
       throw new IllegalStateException("no queue pair can be made now: phase=" + phase);
     }
-    checkLimits(settings);
+    LimitChecks.checkQueuePair(settings, device.info().limits());
     if (!(domain instanceof DisniProtectionDomain mine)
         || mine.device() != device
         || !(settings.sendQueue() instanceof DisniCompletionQueue sends)
@@ -153,46 +153,22 @@ final class DisniConnection implements Connection {
       queuePair = register(mine, qp, qp.getQp_num(), settings);
       return queuePair;
     } catch (IOException e) {
-      throw Failures.of("rdma_create_qp", e, sizes(settings));
+      throw Failures.of("rdma_create_qp", e, LimitChecks.sizes(settings));
     }
   }
 
   private DisniQueuePair register(
       DisniProtectionDomain domain, IbvQP qp, int number, QueuePairSettings settings)
       throws IOException {
-    DisniQueuePair made =
-        device
-            .queuePairs()
-            .add(name -> new DisniQueuePair(domain, this, qp, name, number, settings));
-    if (made == null) {
+    int name = device.queuePairs().take();
+    if (name == -1) {
       id.destroyQP();
       throw new IOException("too many queue pairs");
     }
+    var made = new DisniQueuePair(domain, this, qp, name, number, settings);
+    device.queuePairs().put(made);
     domain.add(made);
     return made;
-  }
-
-  private void checkLimits(QueuePairSettings settings) {
-    DeviceLimits limits = device.info().limits();
-    if (settings.sendDepth() > limits.maxQueuePairDepth()
-        || settings.receiveDepth() > limits.maxQueuePairDepth()
-        || settings.maxSge() > limits.maxSge()
-        || settings.maxInlineBytes() > limits.maxInlineBytes()) {
-      throw new IllegalArgumentException(
-          "over the device's limits: "
-              + sizes(settings)
-              + (" maxQueuePairDepth=" + limits.maxQueuePairDepth())
-              + (" maxSge=" + limits.maxSge())
-              + (" maxInlineBytes=" + limits.maxInlineBytes()));
-    }
-  }
-
-  private static String sizes(QueuePairSettings settings) {
-    return "sendDepth="
-        + settings.sendDepth()
-        + (" receiveDepth=" + settings.receiveDepth())
-        + (" maxSge=" + settings.maxSge())
-        + (" maxInlineBytes=" + settings.maxInlineBytes());
   }
 
   @Override
@@ -203,7 +179,7 @@ final class DisniConnection implements Connection {
   @Override
   public synchronized void connect(ConnectionParameters parameters) {
     require(phase == Phase.RESOLVED && queuePair != null);
-    checkPrivateData(parameters.privateData());
+    LimitChecks.checkPrivateData(parameters.privateData(), maxPrivateDataBytes());
     phase = Phase.CONNECTING;
     deadlineNs = System.nanoTime() + parameters.timeout().toNanos();
     manager.addAttempt(this);
@@ -222,7 +198,7 @@ final class DisniConnection implements Connection {
   @Override
   public synchronized void accept(ConnectionParameters parameters) throws VerbsException {
     require(phase == Phase.REQUESTED && queuePair != null);
-    checkPrivateData(parameters.privateData());
+    LimitChecks.checkPrivateData(parameters.privateData(), maxPrivateDataBytes());
     phase = Phase.ANSWERED;
     answerPending = true;
     try {
@@ -247,16 +223,12 @@ final class DisniConnection implements Connection {
   @Override
   public synchronized void reject(byte[] privateData) {
     require(phase == Phase.REQUESTED);
-    checkPrivateData(privateData);
+    LimitChecks.checkPrivateData(privateData, maxPrivateDataBytes());
     phase = Phase.ENDED;
   }
 
-  private void checkPrivateData(byte[] privateData) {
-    int limit = device.info().limits().maxPrivateDataBytes();
-    if (privateData.length > limit) {
-      throw new IllegalArgumentException(
-          "too much private data: lengthBytes=" + privateData.length + " limit=" + limit);
-    }
+  private int maxPrivateDataBytes() {
+    return device.info().limits().maxPrivateDataBytes();
   }
 
   private void require(boolean expected) {

@@ -25,6 +25,8 @@ import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.ConnectionManager;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.OpenResources;
+import org.sparkrdma.verbs.engine.LimitChecks;
+import org.sparkrdma.verbs.engine.QueuePairTable;
 
 /** An open device and all that was made on it. Safe for any thread. */
 final class DisniDevice implements Device {
@@ -32,7 +34,7 @@ final class DisniDevice implements Device {
   private final DisniSettings settings;
   private final TransportRules rules;
   private final Consumer<DisniDevice> onClose;
-  private final QueuePairTable queuePairs = new QueuePairTable();
+  private final QueuePairTable<DisniQueuePair> queuePairs = new QueuePairTable<>();
   private final Set<DisniProtectionDomain> domains = ConcurrentHashMap.newKeySet();
   private final Set<DisniMemory> memories = ConcurrentHashMap.newKeySet();
   private final Set<DisniCompletionChannel> channels = ConcurrentHashMap.newKeySet();
@@ -70,9 +72,7 @@ final class DisniDevice implements Device {
   @Override
   public synchronized HostMemory allocate(long lengthBytes) throws VerbsException {
     checkOpen();
-    if (lengthBytes <= 0) {
-      throw new IllegalArgumentException("no memory asked for: lengthBytes=" + lengthBytes);
-    }
+    LimitChecks.checkMemory(lengthBytes);
     DisniMemory memory = DisniMemory.allocate(this, lengthBytes);
     memories.add(memory);
     return memory;
@@ -98,15 +98,7 @@ final class DisniDevice implements Device {
   public synchronized CompletionQueue createCompletionQueue(int capacity, CompletionChannel channel)
       throws VerbsException {
     checkOpen();
-    int limit = info().limits().maxCompletionQueueDepth();
-    if (capacity < 1) {
-      throw new IllegalArgumentException("a completion queue needs room: capacity=" + capacity);
-    }
-    if (capacity > limit) {
-      throw new VerbsException(
-          "ibv_create_cq",
-          "ibv_create_cq failed: over the limit: capacity=" + capacity + " limit=" + limit);
-    }
+    LimitChecks.checkCompletionQueue(capacity, info().limits());
     DisniCompletionQueue queue = DisniCompletionQueue.create(this, capacity, mine(channel));
     completionQueues.add(queue);
     return queue;
@@ -169,7 +161,7 @@ final class DisniDevice implements Device {
     return rules;
   }
 
-  QueuePairTable queuePairs() {
+  QueuePairTable<DisniQueuePair> queuePairs() {
     return queuePairs;
   }
 

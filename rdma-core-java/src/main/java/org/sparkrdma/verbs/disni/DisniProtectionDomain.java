@@ -23,9 +23,7 @@ import java.nio.MappedByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.Objects;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.AccessFlag;
@@ -33,17 +31,16 @@ import org.sparkrdma.verbs.HostMemory;
 import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.engine.DomainMembers;
+import org.sparkrdma.verbs.engine.LimitChecks;
 
 /** A protection domain with its regions and queue pairs. Safe for any thread. */
 final class DisniProtectionDomain implements ProtectionDomain {
   private static final Logger LOG = LoggerFactory.getLogger(DisniProtectionDomain.class);
-  private static final Set<AccessFlag> FILE_ACCESS = Set.of(AccessFlag.REMOTE_READ);
 
   private final DisniDevice device;
   private final IbvPd pd;
-  private final Set<DisniRegion> regions = ConcurrentHashMap.newKeySet();
-  private final Set<DisniQueuePair> queuePairs = ConcurrentHashMap.newKeySet();
-  private boolean closed;
+  private final DomainMembers<DisniRegion, DisniQueuePair> members = new DomainMembers<>();
 
   private DisniProtectionDomain(DisniDevice device, IbvPd pd) {
     this.device = device;
@@ -73,10 +70,8 @@ final class DisniProtectionDomain implements ProtectionDomain {
     if (!(memory instanceof DisniMemory mine) || mine.device() != device) {
       throw new IllegalArgumentException("memory of another device");
     }
-    if (access.contains(AccessFlag.REMOTE_WRITE) && !access.contains(AccessFlag.LOCAL_WRITE)) {
-      throw new IllegalArgumentException("REMOTE_WRITE needs LOCAL_WRITE: access=" + access);
-    }
-    checkRange(offset, lengthBytes, memory.lengthBytes());
+    LimitChecks.checkAccess(access);
+    LimitChecks.checkRange(offset, lengthBytes, memory.lengthBytes());
     mine.retain();
     try {
       return register(mine, mine.address() + offset, (int) lengthBytes, access);
@@ -93,10 +88,8 @@ final class DisniProtectionDomain implements ProtectionDomain {
   @Override
   public MemoryRegion registerFile(Path file, long offset, long lengthBytes, Set<AccessFlag> access)
       throws VerbsException {
-    if (!access.equals(FILE_ACCESS)) {
-      throw new IllegalArgumentException("files are REMOTE_READ only: access=" + access);
-    }
-    checkRange(offset, lengthBytes, Long.MAX_VALUE);
+    LimitChecks.checkFileAccess(access);
+    LimitChecks.checkRange(offset, lengthBytes, Long.MAX_VALUE);
     String range = "file=" + file + " offset=" + offset + " lengthBytes=" + lengthBytes;
     try (FileChannel channel =
         FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
@@ -118,13 +111,6 @@ final class DisniProtectionDomain implements ProtectionDomain {
     }
   }
 
-  private static void checkRange(long offset, long lengthBytes, long limit) {
-    if (lengthBytes < 1) {
-      throw new IndexOutOfBoundsException("nothing to register: lengthBytes=" + lengthBytes);
-    }
-    Objects.checkFromIndexSize(offset, lengthBytes, limit);
-  }
-
   private DisniRegion register(
       DisniMemory memory, long address, int lengthBytes, Set<AccessFlag> access)
       throws IOException {
@@ -132,62 +118,47 @@ final class DisniProtectionDomain implements ProtectionDomain {
     IbvMr mr = call.execute().getMr();
     call.free();
     synchronized (this) {
-      if (closed) {
+      if (members.isClosed()) {
         mr.deregMr().execute().free();
       }
-      checkOpen();
+      members.checkOpen();
       var region = new DisniRegion(this, memory, mr, access);
-      regions.add(region);
+      members.add(region);
       return region;
     }
   }
 
-  private void checkOpen() {
-    if (closed) {
-      throw new IllegalStateException("protection domain is closed");
-    }
-  }
-
   synchronized void add(DisniQueuePair queuePair) {
-    checkOpen();
-    queuePairs.add(queuePair);
+    members.add(queuePair);
   }
 
   void onClosed(DisniRegion region) {
-    regions.remove(region);
+    members.remove(region);
   }
 
   void onClosed(DisniQueuePair queuePair) {
-    queuePairs.remove(queuePair);
+    members.remove(queuePair);
   }
 
   int regionCount() {
-    return regions.size();
+    return members.regionCount();
   }
 
   int queuePairCount() {
-    return queuePairs.size();
+    return members.queuePairCount();
   }
 
   /** Closes it with what is left in it. */
   void closeAll() {
-    queuePairs.forEach(DisniQueuePair::close);
-    regions.forEach(DisniRegion::close);
+    members.closeAll();
     close();
   }
 
   @Override
   public synchronized void close() {
-    if (closed) {
+    if (!members.markClosed()) {
       return;
     }
-    if (!regions.isEmpty() || !queuePairs.isEmpty()) {
-      throw new IllegalStateException(
-          "protection domain is in use: regions="
-              + regions.size()
-              + (" queuePairs=" + queuePairs.size()));
-    }
-    closed = true;
     deallocate();
     device.forget(this);
   }

@@ -68,6 +68,7 @@ enum TransportRules {
             case LOCAL_WRITE -> IbvMr.IBV_ACCESS_LOCAL_WRITE;
             case REMOTE_WRITE -> IbvMr.IBV_ACCESS_REMOTE_WRITE;
             case REMOTE_READ -> IbvMr.IBV_ACCESS_REMOTE_READ;
+            case ON_DEMAND -> throw new UnsupportedOperationException("no on-demand paging");
           };
     }
     boolean sink = bits == IbvMr.IBV_ACCESS_LOCAL_WRITE;

@@ -36,6 +36,8 @@ final class AccessBits {
       case LOCAL_WRITE -> 1;
       case REMOTE_WRITE -> 2;
       case REMOTE_READ -> 4;
+      // Nothing is ever pinned here.
+      case ON_DEMAND -> 0;
     };
   }
 }

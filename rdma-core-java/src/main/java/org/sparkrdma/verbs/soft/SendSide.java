@@ -74,6 +74,15 @@ final class SendSide {
 
   /** The receive side took all messages up to this one. */
   void acknowledgeSoon(long sequence) {
+    long delayNs = device.settings().acknowledgeDelayNs();
+    if (delayNs == 0) {
+      acknowledgeNow(sequence);
+    } else {
+      device.thread().schedule(device.thread().nowNs() + delayNs, () -> acknowledgeNow(sequence));
+    }
+  }
+
+  private void acknowledgeNow(long sequence) {
     acknowledge = sequence;
     device.thread().activate(queuePair);
   }

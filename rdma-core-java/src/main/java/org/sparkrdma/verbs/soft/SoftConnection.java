@@ -23,7 +23,7 @@ import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
-import org.sparkrdma.verbs.device.DeviceLimits;
+import org.sparkrdma.verbs.engine.LimitChecks;
 
 /**
  * The application's end of a connection: checks what the owner asks for, hands it to the {@link
@@ -97,20 +97,7 @@ final class SoftConnection implements Connection {
     if (queuePair != null || (phase != Phase.RESOLVED && phase != Phase.REQUESTED)) {
       throw new IllegalStateException("no queue pair can be made now: phase=" + phase);
     }
-    DeviceLimits limits = device.info().limits();
-    if (settings.sendDepth() > limits.maxQueuePairDepth()
-        || settings.receiveDepth() > limits.maxQueuePairDepth()
-        || settings.maxSge() > limits.maxSge()
-        || settings.maxInlineBytes() > limits.maxInlineBytes()) {
-      throw new IllegalArgumentException(
-          "over the device's limits: sendDepth="
-              + settings.sendDepth()
-              + (" receiveDepth=" + settings.receiveDepth())
-              + (" limit=" + limits.maxQueuePairDepth())
-              + (" maxSge=" + settings.maxSge() + " limit=" + limits.maxSge())
-              + (" maxInlineBytes=" + settings.maxInlineBytes())
-              + (" limit=" + limits.maxInlineBytes()));
-    }
+    LimitChecks.checkQueuePair(settings, device.info().limits());
     if (!(domain instanceof SoftProtectionDomain mine)
         || mine.device() != device
         || !(settings.sendQueue() instanceof SoftCompletionQueue sends)
@@ -131,7 +118,7 @@ final class SoftConnection implements Connection {
   @Override
   public void connect(ConnectionParameters parameters) throws VerbsException {
     require(phase == Phase.RESOLVED && queuePair != null);
-    checkPrivateData(parameters.privateData());
+    LimitChecks.checkPrivateData(parameters.privateData(), SoftDevice.MAX_PRIVATE_DATA_BYTES);
     phase = Phase.CONNECTING;
     if (device.faults().strikes(FaultPlan.Kind.REFUSE_CONNECT)) {
       onFailed(ConnectionEvent.Type.REJECTED, "the fault plan refused the connection");
@@ -174,7 +161,7 @@ final class SoftConnection implements Connection {
   @Override
   public void accept(ConnectionParameters parameters) throws VerbsException {
     require(phase == Phase.REQUESTED && queuePair != null);
-    checkPrivateData(parameters.privateData());
+    LimitChecks.checkPrivateData(parameters.privateData(), SoftDevice.MAX_PRIVATE_DATA_BYTES);
     phase = Phase.ANSWERED;
     queuePair.markReady();
     SoftQueuePair pair = queuePair;
@@ -184,19 +171,10 @@ final class SoftConnection implements Connection {
   @Override
   public void reject(byte[] privateData) {
     require(phase == Phase.REQUESTED);
-    checkPrivateData(privateData);
+    LimitChecks.checkPrivateData(privateData, SoftDevice.MAX_PRIVATE_DATA_BYTES);
     phase = Phase.ENDED;
     byte[] copy = privateData.clone();
     device.thread().execute(() -> endpoint.reject(copy));
-  }
-
-  private static void checkPrivateData(byte[] privateData) {
-    if (privateData.length > SoftDevice.MAX_PRIVATE_DATA_BYTES) {
-      throw new IllegalArgumentException(
-          "too much private data: lengthBytes="
-              + privateData.length
-              + (" limit=" + SoftDevice.MAX_PRIVATE_DATA_BYTES));
-    }
   }
 
   private void require(boolean expected) {

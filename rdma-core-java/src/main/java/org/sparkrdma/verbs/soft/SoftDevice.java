@@ -29,6 +29,7 @@ import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.ConnectionManager;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.OpenResources;
+import org.sparkrdma.verbs.engine.LimitChecks;
 
 /**
  * An open soft device: its directory, its table, its thread, and all that was made on it.
@@ -137,9 +138,7 @@ final class SoftDevice implements Device {
   @Override
   public synchronized HostMemory allocate(long lengthBytes) throws VerbsException {
     checkOpen();
-    if (lengthBytes <= 0) {
-      throw new IllegalArgumentException("no memory asked for: lengthBytes=" + lengthBytes);
-    }
+    LimitChecks.checkMemory(lengthBytes);
     SoftMemory memory = SoftMemory.allocate(this, lengthBytes);
     memories.add(memory);
     return memory;
@@ -165,15 +164,7 @@ final class SoftDevice implements Device {
   public synchronized CompletionQueue createCompletionQueue(int capacity, CompletionChannel channel)
       throws VerbsException {
     checkOpen();
-    int limit = info.limits().maxCompletionQueueDepth();
-    if (capacity < 1) {
-      throw new IllegalArgumentException("a completion queue needs room: capacity=" + capacity);
-    }
-    if (capacity > limit) {
-      throw new VerbsException(
-          "ibv_create_cq",
-          "ibv_create_cq failed: over the limit: capacity=" + capacity + " limit=" + limit);
-    }
+    LimitChecks.checkCompletionQueue(capacity, info.limits());
     var queue = new SoftCompletionQueue(this, capacity, mine(channel));
     completionQueues.add(queue);
     return queue;

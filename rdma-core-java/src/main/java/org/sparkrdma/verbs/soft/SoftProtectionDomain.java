@@ -15,26 +15,23 @@ package org.sparkrdma.verbs.soft;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.Objects;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.HostMemory;
 import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.engine.DomainMembers;
+import org.sparkrdma.verbs.engine.LimitChecks;
 
 /** A protection domain: a number that regions and queue pairs carry. Safe for any thread. */
 final class SoftProtectionDomain implements ProtectionDomain {
-  private static final Set<AccessFlag> FILE_ACCESS = Set.of(AccessFlag.REMOTE_READ);
   private static final int OUT_OF_MEMORY = 12;
 
   private final SoftDevice device;
   private final int id;
-  private final Set<SoftRegion> regions = ConcurrentHashMap.newKeySet();
-  private final Set<SoftQueuePair> queuePairs = ConcurrentHashMap.newKeySet();
-  private boolean closed;
+  private final DomainMembers<SoftRegion, SoftQueuePair> members = new DomainMembers<>();
 
   SoftProtectionDomain(SoftDevice device, int id) {
     this.device = device;
@@ -56,10 +53,8 @@ final class SoftProtectionDomain implements ProtectionDomain {
     if (!(memory instanceof SoftMemory mine) || mine.device() != device) {
       throw new IllegalArgumentException("memory of another device");
     }
-    if (access.contains(AccessFlag.REMOTE_WRITE) && !access.contains(AccessFlag.LOCAL_WRITE)) {
-      throw new IllegalArgumentException("REMOTE_WRITE needs LOCAL_WRITE: access=" + access);
-    }
-    checkRange(offset, lengthBytes, memory.lengthBytes());
+    LimitChecks.checkAccess(access);
+    LimitChecks.checkRange(offset, lengthBytes, memory.lengthBytes());
     failIfPlanned(lengthBytes);
     mine.retain();
     try {
@@ -73,10 +68,8 @@ final class SoftProtectionDomain implements ProtectionDomain {
   @Override
   public MemoryRegion registerFile(Path file, long offset, long lengthBytes, Set<AccessFlag> access)
       throws VerbsException {
-    if (!access.equals(FILE_ACCESS)) {
-      throw new IllegalArgumentException("files are REMOTE_READ only: access=" + access);
-    }
-    checkRange(offset, lengthBytes, Long.MAX_VALUE);
+    LimitChecks.checkFileAccess(access);
+    LimitChecks.checkRange(offset, lengthBytes, Long.MAX_VALUE);
     failIfPlanned(lengthBytes);
     LinkedFile linked;
     try {
@@ -93,13 +86,6 @@ final class SoftProtectionDomain implements ProtectionDomain {
     }
   }
 
-  private static void checkRange(long offset, long lengthBytes, long limit) {
-    if (lengthBytes < 1) {
-      throw new IllegalArgumentException("a region needs a byte: lengthBytes=" + lengthBytes);
-    }
-    Objects.checkFromIndexSize(offset, lengthBytes, limit);
-  }
-
   private void failIfPlanned(long lengthBytes) throws VerbsException {
     if (device.faults().strikes(FaultPlan.Kind.REGISTER_ERROR)) {
       throw new VerbsException(
@@ -111,14 +97,14 @@ final class SoftProtectionDomain implements ProtectionDomain {
   }
 
   private synchronized SoftRegion add(SoftRegion region) throws VerbsException {
-    checkOpen();
+    members.checkOpen();
     device.regions().publish(region);
-    regions.add(region);
+    members.add(region);
     return region;
   }
 
   synchronized SoftQueuePair createQueuePair(QueuePairSettings settings) throws VerbsException {
-    checkOpen();
+    members.checkOpen();
     int number = device.queuePairNumbers().take();
     if (number < 0) {
       throw new VerbsException(
@@ -129,7 +115,7 @@ final class SoftProtectionDomain implements ProtectionDomain {
     }
     try {
       var queuePair = new SoftQueuePair(device, this, number, settings);
-      queuePairs.add(queuePair);
+      members.add(queuePair);
       return queuePair;
     } catch (OutOfMemoryError e) {
       device.queuePairNumbers().giveBack(number);
@@ -141,47 +127,33 @@ final class SoftProtectionDomain implements ProtectionDomain {
     }
   }
 
-  private void checkOpen() {
-    if (closed) {
-      throw new IllegalStateException("protection domain is closed");
-    }
-  }
-
   void onClosed(SoftRegion region) {
-    regions.remove(region);
+    members.remove(region);
   }
 
   void onClosed(SoftQueuePair queuePair) {
-    queuePairs.remove(queuePair);
+    members.remove(queuePair);
   }
 
   int regionCount() {
-    return regions.size();
+    return members.regionCount();
   }
 
   int queuePairCount() {
-    return queuePairs.size();
+    return members.queuePairCount();
   }
 
   /** Closes it with what is left in it. */
   void closeAll() {
-    queuePairs.forEach(SoftQueuePair::close);
-    regions.forEach(SoftRegion::close);
+    members.closeAll();
     close();
   }
 
   @Override
   public synchronized void close() {
-    if (closed) {
+    if (!members.markClosed()) {
       return;
     }
-    if (!regions.isEmpty() || !queuePairs.isEmpty()) {
-      throw new IllegalStateException(
-          "protection domain is in use: regions="
-              + regions.size()
-              + (" queuePairs=" + queuePairs.size()));
-    }
-    closed = true;
     device.forget(this);
   }
 }

@@ -29,6 +29,7 @@ import org.sparkrdma.verbs.spi.EngineSettings;
  * @param peerCheckNs how often peers are looked after
  * @param greetingTimeoutNs how long a new connection may take to say who it is
  * @param receiverNotReadyDelayNs before a message is sent again
+ * @param acknowledgeDelayNs from taking a message to telling its sender
  * @param maxHalfOpen connections that have not yet said who they are
  * @param maxInlineBytes data in a work request
  * @param maxQueuePairDepth work requests in a send or receive queue
@@ -42,6 +43,7 @@ record SoftSettings(
     long peerCheckNs,
     long greetingTimeoutNs,
     long receiverNotReadyDelayNs,
+    long acknowledgeDelayNs,
     int maxHalfOpen,
     int maxInlineBytes,
     int maxQueuePairDepth,
@@ -92,6 +94,12 @@ record SoftSettings(
           "1ms",
           "a duration with ns, us, ms or s, 10us to 1s",
           "How long a sender waits before it tries again when the peer has no receive posted.");
+  private static final EngineSetting ACKNOWLEDGE_DELAY =
+      setting(
+          "acknowledgeDelay",
+          "0us",
+          "a duration with ns, us, ms or s, up to 10s",
+          "How late a sender is told that its message was taken; an answer may be there before.");
   private static final EngineSetting MAX_HALF_OPEN =
       setting(
           "maxHalfOpen",
@@ -114,6 +122,7 @@ record SoftSettings(
           PEER_CHECK,
           GREETING_TIMEOUT,
           RECEIVER_NOT_READY_DELAY,
+          ACKNOWLEDGE_DELAY,
           MAX_HALF_OPEN,
           MAX_INLINE,
           MAX_DEPTH,
@@ -151,6 +160,7 @@ record SoftSettings(
         duration(given, PEER_CHECK, 1_000_000L, 60_000_000_000L),
         duration(given, GREETING_TIMEOUT, 1_000_000L, 60_000_000_000L),
         duration(given, RECEIVER_NOT_READY_DELAY, 10_000L, 1_000_000_000L),
+        duration(given, ACKNOWLEDGE_DELAY, 0, 10_000_000_000L),
         number(given, MAX_HALF_OPEN, 1, 65_536),
         number(given, MAX_INLINE, 0, 4_096),
         number(given, MAX_DEPTH, 1, 65_536),

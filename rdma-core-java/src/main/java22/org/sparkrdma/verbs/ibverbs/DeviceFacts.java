@@ -34,6 +34,7 @@ import org.sparkrdma.verbs.device.Gid;
 import org.sparkrdma.verbs.device.PortInfo;
 import org.sparkrdma.verbs.device.PortState;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvDeviceAttr;
+import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvDeviceAttrEx;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvGidEntry;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvPortAttr;
 import org.sparkrdma.verbs.ibverbs.ffi.Memory;
@@ -96,6 +97,9 @@ final class DeviceFacts {
       if (inline > 0) {
         capabilities.add(Capability.INLINE);
       }
+      if (pagesOnDemand(arena, name)) {
+        capabilities.add(Capability.ON_DEMAND_PAGING);
+      }
       return new DeviceInfo(
           name,
           IbverbsSettings.NAME,
@@ -105,6 +109,18 @@ final class DeviceFacts {
           capabilities,
           ports);
     }
+  }
+
+  private boolean pagesOnDemand(Arena arena, String name) throws VerbsException {
+    long attributes = arena.allocate(IbvDeviceAttrEx.SIZE).address();
+    int rc = VerbsLibrary.queryDeviceEx(context, attributes);
+    if (rc != 0) {
+      throw Libraries.failure("ibv_query_device_ex", rc, "device=" + name);
+    }
+    long general = Memory.getLong(attributes + IbvDeviceAttrEx.ODP_CAPS_GENERAL);
+    int reliable = Memory.getInt(attributes + IbvDeviceAttrEx.ODP_CAPS_RC);
+    return (general & VerbsLibrary.ODP_SUPPORT) != 0
+        && (reliable & VerbsLibrary.ODP_SUPPORT_READ) != 0;
   }
 
   private static DeviceLimits limits(long device, long maxMessageBytes, int inline) {

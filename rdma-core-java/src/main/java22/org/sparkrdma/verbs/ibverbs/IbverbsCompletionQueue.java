@@ -15,13 +15,15 @@ package org.sparkrdma.verbs.ibverbs;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 import org.sparkrdma.verbs.CompletionHandler;
 import org.sparkrdma.verbs.CompletionQueue;
 import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.engine.BrokenQueuePairs;
+import org.sparkrdma.verbs.engine.CompletionView;
+import org.sparkrdma.verbs.engine.EngineQueuePair.Shown;
+import org.sparkrdma.verbs.engine.QueuePairTable;
 import org.sparkrdma.verbs.ibverbs.ffi.Downcalls;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvContext;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvCq;
@@ -30,28 +32,26 @@ import org.sparkrdma.verbs.ibverbs.ffi.Memory;
 
 /**
  * A completion queue of the device, and behind it what the device will never complete: the work of
- * broken queue pairs, see {@link IbverbsQueuePair#flushOne}. Polled by its one owner thread; queue
- * pairs report that they broke from any thread.
+ * broken queue pairs, see {@link BrokenQueuePairs}. Polled by its one owner thread; queue pairs
+ * report that they broke from any thread.
  */
 final class IbverbsCompletionQueue implements CompletionQueue {
   /** Completions taken from the device with one call. */
   private static final int BATCH = 32;
 
-  private static final IbverbsQueuePair[] NONE = {};
-
   private final IbverbsDevice device;
   private final IbverbsCompletionChannel channel;
-  private final QueuePairTable queuePairs;
+  private final QueuePairTable<IbverbsQueuePair> queuePairs;
   private final long cq;
   private final int capacity;
   private final MemorySegment pollFunction;
   private final MemorySegment notifyFunction;
   private final Arena arena = Arena.ofShared();
   private final long taken = arena.allocate((long) BATCH * IbvWc.SIZE, Long.BYTES).address();
-  private final IbverbsCompletion view = new IbverbsCompletion();
+  private final CompletionView view = new CompletionView();
   private final AtomicInteger users = new AtomicInteger();
-  private final LongSupplier deadline = this::flushDeadlineNs;
-  private volatile IbverbsQueuePair[] broken = NONE;
+  private final BrokenQueuePairs broken = new BrokenQueuePairs(this);
+  private final LongSupplier deadline = broken::deadlineNs;
   private volatile boolean overrun;
   private volatile boolean closed;
 
@@ -114,12 +114,12 @@ final class IbverbsCompletionQueue implements CompletionQueue {
       while (next < end && handled < limit) {
         if (showNext()) {
           handled++;
-          hand(handler);
+          view.hand(handler);
         }
       }
     }
-    if (broken.length > 0 && handled < limit && !overrun) {
-      handled += flush(limit - handled, handler);
+    if (!broken.isEmpty() && handled < limit && !overrun) {
+      handled += broken.flush(limit - handled, view, handler);
     }
     if (handled == 0 && overrun) {
       throw new IllegalStateException("completion queue was overrun: capacity=" + capacity);
@@ -129,47 +129,27 @@ final class IbverbsCompletionQueue implements CompletionQueue {
 
   /** Shows the next of those taken; false when nobody is to see it. */
   private boolean showNext() {
-    long completion = taken + (long) next * IbvWc.SIZE;
-    IbverbsQueuePair queuePair = queuePairs.find(Memory.getLong(completion + IbvWc.WR_ID));
-    IbverbsQueuePair.Shown shown =
-        queuePair == null ? IbverbsQueuePair.Shown.NOT : queuePair.onCompletion(completion, view);
-    if (shown != IbverbsQueuePair.Shown.AN_EARLIER_ONE) {
+    long completion = Memory.inRange(taken + (long) next * IbvWc.SIZE);
+    long number = Memory.getLong(completion + IbvWc.WR_ID);
+    IbverbsQueuePair queuePair = queuePairs.find(number);
+    Shown shown =
+        queuePair == null ? Shown.NOT : queuePair.onCompletion((int) number, completion, view);
+    if (shown != Shown.AN_EARLIER_ONE) {
       next++;
     }
-    return shown != IbverbsQueuePair.Shown.NOT;
+    return shown != Shown.NOT;
   }
 
   /** Takes completions from the device; true when there may be more of them. */
   private boolean take(int count) {
-    next = 0;
-    end = 0;
     int found = Downcalls.pollCq(pollFunction, cq, count, taken);
     if (found < 0) {
       throw new IllegalStateException(
           "ibv_poll_cq failed: rc=" + found + " capacity=" + capacity + " overrun=" + overrun);
     }
+    next = 0;
     end = found;
     return found == count;
-  }
-
-  private void hand(CompletionHandler handler) {
-    try {
-      handler.onCompletion(view);
-    } finally {
-      view.invalidate();
-    }
-  }
-
-  private int flush(int limit, CompletionHandler handler) {
-    long now = System.nanoTime();
-    int handled = 0;
-    for (IbverbsQueuePair queuePair : broken) {
-      while (handled < limit && queuePair.flushOne(this, now, view)) {
-        handled++;
-        hand(handler);
-      }
-    }
-    return handled;
   }
 
   @Override
@@ -199,11 +179,7 @@ final class IbverbsCompletionQueue implements CompletionQueue {
 
   /** A queue pair broke: the polling thread is to look after its work. */
   void onBroken(IbverbsQueuePair queuePair) {
-    synchronized (this) {
-      var all = new ArrayList<>(List.of(broken));
-      all.add(queuePair);
-      broken = all.toArray(NONE);
-    }
+    broken.add(queuePair);
     signal();
   }
 
@@ -214,28 +190,12 @@ final class IbverbsCompletionQueue implements CompletionQueue {
     }
   }
 
-  /** When the next work is to be flushed. */
-  private long flushDeadlineNs() {
-    long least = Long.MAX_VALUE;
-    for (IbverbsQueuePair queuePair : broken) {
-      long at = queuePair.flushDeadlineNs();
-      if (at != Long.MAX_VALUE && (least == Long.MAX_VALUE || at - least < 0)) {
-        least = at;
-      }
-    }
-    return least;
-  }
-
   void retain() {
     users.incrementAndGet();
   }
 
   void release(IbverbsQueuePair queuePair) {
-    synchronized (this) {
-      var all = new ArrayList<>(List.of(broken));
-      all.remove(queuePair);
-      broken = all.toArray(NONE);
-    }
+    broken.remove(queuePair);
     users.decrementAndGet();
   }
 

@@ -13,7 +13,6 @@
  */
 package org.sparkrdma.verbs.ibverbs;
 
-import java.lang.foreign.Arena;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import org.slf4j.Logger;
@@ -26,16 +25,8 @@ import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionEvent.Type;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
-import org.sparkrdma.verbs.device.DeviceLimits;
-import org.sparkrdma.verbs.ibverbs.ffi.CmLibrary;
-import org.sparkrdma.verbs.ibverbs.ffi.Downcalls;
-import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvQpInitAttr;
-import org.sparkrdma.verbs.ibverbs.ffi.Layouts.RdmaCmId;
-import org.sparkrdma.verbs.ibverbs.ffi.Layouts.RdmaConnParam;
+import org.sparkrdma.verbs.engine.LimitChecks;
 import org.sparkrdma.verbs.ibverbs.ffi.Libc;
-import org.sparkrdma.verbs.ibverbs.ffi.Memory;
-import org.sparkrdma.verbs.ibverbs.ffi.SocketAddresses;
-import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
 
 /**
  * An identifier of the kernel's connection manager and its queue pair.
@@ -65,8 +56,7 @@ final class IbverbsConnection implements Connection {
 
   private final IbverbsConnectionManager manager;
   private final IbverbsDevice device;
-  private final CmLibrary cm;
-  private final long id;
+  private final CmIdentifier identifier;
   private final InetSocketAddress remoteAddress;
   private final int resolveTimeoutMs;
   private final int peerReads;
@@ -79,21 +69,20 @@ final class IbverbsConnection implements Connection {
 
   private IbverbsConnection(
       IbverbsConnectionManager manager,
-      long id,
+      CmIdentifier identifier,
       InetSocketAddress remote,
       int resolveTimeoutMs,
       int peerReads,
       int peerBearsReads,
       Phase phase) {
     this.manager = manager;
-    this.id = id;
+    this.identifier = identifier;
     this.remoteAddress = remote;
     this.resolveTimeoutMs = resolveTimeoutMs;
     this.peerReads = peerReads;
     this.peerBearsReads = peerBearsReads;
     this.phase = phase;
     device = manager.device();
-    cm = device.libraries().cm();
   }
 
   /** One that this side asks for; takes over the identifier. */
@@ -101,22 +90,24 @@ final class IbverbsConnection implements Connection {
       IbverbsConnectionManager manager, long id, InetSocketAddress remote, Duration timeout) {
     int timeoutMs = (int) Math.max(1, Math.min(Integer.MAX_VALUE, timeout.toMillis()));
     int most = manager.device().info().limits().maxReadsInFlight();
-    return new IbverbsConnection(manager, id, remote, timeoutMs, most, most, Phase.RESOLVING);
+    var identifier = new CmIdentifier(manager.device(), id);
+    return new IbverbsConnection(
+        manager, identifier, remote, timeoutMs, most, most, Phase.RESOLVING);
   }
 
   /** One that a peer asks for; takes over the identifier. */
   static IbverbsConnection requested(IbverbsConnectionManager manager, CmEvent request) {
-    long id = request.id();
+    var identifier = new CmIdentifier(manager.device(), request.id());
     var connection =
         new IbverbsConnection(
             manager,
-            id,
-            SocketAddresses.read(id + RdmaCmId.ROUTE_ADDR_DST_ADDR),
+            identifier,
+            identifier.remoteAddress(),
             0,
             request.responderResources(),
             request.initiatorDepth(),
             Phase.REQUESTED);
-    connection.localAddress = SocketAddresses.read(id + RdmaCmId.ROUTE_ADDR_SRC_ADDR);
+    connection.localAddress = identifier.localAddress();
     return connection;
   }
 
@@ -134,17 +125,10 @@ final class IbverbsConnection implements Connection {
 
   /** Begins to resolve the address; the route comes next, on the event. */
   synchronized void resolve(InetSocketAddress local) {
-    try (Arena one = Arena.ofConfined()) {
-      long to = one.allocate(SocketAddresses.SIZE, Long.BYTES).address();
-      SocketAddresses.write(to, remoteAddress);
-      long from = 0;
-      if (local != null) {
-        from = one.allocate(SocketAddresses.SIZE, Long.BYTES).address();
-        SocketAddresses.write(from, local);
-      }
-      if (cm.resolveAddr(id, from, to, resolveTimeoutMs) != 0) {
-        resolveFailed(Libraries.message("rdma_resolve_addr", Downcalls.errno(), ""));
-      }
+    try {
+      identifier.resolveAddress(local, remoteAddress, resolveTimeoutMs);
+    } catch (VerbsException e) {
+      resolveFailed(e.getMessage());
     }
   }
 
@@ -159,7 +143,7 @@ final class IbverbsConnection implements Connection {
     if (queuePair != null || (phase != Phase.RESOLVED && phase != Phase.REQUESTED)) {
       throw new IllegalStateException("no queue pair can be made now: phase=" + phase);
     }
-    checkLimits(settings);
+    LimitChecks.checkQueuePair(settings, device.info().limits());
     if (!(domain instanceof IbverbsProtectionDomain mine)
         || mine.device() != device
         || !(settings.sendQueue() instanceof IbverbsCompletionQueue sends)
@@ -172,51 +156,17 @@ final class IbverbsConnection implements Connection {
     if (name == -1) {
       throw new VerbsException("rdma_create_qp", "rdma_create_qp failed: too many queue pairs");
     }
-    try (Arena one = Arena.ofConfined()) {
-      long attributes = one.allocate(IbvQpInitAttr.SIZE, Long.BYTES).address();
-      Memory.putLong(attributes + IbvQpInitAttr.SEND_CQ, sends.cq());
-      Memory.putLong(attributes + IbvQpInitAttr.RECV_CQ, receives.cq());
-      Memory.putInt(attributes + IbvQpInitAttr.CAP_MAX_SEND_WR, settings.sendDepth());
-      Memory.putInt(attributes + IbvQpInitAttr.CAP_MAX_RECV_WR, settings.receiveDepth());
-      Memory.putInt(attributes + IbvQpInitAttr.CAP_MAX_SEND_SGE, settings.maxSge());
-      Memory.putInt(attributes + IbvQpInitAttr.CAP_MAX_RECV_SGE, settings.maxSge());
-      Memory.putInt(attributes + IbvQpInitAttr.CAP_MAX_INLINE_DATA, settings.maxInlineBytes());
-      Memory.putInt(attributes + IbvQpInitAttr.QP_TYPE, VerbsLibrary.QP_TYPE_RC);
-      if (cm.createQp(id, mine.pd(), attributes) != 0) {
-        throw Libraries.failure("rdma_create_qp", sizes(settings));
-      }
+    long qp;
+    try {
+      qp = identifier.createQueuePair(mine.pd(), sends.cq(), receives.cq(), settings);
     } catch (VerbsException e) {
-      device.queuePairs().remove(name);
+      device.queuePairs().giveBack(name);
       throw e;
     }
-    long qp = Memory.getLong(id + RdmaCmId.QP);
     var made = new IbverbsQueuePair(mine, this, name, qp, settings);
     queuePair = made;
     mine.add(made);
     return made;
-  }
-
-  private void checkLimits(QueuePairSettings settings) {
-    DeviceLimits limits = device.info().limits();
-    if (settings.sendDepth() > limits.maxQueuePairDepth()
-        || settings.receiveDepth() > limits.maxQueuePairDepth()
-        || settings.maxSge() > limits.maxSge()
-        || settings.maxInlineBytes() > limits.maxInlineBytes()) {
-      throw new IllegalArgumentException(
-          "over the device's limits: "
-              + sizes(settings)
-              + (" maxQueuePairDepth=" + limits.maxQueuePairDepth())
-              + (" maxSge=" + limits.maxSge())
-              + (" maxInlineBytes=" + limits.maxInlineBytes()));
-    }
-  }
-
-  private static String sizes(QueuePairSettings settings) {
-    return "sendDepth="
-        + settings.sendDepth()
-        + (" receiveDepth=" + settings.receiveDepth())
-        + (" maxSge=" + settings.maxSge())
-        + (" maxInlineBytes=" + settings.maxInlineBytes());
   }
 
   @Override
@@ -227,23 +177,21 @@ final class IbverbsConnection implements Connection {
   @Override
   public synchronized void connect(ConnectionParameters parameters) throws VerbsException {
     require(phase == Phase.RESOLVED && queuePair != null);
-    checkPrivateData(parameters.privateData());
+    LimitChecks.checkPrivateData(parameters.privateData(), DeviceFacts.MAX_PRIVATE_DATA_BYTES);
     phase = Phase.CONNECTING;
     deadlineNs = System.nanoTime() + parameters.timeout().toNanos();
     manager.addAttempt(this);
-    setAckTimeout(parameters);
-    try (Arena one = Arena.ofConfined()) {
-      if (cm.connect(id, write(parameters, one)) != 0) {
-        int errno = Downcalls.errno();
-        String reason = Libraries.message("rdma_connect", errno, "remote=" + remoteAddress);
-        switch (errno) {
-          case ECONNREFUSED -> end(Type.REJECTED, reason);
-          case ETIMEDOUT, EHOSTUNREACH, ENETUNREACH -> end(Type.UNREACHABLE, reason);
-          default -> {
-            manager.removeAttempt(this);
-            phase = Phase.ENDED;
-            throw new VerbsException("rdma_connect", errno, reason, null);
-          }
+    identifier.setAckTimeout(parameters);
+    try {
+      identifier.connect(parameters, peerReads, peerBearsReads);
+    } catch (VerbsException e) {
+      switch (e.errno()) {
+        case ECONNREFUSED -> end(Type.REJECTED, e.getMessage());
+        case ETIMEDOUT, EHOSTUNREACH, ENETUNREACH -> end(Type.UNREACHABLE, e.getMessage());
+        default -> {
+          manager.removeAttempt(this);
+          phase = Phase.ENDED;
+          throw e;
         }
       }
     }
@@ -252,73 +200,24 @@ final class IbverbsConnection implements Connection {
   @Override
   public synchronized void accept(ConnectionParameters parameters) throws VerbsException {
     require(phase == Phase.REQUESTED && queuePair != null);
-    checkPrivateData(parameters.privateData());
+    LimitChecks.checkPrivateData(parameters.privateData(), DeviceFacts.MAX_PRIVATE_DATA_BYTES);
     phase = Phase.ANSWERED;
-    setAckTimeout(parameters);
-    try (Arena one = Arena.ofConfined()) {
-      if (cm.accept(id, write(parameters, one)) != 0) {
-        VerbsException failure = Libraries.failure("rdma_accept", "remote=" + remoteAddress);
-        phase = Phase.ENDED;
-        throw failure;
-      }
+    identifier.setAckTimeout(parameters);
+    try {
+      identifier.accept(parameters, peerReads, peerBearsReads);
+    } catch (VerbsException e) {
+      phase = Phase.ENDED;
+      throw e;
     }
     queuePair.markReady();
-  }
-
-  private void setAckTimeout(ConnectionParameters parameters) throws VerbsException {
-    if (parameters.ackTimeout() > 0 && device.rules().hasAckTimeout()) {
-      try (Arena one = Arena.ofConfined()) {
-        long exponent = one.allocate(1).address();
-        Memory.putByte(exponent, parameters.ackTimeout());
-        if (cm.setAckTimeout(id, exponent) != 0) {
-          throw Libraries.failure("rdma_set_option", "ackTimeout=" + parameters.ackTimeout());
-        }
-      }
-    }
-  }
-
-  private long write(ConnectionParameters parameters, Arena one) {
-    byte[] data = parameters.privateData();
-    int limit = device.info().limits().maxReadsInFlight();
-    int reads = Math.min(parameters.readsInFlight(), limit);
-    long at = one.allocate(RdmaConnParam.SIZE, Long.BYTES).address();
-    Memory.putLong(at + RdmaConnParam.PRIVATE_DATA, copy(data, one));
-    Memory.putByte(at + RdmaConnParam.PRIVATE_DATA_LEN, data.length);
-    Memory.putByte(at + RdmaConnParam.RESPONDER_RESOURCES, Math.min(reads, peerReads));
-    Memory.putByte(at + RdmaConnParam.INITIATOR_DEPTH, Math.min(reads, peerBearsReads));
-    Memory.putByte(at + RdmaConnParam.FLOW_CONTROL, 1);
-    Memory.putByte(at + RdmaConnParam.RETRY_COUNT, parameters.retryCount());
-    Memory.putByte(at + RdmaConnParam.RNR_RETRY_COUNT, parameters.receiverNotReadyRetryCount());
-    return at;
-  }
-
-  private static long copy(byte[] data, Arena one) {
-    long at = one.allocate(Math.max(1, data.length)).address();
-    for (int i = 0; i < data.length; i++) {
-      Memory.putByte(at + i, data[i]);
-    }
-    return at;
   }
 
   @Override
   public synchronized void reject(byte[] privateData) {
     require(phase == Phase.REQUESTED);
-    checkPrivateData(privateData);
+    LimitChecks.checkPrivateData(privateData, DeviceFacts.MAX_PRIVATE_DATA_BYTES);
     phase = Phase.ENDED;
-    try (Arena one = Arena.ofConfined()) {
-      if (cm.reject(id, copy(privateData, one), privateData.length) != 0) {
-        LOG.debug("{}", Libraries.message("rdma_reject", Downcalls.errno(), ""));
-      }
-    }
-  }
-
-  private static void checkPrivateData(byte[] privateData) {
-    if (privateData.length > DeviceFacts.MAX_PRIVATE_DATA_BYTES) {
-      throw new IllegalArgumentException(
-          "too much private data: lengthBytes="
-              + privateData.length
-              + (" limit=" + DeviceFacts.MAX_PRIVATE_DATA_BYTES));
-    }
+    identifier.reject(privateData);
   }
 
   private void require(boolean expected) {
@@ -353,21 +252,14 @@ final class IbverbsConnection implements Connection {
     if (queuePair != null) {
       queuePair.markBroken();
     }
-    if (Memory.getLong(id + RdmaCmId.QP) != 0) {
+    if (identifier.hasQueuePair()) {
       queuePair.breakOnDevice();
     }
     if (made) {
       // Not of an attempt: there the kernel would wait for its outcome first.
-      disconnectId();
+      identifier.disconnect();
     }
     manager.offer(new ConnectionEvent(type, this, null, privateData, reason));
-  }
-
-  /** Tells the peer, which may know already. */
-  private void disconnectId() {
-    if (cm.disconnect(id) != 0) {
-      LOG.debug("{}", Libraries.message("rdma_disconnect", Downcalls.errno(), ""));
-    }
   }
 
   @Override
@@ -395,8 +287,8 @@ final class IbverbsConnection implements Connection {
         return;
       }
       phase = Phase.CLOSED;
-      manager.onClosed(this, id);
-      cm.destroyId(id);
+      manager.onClosed(this, identifier.id());
+      identifier.destroy();
     }
   }
 
@@ -409,7 +301,7 @@ final class IbverbsConnection implements Connection {
   /** Ends the connection and destroys the device's queue pair. */
   synchronized void onQueuePairClosed() {
     endIfMade("queue pair closed");
-    cm.destroyQp(id);
+    identifier.destroyQueuePair();
   }
 
   // Of the connection manager.
@@ -457,18 +349,22 @@ final class IbverbsConnection implements Connection {
     if (phase != Phase.RESOLVING) {
       return;
     }
-    String other = manager.otherDevice(id);
+    String other = manager.otherDevice(identifier.id());
     if (other != null) {
       resolveFailed(
           "it goes through another device: device=" + other + " wanted=" + device.info().name());
-    } else if (cm.resolveRoute(id, resolveTimeoutMs) != 0) {
-      resolveFailed(Libraries.message("rdma_resolve_route", Downcalls.errno(), ""));
+      return;
+    }
+    try {
+      identifier.resolveRoute(resolveTimeoutMs);
+    } catch (VerbsException e) {
+      resolveFailed(e.getMessage());
     }
   }
 
   private void onRouteResolved() {
     if (phase == Phase.RESOLVING) {
-      localAddress = SocketAddresses.read(id + RdmaCmId.ROUTE_ADDR_SRC_ADDR);
+      localAddress = identifier.localAddress();
       phase = Phase.RESOLVED;
       manager.offer(Type.RESOLVED, this, "");
     }
@@ -477,7 +373,7 @@ final class IbverbsConnection implements Connection {
   private void onEstablished(byte[] privateData) {
     if (phase == Phase.ENDED) {
       // Given up in the meantime; the peer is to know.
-      disconnectId();
+      identifier.disconnect();
     }
     if (phase != Phase.CONNECTING && phase != Phase.ANSWERED) {
       return;

@@ -26,6 +26,8 @@ import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.ConnectionManager;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.OpenResources;
+import org.sparkrdma.verbs.engine.LimitChecks;
+import org.sparkrdma.verbs.engine.QueuePairTable;
 
 /** An open device and all that was made on it. Safe for any thread. */
 final class IbverbsDevice implements Device {
@@ -37,7 +39,7 @@ final class IbverbsDevice implements Device {
   private final DeviceInfo info;
   private final Consumer<IbverbsDevice> onClose;
   private final AsyncEvents asyncEvents;
-  private final QueuePairTable queuePairs = new QueuePairTable();
+  private final QueuePairTable<IbverbsQueuePair> queuePairs = new QueuePairTable<>();
   private final AtomicLong registeredBytes = new AtomicLong();
   private final Set<IbverbsProtectionDomain> domains = ConcurrentHashMap.newKeySet();
   private final Set<IbverbsMemory> memories = ConcurrentHashMap.newKeySet();
@@ -98,9 +100,7 @@ final class IbverbsDevice implements Device {
   @Override
   public synchronized HostMemory allocate(long lengthBytes) throws VerbsException {
     checkOpen();
-    if (lengthBytes <= 0) {
-      throw new IllegalArgumentException("no memory asked for: lengthBytes=" + lengthBytes);
-    }
+    LimitChecks.checkMemory(lengthBytes);
     IbverbsMemory memory = IbverbsMemory.allocate(this, lengthBytes);
     memories.add(memory);
     return memory;
@@ -126,15 +126,7 @@ final class IbverbsDevice implements Device {
   public synchronized CompletionQueue createCompletionQueue(int capacity, CompletionChannel channel)
       throws VerbsException {
     checkOpen();
-    int limit = info.limits().maxCompletionQueueDepth();
-    if (capacity < 1) {
-      throw new IllegalArgumentException("a completion queue needs room: capacity=" + capacity);
-    }
-    if (capacity > limit) {
-      throw new VerbsException(
-          "ibv_create_cq",
-          "ibv_create_cq failed: over the limit: capacity=" + capacity + " limit=" + limit);
-    }
+    LimitChecks.checkCompletionQueue(capacity, info.limits());
     IbverbsCompletionQueue queue = IbverbsCompletionQueue.create(this, capacity, mine(channel));
     completionQueues.add(queue);
     return queue;
@@ -205,7 +197,7 @@ final class IbverbsDevice implements Device {
     return asyncEvents;
   }
 
-  QueuePairTable queuePairs() {
+  QueuePairTable<IbverbsQueuePair> queuePairs() {
     return queuePairs;
   }
 

@@ -18,26 +18,23 @@ import java.lang.foreign.Arena;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.Objects;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.HostMemory;
 import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.engine.DomainMembers;
+import org.sparkrdma.verbs.engine.LimitChecks;
 import org.sparkrdma.verbs.ibverbs.ffi.Downcalls;
 import org.sparkrdma.verbs.ibverbs.ffi.Libc;
 
 /** A protection domain with its regions and queue pairs. Safe for any thread. */
 final class IbverbsProtectionDomain implements ProtectionDomain {
-  private static final Set<AccessFlag> FILE_ACCESS = Set.of(AccessFlag.REMOTE_READ);
 
   private final IbverbsDevice device;
   private final long pd;
-  private final Set<IbverbsRegion> regions = ConcurrentHashMap.newKeySet();
-  private final Set<IbverbsQueuePair> queuePairs = ConcurrentHashMap.newKeySet();
-  private boolean closed;
+  private final DomainMembers<IbverbsRegion, IbverbsQueuePair> members = new DomainMembers<>();
 
   private IbverbsProtectionDomain(IbverbsDevice device, long pd) {
     this.device = device;
@@ -67,31 +64,35 @@ final class IbverbsProtectionDomain implements ProtectionDomain {
     if (!(memory instanceof IbverbsMemory mine) || mine.device() != device) {
       throw new IllegalArgumentException("memory of another device");
     }
-    if (access.contains(AccessFlag.REMOTE_WRITE) && !access.contains(AccessFlag.LOCAL_WRITE)) {
-      throw new IllegalArgumentException("REMOTE_WRITE needs LOCAL_WRITE: access=" + access);
-    }
-    checkRange(offset, lengthBytes, memory.lengthBytes());
+    LimitChecks.checkAccess(access);
+    LimitChecks.checkRange(offset, lengthBytes, memory.lengthBytes());
     mine.retain();
     try {
-      return register(mine, mine.address() + offset, lengthBytes, access, "");
+      return register(true, mine::release, mine.address() + offset, lengthBytes, access, "");
     } catch (VerbsException | RuntimeException e) {
       mine.release();
       throw e;
     }
   }
 
-  /** Maps the range only to register it: the registration alone keeps its pages. */
+  /**
+   * Maps the range only to register it: the registration alone keeps its pages, unless it pages on
+   * demand. Such a region follows the mapping (kernel, drivers/infiniband/core/umem_odp.c), which
+   * lives as long then, and is for reading: pages that are not pinned are not made dirty either.
+   */
   @Override
   public MemoryRegion registerFile(Path file, long offset, long lengthBytes, Set<AccessFlag> access)
       throws VerbsException {
-    if (!access.equals(FILE_ACCESS)) {
-      throw new IllegalArgumentException("files are REMOTE_READ only: access=" + access);
-    }
-    checkRange(offset, lengthBytes, Long.MAX_VALUE);
+    LimitChecks.checkFileAccess(access);
+    LimitChecks.checkRange(offset, lengthBytes, Long.MAX_VALUE);
     String details = "file=" + file + " offset=" + offset;
-    try (Arena arena = Arena.ofConfined();
-        FileChannel channel =
-            FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+    boolean onDemand = access.contains(AccessFlag.ON_DEMAND);
+    Arena arena = onDemand ? Arena.ofShared() : Arena.ofConfined();
+    MemoryRegion region = null;
+    try (FileChannel channel =
+        onDemand
+            ? FileChannel.open(file, StandardOpenOption.READ)
+            : FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
       long fileBytes = channel.size();
       if (offset + lengthBytes > fileBytes) {
         throw new VerbsException(
@@ -100,38 +101,44 @@ final class IbverbsProtectionDomain implements ProtectionDomain {
                 + details
                 + (" lengthBytes=" + lengthBytes + " fileBytes=" + fileBytes));
       }
-      long address =
-          channel.map(FileChannel.MapMode.READ_WRITE, offset, lengthBytes, arena).address();
-      return register(null, address, lengthBytes, access, details);
+      FileChannel.MapMode mode =
+          onDemand ? FileChannel.MapMode.READ_ONLY : FileChannel.MapMode.READ_WRITE;
+      long address = channel.map(mode, offset, lengthBytes, arena).address();
+      Runnable unmap = onDemand ? arena::close : () -> {};
+      region = register(false, unmap, address, lengthBytes, access, details);
+      return region;
     } catch (IOException e) {
       throw new VerbsException("ibv_reg_mr", "ibv_reg_mr failed: " + e + " " + details, e);
+    } finally {
+      if (region == null || !onDemand) {
+        arena.close();
+      }
     }
-  }
-
-  private static void checkRange(long offset, long lengthBytes, long limit) {
-    if (lengthBytes < 1) {
-      throw new IllegalArgumentException("a region needs a byte: lengthBytes=" + lengthBytes);
-    }
-    Objects.checkFromIndexSize(offset, lengthBytes, limit);
   }
 
   /** Not under the lock: pinning much memory takes long, and several threads may do it at once. */
   private IbverbsRegion register(
-      IbverbsMemory memory, long address, long lengthBytes, Set<AccessFlag> access, String details)
+      boolean reachable,
+      Runnable backing,
+      long address,
+      long lengthBytes,
+      Set<AccessFlag> access,
+      String details)
       throws VerbsException {
+    LimitChecks.checkOnDemand(access, device.info());
     int bits = device.rules().regionAccess(access);
     long mr = device.libraries().verbs().regMr(pd, address, lengthBytes, bits);
     if (mr == 0) {
       throw registrationFailure(Downcalls.errno(), lengthBytes, details);
     }
     synchronized (this) {
-      if (closed) {
+      if (members.isClosed()) {
         device.libraries().verbs().deregMr(mr);
       }
-      checkOpen();
+      members.checkOpen();
       device.registeredBytes().addAndGet(lengthBytes);
-      var region = new IbverbsRegion(this, memory, mr, address, lengthBytes, access);
-      regions.add(region);
+      var region = new IbverbsRegion(this, reachable, backing, mr, address, lengthBytes, access);
+      members.add(region);
       return region;
     }
   }
@@ -155,52 +162,37 @@ final class IbverbsProtectionDomain implements ProtectionDomain {
         "ibv_reg_mr", errno, sizes + (details.isEmpty() ? "" : " " + details) + hint);
   }
 
-  private void checkOpen() {
-    if (closed) {
-      throw new IllegalStateException("protection domain is closed");
-    }
-  }
-
   synchronized void add(IbverbsQueuePair queuePair) {
-    checkOpen();
-    queuePairs.add(queuePair);
+    members.add(queuePair);
   }
 
   void onClosed(IbverbsRegion region) {
-    regions.remove(region);
+    members.remove(region);
   }
 
   void onClosed(IbverbsQueuePair queuePair) {
-    queuePairs.remove(queuePair);
+    members.remove(queuePair);
   }
 
   int regionCount() {
-    return regions.size();
+    return members.regionCount();
   }
 
   int queuePairCount() {
-    return queuePairs.size();
+    return members.queuePairCount();
   }
 
   /** Closes it with what is left in it. */
   void closeAll() {
-    queuePairs.forEach(IbverbsQueuePair::close);
-    regions.forEach(IbverbsRegion::close);
+    members.closeAll();
     close();
   }
 
   @Override
   public synchronized void close() {
-    if (closed) {
+    if (!members.markClosed()) {
       return;
     }
-    if (!regions.isEmpty() || !queuePairs.isEmpty()) {
-      throw new IllegalStateException(
-          "protection domain is in use: regions="
-              + regions.size()
-              + (" queuePairs=" + queuePairs.size()));
-    }
-    closed = true;
     device.libraries().verbs().deallocPd(pd);
     device.forget(this);
   }

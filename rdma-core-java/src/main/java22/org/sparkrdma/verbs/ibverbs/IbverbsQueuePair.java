@@ -20,13 +20,18 @@ import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.CompletionQueue;
 import org.sparkrdma.verbs.Opcode;
-import org.sparkrdma.verbs.QueuePair;
 import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.QueuePairState;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.WorkRequest;
 import org.sparkrdma.verbs.WorkStatus;
+import org.sparkrdma.verbs.engine.CompletionView;
+import org.sparkrdma.verbs.engine.EngineQueuePair;
+import org.sparkrdma.verbs.engine.LimitChecks;
+import org.sparkrdma.verbs.engine.StatusCodes;
+import org.sparkrdma.verbs.engine.WorkRing;
 import org.sparkrdma.verbs.ibverbs.ffi.Downcalls;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvContext;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvQp;
@@ -37,49 +42,21 @@ import org.sparkrdma.verbs.ibverbs.ffi.Memory;
 import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
 
 /**
- * A queue pair of the device, and the places of its queues.
- *
- * <p>The device alone executes work. Once the queue pair is broken, new work no longer goes to the
- * device but is flushed here; and what the device had and has not given back some time later is
- * flushed here too, since not every device gives back all of it. A completion that comes after that
- * finds its place given up.
+ * A queue pair of the device, and its work, see {@link EngineQueuePair}. The device alone executes
+ * it.
  *
  * <p>Its owner posts and polls; any thread may break or close it.
  */
-final class IbverbsQueuePair implements QueuePair {
+final class IbverbsQueuePair extends EngineQueuePair {
   private static final Logger LOG = LoggerFactory.getLogger(IbverbsQueuePair.class);
 
   /** Work posted with one call. */
   private static final int BATCH = 32;
 
-  private static final int RECEIVE_BIT = 1 << 31;
-  private static final int RECEIVED_WITH_WRITE = 129;
-  private static final WorkStatus[] STATUSES = {
-    WorkStatus.SUCCESS,
-    WorkStatus.LOCAL_LENGTH_ERROR,
-    WorkStatus.LOCAL_QUEUE_PAIR_ERROR,
-    WorkStatus.GENERAL_ERROR,
-    WorkStatus.LOCAL_PROTECTION_ERROR,
-    WorkStatus.FLUSH_ERROR,
-    WorkStatus.GENERAL_ERROR,
-    WorkStatus.GENERAL_ERROR,
-    WorkStatus.GENERAL_ERROR,
-    WorkStatus.REMOTE_INVALID_REQUEST,
-    WorkStatus.REMOTE_ACCESS_ERROR,
-    WorkStatus.REMOTE_OPERATION_ERROR,
-    WorkStatus.RETRY_EXCEEDED,
-    WorkStatus.RECEIVER_NOT_READY_RETRY_EXCEEDED,
-    WorkStatus.GENERAL_ERROR,
-    WorkStatus.GENERAL_ERROR,
-    WorkStatus.REMOTE_ABORTED
-  };
-
   private final IbverbsDevice device;
   private final IbverbsProtectionDomain domain;
   private final IbverbsConnection connection;
-  private final int name;
   private final long qp;
-  private final int number;
   private final int maxSge;
   private final int maxReadSge;
   private final long maxMessageBytes;
@@ -91,13 +68,7 @@ final class IbverbsQueuePair implements QueuePair {
   private final Arena arena = Arena.ofShared();
   private final WorkArray sendArray;
   private final WorkArray receiveArray;
-  private final WorkRing sends;
-  private final WorkRing receives;
-  private final long flushWaitNs;
-  private final boolean mayFailSilently;
   private Set<AccessFlag> remoteAccess;
-  private volatile QueuePairState state = QueuePairState.INIT;
-  private volatile long brokenAtNs;
 
   /** Takes over a queue pair of the device that was made on the connection's identifier. */
   IbverbsQueuePair(
@@ -106,19 +77,21 @@ final class IbverbsQueuePair implements QueuePair {
       int name,
       long qp,
       QueuePairSettings settings) {
+    super(
+        name,
+        Memory.getInt(qp + IbvQp.QP_NUM),
+        settings,
+        domain.device().settings().flushWaitNs(),
+        domain.device().rules().mayFailSilently());
     this.domain = domain;
     this.connection = connection;
-    this.name = name;
     this.qp = qp;
     device = domain.device();
-    number = Memory.getInt(qp + IbvQp.QP_NUM);
     maxSge = settings.maxSge();
     maxReadSge = Math.min(maxSge, device.info().limits().maxReadSge());
     maxMessageBytes = device.info().limits().maxMessageBytes();
     maxInlineBytes = settings.maxInlineBytes();
     remoteAccess = settings.remoteAccess();
-    mayFailSilently = device.rules().mayFailSilently();
-    flushWaitNs = device.settings().flushWaitNs();
     sendCompletions = (IbverbsCompletionQueue) settings.sendQueue();
     receiveCompletions = (IbverbsCompletionQueue) settings.receiveQueue();
     postSendFunction = Memory.function(device.context() + IbvContext.OPS_POST_SEND);
@@ -127,31 +100,14 @@ final class IbverbsQueuePair implements QueuePair {
     int batch = Math.min(BATCH, settings.sendDepth());
     sendArray = WorkArray.ofSends(arena, batch, maxSge, rules);
     receiveArray = WorkArray.ofReceives(arena, 1, maxSge, rules);
-    sends = new WorkRing(settings.sendDepth());
-    receives = new WorkRing(settings.receiveDepth());
     sendCompletions.retain();
     receiveCompletions.retain();
     device.asyncEvents().listen(qp, this::fail);
-    device.queuePairs().put(name, this);
-  }
-
-  /** The upper half of its requests' numbers. */
-  int name() {
-    return name;
+    device.queuePairs().put(this);
   }
 
   boolean completesIn(IbverbsCompletionQueue queue) {
     return sendCompletions == queue || receiveCompletions == queue;
-  }
-
-  @Override
-  public int number() {
-    return number;
-  }
-
-  @Override
-  public QueuePairState state() {
-    return state;
   }
 
   // Posting, by the owner.
@@ -198,22 +154,12 @@ final class IbverbsQueuePair implements QueuePair {
     return submitted;
   }
 
-  private void checkMaySend() {
-    if (state == QueuePairState.INIT || state == QueuePairState.DESTROYED) {
-      throw new IllegalStateException("not connected: state=" + state);
-    }
-  }
-
-  private long requestNumber(int position) {
-    return (long) name << 32 | Integer.toUnsignedLong(position);
-  }
-
   /** How many of the last {@code count} places the device, or the flush, has taken. */
   private int submitSends(int count) {
     if (count == 0) {
       return 0;
     }
-    if (state != QueuePairState.READY_TO_SEND) {
+    if (state() != QueuePairState.READY_TO_SEND) {
       sendCompletions.signal();
       return count;
     }
@@ -226,9 +172,7 @@ final class IbverbsQueuePair implements QueuePair {
 
   @Override
   public boolean postReceive(WorkRequest request) {
-    if (state == QueuePairState.DESTROYED) {
-      throw new IllegalStateException("queue pair is closed");
-    }
+    checkOpen();
     if (request.opcode() != Opcode.RECEIVE) {
       throw new IllegalArgumentException("not a receive: opcode=" + request.opcode());
     }
@@ -237,7 +181,7 @@ final class IbverbsQueuePair implements QueuePair {
       return false;
     }
     receiveArray.write(0, request, requestNumber(receives.add(request) | RECEIVE_BIT));
-    if (state == QueuePairState.ERROR) {
+    if (state() == QueuePairState.ERROR) {
       receiveCompletions.signal();
       return true;
     }
@@ -256,7 +200,7 @@ final class IbverbsQueuePair implements QueuePair {
       ring.takeBack(refused);
       return count - refused;
     }
-    fail(Libraries.message(call, Math.abs(rc), "queuePair=" + number));
+    fail(Libraries.message(call, Math.abs(rc), "queuePair=" + number()));
     return count;
   }
 
@@ -291,112 +235,65 @@ final class IbverbsQueuePair implements QueuePair {
   }
 
   private void checkElements(WorkRequest request, int limit, boolean writable) {
-    if (request.elementCount() > limit || request.totalBytes() > maxMessageBytes) {
-      throw new IllegalArgumentException(
-          "over the limit: elements="
-              + (request.elementCount() + " limit=" + limit)
-              + (" lengthBytes=" + request.totalBytes())
-              + (" limit=" + maxMessageBytes));
+    LimitChecks.checkLength(request, limit, maxMessageBytes);
+    if (request.elementCount() == 1) {
+      // Apart from the loop, which costs more than the check.
+      checkElement(request, 0, writable);
+    } else {
+      for (int i = 0; i < request.elementCount(); i++) {
+        checkElement(request, i, writable);
+      }
     }
-    for (int i = 0; i < request.elementCount(); i++) {
-      if (!(request.region(i) instanceof IbverbsRegion region) || region.domain() != domain) {
-        throw new IllegalArgumentException("memory of another protection domain: element=" + i);
-      }
-      if (writable && !region.isLocallyWritable()) {
-        throw new IllegalArgumentException("memory without LOCAL_WRITE: element=" + i);
-      }
-      if (request.isInline() && !region.isMapped()) {
-        throw new IllegalArgumentException("inline data cannot come from a file: element=" + i);
-      }
+  }
+
+  private void checkElement(WorkRequest request, int i, boolean writable) {
+    if (!(request.region(i) instanceof IbverbsRegion region) || region.domain() != domain) {
+      throw new IllegalArgumentException("memory of another protection domain: element=" + i);
+    }
+    if (writable && !region.isLocallyWritable()) {
+      throw new IllegalArgumentException("memory without LOCAL_WRITE: element=" + i);
+    }
+    if (request.isInline() && !region.isReachable()) {
+      throw new IllegalArgumentException("inline data cannot come from a file: element=" + i);
     }
   }
 
   // Polling, by the owner.
 
-  /** What becomes of a completion of the device. */
-  enum Shown {
-    /** Nobody is to see it: its place was given up, or the queue pair is closed. */
-    NOT,
-    /** It is shown. */
-    YES,
-    /** One that the device left out is shown before it; it is to be offered again. */
-    AN_EARLIER_ONE
-  }
-
-  /** Shows the completion at that address, of one of its requests. */
-  Shown onCompletion(long completion, IbverbsCompletion view) {
-    int low = (int) Memory.getLong(completion + IbvWc.WR_ID);
+  /** Shows the completion at that address, of its request with that lower half of the number. */
+  Shown onCompletion(int low, long completion, CompletionView view) {
     boolean ofSend = (low & RECEIVE_BIT) == 0;
     WorkRing ring = ofSend ? sends : receives;
     long position = ring.find(low & ~RECEIVE_BIT);
-    if (position < 0 || state == QueuePairState.DESTROYED) {
+    if (position < 0 || isDestroyed()) {
       return Shown.NOT;
     }
     int code = Memory.getInt(completion + IbvWc.STATUS);
     if (code == 0) {
-      show(completion, view, ring, position, ofSend);
-      ring.free(position);
-      return Shown.YES;
+      return ofSend ? showSend(position, view) : showReceive(completion, position, view);
     }
-    WorkStatus status =
-        code > 0 && code < STATUSES.length ? STATUSES[code] : WorkStatus.GENERAL_ERROR;
+    WorkStatus status = StatusCodes.of(code);
     int vendor = Memory.getInt(completion + IbvWc.VENDOR_ERR);
-    if (state != QueuePairState.ERROR) {
+    if (state() != QueuePairState.ERROR) {
       fail("work failed: status=" + status + " vendorError=" + vendor);
     }
-    if (ring.head() < position && mayFailSilently) {
-      view.setFailure(ring.id(ring.head()), number, WorkStatus.FLUSH_ERROR, 0);
-      ring.free(ring.head());
-      return Shown.AN_EARLIER_ONE;
-    }
-    view.setFailure(ring.id(position), number, status, vendor);
-    ring.free(position);
-    return Shown.YES;
+    return showFailure(ring, position, status, vendor, view);
   }
 
-  private void show(
-      long completion, IbverbsCompletion view, WorkRing ring, long position, boolean ofSend) {
-    if (ofSend) {
-      view.setSuccess(ring.id(position), number, ring.opcode(position), ring.length(position));
-      return;
-    }
-    boolean withWrite = Memory.getInt(completion + IbvWc.OPCODE) == RECEIVED_WITH_WRITE;
-    view.setSuccess(
-        ring.id(position),
-        number,
-        withWrite ? Opcode.RECEIVE_WRITE_WITH_IMMEDIATE : Opcode.RECEIVE,
-        Integer.toUnsignedLong(Memory.getInt(completion + IbvWc.BYTE_LEN)));
-    if ((Memory.getInt(completion + IbvWc.WC_FLAGS) & VerbsLibrary.WC_WITH_IMM) != 0) {
-      view.setImmediate(Integer.reverseBytes(Memory.getInt(completion + IbvWc.IMM_DATA)));
-    }
+  private Shown showReceive(long completion, long position, CompletionView view) {
+    return showReceive(
+        position,
+        Memory.getInt(completion + IbvWc.OPCODE),
+        Memory.getInt(completion + IbvWc.BYTE_LEN),
+        Memory.getInt(completion + IbvWc.WC_FLAGS),
+        Memory.getInt(completion + IbvWc.IMM_DATA),
+        view);
   }
 
-  /**
-   * Flushes the oldest work of a broken queue pair that the device never got, or has had for too
-   * long.
-   *
-   * @return whether there was any; it is shown then
-   */
-  boolean flushOne(IbverbsCompletionQueue queue, long nowNs, IbverbsCompletion view) {
+  @Override
+  protected boolean flushOne(CompletionQueue queue, long nowNs, CompletionView view) {
     return (sendCompletions == queue && flushOne(sends, nowNs, view))
         || (receiveCompletions == queue && flushOne(receives, nowNs, view));
-  }
-
-  private boolean flushOne(WorkRing ring, long nowNs, IbverbsCompletion view) {
-    if (state != QueuePairState.ERROR
-        || ring.isEmpty()
-        || (ring.isWithDevice() && nowNs - brokenAtNs < flushWaitNs)) {
-      return false;
-    }
-    long position = ring.head();
-    view.setFailure(ring.id(position), number, WorkStatus.FLUSH_ERROR, 0);
-    ring.free(position);
-    return true;
-  }
-
-  /** When work that is with the device will be given up; Long.MAX_VALUE when there is none. */
-  long flushDeadlineNs() {
-    return sends.isEmpty() && receives.isEmpty() ? Long.MAX_VALUE : brokenAtNs + flushWaitNs;
   }
 
   // Any thread.
@@ -404,7 +301,7 @@ final class IbverbsQueuePair implements QueuePair {
   /** The device will do no more work: ends the connection, and all work is flushed. */
   void fail(String reason) {
     if (markBroken()) {
-      LOG.debug("queue pair {} is broken: {}", number, reason);
+      LOG.debug("queue pair {} is broken: {}", number(), reason);
       connection.onQueuePairBroken(reason);
     }
   }
@@ -412,11 +309,9 @@ final class IbverbsQueuePair implements QueuePair {
   /** As {@link #fail}, told by the connection. */
   boolean markBroken() {
     synchronized (this) {
-      if (state != QueuePairState.INIT && state != QueuePairState.READY_TO_SEND) {
+      if (!setBroken()) {
         return false;
       }
-      brokenAtNs = System.nanoTime();
-      state = QueuePairState.ERROR;
     }
     sendCompletions.onBroken(this);
     if (receiveCompletions != sendCompletions) {
@@ -436,9 +331,9 @@ final class IbverbsQueuePair implements QueuePair {
 
   /** The connection has been made: sends may be posted, and peers may do what they may. */
   synchronized void markReady() throws VerbsException {
-    if (state == QueuePairState.INIT) {
+    if (state() == QueuePairState.INIT) {
       modifyAccess(remoteAccess);
-      state = QueuePairState.READY_TO_SEND;
+      setReady();
     }
   }
 
@@ -447,11 +342,9 @@ final class IbverbsQueuePair implements QueuePair {
     if (access.contains(AccessFlag.LOCAL_WRITE)) {
       throw new IllegalArgumentException("not an access of peers: access=LOCAL_WRITE");
     }
-    if (state == QueuePairState.DESTROYED) {
-      throw new IllegalStateException("queue pair is closed");
-    }
+    checkOpen();
     remoteAccess = Set.copyOf(access);
-    if (state == QueuePairState.READY_TO_SEND) {
+    if (state() == QueuePairState.READY_TO_SEND) {
       modifyAccess(remoteAccess);
     }
   }
@@ -474,7 +367,7 @@ final class IbverbsQueuePair implements QueuePair {
     }
     device.asyncEvents().forget(qp);
     connection.onQueuePairClosed();
-    device.queuePairs().remove(name);
+    device.queuePairs().remove(this);
     sendCompletions.release(this);
     receiveCompletions.release(this);
     domain.onClosed(this);
@@ -482,8 +375,6 @@ final class IbverbsQueuePair implements QueuePair {
   }
 
   private synchronized boolean markDestroyed() {
-    boolean first = state != QueuePairState.DESTROYED;
-    state = QueuePairState.DESTROYED;
-    return first;
+    return setDestroyed();
   }
 }

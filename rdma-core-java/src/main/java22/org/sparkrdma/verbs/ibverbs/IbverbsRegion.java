@@ -22,12 +22,13 @@ import org.sparkrdma.verbs.RemoteRegion;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvMr;
 import org.sparkrdma.verbs.ibverbs.ffi.Memory;
 
-/** A region over memory, or over a range of a file that is not mapped any more. */
+/** A region over memory, or over a range of a file that this process does not touch. */
 final class IbverbsRegion implements MemoryRegion {
   private static final Logger LOG = LoggerFactory.getLogger(IbverbsRegion.class);
 
   private final IbverbsProtectionDomain domain;
-  private final IbverbsMemory memory;
+  private final boolean reachable;
+  private final Runnable backing;
   private final long mr;
   private final int localKey;
   private final long address;
@@ -37,16 +38,23 @@ final class IbverbsRegion implements MemoryRegion {
   private final boolean locallyWritable;
   private boolean closed;
 
-  /** Takes over the registration, and the hold on the memory; that is null for a file. */
+  /**
+   * Takes over the registration.
+   *
+   * @param reachable whether this process reads or writes its bytes
+   * @param backing gives back what lies under it, after it
+   */
   IbverbsRegion(
       IbverbsProtectionDomain domain,
-      IbverbsMemory memory,
+      boolean reachable,
+      Runnable backing,
       long mr,
       long address,
       long lengthBytes,
       Set<AccessFlag> access) {
     this.domain = domain;
-    this.memory = memory;
+    this.reachable = reachable;
+    this.backing = backing;
     this.mr = mr;
     this.address = address;
     this.lengthBytes = lengthBytes;
@@ -89,8 +97,8 @@ final class IbverbsRegion implements MemoryRegion {
   }
 
   /** Whether its bytes can be reached by this process. */
-  boolean isMapped() {
-    return memory != null;
+  boolean isReachable() {
+    return reachable;
   }
 
   @Override
@@ -106,9 +114,7 @@ final class IbverbsRegion implements MemoryRegion {
       LOG.error("{}", Libraries.message("ibv_dereg_mr", rc, "lengthBytes=" + lengthBytes));
     }
     domain.device().registeredBytes().addAndGet(-lengthBytes);
-    if (memory != null) {
-      memory.release();
-    }
+    backing.run();
     domain.onClosed(this);
   }
 }

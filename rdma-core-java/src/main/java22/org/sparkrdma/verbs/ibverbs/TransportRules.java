@@ -30,6 +30,7 @@ enum TransportRules {
   private static final int LOCAL_WRITE = 1;
   private static final int REMOTE_WRITE = 2;
   private static final int REMOTE_READ = 4;
+  private static final int ON_DEMAND = 64;
 
   /** Of the reasons in a REJ message, see the InfiniBand specification, 12.6.7.2. */
   private static final int IB_NOBODY_LISTENS = 8;
@@ -117,6 +118,7 @@ enum TransportRules {
             case LOCAL_WRITE -> LOCAL_WRITE;
             case REMOTE_WRITE -> REMOTE_WRITE;
             case REMOTE_READ -> REMOTE_READ;
+            case ON_DEMAND -> ON_DEMAND;
           };
     }
     return bits;

@@ -28,6 +28,8 @@ import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
  * the arena.
  */
 final class WorkArray {
+  private static final int READ = 4;
+
   private final boolean sends;
   private final int size;
   private final long requests;
@@ -58,11 +60,11 @@ final class WorkArray {
   }
 
   private long request(int i) {
-    return requests + (long) i * size;
+    return Memory.inRange(requests + (long) i * size);
   }
 
   private long element(int i, int j) {
-    return elements + ((long) i * maxSge + j) * IbvSge.SIZE;
+    return Memory.inRange(elements + ((long) i * maxSge + j) * IbvSge.SIZE);
   }
 
   /** Where the first one is. */
@@ -84,12 +86,11 @@ final class WorkArray {
     long at = request(i);
     Memory.putLong(at + IbvSendWr.WR_ID, number);
     int count = request.elementCount();
-    for (int j = 0; j < count; j++) {
-      var region = (IbverbsRegion) request.region(j);
-      long element = element(i, j);
-      Memory.putLong(element + IbvSge.ADDR, region.address() + request.offset(j));
-      Memory.putInt(element + IbvSge.LENGTH, request.length(j));
-      Memory.putInt(element + IbvSge.LKEY, region.localKey());
+    if (count == 1) {
+      // Apart from the loop, which costs more than the element: nearly all requests have one.
+      writeElement(element(i, 0), request, 0);
+    } else {
+      writeElements(i, request, count);
     }
     if (count == 0 && rules.wantsAnElement() && (!sends || request.opcode() == Opcode.READ)) {
       Memory.putLong(element(i, 0) + IbvSge.ADDR, 0);
@@ -104,12 +105,26 @@ final class WorkArray {
     }
   }
 
+  private void writeElements(int i, WorkRequest request, int count) {
+    for (int j = 0; j < count; j++) {
+      writeElement(element(i, j), request, j);
+    }
+  }
+
+  private static void writeElement(long element, WorkRequest request, int j) {
+    var region = (IbverbsRegion) request.region(j);
+    Memory.putLong(element + IbvSge.ADDR, region.address() + request.offset(j));
+    Memory.putInt(element + IbvSge.LENGTH, request.length(j));
+    Memory.putInt(element + IbvSge.LKEY, region.localKey());
+  }
+
   private void writeSend(long at, WorkRequest request, int count) {
+    Opcode opcode = request.opcode();
     Memory.putInt(at + IbvSendWr.NUM_SGE, count);
-    Memory.putInt(at + IbvSendWr.OPCODE, code(request.opcode()));
+    Memory.putInt(at + IbvSendWr.OPCODE, opcode == Opcode.READ ? READ : code(opcode));
     Memory.putInt(
         at + IbvSendWr.SEND_FLAGS,
-        (request.opcode() == Opcode.READ ? 0 : rules.sendFlags())
+        (opcode == Opcode.READ ? 0 : rules.sendFlags())
             | (request.isSignalled() ? VerbsLibrary.SEND_SIGNALED : 0)
             | (request.isInline() ? VerbsLibrary.SEND_INLINE : 0));
     Memory.putInt(at + IbvSendWr.IMM_DATA, Integer.reverseBytes(request.immediate()));
@@ -123,7 +138,7 @@ final class WorkArray {
       case WRITE_WITH_IMMEDIATE -> 1;
       case SEND -> 2;
       case SEND_WITH_IMMEDIATE -> 3;
-      case READ -> 4;
+      case READ -> READ;
       case RECEIVE, RECEIVE_WRITE_WITH_IMMEDIATE ->
           throw new IllegalArgumentException("not a send, read or write: opcode=" + opcode);
     };
@@ -131,8 +146,9 @@ final class WorkArray {
 
   /** Links the first so many. */
   void link(int count) {
-    for (int i = 0; i < count; i++) {
-      Memory.putLong(request(i) + IbvSendWr.NEXT, i == count - 1 ? 0 : request(i + 1));
+    for (int i = 0; i < count - 1; i++) {
+      Memory.putLong(request(i) + IbvSendWr.NEXT, request(i + 1));
     }
+    Memory.putLong(request(count - 1) + IbvSendWr.NEXT, 0);
   }
 }

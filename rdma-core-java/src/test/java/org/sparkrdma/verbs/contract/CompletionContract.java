@@ -231,6 +231,7 @@ public abstract class CompletionContract extends VerbsContract {
 
   @Test
   void shouldAllocateNothingWhenPostingAndPolling() throws Exception {
+    reopenUnwatched();
     Pair pair = connect();
     Node.Block source = server.block(4096, 5, Node.READABLE);
     Node.Block sink = client.block(4096, 0, Node.SINK);

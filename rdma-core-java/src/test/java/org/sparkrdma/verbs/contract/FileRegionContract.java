@@ -36,6 +36,8 @@ import org.sparkrdma.verbs.device.Capability;
 /** Ranges of files as regions. */
 public abstract class FileRegionContract extends VerbsContract {
   private static final Set<AccessFlag> REMOTE_READ = Set.of(AccessFlag.REMOTE_READ);
+  private static final Set<AccessFlag> ON_DEMAND =
+      Set.of(AccessFlag.REMOTE_READ, AccessFlag.ON_DEMAND);
   private static final int LENGTH = 300_000;
 
   @TempDir Path directory;
@@ -55,6 +57,23 @@ public abstract class FileRegionContract extends VerbsContract {
     MemoryRegion region = server.domain.registerFile(file, 0, LENGTH, REMOTE_READ);
     assertThat(region.access()).isEqualTo(REMOTE_READ);
     assertReads(connect(), region, 0, LENGTH);
+  }
+
+  @Test
+  void shouldReadAFileWhosePagesAreFaultedInOrRefuseToRegisterItSo() throws Exception {
+    if (!server.device.info().can(Capability.ON_DEMAND_PAGING)) {
+      assertThatThrownBy(() -> server.domain.registerFile(file, 0, LENGTH, ON_DEMAND))
+          .isInstanceOf(UnsupportedOperationException.class);
+      return;
+    }
+    MemoryRegion region = server.domain.registerFile(file, 0, LENGTH, ON_DEMAND);
+    assertThat(region.access()).isEqualTo(ON_DEMAND);
+    Pair pair = connect();
+    assertReads(pair, region, 0, LENGTH);
+    region.close();
+    Node.Block sink = client.block(1, 0, Node.SINK);
+    pair.client().postSend(sink.readFrom(1, region));
+    assertThat(result(client).status()).isEqualTo(refusal());
   }
 
   @Test

@@ -44,7 +44,8 @@ public final class Node implements AutoCloseable {
   public static final Set<AccessFlag> SINK = Set.of(AccessFlag.LOCAL_WRITE);
   public static final Set<AccessFlag> READABLE =
       Set.of(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ);
-  public static final Set<AccessFlag> ALL = Set.of(AccessFlag.values());
+  public static final Set<AccessFlag> ALL =
+      Set.of(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ);
   public static final Set<AccessFlag> REMOTE =
       Set.of(AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE);
 

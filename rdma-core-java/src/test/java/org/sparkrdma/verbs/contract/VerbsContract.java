@@ -28,6 +28,7 @@ import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.leak.WatchedEngine;
 import org.sparkrdma.verbs.QueuePair;
 import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.Verbs;
@@ -87,11 +88,16 @@ public abstract class VerbsContract {
 
   /** Loads the engine with more settings; closed after the test. */
   protected final VerbsEngine load(Map<String, String> more) {
+    VerbsEngine engine = WatchedEngine.watch(loadUnwatched(more));
+    engines.add(engine);
+    return engine;
+  }
+
+  private VerbsEngine loadUnwatched(Map<String, String> more) {
     Map<String, String> all = new TreeMap<>(engine().settings());
     all.putAll(more);
     Verbs.Choice choice = Verbs.choose(engine().name(), EngineSettings.of(all));
     assertThat(choice.engine()).as("engine, refused because %s", choice.reasons()).isNotNull();
-    engines.add(choice.engine());
     return choice.engine();
   }
 
@@ -107,6 +113,16 @@ public abstract class VerbsContract {
     nodes.remove(client);
     client.close();
     client = open(load(settings));
+  }
+
+  /** Opens both devices anew, not watched, for who counts what the engine itself allocates. */
+  protected final void reopenUnwatched() throws VerbsException {
+    nodes.forEach(Node::close);
+    nodes.clear();
+    VerbsEngine engine = loadUnwatched(Map.of());
+    engines.add(engine);
+    client = open(engine);
+    server = open(engine);
   }
 
   /** Skips the test, with the reason, on a device without the capability. */

@@ -14,10 +14,8 @@
 package org.sparkrdma.shuffle.block;
 
 import java.nio.ByteBuffer;
-import java.util.zip.Adler32;
-import java.util.zip.CRC32;
-import java.util.zip.CRC32C;
 import java.util.zip.Checksum;
+import org.sparkrdma.shuffle.wire.ChecksumKind;
 
 /**
  * Compares a block, fed from front to back, with the checksums that Spark recorded when it was
@@ -47,13 +45,7 @@ public final class BlockVerifier {
    *     before the bytes behind that partition's end
    */
   public BlockVerifier(int checksumKind, PartitionSums sums) {
-    this.checksum =
-        switch (checksumKind) {
-          case 1 -> new Adler32();
-          case 2 -> new CRC32();
-          case 3 -> new CRC32C();
-          default -> null;
-        };
+    this.checksum = ChecksumKind.newChecksum(checksumKind);
     this.sums = sums;
   }
 

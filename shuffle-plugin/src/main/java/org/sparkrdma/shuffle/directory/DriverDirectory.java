@@ -14,6 +14,7 @@
 package org.sparkrdma.shuffle.directory;
 
 import java.util.Optional;
+import org.apache.spark.SparkConf;
 import org.apache.spark.SparkContext;
 import org.apache.spark.rpc.RpcCallContext;
 import org.apache.spark.rpc.RpcEndpointRef;
@@ -33,24 +34,21 @@ import scala.runtime.BoxedUnit;
  * <p>Opened and closed by the driver's shuffle manager. Safe for any thread.
  */
 public final class DriverDirectory implements AutoCloseable {
-  /** Name of the RPC endpoint. */
-  static final String NAME = "RdmaShuffleDirectory";
-
   private static final Logger log = LoggerFactory.getLogger(DriverDirectory.class);
 
   private final RpcEnv rpcEnv;
   private final DirectoryService service = new DirectoryService();
   private final RpcEndpointRef ref;
 
-  private DriverDirectory(RpcEnv rpcEnv) {
+  private DriverDirectory(RpcEnv rpcEnv, String name) {
     this.rpcEnv = rpcEnv;
-    this.ref = rpcEnv.setupEndpoint(NAME, new Door(rpcEnv, service));
+    this.ref = rpcEnv.setupEndpoint(name, new Door(rpcEnv, service));
   }
 
-  /** Opens it; empty when this RPC environment has one already. */
-  public static Optional<DriverDirectory> open(RpcEnv rpcEnv) {
+  /** Opens it under its {@link DirectoryName}; empty when this RPC environment has it already. */
+  public static Optional<DriverDirectory> open(SparkConf conf, RpcEnv rpcEnv) {
     try {
-      return Optional.of(new DriverDirectory(rpcEnv));
+      return Optional.of(new DriverDirectory(rpcEnv, DirectoryName.of(conf)));
     } catch (IllegalArgumentException e) {
       log.warn("the driver has an RDMA directory of another shuffle manager already", e);
       return Optional.empty();

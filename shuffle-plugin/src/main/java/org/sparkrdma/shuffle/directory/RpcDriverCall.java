@@ -42,7 +42,7 @@ final class RpcDriverCall implements DriverCall {
   @Override
   public Object ask(Object message) {
     if (driver == null) {
-      driver = RpcUtils.makeDriverRef(DriverDirectory.NAME, conf, rpcEnv);
+      driver = RpcUtils.makeDriverRef(DirectoryName.of(conf), conf, rpcEnv);
     }
     return driver.askSync(message, timeout, ClassTag$.MODULE$.apply(Object.class));
   }

@@ -39,6 +39,8 @@ public enum Counter {
   CONNECTIONS_CLOSED("connections.closed"),
   /** Connection requests of peers that were refused. */
   CONNECTIONS_REFUSED("connections.refused"),
+  /** How often a peer was left alone for a while. */
+  PEERS_QUARANTINED("peers.quarantined"),
   /** LOCATE messages answered for peers. */
   LOCATES_SERVED("serve.locates"),
   /** Block pieces that peers were told to READ out of registered files. */
@@ -51,6 +53,8 @@ public enum Counter {
   WINDOWS_REGISTERED("serve.windows.registered"),
   /** File windows given back to make room. */
   WINDOWS_EVICTED("serve.windows.evicted"),
+  /** File windows given back because nobody read them for long. */
+  WINDOWS_RETURNED("serve.windows.returned"),
   /** Leases that ran out before they were given back. */
   LEASES_EXPIRED("serve.leases.expired"),
   /** LOCATE messages of peers that held their share already, and so were refused something. */

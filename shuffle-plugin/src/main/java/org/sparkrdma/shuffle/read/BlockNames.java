@@ -14,7 +14,7 @@
 package org.sparkrdma.shuffle.read;
 
 import java.util.Optional;
-import org.sparkrdma.shuffle.transport.BlockRange;
+import org.sparkrdma.shuffle.fetch.BlockRange;
 
 /**
  * Reads the names of shuffle blocks: {@code shuffle_S_M_R} for one, {@code shuffle_S_M_R0_R1} for a

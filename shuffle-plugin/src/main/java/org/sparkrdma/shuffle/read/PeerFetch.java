@@ -22,13 +22,13 @@ import org.apache.spark.network.shuffle.DownloadFileManager;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.fetch.BlockTransport;
+import org.sparkrdma.shuffle.fetch.FetchHandler;
+import org.sparkrdma.shuffle.fetch.SuspectBlock;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
-import org.sparkrdma.shuffle.transport.BlockRange;
-import org.sparkrdma.shuffle.transport.BlockTransport;
-import org.sparkrdma.shuffle.transport.FetchHandler;
-import org.sparkrdma.shuffle.transport.SuspectBlock;
 
 /**
  * One request's life: each of its blocks comes by RDMA, or is handed to the {@link TcpFallback},
@@ -114,7 +114,7 @@ final class PeerFetch implements FetchHandler {
   public void onSuspect(int index, SuspectBlock suspect) {
     if (settle(index)) {
       String[] blockId = {blockIds.get(index)};
-      tcp.fetch(peer, () -> blockId, new SuspectListener(suspect, listener, counters), files);
+      tcp.fetch(peer, () -> blockId, new SuspectListener(peer, suspect, listener, counters), files);
     }
   }
 

@@ -18,19 +18,25 @@ import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.fetch.SuspectBlock;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
-import org.sparkrdma.shuffle.transport.SuspectBlock;
 
 /** Compares a suspect block with what TCP brings, then hands that on. For one block. */
 final class SuspectListener implements BlockFetchingListener {
   private static final Logger log = LoggerFactory.getLogger(SuspectListener.class);
 
+  private final PeerAddress peer;
   private final SuspectBlock suspect;
   private final BlockFetchingListener listener;
   private final ShuffleCounters counters;
 
-  SuspectListener(SuspectBlock suspect, BlockFetchingListener listener, ShuffleCounters counters) {
+  SuspectListener(
+      PeerAddress peer,
+      SuspectBlock suspect,
+      BlockFetchingListener listener,
+      ShuffleCounters counters) {
+    this.peer = peer;
     this.suspect = suspect;
     this.listener = listener;
     this.counters = counters;
@@ -43,7 +49,11 @@ final class SuspectListener implements BlockFetchingListener {
       if (suspect.compare(buffer)) {
         reason = FallbackReason.CHECKSUM_UNUSABLE;
       } else {
-        log.warn("RDMA brought other bytes than TCP, which are used: block={}", blockId);
+        log.warn(
+            "RDMA brought other bytes than TCP, which are used: executorId={} block={} {}",
+            peer.executorId(),
+            blockId,
+            suspect.sums());
       }
     } catch (IOException e) {
       log.warn("cannot compare a block: block={}", blockId, e);

@@ -17,6 +17,7 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.OptionalLong;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
@@ -25,8 +26,10 @@ import org.slf4j.LoggerFactory;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.output.MapOutputs;
 import org.sparkrdma.shuffle.thread.Owner;
 import org.sparkrdma.shuffle.wire.Located;
+import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.ProtectionDomain;
 
@@ -52,6 +55,8 @@ public final class BlockServer implements AutoCloseable {
   /** Commands between two looks at the leases. */
   private static final int MAX_BATCH = 64;
 
+  private static final long MAX_SLEEP_NS = Duration.ofHours(1).toNanos();
+
   private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(30);
 
   private final Owner owner = new Owner();
@@ -62,6 +67,8 @@ public final class BlockServer implements AutoCloseable {
   private final ServedOutputs outputs;
   private final Leases leases;
   private final Locator locator;
+  private final IdleMemory idle;
+  private final PinnedBudget budget;
   private final Thread thread = new Thread(this::run, "rdma-block-server");
 
   private final Queue<Runnable> commands = new ConcurrentLinkedQueue<>();
@@ -89,11 +96,17 @@ public final class BlockServer implements AutoCloseable {
     this.counters = counters;
     // Half of what the device bears: pools and other processes need regions as well.
     int maxWindows = Math.max(1, device.info().limits().maxMemoryRegions() / 2);
+    Set<AccessFlag> access = settings.fileAccess(device);
     this.files =
         new RegisteredFiles(
-            settings.windowBytes(), maxWindows, domain, budget, counters, owner, nanoClock);
+            settings.windowBytes(), maxWindows, access, domain, budget, counters, owner, nanoClock);
     if (settings.registersFiles(device)) {
-      files.leaveAlone(FileProbe.refusing(domain, outputs.directories()));
+      files.leaveAlone(FileProbe.refusing(domain, outputs.directories(), access));
+    }
+    if (settings.mode() == ServeSettings.Mode.ODP && !settings.pagesOnDemand(device)) {
+      LOGGER.warn(
+          "spark.shuffle.rdma.serve=odp is served as auto: device {} does not page on demand",
+          device.info().name());
     }
     this.slots =
         settings.mode() == ServeSettings.Mode.WINDOW || settings.slots() == 0
@@ -118,8 +131,12 @@ public final class BlockServer implements AutoCloseable {
             leases,
             new Placement(settings, device, files, slots, counters),
             outputs.checksumKind(),
+            settings.computeSums(),
             counters,
             nanoClock);
+    this.idle = new IdleMemory(settings, files, slots, counters);
+    this.budget = budget;
+    budget.onShortage(lengthBytes -> submit(() -> idle.makeRoom(lengthBytes)));
     thread.setDaemon(true);
   }
 
@@ -209,14 +226,16 @@ public final class BlockServer implements AutoCloseable {
   private void sleep() {
     asleep = true;
     if (commands.isEmpty() && !closing) {
-      OptionalLong deadlineNs = leases.nextDeadlineNs();
-      if (deadlineNs.isEmpty()) {
-        LockSupport.park(this);
-      } else {
-        LockSupport.parkNanos(this, deadlineNs.getAsLong() - nanoClock.getAsLong());
-      }
+      long nowNs = nanoClock.getAsLong();
+      long sleepNs =
+          Math.min(until(leases.nextDeadlineNs(), nowNs), until(idle.nextDeadlineNs(), nowNs));
+      LockSupport.parkNanos(this, sleepNs);
     }
     asleep = false;
+  }
+
+  private static long until(OptionalLong deadlineNs, long nowNs) {
+    return deadlineNs.isEmpty() ? MAX_SLEEP_NS : deadlineNs.getAsLong() - nowNs;
   }
 
   /**
@@ -235,7 +254,9 @@ public final class BlockServer implements AutoCloseable {
       done++;
       command = done < MAX_BATCH ? commands.poll() : null;
     }
-    guarded(() -> leases.expire(nanoClock.getAsLong()));
+    long nowNs = nanoClock.getAsLong();
+    guarded(() -> leases.expire(nowNs));
+    guarded(() -> idle.giveBack(nowNs));
     return done;
   }
 
@@ -258,6 +279,7 @@ public final class BlockServer implements AutoCloseable {
     if (ended) {
       return;
     }
+    budget.onShortage(lengthBytes -> {});
     drain();
     locator.stop();
     leases.close();

@@ -16,6 +16,10 @@ package org.sparkrdma.shuffle.serve;
 import java.io.IOException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.output.ComputedSums;
+import org.sparkrdma.shuffle.output.MapOutput;
+import org.sparkrdma.shuffle.output.PieceSums;
+import org.sparkrdma.shuffle.output.RecordedSums;
 import org.sparkrdma.shuffle.wire.Located;
 
 /** Writes blocks into an answer, piece by piece with their sums. On the server's thread. */
@@ -24,12 +28,17 @@ final class BlockWriter {
 
   private final Placement placement;
   private final Piece piece = new Piece();
-  private final SumCursor sums = new SumCursor();
+  private final RecordedSums recorded = new RecordedSums();
+  private final ComputedSums computed;
   private Located.Encoder answer;
   private int sentToTcp;
 
-  BlockWriter(Placement placement) {
+  /**
+   * @param computed sums where none of use was recorded; null to do without
+   */
+  BlockWriter(Placement placement, ComputedSums computed) {
     this.placement = placement;
+    this.computed = computed;
   }
 
   /** Writes into this answer from now on. */
@@ -61,9 +70,16 @@ final class BlockWriter {
    * Writes the pieces of a block from {@code from} on, as many as there is room for.
    *
    * @param from offset in the block
+   * @param freshSums whether the recorded sums are of no use
    * @return false when the answer must end here; the reader asks for the rest again
    */
-  boolean block(int block, ServedOutput output, int startReduceId, int endReduceId, long from) {
+  boolean block(
+      int block,
+      ServedOutput output,
+      int startReduceId,
+      int endReduceId,
+      long from,
+      boolean freshSums) {
     MapOutput map = output.mapOutput();
     if (endReduceId > map.partitions()) {
       return byTcp(block, Located.Kind.UNKNOWN);
@@ -76,7 +92,7 @@ final class BlockWriter {
     if (from >= end - start) {
       return byTcp(block, Located.Kind.UNKNOWN);
     }
-    sums.begin(map, startReduceId, start + from);
+    PieceSums sums = sumsOf(map, startReduceId, endReduceId, start + from, freshSums);
     long at = start + from;
     while (at < end) {
       int room = answer.roomForSums();
@@ -106,6 +122,24 @@ final class BlockWriter {
       at += piece.lengthBytes();
     }
     return true;
+  }
+
+  private PieceSums sumsOf(
+      MapOutput map, int startReduceId, int endReduceId, long at, boolean fresh) {
+    if (computed != null && (fresh || !map.hasSums())) {
+      computed.begin(map, startReduceId, endReduceId, at);
+      return computed;
+    }
+    recorded.begin(map, startReduceId, at);
+    return recorded;
+  }
+
+  /** Ends the answer. */
+  void endAnswer() {
+    answer = null;
+    if (computed != null) {
+      computed.endAnswer();
+    }
   }
 
   private boolean writeEmpty(int block) {

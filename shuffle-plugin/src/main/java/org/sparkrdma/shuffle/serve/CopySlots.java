@@ -64,7 +64,9 @@ final class CopySlots implements AutoCloseable {
       PinnedBudget budget,
       RegisteredFiles files,
       Owner owner) {
-    int slotsPerSlab = Math.min(slots, Math.max(1, SLAB_BYTES / slotBytes));
+    // In a small budget a slab is a small part of it, or windows and slots would not fit beside it.
+    long wanted = Math.min(SLAB_BYTES, budget.limitBytes() / 8);
+    int slotsPerSlab = (int) Math.min(slots, Math.max(1, wanted / slotBytes));
     this.slabBytes = (long) slotsPerSlab * slotBytes;
     this.files = files;
     this.owner = owner;
@@ -156,6 +158,17 @@ final class CopySlots implements AutoCloseable {
     long before = pool.registeredBytes();
     pool.trim();
     return pool.registeredBytes() < before;
+  }
+
+  /** Whether any memory is registered for slots. */
+  boolean isRegistered() {
+    return pool.registeredBytes() > 0;
+  }
+
+  /** Gives registered memory back of which nothing was leased since the last call. */
+  void trimUnused() {
+    assert owner.holds();
+    pool.trimUnused();
   }
 
   /** After the last lease has ended. */

@@ -36,11 +36,12 @@ final class FileProbe {
   private FileProbe() {}
 
   /** The directories whose files are to be served by copies. */
-  static List<Path> refusing(ProtectionDomain domain, List<Path> directories) {
+  static List<Path> refusing(
+      ProtectionDomain domain, List<Path> directories, Set<AccessFlag> access) {
     List<Path> refusing = new ArrayList<>();
     for (Path directory : directories) {
       try {
-        tryIn(domain, directory);
+        tryIn(domain, directory, access);
       } catch (VerbsException e) {
         LOGGER.warn(
             "RDMA serves the map outputs in {} by copies: its file system refuses to be registered:"
@@ -56,12 +57,12 @@ final class FileProbe {
     return List.copyOf(refusing);
   }
 
-  private static void tryIn(ProtectionDomain domain, Path directory)
+  private static void tryIn(ProtectionDomain domain, Path directory, Set<AccessFlag> access)
       throws IOException, VerbsException {
     Path file = Files.createTempFile(directory, "rdma-probe", ".tmp");
     try {
       Files.write(file, new byte[PROBE_BYTES]);
-      domain.registerFile(file, 0, PROBE_BYTES, Set.of(AccessFlag.REMOTE_READ)).close();
+      domain.registerFile(file, 0, PROBE_BYTES, access).close();
     } finally {
       Files.delete(file);
     }

@@ -13,6 +13,7 @@
  */
 package org.sparkrdma.shuffle.serve;
 
+import java.util.Optional;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.RemoteRegion;
@@ -25,18 +26,25 @@ final class FileWindow {
   private final ServedOutput output;
   private final int index;
   private final MemoryRegion region;
-  private final PinnedBudget.Grant grant;
+  private final Optional<PinnedBudget.Grant> grant;
   private final long address;
   private final int remoteKey;
   private int leases;
   private long lastLeaseId;
+  private long idleSinceNs;
 
   /** Its neighbours in {@link IdleWindows}; null when it is not in there. */
   FileWindow older;
 
   FileWindow newer;
 
-  FileWindow(ServedOutput output, int index, MemoryRegion region, PinnedBudget.Grant grant) {
+  /**
+   * Takes over the region and what it takes from the budget.
+   *
+   * @param grant empty for a window that is not pinned
+   */
+  FileWindow(
+      ServedOutput output, int index, MemoryRegion region, Optional<PinnedBudget.Grant> grant) {
     this.output = output;
     this.index = index;
     this.region = region;
@@ -66,7 +74,7 @@ final class FileWindow {
 
   /** What it takes from the budget. */
   long pinnedBytes() {
-    return grant.heldBytes();
+    return grant.isPresent() ? grant.get().heldBytes() : 0;
   }
 
   boolean isLeased() {
@@ -92,9 +100,18 @@ final class FileWindow {
     leases--;
   }
 
+  /** Since when there is no lease on it. */
+  long idleSinceNs() {
+    return idleSinceNs;
+  }
+
+  void idleSinceNs(long nowNs) {
+    idleSinceNs = nowNs;
+  }
+
   /** Deregisters it: when this returns, no byte of it can reach a peer any more. */
   void close() {
     region.close();
-    grant.close();
+    grant.ifPresent(PinnedBudget.Grant::close);
   }
 }

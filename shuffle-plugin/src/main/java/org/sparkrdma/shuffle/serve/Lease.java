@@ -15,6 +15,7 @@ package org.sparkrdma.shuffle.serve;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.sparkrdma.leak.Taken;
 import org.sparkrdma.memory.RegisteredChunk;
 
 /** The right of one peer to READ the windows and slots of one answer. On the server's thread. */
@@ -25,6 +26,7 @@ final class Lease {
   private final long deadlineNs;
   private final List<FileWindow> windows = new ArrayList<>();
   private final List<RegisteredChunk> slots = new ArrayList<>();
+  private Taken taken;
 
   Lease(long id, long peer, PeerShare share, long deadlineNs) {
     this.id = id;
@@ -60,6 +62,12 @@ final class Lease {
     share.addSlot();
   }
 
+  /** It is out from now on. */
+  void onGranted() {
+    taken = Taken.note("lease");
+    share.beginLease();
+  }
+
   boolean isEmpty() {
     return windows.isEmpty() && slots.isEmpty();
   }
@@ -74,5 +82,8 @@ final class Lease {
     slots.forEach(RegisteredChunk::release);
     windows.clear();
     slots.clear();
+    if (taken != null) {
+      taken.giveBack();
+    }
   }
 }

@@ -88,7 +88,7 @@ final class Leases {
   void grant(Lease lease) {
     assert owner.holds();
     open.put(lease.id(), lease);
-    lease.share().beginLease();
+    lease.onGranted();
   }
 
   /** Ends what a draft holds that will not be granted. */

@@ -18,6 +18,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.output.ComputedSums;
+import org.sparkrdma.shuffle.wire.ChecksumKind;
 import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.shuffle.wire.MalformedMessageException;
@@ -42,13 +44,18 @@ final class Locator {
       Leases leases,
       Placement placement,
       int checksumKind,
+      boolean computeSums,
       ShuffleCounters counters,
       LongSupplier nanoClock) {
     this.outputs = outputs;
     this.leases = leases;
     this.placement = placement;
-    this.writer = new BlockWriter(placement);
-    this.checksumKind = checksumKind;
+    this.checksumKind =
+        computeSums && checksumKind == Located.NO_CHECKSUM
+            ? ChecksumKind.CRC32C_KIND
+            : checksumKind;
+    this.writer =
+        new BlockWriter(placement, computeSums ? new ComputedSums(this.checksumKind) : null);
     this.counters = counters;
     this.nanoClock = nanoClock;
   }
@@ -101,6 +108,7 @@ final class Locator {
       sendAllToTcp(request);
     } finally {
       placement.endAnswer();
+      writer.endAnswer();
     }
     if (lease.share().takeRefused()) {
       counters.increment(Counter.PEERS_LIMITED);
@@ -142,7 +150,8 @@ final class Locator {
                   output,
                   request.startReduceId(i),
                   request.endReduceId(i),
-                  request.startOffset(i));
+                  request.startOffset(i),
+                  request.freshSums(i));
       if (!goOn) {
         return;
       }

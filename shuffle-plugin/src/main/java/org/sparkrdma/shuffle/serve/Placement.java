@@ -33,6 +33,7 @@ final class Placement {
   private final CopySlots slots;
   private final boolean fromWindows;
   private final int windowBytes;
+  private final CopyFirst copyFirst;
   private final ShuffleCounters counters;
 
   private Lease lease;
@@ -54,6 +55,10 @@ final class Placement {
     this.slots = slots;
     this.fromWindows = settings.registersFiles(device);
     this.windowBytes = settings.windowBytes();
+    // What is not pinned costs little to register.
+    boolean pinned = fromWindows && !settings.pagesOnDemand(device);
+    boolean both = pinned && slots != null && settings.copiesFirst();
+    this.copyFirst = both ? new CopyFirst(device.info().transport()) : null;
     this.counters = counters;
   }
 
@@ -85,7 +90,9 @@ final class Placement {
    */
   boolean place(ServedOutput output, long fileOffset, long lengthBytes, Piece piece)
       throws IOException {
-    if (fromWindows && placeInWindow(output, fileOffset, lengthBytes, piece)) {
+    if (copyFirst != null && copyUnlessWorthAWindow(output, fileOffset, lengthBytes, piece)) {
+      piecesFromSlots++;
+    } else if (fromWindows && placeInWindow(output, fileOffset, lengthBytes, piece)) {
       piecesFromWindows++;
     } else if (slots != null && slots.copy(output, fileOffset, lengthBytes, lease, piece)) {
       piecesFromSlots++;
@@ -93,6 +100,23 @@ final class Placement {
       return false;
     }
     placedBytes += piece.lengthBytes();
+    return true;
+  }
+
+  private boolean copyUnlessWorthAWindow(
+      ServedOutput output, long fileOffset, long lengthBytes, Piece piece) throws IOException {
+    int index = (int) (fileOffset / windowBytes);
+    if (output.window(index) != null) {
+      return false;
+    }
+    long start = (long) index * windowBytes;
+    long length = Math.min(windowBytes, output.mapOutput().lengthBytes() - start);
+    long asked = Math.min(lengthBytes, start + length - fileOffset);
+    if (!copyFirst.prefersCopy(output, index, length, asked)
+        || !slots.copy(output, fileOffset, asked, lease, piece)) {
+      return false;
+    }
+    copyFirst.copied(output, index, piece.lengthBytes());
     return true;
   }
 

@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
@@ -35,17 +36,21 @@ import org.sparkrdma.verbs.VerbsException;
  * Registers map-output files in windows, for remote reading only, and gives the least recently used
  * window back when the budget is used up.
  *
+ * <p>Windows that page on demand are not pinned: the budget knows nothing of them, and what bounds
+ * them is their number and the time they are idle.
+ *
  * <p>A window with a lease is never given back. A file that the device refuses is left alone for a
  * second, so that a file system that cannot be registered costs no system call per block. On the
  * server's thread.
  */
 final class RegisteredFiles {
   private static final Logger LOGGER = LoggerFactory.getLogger(RegisteredFiles.class);
-  private static final Set<AccessFlag> ACCESS = EnumSet.of(AccessFlag.REMOTE_READ);
   private static final long REFUSED_NS = Duration.ofSeconds(1).toNanos();
 
   private final int windowBytes;
   private final int maxWindows;
+  private final Set<AccessFlag> access;
+  private final boolean pinned;
   private final ProtectionDomain domain;
   private final PinnedBudget budget;
   private final ShuffleCounters counters;
@@ -58,10 +63,12 @@ final class RegisteredFiles {
 
   /**
    * @param maxWindows most windows at once, whatever their length
+   * @param access of the windows, see {@link ServeSettings#fileAccess}
    */
   RegisteredFiles(
       int windowBytes,
       int maxWindows,
+      Set<AccessFlag> access,
       ProtectionDomain domain,
       PinnedBudget budget,
       ShuffleCounters counters,
@@ -69,6 +76,8 @@ final class RegisteredFiles {
       LongSupplier nanoClock) {
     this.windowBytes = windowBytes;
     this.maxWindows = maxWindows;
+    this.access = EnumSet.copyOf(access);
+    pinned = !access.contains(AccessFlag.ON_DEMAND);
     this.domain = domain;
     this.budget = budget;
     this.counters = counters;
@@ -121,6 +130,7 @@ final class RegisteredFiles {
     window.endLease();
     if (!window.isLeased()) {
       window.output().onIdle();
+      window.idleSinceNs(nanoClock.getAsLong());
       idle.add(window);
       if (window.output().isForgotten()) {
         deregister(window);
@@ -138,24 +148,25 @@ final class RegisteredFiles {
     long start = (long) index * windowBytes;
     long lengthBytes = Math.min(windowBytes, output.mapOutput().lengthBytes() - start);
     Optional<PinnedBudget.Grant> grant =
-        makeRoom(lengthBytes) ? budget.tryGrant(lengthBytes) : Optional.empty();
-    if (grant.isEmpty()) {
+        pinned && makeRoom(lengthBytes) ? budget.tryGrant(lengthBytes) : Optional.empty();
+    if (pinned && grant.isEmpty()) {
       return null;
     }
     MemoryRegion region = null;
     try {
-      region = domain.registerFile(output.mapOutput().dataFile(), start, lengthBytes, ACCESS);
+      region = domain.registerFile(output.mapOutput().dataFile(), start, lengthBytes, access);
     } catch (VerbsException e) {
       LOGGER.debug("file not registered, served another way for a second", e);
       output.onRefused(nanoClock.getAsLong() + REFUSED_NS);
       return null;
     } finally {
       if (region == null) {
-        grant.get().close();
+        grant.ifPresent(PinnedBudget.Grant::close);
       }
     }
-    FileWindow window = new FileWindow(output, index, region, grant.get());
+    FileWindow window = new FileWindow(output, index, region, grant);
     output.onRegistered(window);
+    window.idleSinceNs(nanoClock.getAsLong());
     idle.add(window);
     windows++;
     registeredBytes += lengthBytes;
@@ -198,6 +209,24 @@ final class RegisteredFiles {
     deregister(oldest);
     counters.increment(Counter.WINDOWS_EVICTED);
     return true;
+  }
+
+  /** Since when the window has been idle that has been so the longest; empty when none is. */
+  OptionalLong idleSinceNs() {
+    FileWindow oldest = idle.oldest();
+    return oldest == null ? OptionalLong.empty() : OptionalLong.of(oldest.idleSinceNs());
+  }
+
+  /** Gives windows back that have been idle since this time or longer; returns how many. */
+  int giveBackIdleSince(long thenNs) {
+    assert owner.holds();
+    int before = windows;
+    FileWindow oldest = idle.oldest();
+    while (oldest != null && oldest.idleSinceNs() - thenNs <= 0) {
+      deregister(oldest);
+      oldest = idle.oldest();
+    }
+    return before - windows;
   }
 
   /** Gives all windows of a map output back on which there is no lease; returns how many. */

@@ -14,6 +14,9 @@
 package org.sparkrdma.shuffle.serve;
 
 import java.time.Duration;
+import java.util.EnumSet;
+import java.util.Set;
+import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.device.Capability;
 
@@ -28,6 +31,9 @@ import org.sparkrdma.verbs.device.Capability;
  * @param indexCacheEntries most map outputs whose index and checksums are kept parsed
  * @param peerLeases most leases that one peer holds
  * @param peerPercent most of the budget and of the slots that one peer holds, 1 to 100
+ * @param idle how long memory stays registered that nobody reads
+ * @param copiesFirst whether windows that are hardly asked for are copied out of, not registered
+ * @param computeSums whether the server takes checksums itself where none of use was recorded
  */
 public record ServeSettings(
     Mode mode,
@@ -37,7 +43,10 @@ public record ServeSettings(
     Duration lease,
     int indexCacheEntries,
     int peerLeases,
-    int peerPercent) {
+    int peerPercent,
+    Duration idle,
+    boolean copiesFirst,
+    boolean computeSums) {
 
   /** Which ways of serving are open. */
   public enum Mode {
@@ -46,7 +55,24 @@ public record ServeSettings(
     /** Registered windows only. */
     WINDOW,
     /** Copies only. */
-    COPY
+    COPY,
+    /**
+     * Windows that are not pinned: the device faults in what is read. Copies when a window cannot
+     * be had; as {@link #AUTO} on a device that does not page on demand.
+     */
+    ODP
+  }
+
+  /** Whether windows are not pinned on this device. */
+  boolean pagesOnDemand(Device device) {
+    return mode == Mode.ODP && device.info().can(Capability.ON_DEMAND_PAGING);
+  }
+
+  /** Access of file windows on this device. */
+  Set<AccessFlag> fileAccess(Device device) {
+    return pagesOnDemand(device)
+        ? EnumSet.of(AccessFlag.REMOTE_READ, AccessFlag.ON_DEMAND)
+        : EnumSet.of(AccessFlag.REMOTE_READ);
   }
 
   /** Whether map-output files are registered on this device at all. */

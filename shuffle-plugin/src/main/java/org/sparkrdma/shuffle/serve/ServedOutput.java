@@ -13,6 +13,8 @@
  */
 package org.sparkrdma.shuffle.serve;
 
+import org.sparkrdma.shuffle.output.MapOutput;
+
 /**
  * A map output that the server knows, and the windows registered on its file. On the server's
  * thread.
@@ -20,6 +22,7 @@ package org.sparkrdma.shuffle.serve;
 final class ServedOutput {
   private final MapOutput mapOutput;
   private final FileWindow[] windows;
+  private final long[] spentNs;
   private int registered;
   private int leased;
   private long refusedUntilNs;
@@ -30,6 +33,16 @@ final class ServedOutput {
     this.mapOutput = mapOutput;
     this.windows =
         new FileWindow[Math.toIntExact((mapOutput.lengthBytes() + windowBytes - 1) / windowBytes)];
+    this.spentNs = new long[windows.length];
+  }
+
+  /** What copying out of a window has cost so far, while it was not registered. */
+  long spentNs(int window) {
+    return spentNs[window];
+  }
+
+  void spend(int window, long ns) {
+    spentNs[window] += ns;
   }
 
   MapOutput mapOutput() {

@@ -78,16 +78,30 @@ public enum ShuffleSetting {
       "pinned.max",
       ValueType.DERIVED,
       ValueType.bytes(1L << 20, 1L << 44).orDerived(),
-      "Most memory that this executor pins, for everything together. `auto` is the least of an"
-          + " eighth of the host's memory, half of what the container's limit leaves beside the"
-          + " heap, and, on hardware, RLIMIT_MEMLOCK; the derivation is logged once."),
+      "Most memory that this executor pins, for everything together. `auto` is the least of this"
+          + " executor's part of a quarter of the host's memory (an eighth at most), half of what the"
+          + " container's limit leaves beside heap and off-heap memory, half of"
+          + " `spark.executor.memoryOverhead` on YARN and Kubernetes, and, on hardware,"
+          + " RLIMIT_MEMLOCK unless CAP_IPC_LOCK lifts it; the derivation is logged once. A value of"
+          + " yours is taken, with a warning when it is more than that machine or container allow."),
   /** Ways of serving. */
   SERVE(
       "serve",
       "auto",
-      ValueType.choice("auto", "window", "copy"),
+      ValueType.choice("auto", "window", "copy", "odp"),
       "How blocks are served: `window` registers map-output files in windows, `copy` copies blocks"
-          + " into registered slots, `auto` copies when a window cannot be had."),
+          + " into registered slots, `auto` copies out of a window until that has cost as much as registering it would"
+          + " (docs/benchmarks.md), registers it then, and copies when it cannot be had."
+          + " `odp` registers windows that are not pinned, where the device pages on demand (else as"
+          + " `auto`, with a warning): what is read costs the device a page fault each time that it"
+          + " is not in memory. Not yet tried on a real device."),
+  /** Copying before registering. */
+  COPY_FIRST(
+      "copy.first",
+      "true",
+      ValueType.flag(),
+      "Whether `serve=auto` copies out of a window first; without it each window is registered at"
+          + " the first question."),
   /** Length of a window. */
   WINDOW(
       "window",
@@ -178,12 +192,20 @@ public enum ShuffleSetting {
       "30s",
       ValueType.duration(Duration.ofMillis(10), Duration.ofMinutes(30)),
       "From sending a LOCATE, or posting READs, to their end."),
+  /** Until a silent peer counts as dead. */
+  PEER_TIMEOUT(
+      "peer.timeout",
+      "4s",
+      ValueType.duration(Duration.ofMillis(100), Duration.ofMinutes(30)),
+      "How long a peer's device may be silent, while something of it is awaited, before the peer"
+          + " counts as dead. A process that is stopped or pauses is not: its device answers."),
   /** Until an idle connection is closed. */
   IDLE_TIMEOUT(
       "idle.timeout",
       "60s",
       ValueType.duration(Duration.ofMillis(100), Duration.ofDays(1)),
-      "Until a connection that nobody uses is closed."),
+      "Until a connection that nobody uses is closed, and registered memory that nobody uses is"
+          + " given back."),
   /** First quarantine. */
   QUARANTINE(
       "quarantine",

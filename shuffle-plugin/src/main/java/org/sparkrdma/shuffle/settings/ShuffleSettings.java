@@ -27,9 +27,9 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.apache.spark.SparkConf;
+import org.sparkrdma.shuffle.connection.TransportSettings;
 import org.sparkrdma.shuffle.device.DeviceWish;
 import org.sparkrdma.shuffle.serve.ServeSettings;
-import org.sparkrdma.shuffle.transport.TransportSettings;
 import org.sparkrdma.verbs.Verbs;
 import org.sparkrdma.verbs.device.GidType;
 import org.sparkrdma.verbs.spi.EngineSettings;
@@ -253,6 +253,7 @@ public final class ShuffleSettings {
         bytesOrDerived(ShuffleSetting.POOL_MAX).orElse(pinnedMaxBytes / 2),
         duration(ShuffleSetting.CONNECT_TIMEOUT),
         duration(ShuffleSetting.REQUEST_TIMEOUT),
+        duration(ShuffleSetting.PEER_TIMEOUT),
         duration(ShuffleSetting.IDLE_TIMEOUT),
         duration(ShuffleSetting.QUARANTINE),
         duration(ShuffleSetting.QUARANTINE_MAX),
@@ -272,7 +273,10 @@ public final class ShuffleSettings {
         duration(ShuffleSetting.LEASE),
         number(ShuffleSetting.INDEX_CACHE),
         number(ShuffleSetting.PEER_LEASES),
-        number(ShuffleSetting.PEER_SHARE));
+        number(ShuffleSetting.PEER_SHARE),
+        duration(ShuffleSetting.IDLE_TIMEOUT),
+        flag(ShuffleSetting.COPY_FIRST),
+        flag(ShuffleSetting.VERIFY));
   }
 
   private String text(ShuffleSetting setting) {

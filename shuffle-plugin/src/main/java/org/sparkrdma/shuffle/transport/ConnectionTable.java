@@ -16,6 +16,9 @@ package org.sparkrdma.shuffle.transport;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.sparkrdma.shuffle.connection.Peer;
+import org.sparkrdma.shuffle.connection.PeerConnection;
+import org.sparkrdma.shuffle.connection.TransportContext;
 import org.sparkrdma.verbs.cm.Connection;
 
 /** All connections there are, by the place that their work requests name. Owned by the agent. */

@@ -18,6 +18,10 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.connection.BrokenConnection;
+import org.sparkrdma.shuffle.connection.Peer;
+import org.sparkrdma.shuffle.connection.PeerConnection;
+import org.sparkrdma.shuffle.connection.TransportContext;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
@@ -39,7 +43,7 @@ import org.sparkrdma.verbs.cm.ConnectionParameters;
  * on the wire with one that was accepted meanwhile is told apart from one of a peer that has lost
  * its connection by the generation in its HELLO, which counts the connections the sender knows of.
  */
-final class Connector {
+public final class Connector {
   private static final Logger LOG = LoggerFactory.getLogger(Connector.class);
   private static final long COLLISION_RETRY_NS = Duration.ofMillis(20).toNanos();
 
@@ -113,7 +117,7 @@ final class Connector {
     }
     switch (event.type()) {
       case RESOLVED -> onResolved(connection);
-      case ESTABLISHED -> onEstablished(connection, event.privateData());
+      case ESTABLISHED -> onEstablished(connection, event.privateData(), nowNs);
       case REJECTED -> onRejected(connection, event, nowNs);
       case RESOLVE_FAILED, UNREACHABLE, CONNECT_ERROR ->
           fail(connection, FallbackReason.CONNECT_FAILED, event.type() + " " + event.reason());
@@ -166,15 +170,16 @@ final class Connector {
         privateData, readsInFlight, 6, 7, 17, context.settings().connectTimeout());
   }
 
-  private void onEstablished(PeerConnection connection, byte[] privateData) {
+  private void onEstablished(PeerConnection connection, byte[] privateData, long nowNs) {
     if (connection.state() == PeerConnection.State.ACCEPTING) {
-      peers.established(connection, connection.hello().generation());
+      connection.accepted();
       return;
     }
     try {
       Hello answer = Hello.decode(privateData);
       if (answer.answers(connection.hello())
           && Hello.provesAnswer(privateData, context.proofKey(connection.peer().endpoint()))) {
+        connection.speakFirst(nowNs);
         peers.established(connection, answer.generation());
         return;
       }
@@ -207,7 +212,7 @@ final class Connector {
     try {
       hello = Hello.decode(privateData);
     } catch (MalformedMessageException e) {
-      refuse(connection, Refusal.MALFORMED, e.getMessage());
+      refuse(connection, Hello.refusalOf(privateData), e.getMessage());
       return;
     }
     Endpoint self = context.self();

@@ -20,6 +20,14 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.connection.BrokenConnection;
+import org.sparkrdma.shuffle.connection.Peer;
+import org.sparkrdma.shuffle.connection.PeerConnection;
+import org.sparkrdma.shuffle.connection.TransportContext;
+import org.sparkrdma.shuffle.fetch.BlockProgress;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
@@ -28,6 +36,7 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
  * or ends. Owned by the agent.
  */
 final class Peers {
+  private static final Logger LOG = LoggerFactory.getLogger(Peers.class);
   private static final int CORRUPTIONS_TOLERATED = 3;
 
   private final TransportContext context;
@@ -99,7 +108,7 @@ final class Peers {
       context.counters().increment(Counter.CONNECTIONS_CLOSED);
     }
     if (why.reason() == FallbackReason.TIMEOUT || why.reason() == FallbackReason.PROTOCOL_ERROR) {
-      quarantine(connection.peer());
+      quarantine(connection.peer(), why.reason().label(), why.detail());
     }
     Set<BlockProgress> atFault = new HashSet<>(why.atFault());
     for (BlockProgress block : left) {
@@ -115,7 +124,7 @@ final class Peers {
 
   /** No connection comes about: what waits for it goes by TCP, and the peer is left alone. */
   void giveUp(Peer peer, FallbackReason reason, String detail) {
-    quarantine(peer);
+    quarantine(peer, reason.label(), detail);
     giveUpForNow(peer, reason, detail);
   }
 
@@ -130,8 +139,9 @@ final class Peers {
   void corrupted(long incarnation) {
     Peer peer = of(incarnation);
     if (peer.countCorruption() >= CORRUPTIONS_TOLERATED && peer.established() != null) {
-      quarantine(peer);
-      end(peer.established(), BrokenConnection.nobodysFault("corrupt blocks"));
+      String detail = "corrupt blocks";
+      quarantine(peer, FallbackReason.CORRUPT.label(), detail);
+      end(peer.established(), BrokenConnection.nobodysFault(detail));
     }
   }
 
@@ -141,11 +151,18 @@ final class Peers {
     pending.forEach(block -> context.delivery().fail(block, reason, detail));
   }
 
-  private void quarantine(Peer peer) {
-    peer.quarantine(
-        context.nanoClock().getAsLong(),
-        context.settings().quarantine().toNanos(),
-        context.settings().maxQuarantine().toNanos());
+  private void quarantine(Peer peer, String reason, String detail) {
+    long forNs =
+        peer.quarantine(
+            context.nanoClock().getAsLong(),
+            context.settings().quarantine().toNanos(),
+            context.settings().maxQuarantine().toNanos());
+    context.counters().increment(Counter.PEERS_QUARANTINED);
+    LOG.info(
+        "a peer is left alone: reason={} detail={} forMs={}",
+        reason,
+        detail,
+        TimeUnit.NANOSECONDS.toMillis(forNs));
   }
 
   /** The transport stops: every connection ends, every block is answered, now and later. */

@@ -30,11 +30,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.memory.RegisteredPool;
+import org.sparkrdma.shuffle.connection.BrokenConnection;
+import org.sparkrdma.shuffle.connection.PeerConnection;
+import org.sparkrdma.shuffle.connection.TransportContext;
+import org.sparkrdma.shuffle.connection.TransportSettings;
 import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.fetch.BlockFetch;
+import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.fetch.BlockTransport;
+import org.sparkrdma.shuffle.fetch.Delivery;
+import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.output.MapOutputs;
 import org.sparkrdma.shuffle.serve.BlockServer;
-import org.sparkrdma.shuffle.serve.MapOutputs;
 import org.sparkrdma.shuffle.serve.ServeSettings;
 import org.sparkrdma.shuffle.thread.Owner;
 import org.sparkrdma.verbs.AccessFlag;
@@ -188,7 +197,11 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     agent.init(
         table,
         peers,
-        new Connector(context, manager, table, peers, Math.min(16, limits.maxReadsInFlight())));
+        new Connector(context, manager, table, peers, Math.min(16, limits.maxReadsInFlight())),
+        () -> {
+          sinks.trimUnused();
+          control.trimUnused();
+        });
     server.start();
     agentThread = named("rdma-agent").newThread(agent);
     agentThread.start();
@@ -207,7 +220,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
         budget,
         access,
         settings.chunkBytes(),
-        Math.max(1, SLAB_BYTES / settings.chunkBytes()),
+        (int) Math.max(1, Math.min(SLAB_BYTES, settings.poolBytes() / 4) / settings.chunkBytes()),
         settings.poolBytes());
   }
 

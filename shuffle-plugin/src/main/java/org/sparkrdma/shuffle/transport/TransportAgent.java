@@ -17,6 +17,11 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.connection.BrokenConnection;
+import org.sparkrdma.shuffle.connection.Peer;
+import org.sparkrdma.shuffle.connection.PeerConnection;
+import org.sparkrdma.shuffle.connection.TransportSettings;
+import org.sparkrdma.shuffle.connection.WorkIds;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.thread.Owner;
 import org.sparkrdma.verbs.CompletionChannel;
@@ -53,7 +58,9 @@ final class TransportAgent implements Runnable, CompletionHandler {
   private Peers peers;
   private Connector connector;
   private long nowNs;
+  private Runnable trimUnused;
   private long tickedNs;
+  private long trimmedNs;
   private boolean fetching;
   private volatile boolean stopping;
 
@@ -72,13 +79,20 @@ final class TransportAgent implements Runnable, CompletionHandler {
     this.nanoClock = nanoClock;
     this.nowNs = nanoClock.getAsLong();
     this.tickedNs = nowNs;
+    this.trimmedNs = nowNs;
   }
 
-  /** Gives it what it works on; before it runs. */
-  void init(ConnectionTable connections, Peers allPeers, Connector makesThem) {
+  /**
+   * Gives it what it works on; before it runs.
+   *
+   * @param trimUnusedMemory run at intervals of the idle time-out
+   */
+  void init(
+      ConnectionTable connections, Peers allPeers, Connector makesThem, Runnable trimUnusedMemory) {
     table = connections;
     peers = allPeers;
     connector = makesThem;
+    trimUnused = trimUnusedMemory;
   }
 
   /** Runs something on the agent's thread, soon; from any thread. */
@@ -189,21 +203,25 @@ final class TransportAgent implements Runnable, CompletionHandler {
     }
     if (tick) {
       giveUpOnSlowPeers();
+      if (nowNs - trimmedNs >= settings.idleTimeout().toNanos()) {
+        trimmedNs = nowNs;
+        trimUnused.run();
+      }
     }
     return work;
   }
 
   private int turn(PeerConnection connection, boolean tick) {
+    if (connection.state() == PeerConnection.State.ACCEPTING) {
+      finishAccepting(connection);
+    }
     if (connection.broken() == null && connection.state() == PeerConnection.State.ESTABLISHED) {
-      connection.pump(nowNs);
-      fetching |= !connection.fetches().isIdle();
       if (tick) {
-        BrokenConnection expired = connection.fetches().expired(nowNs);
-        if (expired != null) {
-          connection.breaks(expired);
-        } else if (connection.idleNs(nowNs) > settings.idleTimeout().toNanos()) {
-          connection.breaks(BrokenConnection.nobodysFault("idle"));
-        }
+        endWhenOverdue(connection);
+      }
+      if (connection.broken() == null) {
+        connection.pump(nowNs);
+        fetching |= !connection.fetches().isIdle();
       }
     }
     if (connection.broken() != null) {
@@ -212,6 +230,23 @@ final class TransportAgent implements Runnable, CompletionHandler {
       return 1;
     }
     return 0;
+  }
+
+  private void finishAccepting(PeerConnection connection) {
+    if (connection.mayBeEstablished()) {
+      peers.established(connection, connection.hello().generation());
+    } else if (connection.ageNs(nowNs) > settings.connectTimeout().toNanos()) {
+      connection.breaks(BrokenConnection.nobodysFault("accepted, but nothing came"));
+    }
+  }
+
+  private void endWhenOverdue(PeerConnection connection) {
+    BrokenConnection expired = connection.fetches().expired(nowNs);
+    if (expired != null) {
+      connection.breaks(expired);
+    } else if (connection.idleNs(nowNs) > settings.idleTimeout().toNanos()) {
+      connection.breaks(BrokenConnection.nobodysFault("idle"));
+    }
   }
 
   private void giveUpOnSlowPeers() {

@@ -121,6 +121,12 @@ public final class Hello {
         in.getLong(28));
   }
 
+  /** How to refuse private data that {@link #decode} does not take. */
+  public static Refusal refusalOf(byte[] privateData) {
+    boolean whole = privateData.length >= LENGTH_BYTES && privateData[1] == LENGTH_BYTES;
+    return whole && privateData[0] != PROTOCOL ? Refusal.VERSION : Refusal.MALFORMED;
+  }
+
   /** Connections between the two that the sender knows of. */
   public int generation() {
     return generation;

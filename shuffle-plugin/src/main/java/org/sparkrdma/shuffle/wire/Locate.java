@@ -33,11 +33,12 @@ import java.nio.ByteOrder;
  *  | blocks, 32 bytes each:                                        |
  *  |   map id (64 bit) | start offset in bytes (64 bit)            |
  *  |   shuffle id (32) | start reduce id (32) | end reduce id (32) |
- *  |   reserved = 0 (32 bit)                                       |
+ *  |   flags (32 bit): 1 when its recorded sums are of no use      |
  *  +---------------------------------------------------------------+
  * </pre>
  *
- * <p>A start offset above 0 asks for the rest of a block of which earlier answers gave the
+ * <p>With the flag set the server is to sum the block up itself, instead of telling what was
+ * recorded. A start offset above 0 asks for the rest of a block of which earlier answers gave the
  * beginning. All fields little-endian. Answered by one {@link Located}.
  */
 public final class Locate {
@@ -49,6 +50,8 @@ public final class Locate {
 
   /** Bytes of one block asked for. */
   public static final int BLOCK_BYTES = 32;
+
+  private static final int FRESH_SUMS = 1;
 
   private final ByteBuffer in;
   private final int leases;
@@ -81,7 +84,8 @@ public final class Locate {
           || locate.endReduceId(i) <= start
           || locate.shuffleId(i) < 0
           || locate.mapId(i) < 0
-          || locate.startOffset(i) < 0) {
+          || locate.startOffset(i) < 0
+          || (locate.flags(i) & ~FRESH_SUMS) != 0) {
         throw new MalformedMessageException("bad LOCATE: block=" + i);
       }
     }
@@ -137,6 +141,15 @@ public final class Locate {
     return in.getInt(at(i) + 24);
   }
 
+  /** Whether the sums recorded of block {@code i} are of no use to the reader. */
+  public boolean freshSums(int i) {
+    return flags(i) == FRESH_SUMS;
+  }
+
+  private int flags(int i) {
+    return in.getInt(at(i) + 28);
+  }
+
   /** Writes a LOCATE into a buffer: begin, then leases, then blocks, then finish. */
   public static final class Encoder {
     private ByteBuffer out;
@@ -170,9 +183,15 @@ public final class Locate {
 
     /** Asks for a block from {@code startOffset} on. */
     public void block(
-        int shuffleId, long mapId, int startReduceId, int endReduceId, long startOffset) {
+        int shuffleId,
+        long mapId,
+        int startReduceId,
+        int endReduceId,
+        long startOffset,
+        boolean freshSums) {
       out.putLong(mapId).putLong(startOffset);
-      out.putInt(shuffleId).putInt(startReduceId).putInt(endReduceId).putInt(0);
+      out.putInt(shuffleId).putInt(startReduceId).putInt(endReduceId);
+      out.putInt(freshSums ? FRESH_SUMS : 0);
       blocks++;
     }
 

@@ -47,7 +47,7 @@ class DriverDirectoryTest {
 
   @Test
   void shouldFindWhatWasPublishedUntilTheExecutorIsRemoved() throws Exception {
-    try (DriverDirectory directory = DriverDirectory.open(env.rpcEnv()).orElseThrow();
+    try (DriverDirectory directory = DriverDirectory.open(env.conf(), env.rpcEnv()).orElseThrow();
         DirectoryClient other = new DirectoryClient(env, WAIT)) {
       directory.watch(spark.sc());
       assertThat(client.publish(DirectoryServiceTest.endpoint("7", 70)).join()).isTrue();
@@ -63,17 +63,36 @@ class DriverDirectoryTest {
   void shouldPublishOnceThereIsADirectory() {
     var published = client.publish(DirectoryServiceTest.endpoint("7", 70));
     assertThat(client.find("7").join()).isEmpty();
-    try (DriverDirectory directory = DriverDirectory.open(env.rpcEnv()).orElseThrow()) {
+    try (DriverDirectory directory = DriverDirectory.open(env.conf(), env.rpcEnv()).orElseThrow()) {
       assertThat(directory).isNotNull();
       assertThat(published.join()).isTrue();
     }
   }
 
   @Test
-  void shouldOpenOnlyOneForADriver() {
-    try (DriverDirectory directory = DriverDirectory.open(env.rpcEnv()).orElseThrow()) {
+  void shouldHaveNothingToDoWithExecutorsOfAnEarlierDriverAtItsAddress() {
+    SparkConf earlier = env.conf().clone();
+    DirectoryName.choose(earlier);
+    DirectoryName.choose(env.conf());
+    try (DriverDirectory directory = DriverDirectory.open(env.conf(), env.rpcEnv()).orElseThrow();
+        DirectoryClient stale =
+            new DirectoryClient(
+                new RpcDriverCall(earlier, env.rpcEnv(), WAIT), WAIT, System::nanoTime)) {
       assertThat(directory).isNotNull();
-      assertThat(DriverDirectory.open(env.rpcEnv())).isEmpty();
+      var published = stale.publish(DirectoryServiceTest.endpoint("7", 66));
+      assertThat(stale.find("8").join()).isEmpty();
+      assertThat(client.publish(DirectoryServiceTest.endpoint("7", 70)).join()).isTrue();
+      assertThat(stale.find("7").join()).isEmpty();
+      assertThat(client.find("7").join().orElseThrow().incarnation()).isEqualTo(70);
+      assertThat(published).isNotDone();
+    }
+  }
+
+  @Test
+  void shouldOpenOnlyOneForADriver() {
+    try (DriverDirectory directory = DriverDirectory.open(env.conf(), env.rpcEnv()).orElseThrow()) {
+      assertThat(directory).isNotNull();
+      assertThat(DriverDirectory.open(env.conf(), env.rpcEnv())).isEmpty();
     }
   }
 }

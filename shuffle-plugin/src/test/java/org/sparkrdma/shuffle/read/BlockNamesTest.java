@@ -20,7 +20,7 @@ import org.apache.spark.storage.ShuffleBlockId;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.sparkrdma.shuffle.transport.BlockRange;
+import org.sparkrdma.shuffle.fetch.BlockRange;
 
 class BlockNamesTest {
   @Test

@@ -17,9 +17,9 @@ import java.util.ArrayList;
 import java.util.List;
 import org.apache.spark.network.shuffle.DownloadFileManager;
 import org.sparkrdma.shuffle.directory.Endpoint;
-import org.sparkrdma.shuffle.transport.BlockRange;
-import org.sparkrdma.shuffle.transport.BlockTransport;
-import org.sparkrdma.shuffle.transport.FetchHandler;
+import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.fetch.BlockTransport;
+import org.sparkrdma.shuffle.fetch.FetchHandler;
 
 /** Keeps requests for the test to answer. */
 final class FakeTransport implements BlockTransport {

@@ -71,7 +71,17 @@ class BlockServerThreadTest {
   private BlockServer server(Duration lease) {
     return new BlockServer(
         new ServeSettings(
-            Mode.AUTO, ServerFixture.WINDOW, ServerFixture.SLOT, 4, lease, 10, 1000, 100),
+            Mode.AUTO,
+            ServerFixture.WINDOW,
+            ServerFixture.SLOT,
+            4,
+            lease,
+            10,
+            1000,
+            100,
+            ServerFixture.IDLE,
+            false,
+            false),
         outputs,
         new FakeDevice(100, EnumSet.of(Capability.FILE_REGIONS)),
         domain,
@@ -117,7 +127,7 @@ class BlockServerThreadTest {
   private static CompletableFuture<Located.Decoder> ask(BlockServer server, long peer) {
     ByteBuffer request = ByteBuffer.allocate(100);
     Locate.Encoder encoder = new Locate.Encoder().begin(request, peer);
-    encoder.block(1, 0, 0, 1, 0);
+    encoder.block(1, 0, 0, 1, 0, false);
     int length = encoder.finish();
     FutureCall call = new FutureCall(peer, request.slice(0, length), ByteBuffer.allocate(200));
     server.locate(call);

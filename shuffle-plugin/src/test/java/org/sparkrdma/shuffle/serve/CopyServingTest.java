@@ -85,7 +85,17 @@ class CopyServingTest {
   void shouldCopyWhenTheDeviceCannotRegisterFiles() throws IOException {
     var settings =
         new ServeSettings(
-            Mode.AUTO, ServerFixture.WINDOW, SLOT, 4, ServerFixture.LEASE, 10, 1000, 100);
+            Mode.AUTO,
+            ServerFixture.WINDOW,
+            SLOT,
+            4,
+            ServerFixture.LEASE,
+            10,
+            1000,
+            100,
+            ServerFixture.IDLE,
+            false,
+            false);
     try (var on = ServerFixture.of(folder, settings, 1 << 20, 10, Set.of())) {
       on.outputs.write(1, 0, random, true, 4000);
       assertThat(on.ask(9, Wanted.of(1, 0, 0, 1)).kinds()).containsExactly(Kind.LOCATED);

@@ -20,7 +20,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
-import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -135,7 +134,7 @@ final class FakeDomain implements ProtectionDomain {
     if (refusesFiles) {
       throw new VerbsException("ibv_reg_mr", "refused on purpose");
     }
-    if (!access.equals(EnumSet.of(AccessFlag.REMOTE_READ))) {
+    if (!access.contains(AccessFlag.REMOTE_READ) || access.contains(AccessFlag.LOCAL_WRITE)) {
       throw new IllegalArgumentException("access=" + access);
     }
     try {
@@ -188,7 +187,7 @@ final class FakeDomain implements ProtectionDomain {
     }
 
     long pinnedBytes() {
-      return (lengthBytes + PAGE - 1) & -PAGE;
+      return access.contains(AccessFlag.ON_DEMAND) ? 0 : (lengthBytes + PAGE - 1) & -PAGE;
     }
 
     @Override

@@ -22,6 +22,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.zip.Adler32;
+import org.sparkrdma.shuffle.output.MapOutput;
+import org.sparkrdma.shuffle.output.MapOutputs;
 
 /** Map outputs of random bytes in a folder. */
 final class FakeMapOutputs implements MapOutputs {

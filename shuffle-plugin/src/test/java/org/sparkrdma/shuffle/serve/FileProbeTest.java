@@ -17,11 +17,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.verbs.AccessFlag;
 
 class FileProbeTest {
+  private static final Set<AccessFlag> ACCESS = Set.of(AccessFlag.REMOTE_READ);
   private final FakeDomain domain = new FakeDomain();
 
   @TempDir private Path directory;
@@ -37,18 +40,18 @@ class FileProbeTest {
   void shouldNameTheDirectoriesWhoseFilesCannotBeRegistered() {
     domain.refuseFiles(true);
 
-    assertThat(FileProbe.refusing(domain, List.of(directory))).containsExactly(directory);
+    assertThat(FileProbe.refusing(domain, List.of(directory), ACCESS)).containsExactly(directory);
   }
 
   @Test
   void shouldNameNoneWhereFilesCanBeRegistered() {
-    assertThat(FileProbe.refusing(domain, List.of(directory))).isEmpty();
+    assertThat(FileProbe.refusing(domain, List.of(directory), ACCESS)).isEmpty();
     assertThat(domain.fileCalls()).isEqualTo(1);
   }
 
   @Test
   void shouldKnowNothingOfADirectoryThatIsGone() {
-    assertThat(FileProbe.refusing(domain, List.of(directory.resolve("gone")))).isEmpty();
+    assertThat(FileProbe.refusing(domain, List.of(directory.resolve("gone")), ACCESS)).isEmpty();
     assertThat(domain.fileCalls()).isZero();
   }
 }

@@ -32,6 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.sparkrdma.shuffle.output.MapOutput;
 import org.sparkrdma.shuffle.serve.ServeSettings.Mode;
 import org.sparkrdma.shuffle.serve.ServerFixture.Sum;
 import org.sparkrdma.shuffle.serve.ServerFixture.Wanted;
@@ -115,7 +116,18 @@ class PartialAnswersTest {
       channel.write(ByteBuffer.allocate(1), lengthBytes - 1);
     }
     var settings =
-        new ServeSettings(Mode.WINDOW, windowBytes, 1 << 20, 0, ServerFixture.LEASE, 10, 1000, 100);
+        new ServeSettings(
+            Mode.WINDOW,
+            windowBytes,
+            1 << 20,
+            0,
+            ServerFixture.LEASE,
+            10,
+            1000,
+            100,
+            ServerFixture.IDLE,
+            false,
+            false);
     var can = EnumSet.of(Capability.FILE_REGIONS);
     try (var on = ServerFixture.of(folder, settings, 256L << 20, 1000, can)) {
       on.outputs.add(1, 0, new MapOutput(file, new long[] {0, lengthBytes}, new long[] {42}));
@@ -183,7 +195,18 @@ class PartialAnswersTest {
   void shouldRegisterSoMuchAndNoMoreForOneAnswer() throws IOException {
     int windowBytes = 32 << 20;
     var settings =
-        new ServeSettings(Mode.WINDOW, windowBytes, 1 << 20, 0, ServerFixture.LEASE, 10, 1000, 100);
+        new ServeSettings(
+            Mode.WINDOW,
+            windowBytes,
+            1 << 20,
+            0,
+            ServerFixture.LEASE,
+            10,
+            1000,
+            100,
+            ServerFixture.IDLE,
+            false,
+            false);
     var can = EnumSet.of(Capability.FILE_REGIONS);
     try (var on = ServerFixture.of(folder, settings, 1L << 30, 1000, can)) {
       List<Wanted> blocks = new ArrayList<>();

@@ -48,7 +48,10 @@ class PeerShareTest {
             ServerFixture.LEASE,
             100,
             leases,
-            percent);
+            percent,
+            ServerFixture.IDLE,
+            false,
+            false);
     ServerFixture on =
         ServerFixture.of(folder, settings, budgetBytes, 1000, Set.of(Capability.FILE_REGIONS));
     for (int map = 0; map < MAPS; map++) {

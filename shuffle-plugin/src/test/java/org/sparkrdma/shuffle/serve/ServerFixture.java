@@ -33,6 +33,7 @@ import org.sparkrdma.verbs.device.Capability;
 /** A server without a thread, on fakes, with a clock that stands still; closing looks for leaks. */
 final class ServerFixture implements AutoCloseable {
   static final Duration LEASE = Duration.ofSeconds(10);
+  static final Duration IDLE = Duration.ofMinutes(1);
   static final int WINDOW = 64 << 10;
   static final int SLOT = 16 << 10;
 
@@ -80,10 +81,31 @@ final class ServerFixture implements AutoCloseable {
       Path folder, ServeSettings.Mode mode, int slots, long budgetBytes, int messageBytes) {
     return new ServerFixture(
         folder,
-        new ServeSettings(mode, WINDOW, SLOT, slots, LEASE, 100, 1000, 100),
+        new ServeSettings(mode, WINDOW, SLOT, slots, LEASE, 100, 1000, 100, IDLE, false, false),
+        budgetBytes,
+        new FakeDevice(1000, EnumSet.of(Capability.FILE_REGIONS, Capability.ON_DEMAND_PAGING)),
+        messageBytes);
+  }
+
+  /** Which copies out of windows that are hardly asked for. */
+  static ServerFixture copyingFirst(Path folder, int windowBytes, long budgetBytes) {
+    return new ServerFixture(
+        folder,
+        new ServeSettings(
+            ServeSettings.Mode.AUTO,
+            windowBytes,
+            1 << 20,
+            4,
+            LEASE,
+            100,
+            1000,
+            100,
+            IDLE,
+            true,
+            false),
         budgetBytes,
         new FakeDevice(1000, EnumSet.of(Capability.FILE_REGIONS)),
-        messageBytes);
+        16 << 10);
   }
 
   /** Whose file system cannot be registered when the server starts. */
@@ -92,7 +114,18 @@ final class ServerFixture implements AutoCloseable {
     refusing.refuseFiles(true);
     return new ServerFixture(
         folder,
-        new ServeSettings(ServeSettings.Mode.AUTO, WINDOW, SLOT, slots, LEASE, 100, 1000, 100),
+        new ServeSettings(
+            ServeSettings.Mode.AUTO,
+            WINDOW,
+            SLOT,
+            slots,
+            LEASE,
+            100,
+            1000,
+            100,
+            IDLE,
+            false,
+            false),
         budgetBytes,
         new FakeDevice(1000, EnumSet.of(Capability.FILE_REGIONS)),
         16 << 10,
@@ -123,7 +156,7 @@ final class ServerFixture implements AutoCloseable {
     Locate.Encoder encoder = new Locate.Encoder().begin(request, 77);
     leases.forEach(encoder::lease);
     blocks.forEach(
-        b -> encoder.block(b.shuffleId, b.mapId, b.startReduceId, b.endReduceId, b.from));
+        b -> encoder.block(b.shuffleId, b.mapId, b.startReduceId, b.endReduceId, b.from, false));
     return ask(peer, request.slice(0, encoder.finish()));
   }
 

@@ -54,7 +54,7 @@ class ServingModelTest {
   private record Held(long peer, Answer answer, List<Wanted> blocks) {}
 
   @ParameterizedTest
-  @CsvSource({"AUTO, 1", "AUTO, 2", "WINDOW, 3", "WINDOW, 4", "COPY, 5", "AUTO, 6"})
+  @CsvSource({"AUTO, 1", "AUTO, 2", "WINDOW, 3", "WINDOW, 4", "COPY, 5", "AUTO, 6", "ODP, 7"})
   void shouldNeverPassTheBudgetNorTakeBackWhatIsLeased(Mode mode, long seed) throws IOException {
     random = new Random(seed);
     this.mode = mode;

@@ -26,6 +26,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.leak.WatchedEngine;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
@@ -52,7 +53,7 @@ class SoftEngineServingTest {
 
   @BeforeEach
   void open() throws VerbsException, IOException {
-    engine = Verbs.choose("soft", EngineSettings.of(Map.of())).engine();
+    engine = WatchedEngine.watch(Verbs.choose("soft", EngineSettings.of(Map.of())).engine());
     device = engine.open(engine.devices().get(0).name());
     domain = device.allocateProtectionDomain();
     outputs = new FakeMapOutputs(folder);
@@ -72,7 +73,17 @@ class SoftEngineServingTest {
   private BlockServer server(Mode mode) {
     return new BlockServer(
         new ServeSettings(
-            mode, ServerFixture.WINDOW, ServerFixture.SLOT, 4, ServerFixture.LEASE, 100, 1000, 100),
+            mode,
+            ServerFixture.WINDOW,
+            ServerFixture.SLOT,
+            4,
+            ServerFixture.LEASE,
+            100,
+            1000,
+            100,
+            ServerFixture.IDLE,
+            false,
+            false),
         outputs,
         device,
         domain,
@@ -120,7 +131,7 @@ class SoftEngineServingTest {
   private static void locate(BlockServer server, int map) {
     ByteBuffer request = ByteBuffer.allocate(100);
     Locate.Encoder encoder = new Locate.Encoder().begin(request, 1);
-    encoder.block(1, map, 0, 2, 0);
+    encoder.block(1, map, 0, 2, 0, false);
     request.limit(encoder.finish()).position(0);
     boolean[] answered = new boolean[1];
     server.locate(

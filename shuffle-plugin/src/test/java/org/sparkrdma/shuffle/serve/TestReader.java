@@ -18,6 +18,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import org.sparkrdma.shuffle.output.MapOutput;
 import org.sparkrdma.shuffle.serve.ServerFixture.Sum;
 import org.sparkrdma.shuffle.serve.ServerFixture.Told;
 import org.sparkrdma.shuffle.serve.ServerFixture.Wanted;

@@ -26,6 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.output.MapOutput;
 import org.sparkrdma.shuffle.serve.ServeSettings.Mode;
 import org.sparkrdma.shuffle.serve.ServerFixture.Wanted;
 import org.sparkrdma.shuffle.wire.Located.Kind;
@@ -202,6 +203,31 @@ class WindowServingTest {
   }
 
   @Test
+  void shouldPinNothingWhereTheDevicePagesOnDemand() throws IOException {
+    try (var on = ServerFixture.of(folder, Mode.ODP, 4, FakeDomain.PAGE)) {
+      on.outputs.write(1, 5, random, true, 3 * WINDOW);
+      var answer = on.ask(9, Wanted.of(1, 5, 0, 1));
+      assertThat(answer.kinds()).containsOnly(Kind.LOCATED);
+      assertThat(answer.isReadable(0)).isTrue();
+      assertThat(on.domain.regionCount()).isEqualTo(3);
+      assertThat(on.budget.pinnedBytes()).isZero();
+      on.release(9, answer.leaseId);
+      on.sleep(ServerFixture.IDLE);
+      assertThat(on.domain.regionCount()).as("idle windows go back as pinned ones do").isZero();
+    }
+  }
+
+  @Test
+  void shouldPinWindowsWhereTheDeviceDoesNotPageOnDemand() throws IOException {
+    var can = EnumSet.of(Capability.FILE_REGIONS);
+    try (var on = ServerFixture.of(folder, settings(Mode.ODP, 10), 1 << 20, 100, can)) {
+      on.outputs.write(1, 5, random, true, 2000);
+      assertThat(on.ask(9, Wanted.of(1, 5, 0, 1)).kinds()).containsExactly(Kind.LOCATED);
+      assertThat(on.budget.pinnedBytes()).isEqualTo(FakeDomain.PAGE);
+    }
+  }
+
+  @Test
   void shouldDropTheLeastRecentlyUsedIndexWithItsWindows() throws IOException {
     var can = EnumSet.of(Capability.FILE_REGIONS);
     try (var on = ServerFixture.of(folder, settings(Mode.WINDOW, 2), 1 << 20, 100, can)) {
@@ -294,6 +320,16 @@ class WindowServingTest {
 
   private static ServeSettings settings(Mode mode, int indexCacheEntries) {
     return new ServeSettings(
-        mode, WINDOW, ServerFixture.SLOT, 0, ServerFixture.LEASE, indexCacheEntries, 1000, 100);
+        mode,
+        WINDOW,
+        ServerFixture.SLOT,
+        0,
+        ServerFixture.LEASE,
+        indexCacheEntries,
+        1000,
+        100,
+        ServerFixture.IDLE,
+        false,
+        false);
   }
 }

@@ -20,11 +20,15 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import org.sparkrdma.leak.WatchedEngine;
 import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.wire.Hello;
 import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
+import org.sparkrdma.shuffle.wire.Release;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.CompletionChannel;
 import org.sparkrdma.verbs.CompletionQueue;
@@ -34,7 +38,6 @@ import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.QueuePair;
 import org.sparkrdma.verbs.QueuePairSettings;
-import org.sparkrdma.verbs.Verbs;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.WorkCompletion;
@@ -44,7 +47,7 @@ import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionManager;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
-import org.sparkrdma.verbs.spi.EngineSettings;
+import org.sparkrdma.verbs.device.Transport;
 
 /** An executor that was let in and then does what it likes; bare verbs, one connection. */
 final class HostilePeer implements AutoCloseable {
@@ -53,6 +56,7 @@ final class HostilePeer implements AutoCloseable {
   private static final int DEPTH = 64;
   private static final int BUFFER_BYTES = 64 << 10;
   private static final long ANSWER_ID = 1L << 32;
+  private static final long READ_ID = 1L << 33;
 
   private final VerbsEngine engine;
   private final Device device;
@@ -70,11 +74,12 @@ final class HostilePeer implements AutoCloseable {
   private QueuePair queuePair;
   private int answers;
   private int sentBytes;
+  private boolean wasRead;
   private boolean disconnected;
 
   HostilePeer() throws VerbsException {
-    engine = Verbs.choose("soft", EngineSettings.none()).engine();
-    device = engine.open(engine.devices().get(0).name());
+    engine = WatchedEngine.watch(TestEngine.load(Map.of()));
+    device = TestEngine.open(engine);
     channel = device.createCompletionChannel();
     queue = device.createCompletionQueue(4 * DEPTH, channel);
     domain = device.allocateProtectionDomain();
@@ -85,18 +90,59 @@ final class HostilePeer implements AutoCloseable {
     incoming = memory.slice(BUFFER_BYTES, BUFFER_BYTES);
   }
 
-  /** Connects with a proof, as any executor of the application can. */
+  boolean isOnIwarp() {
+    return device.info().transport() == Transport.IWARP;
+  }
+
+  /** Connects with a proof, as any executor of the application can, and speaks first. */
   void connect(Endpoint server) throws VerbsException {
+    connect(server, 4711);
+  }
+
+  /** The same as the executor of that incarnation. */
+  void connect(Endpoint server, long incarnation) throws VerbsException {
+    connectAs(incarnation, server);
+    speakFirst();
+  }
+
+  /** Connects as the executor of that incarnation, and says nothing. */
+  void connectAs(long incarnation, Endpoint server) throws VerbsException {
+    Hello hello = Hello.of(0, server.incarnation(), incarnation, 1, 1);
+    assertThat(ask(server, hello.encodeRequest(server.token())))
+        .isEqualTo(ConnectionEvent.Type.ESTABLISHED);
+  }
+
+  /** Asks for a connection with this private data; how that ends. */
+  ConnectionEvent.Type ask(Endpoint server, byte[] privateData) throws VerbsException {
     connection =
         manager.resolve(new InetSocketAddress(server.host(), server.port()), null, PATIENCE);
     assertThat(next().type()).isEqualTo(ConnectionEvent.Type.RESOLVED);
     queuePair =
         connection.createQueuePair(
             domain, new QueuePairSettings(queue, queue, DEPTH, DEPTH, 1, 0, Set.of()));
-    byte[] proof =
-        Hello.of(0, server.incarnation(), 4711, 1, 1).encodeRequest(server.token().clone());
-    connection.connect(new ConnectionParameters(proof, 4, 6, 7, 17, PATIENCE));
-    assertThat(next().type()).isEqualTo(ConnectionEvent.Type.ESTABLISHED);
+    connection.connect(new ConnectionParameters(privateData, 4, 6, 7, 17, PATIENCE));
+    return next().type();
+  }
+
+  /** As who asks for a connection must, by giving back no lease. */
+  private void speakFirst() {
+    receiveAnswer();
+    int length = new Release.Encoder().begin(outgoing.slice(0, BUFFER_BYTES / 2), 1).finish();
+    send(length);
+    awaitAnswer();
+  }
+
+  private void receiveAnswer() {
+    work.receive(ANSWER_ID).local(region, BUFFER_BYTES, BUFFER_BYTES);
+    assertThat(queuePair.postReceive(work)).isTrue();
+  }
+
+  private void awaitAnswer() {
+    int before = answers;
+    while (answers == before) {
+      assertThat(failures).isEmpty();
+      poll();
+    }
   }
 
   private ConnectionEvent next() {
@@ -125,23 +171,36 @@ final class HostilePeer implements AutoCloseable {
   void locate(BlockRange block) {
     ByteBuffer target = outgoing.slice(sentBytes, BUFFER_BYTES / 2);
     Locate.Encoder encoder = new Locate.Encoder().begin(target, 1);
-    encoder.block(block.shuffleId(), block.mapId(), block.startReduceId(), block.endReduceId(), 0);
+    encoder.block(
+        block.shuffleId(), block.mapId(), block.startReduceId(), block.endReduceId(), 0, false);
     send(encoder.finish());
   }
 
   /** Asks for a block and never gives the lease back; what the first piece of the answer says. */
   Located.Kind hoard(BlockRange block) {
-    work.receive(ANSWER_ID).local(region, BUFFER_BYTES, BUFFER_BYTES);
-    assertThat(queuePair.postReceive(work)).isTrue();
+    return learn(block).kind();
+  }
+
+  /** The same; the answer at its first piece. */
+  Located.Decoder learn(BlockRange block) {
+    receiveAnswer();
     locate(block);
-    int before = answers;
-    while (answers == before) {
-      assertThat(failures).isEmpty();
-      poll();
-    }
+    awaitAnswer();
     Located.Decoder answer = new Located.Decoder().begin(incoming);
     assertThat(answer.nextPiece()).isTrue();
-    return answer.kind();
+    return answer;
+  }
+
+  /** READs what the piece names; true when the bytes came. */
+  boolean read(long address, int remoteKey, int lengthBytes) {
+    work.read(READ_ID, address, remoteKey).local(region, BUFFER_BYTES, lengthBytes).signalled();
+    if (!queuePair.postSend(work)) {
+      return false;
+    }
+    while (!wasRead && failures.isEmpty()) {
+      poll();
+    }
+    return wasRead;
   }
 
   private void poll() {
@@ -155,6 +214,8 @@ final class HostilePeer implements AutoCloseable {
   private void onCompletion(WorkCompletion completion) {
     if (!completion.succeeded()) {
       failures.add(completion.status());
+    } else if (completion.requestId() == READ_ID) {
+      wasRead = true;
     } else if (completion.requestId() == ANSWER_ID) {
       answers++;
       incoming.clear().limit((int) completion.byteLength());

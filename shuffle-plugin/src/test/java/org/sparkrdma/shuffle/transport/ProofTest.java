@@ -21,6 +21,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
@@ -28,7 +29,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.leak.WatchedEngine;
 import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.wire.Hello;
@@ -38,14 +41,12 @@ import org.sparkrdma.verbs.CompletionQueue;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.QueuePairSettings;
-import org.sparkrdma.verbs.Verbs;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionManager;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
-import org.sparkrdma.verbs.spi.EngineSettings;
 
 /** Who is let in: only whoever proves, anew each time, to know what the driver told. */
 @Timeout(60)
@@ -65,8 +66,8 @@ class ProofTest {
 
   @BeforeEach
   void openADeviceOfAStranger() throws VerbsException {
-    engine = Verbs.choose("soft", EngineSettings.none()).engine();
-    device = engine.open(engine.devices().get(0).name());
+    engine = WatchedEngine.watch(TestEngine.load(Map.of()));
+    device = TestEngine.open(engine);
     channel = device.createCompletionChannel();
     queue = device.createCompletionQueue(64, channel);
     domain = device.allocateProtectionDomain();
@@ -78,6 +79,8 @@ class ProofTest {
     device.close();
     engine.close();
     executors.forEach(TestExecutor::close);
+    // JUnit may hold this instance, and Java 17 unmaps what nobody holds.
+    executors.clear();
   }
 
   @Test
@@ -124,6 +127,29 @@ class ProofTest {
     random.nextBytes(garbage);
 
     ConnectionEvent event = connect(server, garbage);
+
+    assertThat(event.type()).isEqualTo(ConnectionEvent.Type.REJECTED);
+    assertThat(Hello.decodeRefusal(event.privateData())).isEqualTo(Hello.Refusal.MALFORMED);
+  }
+
+  @Test
+  void shouldRefuseAnotherVersionOfTheProtocol() throws Exception {
+    TestExecutor server = start(new TestExecutor.Options(2));
+    byte[] newer = request(server.endpoint(), 1);
+    newer[0] = Hello.PROTOCOL + 1;
+
+    ConnectionEvent event = connect(server, newer);
+
+    assertThat(event.type()).isEqualTo(ConnectionEvent.Type.REJECTED);
+    assertThat(Hello.decodeRefusal(event.privateData())).isEqualTo(Hello.Refusal.VERSION);
+    assertThat(server.count(Counter.CONNECTIONS_REFUSED)).isEqualTo(1);
+  }
+
+  @Test
+  void shouldRefuseARequestWithoutPrivateData() throws Exception {
+    TestExecutor server = start(new TestExecutor.Options(2));
+
+    ConnectionEvent event = connect(server, new byte[0]);
 
     assertThat(event.type()).isEqualTo(ConnectionEvent.Type.REJECTED);
     assertThat(Hello.decodeRefusal(event.privateData())).isEqualTo(Hello.Refusal.MALFORMED);

@@ -38,6 +38,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.fetch.FetchHandler;
+import org.sparkrdma.shuffle.fetch.SuspectBlock;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.serve.ServeSettings;
@@ -63,6 +66,8 @@ class RdmaTransportTest {
   @AfterEach
   void closeAllWithoutLeaks() {
     executors.forEach(TestExecutor::close);
+    // JUnit may hold this instance, and Java 17 unmaps what nobody holds.
+    executors.clear();
   }
 
   private static CollectedBlocks fetch(
@@ -123,6 +128,52 @@ class RdmaTransportTest {
     }
     assertRight(server, blocks, fetch(reader, server, blocks));
     assertThat(reader.count(Counter.BLOCKS_VERIFIED)).isEqualTo(10_000);
+  }
+
+  @Test
+  void shouldTakeTheNextRequestsBeforeItHearsThatItsAnswersHaveArrived() throws Exception {
+    TestExecutor reader = start(new TestExecutor.Options(1).acknowledgeDelay("20ms"));
+    TestExecutor server = start(2);
+    List<BlockRange> blocks = new ArrayList<>();
+    for (int map = 0; map < 20; map++) {
+      server.outputs().write(map, random, random.ints(500, 1, 2000).toArray());
+      for (int reduce = 0; reduce < 500; reduce++) {
+        blocks.add(block(map, reduce, reduce + 1));
+      }
+    }
+    assertRight(server, blocks, fetch(reader, server, blocks));
+    assertThat(server.count(Counter.PROTOCOL_ERRORS)).isZero();
+    assertThat(reader.count(Counter.BLOCKS_VERIFIED)).isEqualTo(10_000);
+  }
+
+  @Test
+  void shouldGiveUpAPeerWhoseDeviceIsSilentLongBeforeTheRequestTimesOut() throws Exception {
+    TestExecutor reader =
+        start(
+            new TestExecutor.Options(1)
+                .faults("hang@1")
+                .requestTimeout(Duration.ofMinutes(10))
+                .peerTimeout(Duration.ofMillis(200)));
+    TestExecutor server = start(new TestExecutor.Options(2).lease(Duration.ofHours(1)));
+    server.outputs().write(1, random, 1000);
+    List<BlockRange> blocks = List.of(block(1, 0, 1));
+    assertThat(fetch(reader, server, blocks).reason(0)).isEqualTo(FallbackReason.TIMEOUT);
+    assertThat(reader.count(Counter.PEERS_QUARANTINED)).isEqualTo(1);
+  }
+
+  @Test
+  void shouldWaitTheRequestTimeoutForAPeerWhoseDeviceAnswersWhileItsProcessDoesNot()
+      throws Exception {
+    Duration timeout = Duration.ofSeconds(3);
+    TestExecutor reader =
+        start(
+            new TestExecutor.Options(1).requestTimeout(timeout).peerTimeout(Duration.ofSeconds(1)));
+    TestExecutor server = start(new TestExecutor.Options(2).faults("send-hang@1"));
+    server.outputs().write(1, random, 1000);
+    long startNs = System.nanoTime();
+    List<BlockRange> blocks = List.of(block(1, 0, 1));
+    assertThat(fetch(reader, server, blocks).reason(0)).isEqualTo(FallbackReason.TIMEOUT);
+    assertThat(Duration.ofNanos(System.nanoTime() - startNs)).isGreaterThanOrEqualTo(timeout);
   }
 
   @Test

@@ -26,6 +26,9 @@ import org.apache.spark.network.buffer.ManagedBuffer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.fetch.FetchHandler;
+import org.sparkrdma.shuffle.fetch.SuspectBlock;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 @Timeout(60)
@@ -61,6 +64,7 @@ class ReadAfterReleaseTest {
       server.outputs().write(1, new Random(3), 100_000);
       ManagedBuffer block = fetch(executor, server);
       executor.transport().close();
+      executor.allowMemoryToStay();
       assertThat(block.createInputStream().readAllBytes())
           .isEqualTo(server.outputs().expected(new BlockRange(0, 1, 0, 1)));
       block.release();

@@ -33,6 +33,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.fetch.FetchHandler;
+import org.sparkrdma.shuffle.fetch.SuspectBlock;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.serve.ServeSettings;
 import org.sparkrdma.shuffle.wire.Hello;
@@ -66,6 +69,8 @@ class SecretsTest {
   @AfterEach
   void close() {
     executors.forEach(TestExecutor::close);
+    // JUnit may hold this instance, and Java 17 unmaps what nobody holds.
+    executors.clear();
     log.close();
   }
 
@@ -146,7 +151,7 @@ class SecretsTest {
 
   private TestExecutor start(TestExecutor.Options options) throws Exception {
     Path own = Files.createTempDirectory(directory, "executor");
-    TestExecutor executor = new TestExecutor(own, options);
+    TestExecutor executor = new TestExecutor(own, options.unwatched());
     executors.add(executor);
     executor.outputs().write(1, random, 1000, 2000);
     return executor;

@@ -14,7 +14,6 @@
 package org.sparkrdma.shuffle.transport;
 
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -24,19 +23,20 @@ import java.util.Map;
 import java.util.Random;
 import org.apache.spark.network.util.MapConfigProvider;
 import org.apache.spark.network.util.TransportConf;
+import org.sparkrdma.leak.Leaks;
+import org.sparkrdma.leak.WatchedEngine;
 import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.shuffle.connection.TransportSettings;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.serve.ServeSettings;
 import org.sparkrdma.shuffle.wire.Hello;
 import org.sparkrdma.verbs.Device;
-import org.sparkrdma.verbs.Verbs;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.VerbsException;
-import org.sparkrdma.verbs.spi.EngineSettings;
 
-/** A transport on a soft device of its own, as an executor has it; closing it checks for leaks. */
+/** A transport on a device of its own, as an executor has it; closing it checks for leaks. */
 final class TestExecutor implements AutoCloseable {
   private final VerbsEngine engine;
   private final Device device;
@@ -44,6 +44,7 @@ final class TestExecutor implements AutoCloseable {
   private final TestOutputs outputs;
   private final ShuffleCounters counters = new ShuffleCounters();
   private final RdmaTransport transport;
+  private boolean memoryMayStay;
 
   /** What a test may want different. */
   static final class Options {
@@ -56,12 +57,15 @@ final class TestExecutor implements AutoCloseable {
     private int chunkBytes = 64 << 10;
     private int windowBytes = 1 << 20;
     private Duration requestTimeout = Duration.ofSeconds(5);
+    private Duration peerTimeout = Duration.ofSeconds(4);
     private Duration connectTimeout = Duration.ofSeconds(5);
     private Duration lease = Duration.ofSeconds(30);
     private Duration idleTimeout = Duration.ofMinutes(5);
     private int maxConnections = 16;
     private int peerLeases = 1024;
+    private boolean copiesFirst;
     private boolean verify = true;
+    private boolean watched = true;
     private ServeSettings.Mode mode = ServeSettings.Mode.AUTO;
 
     Options(long incarnation) {
@@ -70,6 +74,11 @@ final class TestExecutor implements AutoCloseable {
 
     Options faults(String plan) {
       engine.put("soft.faults", plan);
+      return this;
+    }
+
+    Options acknowledgeDelay(String duration) {
+      engine.put("soft.acknowledgeDelay", duration);
       return this;
     }
 
@@ -94,6 +103,11 @@ final class TestExecutor implements AutoCloseable {
       return this;
     }
 
+    Options peerTimeout(Duration timeout) {
+      peerTimeout = timeout;
+      return this;
+    }
+
     Options connectTimeout(Duration timeout) {
       connectTimeout = timeout;
       return this;
@@ -109,6 +123,12 @@ final class TestExecutor implements AutoCloseable {
       return this;
     }
 
+    /** With the engine's own objects, for who looks into them. */
+    Options unwatched() {
+      watched = false;
+      return this;
+    }
+
     Options lease(Duration length) {
       lease = length;
       return this;
@@ -119,6 +139,16 @@ final class TestExecutor implements AutoCloseable {
       return this;
     }
 
+    Options copiesFirst() {
+      copiesFirst = true;
+      return this;
+    }
+
+    Options verify(boolean whether) {
+      verify = whether;
+      return this;
+    }
+
     Options maxConnections(int most) {
       maxConnections = most;
       return this;
@@ -126,57 +156,77 @@ final class TestExecutor implements AutoCloseable {
   }
 
   TestExecutor(Path directory, Options options) throws VerbsException, IOException {
-    engine = Verbs.choose("soft", EngineSettings.of(options.engine)).engine();
-    device = engine.open(engine.devices().get(0).name());
+    VerbsEngine bare = TestEngine.load(options.engine);
+    engine = options.watched ? WatchedEngine.watch(bare) : bare;
+    device = TestEngine.open(engine);
     budget = new PinnedBudget(options.pinnedBytes, 4096);
     outputs = new TestOutputs(directory);
     byte[] token = new byte[Endpoint.TOKEN_BYTES];
     new Random(options.incarnation).nextBytes(token);
-    transport =
-        RdmaTransport.open(
-            new TransportSettings(
-                16 << 10,
-                4,
-                64,
-                options.chunkBytes,
-                options.poolBytes,
-                options.connectTimeout,
-                options.requestTimeout,
-                options.idleTimeout,
-                Duration.ofMillis(200),
-                Duration.ofSeconds(2),
-                options.maxConnections,
-                2,
-                options.verify,
-                Duration.ZERO),
-            new ServeSettings(
-                options.mode,
-                options.windowBytes,
-                256 << 10,
-                16,
-                options.lease,
-                100,
-                options.peerLeases,
-                50),
-            new RdmaTransport.Environment(
-                device,
-                budget,
-                outputs,
-                new TransportConf("shuffle", new MapConfigProvider(Map.of())),
-                new InetSocketAddress(InetAddress.getLoopbackAddress(), options.port),
-                address ->
-                    new Endpoint(
-                        Long.toString(options.incarnation),
-                        address.getAddress().getHostAddress(),
-                        address.getPort(),
-                        "soft",
-                        Hello.PROTOCOL,
-                        options.incarnation,
-                        token),
-                options.secret,
-                () -> {},
-                counters,
-                System::nanoTime));
+    try {
+      transport = openTransport(options, token);
+    } catch (VerbsException | IOException | RuntimeException e) {
+      device.close();
+      engine.close();
+      throw e;
+    }
+  }
+
+  private RdmaTransport openTransport(Options options, byte[] token)
+      throws VerbsException, IOException {
+    return RdmaTransport.open(
+        new TransportSettings(
+            16 << 10,
+            4,
+            64,
+            options.chunkBytes,
+            options.poolBytes,
+            options.connectTimeout,
+            options.requestTimeout,
+            options.peerTimeout,
+            options.idleTimeout,
+            Duration.ofMillis(200),
+            Duration.ofSeconds(2),
+            options.maxConnections,
+            2,
+            options.verify,
+            Duration.ZERO),
+        new ServeSettings(
+            options.mode,
+            options.windowBytes,
+            256 << 10,
+            16,
+            options.lease,
+            100,
+            options.peerLeases,
+            50,
+            options.idleTimeout,
+            options.copiesFirst,
+            options.verify),
+        new RdmaTransport.Environment(
+            device,
+            budget,
+            outputs,
+            new TransportConf("shuffle", new MapConfigProvider(Map.of())),
+            new InetSocketAddress(TestEngine.address(), options.port),
+            address ->
+                new Endpoint(
+                    Long.toString(options.incarnation),
+                    address.getAddress().getHostAddress(),
+                    address.getPort(),
+                    "soft",
+                    Hello.PROTOCOL,
+                    options.incarnation,
+                    token),
+            options.secret,
+            () -> {},
+            counters,
+            System::nanoTime));
+  }
+
+  /** For who still holds memory when it is closed: that, and its domain, is then the device's. */
+  void allowMemoryToStay() {
+    memoryMayStay = true;
   }
 
   RdmaTransport transport() {
@@ -206,6 +256,9 @@ final class TestExecutor implements AutoCloseable {
   @Override
   public void close() {
     transport.close();
+    if (!memoryMayStay) {
+      Leaks.checkNothingOpen(device);
+    }
     device.close();
     engine.close();
     budget.close();

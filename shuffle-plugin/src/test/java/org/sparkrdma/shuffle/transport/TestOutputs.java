@@ -24,8 +24,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.zip.CRC32C;
-import org.sparkrdma.shuffle.serve.MapOutput;
-import org.sparkrdma.shuffle.serve.MapOutputs;
+import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.output.MapOutput;
+import org.sparkrdma.shuffle.output.MapOutputs;
 
 /** Map outputs of random bytes in real files, with right sums unless told otherwise. */
 final class TestOutputs implements MapOutputs {
@@ -61,6 +62,16 @@ final class TestOutputs implements MapOutputs {
     Path file = Files.write(directory.resolve("shuffle_0_" + mapId + "_0.data"), bytes);
     contents.put(mapId, bytes);
     outputs.put(mapId, new MapOutput(file, offsets, sums));
+  }
+
+  /** As if no sums had been recorded of it. */
+  synchronized void forgetSums(long mapId) {
+    MapOutput with = outputs.get(mapId);
+    long[] offsets = new long[with.partitions() + 1];
+    for (int i = 0; i < offsets.length; i++) {
+      offsets[i] = with.offset(i);
+    }
+    outputs.put(mapId, new MapOutput(with.dataFile(), offsets, null));
   }
 
   /** Changes one byte in the file, so that its sum is wrong. */

@@ -34,8 +34,8 @@ class LocateFuzz {
     Locate.Encoder encoder = new Locate.Encoder().begin(out, 7);
     encoder.lease(1);
     encoder.lease(2);
-    encoder.block(0, 1, 2, 3, 0);
-    encoder.block(1, Long.MAX_VALUE, 0, Integer.MAX_VALUE, 99);
+    encoder.block(0, 1, 2, 3, 0, false);
+    encoder.block(1, Long.MAX_VALUE, 0, Integer.MAX_VALUE, 99, false);
     return Stream.of(Arrays.copyOf(out.array(), encoder.finish()));
   }
 
@@ -63,7 +63,8 @@ class LocateFuzz {
           read.mapId(i),
           read.startReduceId(i),
           read.endReduceId(i),
-          read.startOffset(i));
+          read.startOffset(i),
+          false);
     }
     int length = again.finish();
     require(length == input.length, "the same length", length);

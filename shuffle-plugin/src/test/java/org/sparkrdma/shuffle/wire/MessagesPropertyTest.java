@@ -78,7 +78,7 @@ class MessagesPropertyTest {
     Locate.Encoder encoder = new Locate.Encoder().begin(out, requestId);
     leases.forEach(encoder::lease);
     for (Block block : blocks) {
-      encoder.block(block.shuffleId, block.mapId, block.start, block.end, block.offset);
+      encoder.block(block.shuffleId, block.mapId, block.start, block.end, block.offset, false);
     }
     ByteBuffer message = out.slice(0, encoder.finish());
 

@@ -88,7 +88,7 @@ class MessagesTest {
           new Block(
               random.nextInt() >>> 1, random.nextLong() >>> 1, start, end, random.nextLong() >>> 1);
       blocks.add(block);
-      encoder.block(block.shuffleId, block.mapId, block.start, block.end, block.offset);
+      encoder.block(block.shuffleId, block.mapId, block.start, block.end, block.offset, false);
     }
     assertThat(encoder.blockCount()).isEqualTo(blocks.size()).isPositive();
     return buffer.slice(0, encoder.finish());
@@ -205,7 +205,7 @@ class MessagesTest {
 
   private Locate locateOf(int shuffleId, long mapId, int start, int end, long offset) {
     Locate.Encoder encoder = new Locate.Encoder().begin(buffer, 1);
-    encoder.block(shuffleId, mapId, start, end, offset);
+    encoder.block(shuffleId, mapId, start, end, offset, false);
     return Locate.decode(buffer.slice(0, encoder.finish()));
   }
 
@@ -250,8 +250,8 @@ class MessagesTest {
     if (choice == 1) {
       Locate.Encoder encoder = new Locate.Encoder().begin(buffer, 1);
       encoder.lease(3);
-      encoder.block(1, 2, 3, 4, 5);
-      encoder.block(1, 3, 3, 4, 5);
+      encoder.block(1, 2, 3, 4, 5, false);
+      encoder.block(1, 3, 3, 4, 5, false);
       length = encoder.finish();
     } else {
       Located.Encoder encoder = new Located.Encoder().begin(buffer, 1, 1);
@@ -305,7 +305,7 @@ class MessagesTest {
   @Test
   void shouldReadAMessageThatDoesNotBeginAtTheStartOfItsBuffer() {
     Locate.Encoder encoder = new Locate.Encoder().begin(buffer.slice(100, 200), 5);
-    encoder.block(1, 2, 3, 4, 0);
+    encoder.block(1, 2, 3, 4, 0, false);
     buffer.clear().position(100).limit(100 + encoder.finish());
     assertThat(MessageType.of(buffer)).isEqualTo(MessageType.LOCATE);
     assertThat(Locate.decode(buffer).requestId()).isEqualTo(5);

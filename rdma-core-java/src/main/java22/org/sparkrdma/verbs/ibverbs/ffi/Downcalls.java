@@ -34,9 +34,11 @@ import java.util.Arrays;
  * on the way of each operation, and of each time that a thread sleeps or is woken, allocate nothing
  * and keep no errno.
  *
- * <p>None is {@link Linker.Option#critical critical}: to post is a system call with soft devices,
- * which does all of the work and would keep a garbage collection waiting; and polling as a critical
- * call made post and poll no faster that could be measured.
+ * <p>Only {@link #pollCq} is {@link Linker.Option#critical critical}: the thread stays in Java's
+ * state, and a garbage collection waits until the call is over. A poll looks at memory that the
+ * device writes, takes at the most a batch of completions, and neither sleeps nor calls back; it
+ * holds a collection up no longer than Java code between two safepoints does. To post is none: with
+ * soft devices it is a system call that does the device's work, as long as that takes.
  */
 public final class Downcalls {
   private static final int MAX_ARGUMENTS = 6;
@@ -48,7 +50,9 @@ public final class Downcalls {
       ThreadLocal.withInitial(() -> Arena.ofAuto().allocate(Linker.Option.captureStateLayout()));
 
   private static final MethodHandle POLL_CQ =
-      LINKER.downcallHandle(FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_LONG));
+      LINKER.downcallHandle(
+          FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_LONG),
+          Linker.Option.critical(false));
   private static final MethodHandle THREE =
       LINKER.downcallHandle(FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG));
   private static final MethodHandle REQUEST_NOTIFY =

@@ -37,8 +37,28 @@ public final class Layouts {
     public static final int OPS_POST_SEND = 208;
     public static final int OPS_POST_RECV = 216;
     public static final int ASYNC_FD = 268;
+    public static final int ABI_COMPAT = 320;
 
     private IbvContext() {}
+  }
+
+  /** struct verbs_context, which a context of today lies in. */
+  public static final class VerbsContext {
+    public static final int SIZE = 648;
+    public static final int QUERY_DEVICE_EX = 216;
+    public static final int SZ = 312;
+    public static final int CONTEXT = 320;
+
+    private VerbsContext() {}
+  }
+
+  /** struct ibv_device_attr_ex; begins with struct ibv_device_attr. */
+  public static final class IbvDeviceAttrEx {
+    public static final int SIZE = 400;
+    public static final int ODP_CAPS_GENERAL = 240;
+    public static final int ODP_CAPS_RC = 248;
+
+    private IbvDeviceAttrEx() {}
   }
 
   /** struct ibv_device_attr. */

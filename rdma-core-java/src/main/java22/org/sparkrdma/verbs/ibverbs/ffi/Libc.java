@@ -24,6 +24,8 @@ public final class Libc {
   public static final int EINTR = 4;
   public static final int EAGAIN = 11;
   public static final int ENOMEM = 12;
+  static final int ENOSYS = 38;
+  static final int EOPNOTSUPP = 95;
   public static final int POLLIN = 1;
 
   private static final int PROT_READ_WRITE = 3;

@@ -24,7 +24,18 @@ import java.lang.foreign.MemorySegment;
 public final class Memory {
   private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
 
+  /** All that an address of a process can have, and below the end of {@link #ALL} by far. */
+  private static final long ADDRESS_BITS = (1L << 62) - 1;
+
   private Memory() {}
+
+  /**
+   * The same address, as one of which the JIT compiler knows the range: it leaves out the checks of
+   * what is read and written a little behind it. For structs that every operation touches.
+   */
+  public static long inRange(long address) {
+    return address & ADDRESS_BITS;
+  }
 
   public static long getLong(long address) {
     return ALL.get(JAVA_LONG_UNALIGNED, address);

@@ -34,7 +34,14 @@ public final class VerbsLibrary {
   public static final int SEND_FENCE = 1;
   public static final int SEND_SIGNALED = 1 << 1;
   public static final int SEND_INLINE = 1 << 3;
-  public static final int WC_WITH_IMM = 1 << 1;
+
+  /** In rc_odp_caps of struct ibv_odp_caps, and in its general_caps. */
+  public static final int ODP_SUPPORT_READ = 1 << 3;
+
+  public static final int ODP_SUPPORT = 1;
+
+  /** __VERBS_ABI_IS_EXTENDED. */
+  private static final long ABI_IS_EXTENDED = -1;
 
   private final MemorySegment getDeviceList;
   private final MemorySegment freeDeviceList;
@@ -101,6 +108,33 @@ public final class VerbsLibrary {
 
   public int queryDevice(long context, long attributes) {
     return Downcalls.callInt(queryDevice, context, attributes);
+  }
+
+  /**
+   * See ibv_query_device_ex(3), which is an inline function of the header: what the device does not
+   * tell stays as it is.
+   *
+   * @param attributes address of {@link Layouts.IbvDeviceAttrEx#SIZE} bytes, all zero
+   * @return an errno; 0 also when this device has no such function
+   */
+  public static int queryDeviceEx(long context, long attributes) {
+    if (Memory.getLong(context + Layouts.IbvContext.ABI_COMPAT) != ABI_IS_EXTENDED) {
+      return 0;
+    }
+    long extended = context - Layouts.VerbsContext.CONTEXT;
+    long known = Memory.getLong(extended + Layouts.VerbsContext.SZ);
+    long function = Memory.getLong(extended + Layouts.VerbsContext.QUERY_DEVICE_EX);
+    if (known < Layouts.VerbsContext.SIZE - Layouts.VerbsContext.QUERY_DEVICE_EX || function == 0) {
+      return 0;
+    }
+    int rc =
+        Downcalls.callInt(
+            MemorySegment.ofAddress(function),
+            context,
+            0,
+            attributes,
+            Layouts.IbvDeviceAttrEx.SIZE);
+    return rc == Libc.EOPNOTSUPP || rc == Libc.ENOSYS ? 0 : rc;
   }
 
   public int queryPort(long context, int port, long attributes) {

@@ -1,0 +1,113 @@
+// Licensed under the Apache License, Version 2.0; see LICENSE.
+
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import javax.xml.parsers.DocumentBuilderFactory;
+import org.w3c.dom.Element;
+import org.w3c.dom.NodeList;
+
+/**
+ * Fails when the reports of Surefire and Failsafe tell of a skipped test that the list does not
+ * allow to be skipped for that reason. Run as {@code java CheckSkips.java LIST TARGET}, where TARGET
+ * is a module's build directory. How the list is written stands at its beginning.
+ */
+final class CheckSkips {
+  private static final List<String> REPORTS = List.of("surefire-reports", "failsafe-reports");
+
+  /** A test, by a pattern of its class and name, and how the reason for its skip must begin. */
+  private record Allowed(String test, String reason) {
+    static Allowed parse(String line) {
+      String[] parts = line.split(" \\| ", 2);
+      if (parts.length != 2 || parts[1].isBlank()) {
+        throw new IllegalArgumentException("neither a comment nor TEST | REASON: " + line);
+      }
+      return new Allowed(parts[0].strip(), parts[1].strip());
+    }
+
+    boolean allows(Skipped skipped) {
+      StringBuilder pattern = new StringBuilder();
+      for (String literal : test.split("\\*", -1)) {
+        pattern.append(pattern.isEmpty() ? "" : ".*").append(java.util.regex.Pattern.quote(literal));
+      }
+      return skipped.test().matches(pattern.toString()) && skipped.reason().startsWith(reason);
+    }
+  }
+
+  private record Skipped(String test, String reason) {}
+
+  public static void main(String[] arguments) throws Exception {
+    List<Allowed> allowed =
+        Files.readAllLines(Path.of(arguments[0])).stream()
+            .filter(line -> !line.isBlank() && !line.startsWith("#"))
+            .map(Allowed::parse)
+            .toList();
+    List<Skipped> skipped = new ArrayList<>();
+    for (String reports : REPORTS) {
+      collect(Path.of(arguments[1], reports), skipped);
+    }
+    List<Skipped> objections =
+        skipped.stream().filter(test -> allowed.stream().noneMatch(a -> a.allows(test))).toList();
+    if (objections.isEmpty()) {
+      System.out.printf("%d tests skipped, all of them as %s allows%n", skipped.size(), arguments[0]);
+      return;
+    }
+    System.err.printf("%d tests skipped that %s does not allow:%n", objections.size(), arguments[0]);
+    objections.forEach(test -> System.err.println("  " + test.test() + " | " + test.reason()));
+    System.exit(1);
+  }
+
+  private static void collect(Path directory, List<Skipped> skipped) throws Exception {
+    if (!Files.isDirectory(directory)) {
+      return;
+    }
+    try (DirectoryStream<Path> reports = Files.newDirectoryStream(directory, "TEST-*.xml")) {
+      for (Path report : reports) {
+        skipped.addAll(read(report));
+      }
+    }
+    // Of tests that ran elsewhere, such as in a guest: lines like those of the list.
+    try (DirectoryStream<Path> reports = Files.newDirectoryStream(directory, "*-skips.txt")) {
+      for (Path report : reports) {
+        for (String line : Files.readAllLines(report)) {
+          String[] parts = line.split(" \\| ", 2);
+          skipped.add(new Skipped(parts[0], withoutPrefix(parts[1])));
+        }
+      }
+    }
+  }
+
+  private static List<Skipped> read(Path report) throws Exception {
+    List<Skipped> skipped = new ArrayList<>();
+    NodeList cases =
+        DocumentBuilderFactory.newDefaultInstance()
+            .newDocumentBuilder()
+            .parse(report.toFile())
+            .getElementsByTagName("testcase");
+    for (int i = 0; i < cases.getLength(); i++) {
+      Element test = (Element) cases.item(i);
+      NodeList marks = test.getElementsByTagName("skipped");
+      if (marks.getLength() > 0) {
+        String name = test.getAttribute("classname") + "#" + test.getAttribute("name");
+        skipped.add(new Skipped(name, reason((Element) marks.item(0))));
+      }
+    }
+    return skipped;
+  }
+
+  /** The message; an aborted test's is in its stack trace. */
+  private static String reason(Element mark) {
+    String message = mark.getAttribute("message");
+    String said = message.isEmpty() ? mark.getTextContent() : message;
+    return withoutPrefix(said.lines().findFirst().orElse(""));
+  }
+
+  /** Without the exception that carried it. */
+  private static String withoutPrefix(String said) {
+    return said.replaceFirst("^org\\.opentest4j\\.TestAbortedException: ", "")
+        .replaceFirst("^Assumption failed: ", "")
+        .strip();
+  }
+}

@@ -1,0 +1,165 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.benchmarks.recovery;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import org.sparkrdma.cluster.ClusterException;
+import org.sparkrdma.launch.ClusterCommand;
+import org.sparkrdma.launch.ClusterOptions;
+import org.sparkrdma.launch.DataSize;
+import org.sparkrdma.launch.Installation;
+import org.sparkrdma.launch.LaunchException;
+import org.sparkrdma.launch.MeasuringRuns;
+import org.sparkrdma.launch.ProgressLog;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/**
+ * The command behind {@code ./bench recovery}: the same loss of an executor under both shuffles in
+ * turn. What each option means stands in the script's help.
+ */
+@Command(name = "recovery")
+public final class RecoveryCommand implements Callable<Integer> {
+  private static final long SEED = 20_261_120;
+
+  /** Map outputs of all jobs of an application, those of a lost executor written once more. */
+  private static final int TIMES_SIZE = 8;
+
+  /** Logs, copies of jars, index and checksum files. */
+  private static final long OTHER_BYTES = 300L << 20;
+
+  @Mixin private ClusterOptions options;
+
+  @Option(names = "--size", defaultValue = "256m", converter = DataSize.Converter.class)
+  private DataSize size;
+
+  @Option(names = "--maps", defaultValue = "32")
+  private int maps;
+
+  @Option(names = "--reducers", defaultValue = "32")
+  private int reducers;
+
+  @Option(names = "--kill-after")
+  private Integer killAfter;
+
+  @Option(names = "--rounds", defaultValue = "5")
+  private int rounds;
+
+  @Option(names = "--warm-ups", defaultValue = "1")
+  private int warmUps;
+
+  @Option(names = "--at-most")
+  private Double atMost;
+
+  @Spec private CommandSpec spec;
+
+  private RecoveryCommand() {}
+
+  public static void main(String[] arguments) {
+    System.exit(commandLine().execute(arguments));
+  }
+
+  static CommandLine commandLine() {
+    return ClusterCommand.commandLine("bench", new RecoveryCommand());
+  }
+
+  @Override
+  public Integer call() throws IOException, InterruptedException {
+    RecoveryPlan plan = plan();
+    ProgressLog progress = options.progress();
+    Installation installation = options.installation();
+    return options
+        .command("bench", installation, progress)
+        .run(
+            new DataSize(TIMES_SIZE * size.bytes() + OTHER_BYTES),
+            settings -> settings,
+            (cluster, directory) ->
+                measureAll(
+                    new RecoveryRuns(
+                        new MeasuringRuns(cluster, installation, directory, progress), plan)));
+  }
+
+  private RecoveryPlan plan() {
+    if (rounds < 1 || warmUps < 0 || maps < 2 || reducers < 4) {
+      throw misuse(
+          "--rounds must be at least 1, --warm-ups 0, --maps 2 and --reducers 4, so that there is"
+              + " something left to do");
+    }
+    int after = killAfter == null ? reducers / 4 : killAfter;
+    if (after < 1 || after > reducers - 2) {
+      throw misuse("--kill-after must be from 1 to two less than --reducers");
+    }
+    long blockBytes = size.bytes() / maps / reducers;
+    if (blockBytes < 1 || blockBytes > Integer.MAX_VALUE / 2) {
+      throw misuse("blocks of %d bytes are of no use".formatted(blockBytes));
+    }
+    return new RecoveryPlan(maps, reducers, Math.toIntExact(blockBytes), after, warmUps, SEED);
+  }
+
+  private ParameterException misuse(String sentence) {
+    return new ParameterException(spec.commandLine(), sentence);
+  }
+
+  private void measureAll(RecoveryRuns runs)
+      throws LaunchException, ClusterException, IOException, InterruptedException {
+    List<RecoveryReport.Pair> pairs = new ArrayList<>();
+    for (int round = 1; round <= rounds; round++) {
+      pairs.add(pair(runs, round));
+    }
+    RecoveryReport report = new RecoveryReport(runs.plan(), pairs);
+    if (options.reportFile() != null) {
+      report.write(options.reportFile());
+    }
+    System.out.println();
+    System.out.print(report.table());
+    if (atMost != null && report.ratioOfMedians() > atMost) {
+      throw new LaunchException(
+          String.format(
+              Locale.ROOT,
+              "recovery takes %.2f times as long as without the plug-in, more than %.2f",
+              report.ratioOfMedians(),
+              atMost));
+    }
+  }
+
+  /** Who begins changes from round to round. */
+  private static RecoveryReport.Pair pair(RecoveryRuns runs, int round)
+      throws LaunchException, ClusterException, IOException, InterruptedException {
+    List<Contender> order =
+        round % 2 == 1
+            ? List.of(Contender.VANILLA, Contender.RDMA)
+            : List.of(Contender.RDMA, Contender.VANILLA);
+    Map<Contender, RecoveryResult> results = new EnumMap<>(Contender.class);
+    for (Contender contender : order) {
+      results.put(contender, runs.run(contender, round));
+    }
+    RecoveryResult vanilla = results.get(Contender.VANILLA);
+    RecoveryResult rdma = results.get(Contender.RDMA);
+    if (vanilla.checksum() != rdma.checksum()) {
+      throw new LaunchException("the two shuffles gave different records in round " + round);
+    }
+    return new RecoveryReport.Pair(vanilla, rdma);
+  }
+}

@@ -1,0 +1,87 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.benchmarks.recovery;
+
+import com.fasterxml.jackson.annotation.JsonProperty;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import org.sparkrdma.benchmarks.transfer.Spread;
+import org.sparkrdma.launch.ReportFile;
+import org.sparkrdma.launch.TextTable;
+
+/**
+ * All pairs, in the order they were measured.
+ *
+ * @param plan of every application
+ */
+record RecoveryReport(RecoveryPlan plan, List<Pair> pairs) {
+  private static final List<String> HEADINGS =
+      List.of("shuffle", "undisturbed s", "from loss to end s", "tasks failed", "stages retried");
+
+  /** Both contenders in one round. */
+  record Pair(RecoveryResult vanilla, RecoveryResult rdma) {
+    double ratio() {
+      return rdma.recoverySeconds() / vanilla.recoverySeconds();
+    }
+  }
+
+  /** How much longer ours needs to recover: the ratio of the medians. */
+  @JsonProperty
+  double ratioOfMedians() {
+    return Spread.of(results(Contender.RDMA), RecoveryResult::recoverySeconds).median()
+        / Spread.of(results(Contender.VANILLA), RecoveryResult::recoverySeconds).median();
+  }
+
+  /** Of the pairs' own ratios. */
+  @JsonProperty
+  Spread ratiosOfPairs() {
+    return Spread.of(pairs, Pair::ratio);
+  }
+
+  /** Writes the report as JSON. */
+  void write(Path file) throws IOException {
+    ReportFile.write(file, this);
+  }
+
+  /** The pairs as plain text. */
+  String table() {
+    List<List<String>> rows = new ArrayList<>(List.of(HEADINGS));
+    for (Contender contender : Contender.values()) {
+      List<RecoveryResult> results = results(contender);
+      rows.add(
+          List.of(
+              contender.toString(),
+              Spread.of(results, RecoveryResult::undisturbedSeconds).format(2),
+              Spread.of(results, RecoveryResult::recoverySeconds).format(2),
+              Spread.of(results, RecoveryResult::failedTasks).format(0),
+              Spread.of(results, RecoveryResult::retriedStages).format(0)));
+    }
+    return "median (min..max) of %d rounds%n".formatted(pairs.size())
+        + TextTable.of(rows, column -> column == 0)
+        + String.format(
+            Locale.ROOT,
+            "recovery, rdma / vanilla: %.2f (ratio of medians); of pairs %s%n",
+            ratioOfMedians(),
+            ratiosOfPairs().format(2));
+  }
+
+  private List<RecoveryResult> results(Contender contender) {
+    return pairs.stream()
+        .map(pair -> contender == Contender.VANILLA ? pair.vanilla() : pair.rdma())
+        .toList();
+  }
+}

@@ -1,0 +1,40 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.benchmarks.recovery;
+
+import java.io.IOException;
+import org.sparkrdma.cluster.ClusterException;
+import org.sparkrdma.launch.LaunchException;
+import org.sparkrdma.launch.MeasuringRuns;
+
+/** The applications of one benchmark, run one after the other on its cluster by its thread. */
+record RecoveryRuns(MeasuringRuns runs, RecoveryPlan plan) {
+
+  /**
+   * One application under one shuffle.
+   *
+   * @param round from 1
+   */
+  RecoveryResult run(Contender contender, int round)
+      throws ClusterException, LaunchException, IOException, InterruptedException {
+    String name = contender + "-" + round;
+    RecoveryResult result =
+        runs.run(name, RecoveryApplication.class, plan, contender.conf(), RecoveryResult.class);
+    if ((contender == Contender.RDMA) != (result.readBytes() > 0)) {
+      throw new LaunchException(
+          "the %s application read %d bytes by RDMA READ".formatted(name, result.readBytes()));
+    }
+    return result;
+  }
+}

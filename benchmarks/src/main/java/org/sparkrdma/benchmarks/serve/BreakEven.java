@@ -1,0 +1,64 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.benchmarks.serve;
+
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * How many bytes can be copied for what registering a window costs.
+ *
+ * <p>Who does not know how much of a window will be asked for, copies until it has spent that much
+ * and registers then: at most twice what would have been best, whatever comes.
+ */
+final class BreakEven {
+  private final TreeMap<Integer, Double> copyNs = new TreeMap<>();
+  private final Map<Integer, Double> registerNs = new TreeMap<>();
+
+  /**
+   * @param measured pairs by length, at least one each
+   */
+  BreakEven(Map<Integer, List<CostPair>> measured) {
+    measured.forEach(
+        (length, pairs) -> {
+          copyNs.put(length, Quartiles.of(pairs, CostPair::copyNs).median());
+          registerNs.put(length, Quartiles.of(pairs, CostPair::registerNs).median());
+        });
+  }
+
+  /**
+   * Bytes whose copy costs as much as registering a window of this length and giving it back; 0
+   * when every copy costs more, the window's length when none does.
+   */
+  long bytes(int windowBytes) {
+    double cost = registerNs.get(windowBytes);
+    int below = 0;
+    double belowNs = 0;
+    for (var entry : copyNs.headMap(windowBytes, true).entrySet()) {
+      int length = entry.getKey();
+      double ns = entry.getValue();
+      if (ns >= cost) {
+        if (below == 0) {
+          return 0;
+        }
+        double part = ns == belowNs ? 0 : (cost - belowNs) / (ns - belowNs);
+        return below + (long) (Math.max(0, part) * (length - below));
+      }
+      below = length;
+      belowNs = ns;
+    }
+    return windowBytes;
+  }
+}

@@ -1,0 +1,26 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.benchmarks.serve;
+
+/**
+ * Both ways measured right after each other.
+ *
+ * @param registerNs of registering a window of that length and giving it back
+ * @param copyNs of copying as many bytes
+ */
+record CostPair(long registerNs, long copyNs) {
+  double ratio() {
+    return (double) registerNs / copyNs;
+  }
+}

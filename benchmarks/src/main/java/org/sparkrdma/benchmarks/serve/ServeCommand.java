@@ -1,0 +1,121 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.benchmarks.serve;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import org.sparkrdma.launch.ClusterCommand;
+import org.sparkrdma.launch.DataSize;
+import org.sparkrdma.launch.TextTable;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.Verbs;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.spi.EngineSettings;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/**
+ * The command behind {@code ./bench serve}: what registering a window costs against copying it, and
+ * from how many bytes on the window is the cheaper one. What each option means stands in the
+ * script's help.
+ */
+@Command(name = "serve")
+public final class ServeCommand implements Callable<Integer> {
+  private static final long SEED = 20_261_120;
+  private static final double NS_PER_US = 1e3;
+
+  @Option(names = "--engine", defaultValue = "soft")
+  private String engine;
+
+  @Option(
+      names = "--sizes",
+      split = ",",
+      defaultValue = "4k,16k,64k,256k,1m,4m,16m",
+      converter = DataSize.Converter.class)
+  private List<DataSize> sizes;
+
+  @Option(names = "--pairs", defaultValue = "201")
+  private int pairs;
+
+  @Option(names = "--warm-ups", defaultValue = "200")
+  private int warmUps;
+
+  @Option(names = "--work-dir", required = true)
+  private Path workDirectory;
+
+  private ServeCommand() {}
+
+  /** The script tells every command where the project is; here nothing depends on it. */
+  @Option(names = "--project", hidden = true)
+  void project(Path ignored) {}
+
+  /** As above. */
+  @Option(names = "--terminal", hidden = true)
+  void terminal(boolean ignored) {}
+
+  public static void main(String[] arguments) {
+    System.exit(commandLine().execute(arguments));
+  }
+
+  static CommandLine commandLine() {
+    return ClusterCommand.commandLine("bench", new ServeCommand());
+  }
+
+  @Override
+  public Integer call() throws IOException, VerbsException {
+    Files.createDirectories(workDirectory);
+    Path file = Files.createTempFile(workDirectory, "serve", ".data");
+    Verbs.Choice choice = Verbs.choose(engine, EngineSettings.of(Map.of()));
+    if (choice.engine() == null) {
+      throw new IllegalArgumentException(String.join("; ", choice.reasons()));
+    }
+    int largest = (int) sizes.stream().mapToLong(DataSize::bytes).max().orElseThrow();
+    Map<Integer, List<CostPair>> measured = new TreeMap<>();
+    try (var opened = choice.engine();
+        Device device = opened.open(opened.devices().get(0).name());
+        ServeCosts costs = new ServeCosts(device, file, Math.max(largest, 1 << 20), SEED)) {
+      for (DataSize size : sizes) {
+        int length = (int) size.bytes();
+        measured.put(length, costs.pairs(length, warmUps, pairs));
+      }
+    }
+    System.out.println(
+        "Microseconds, median and quartiles of " + pairs + " pairs; engine " + engine + ".");
+    System.out.print(table(measured));
+    return 0;
+  }
+
+  private static String table(Map<Integer, List<CostPair>> measured) {
+    BreakEven breakEven = new BreakEven(measured);
+    List<List<String>> rows = new ArrayList<>();
+    rows.add(List.of("window", "register + deregister", "copy", "ratio", "worth it from"));
+    measured.forEach(
+        (length, pairs) ->
+            rows.add(
+                List.of(
+                    new DataSize(length).toString(),
+                    Quartiles.of(pairs, pair -> pair.registerNs() / NS_PER_US).format(1),
+                    Quartiles.of(pairs, pair -> pair.copyNs() / NS_PER_US).format(1),
+                    Quartiles.of(pairs, CostPair::ratio).format(2),
+                    new DataSize(breakEven.bytes(length)).toString())));
+    return TextTable.of(rows, column -> false);
+  }
+}

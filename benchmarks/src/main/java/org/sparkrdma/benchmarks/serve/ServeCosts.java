@@ -1,0 +1,124 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.benchmarks.serve;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.HostMemory;
+import org.sparkrdma.verbs.MemoryRegion;
+import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.VerbsException;
+
+/**
+ * Measures on one device and one file, whose pages are in memory, as map outputs are that were just
+ * written. Closed by its maker.
+ */
+final class ServeCosts implements AutoCloseable {
+  private static final Set<AccessFlag> REMOTE_READ = Set.of(AccessFlag.REMOTE_READ);
+  private static final int STEP_BYTES = 1 << 20;
+
+  private final Path file;
+  private final int fileBytes;
+  private final Random random;
+  private final ProtectionDomain domain;
+  private final HostMemory memory;
+  private final MemoryRegion slot;
+  private long copied;
+
+  /**
+   * @param file is made here and deleted at the end
+   * @param largestBytes most that is served at once
+   */
+  ServeCosts(Device device, Path file, int largestBytes, long seed)
+      throws VerbsException, IOException {
+    this.file = file;
+    this.fileBytes = 2 * largestBytes;
+    this.random = new Random(seed);
+    write();
+    domain = device.allocateProtectionDomain();
+    memory = device.allocate(largestBytes);
+    slot = domain.register(memory, 0, largestBytes, REMOTE_READ);
+  }
+
+  private void write() throws IOException {
+    byte[] step = new byte[STEP_BYTES];
+    try (FileChannel out =
+        FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+      for (int done = 0; done < fileBytes; done += step.length) {
+        random.nextBytes(step);
+        out.write(ByteBuffer.wrap(step, 0, Math.min(step.length, fileBytes - done)));
+      }
+    }
+  }
+
+  /** Pairs for one length; both ways take turns in beginning. */
+  List<CostPair> pairs(int lengthBytes, int warmUps, int pairs) throws VerbsException, IOException {
+    List<CostPair> measured = new ArrayList<>();
+    for (int i = -warmUps; i < pairs; i++) {
+      int offset = random.nextInt((fileBytes - lengthBytes) / STEP_BYTES + 1) * STEP_BYTES;
+      offset = Math.min(offset, fileBytes - lengthBytes);
+      long first = i % 2 == 0 ? register(offset, lengthBytes) : copy(offset, lengthBytes);
+      long second = i % 2 == 0 ? copy(offset, lengthBytes) : register(offset, lengthBytes);
+      if (i >= 0) {
+        measured.add(i % 2 == 0 ? new CostPair(first, second) : new CostPair(second, first));
+      }
+    }
+    return measured;
+  }
+
+  private long register(int offset, int lengthBytes) throws VerbsException {
+    long begunNs = System.nanoTime();
+    domain.registerFile(file, offset, lengthBytes, REMOTE_READ).close();
+    return System.nanoTime() - begunNs;
+  }
+
+  /** As the server does for an answer: the file is opened for it. */
+  private long copy(int offset, int lengthBytes) throws IOException {
+    ByteBuffer target = memory.slice(0, lengthBytes);
+    long begunNs = System.nanoTime();
+    try (FileChannel in = FileChannel.open(file, StandardOpenOption.READ)) {
+      while (target.hasRemaining()) {
+        if (in.read(target, (long) offset + target.position()) < 0) {
+          throw new EOFException("file ended early: offset=" + offset);
+        }
+      }
+    }
+    copied += lengthBytes;
+    return System.nanoTime() - begunNs;
+  }
+
+  /** Bytes copied so far. */
+  long copiedBytes() {
+    return copied;
+  }
+
+  @Override
+  public void close() throws IOException {
+    slot.close();
+    memory.close();
+    domain.close();
+    Files.deleteIfExists(file);
+  }
+}

@@ -1,0 +1,89 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.launch;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.sparkrdma.cluster.ClusterException;
+import org.sparkrdma.cluster.SparkApplication;
+import org.sparkrdma.cluster.StandaloneCluster;
+
+/**
+ * Runs applications that measure something between two executors, one after the other. Each reads a
+ * plan from one file and leaves its result in another, both JSON. By one thread.
+ */
+public record MeasuringRuns(
+    StandaloneCluster cluster,
+    Installation installation,
+    RunDirectory directory,
+    ProgressLog progress) {
+  private static final int DRIVER_MIB = 512;
+
+  /**
+   * Runs one application to its end.
+   *
+   * @param name of the application, its files and its lines of progress
+   * @param conf what it has beside, or instead of, two executors of one core on this host that do
+   *     not read each other's files from the disk
+   * @throws LaunchException when it fails or leaves no result
+   */
+  public <T> T run(
+      String name, Class<?> main, Object plan, Map<String, String> conf, Class<T> resultType)
+      throws ClusterException, LaunchException, IOException, InterruptedException {
+    ObjectMapper json = new ObjectMapper();
+    Path planFile = directory.data().resolve(name + "-plan.json");
+    Path resultFile = directory.data().resolve(name + ".json");
+    json.writeValue(planFile.toFile(), plan);
+    SparkApplication application =
+        new SparkApplication(
+            name,
+            main.getName(),
+            installation.jobs(),
+            installation.jarsToShip(),
+            DRIVER_MIB,
+            between(conf),
+            List.of(planFile.toString(), resultFile.toString()));
+    progress.say(name + ": submitted");
+    int exitCode =
+        cluster.run(
+            application,
+            line -> ProgressLine.parse(line).ifPresent(step -> progress.step(name, step)));
+    if (exitCode != 0 || !Files.exists(resultFile)) {
+      throw new LaunchException(
+          "the %s application failed with exit code %d".formatted(name, exitCode),
+          cluster.driverLog(application));
+    }
+    return json.readValue(resultFile.toFile(), resultType);
+  }
+
+  private static Map<String, String> between(Map<String, String> conf) {
+    Map<String, String> all = new HashMap<>();
+    all.put("spark.driver.host", "127.0.0.1");
+    all.put("spark.driver.bindAddress", "127.0.0.1");
+    all.put("spark.ui.enabled", "false");
+    all.put("spark.executor.cores", "1");
+    all.put("spark.executor.memory", "1g");
+    all.put("spark.cores.max", "2");
+    all.put("spark.scheduler.minRegisteredResourcesRatio", "1.0");
+    // On one host Spark would read the files of the other executor from the disk directly.
+    all.put("spark.shuffle.readHostLocalDisk", "false");
+    all.putAll(conf);
+    return all;
+  }
+}

@@ -1,0 +1,47 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.soak;
+
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+
+/** The settings that differ from soak to soak: codec, checksum, what the engine does wrong. */
+final class DrawnSettings {
+  private static final List<String> CODECS = List.of("lz4", "zstd", "snappy", "lzf", "none");
+  private static final List<String> CHECKSUMS = List.of("ADLER32", "CRC32", "CRC32C");
+
+  /** Chances of one operation; READs are the many, connections the few. */
+  private static final String FAULTS =
+      "read-error%0.0005,flip-bit%0.0005,hang%0.0002,delay%0.002:50ms,drop-connection%0.0003"
+          + ",send-error%0.0005,send-hang%0.0002,refuse-connect%0.05,hang-connect%0.03"
+          + ",register-error%0.01,seed=";
+
+  private DrawnSettings() {}
+
+  static Map<String, String> of(long seed) {
+    SplittableRandom random = new SplittableRandom(seed);
+    Map<String, String> drawn = new TreeMap<>();
+    String codec = CODECS.get(random.nextInt(CODECS.size()));
+    if (codec.equals("none")) {
+      drawn.put("spark.shuffle.compress", "false");
+    } else {
+      drawn.put("spark.io.compression.codec", codec);
+    }
+    drawn.put("spark.shuffle.checksum.algorithm", CHECKSUMS.get(random.nextInt(CHECKSUMS.size())));
+    drawn.put("spark.shuffle.rdma.soft.faults", FAULTS + random.nextInt(Integer.MAX_VALUE));
+    return drawn;
+  }
+}

@@ -1,0 +1,50 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.soak;
+
+import com.fasterxml.jackson.annotation.JsonValue;
+import java.util.Locale;
+
+/** What is watched of an executor's process, and how much more of it at the end is still flat. */
+enum Measure {
+  /** Resident memory without the heap, in MiB: the heap is resident from the start to the end. */
+  NATIVE_MIB(24),
+  /** Open file descriptors. */
+  DESCRIPTORS(12),
+  /** Threads. */
+  THREADS(6),
+  /** Entries of the process's memory map: regions, mapped files, stacks, arenas. */
+  MAPPINGS(60);
+
+  /** The part of the first median by which the last may be larger. */
+  static final double ALLOWED_PART = 0.1;
+
+  private final int allowedUnits;
+
+  Measure(int allowedUnits) {
+    this.allowedUnits = allowedUnits;
+  }
+
+  /** A growth up to so much is flat, whatever it grew from. */
+  int allowedUnits() {
+    return allowedUnits;
+  }
+
+  /** As it stands in table and report. */
+  @JsonValue
+  @Override
+  public String toString() {
+    return name().toLowerCase(Locale.ROOT).replace('_', ' ').replace("mib", "MiB");
+  }
+}

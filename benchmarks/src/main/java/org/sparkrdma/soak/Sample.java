@@ -1,0 +1,92 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.soak;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * What one executor's process held at one moment, as the kernel counts it.
+ *
+ * @param seconds since the soak began
+ * @param executor the executor's id
+ */
+record Sample(double seconds, String executor, long pid, Map<Measure, Double> values) {
+  private static final double KIB_PER_MIB = 1024;
+  private static final String EXECUTOR_ID = "--executor-id";
+
+  /** Empty when there is no such process any more, or it is no executor yet. */
+  static Optional<Sample> take(long pid, double seconds, int heapMib) {
+    return take(Path.of("/proc", Long.toString(pid)), pid, seconds, heapMib);
+  }
+
+  static Optional<Sample> take(Path process, long pid, double seconds, int heapMib) {
+    try {
+      Optional<String> executor = executorId(process);
+      if (executor.isEmpty()) {
+        return Optional.empty();
+      }
+      List<String> status = Files.readAllLines(process.resolve("status"));
+      Map<Measure, Double> values = new EnumMap<>(Measure.class);
+      values.put(Measure.NATIVE_MIB, number(status, "VmRSS:") / KIB_PER_MIB - heapMib);
+      values.put(Measure.THREADS, number(status, "Threads:"));
+      values.put(Measure.DESCRIPTORS, (double) entries(process.resolve("fd")));
+      values.put(Measure.MAPPINGS, (double) lines(process.resolve("maps")));
+      return Optional.of(new Sample(seconds, executor.get(), pid, values));
+    } catch (IOException e) {
+      // The process has ended meanwhile.
+      return Optional.empty();
+    }
+  }
+
+  private static Optional<String> executorId(Path process) throws IOException {
+    byte[] line = Files.readAllBytes(process.resolve("cmdline"));
+    List<String> words = List.of(new String(line, StandardCharsets.UTF_8).split("\0", -1));
+    int key = words.indexOf(EXECUTOR_ID);
+    return key < 0 || key + 1 >= words.size() ? Optional.empty() : Optional.of(words.get(key + 1));
+  }
+
+  private static double number(List<String> status, String key) throws IOException {
+    String line =
+        status.stream()
+            .filter(each -> each.startsWith(key))
+            .findFirst()
+            .orElseThrow(() -> new IOException("the process has ended: no " + key));
+    return Double.parseDouble(line.substring(key.length()).strip().split(" ", -1)[0]);
+  }
+
+  private static int entries(Path directory) throws IOException {
+    int count = 0;
+    try (DirectoryStream<Path> open = Files.newDirectoryStream(directory)) {
+      for (Path ignored : open) {
+        count++;
+      }
+    }
+    return count;
+  }
+
+  private static long lines(Path file) throws IOException {
+    try (Stream<String> lines = Files.lines(file, StandardCharsets.ISO_8859_1)) {
+      return lines.count();
+    }
+  }
+}

@@ -1,0 +1,109 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.soak;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import org.sparkrdma.cluster.ClusterException;
+import org.sparkrdma.launch.ClusterCommand;
+import org.sparkrdma.launch.ClusterOptions;
+import org.sparkrdma.launch.DataSize;
+import org.sparkrdma.launch.Installation;
+import org.sparkrdma.launch.LaunchException;
+import org.sparkrdma.launch.ProgressLog;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/**
+ * The command behind the {@code soak} script: random jobs under random faults, and whether what
+ * executors hold stays flat. What each option means stands in the script's help.
+ */
+@Command(name = "soak")
+public final class Soak implements Callable<Integer> {
+  private static final int FEWEST_MINUTES = 2;
+
+  /** Shuffle files that wait to be deleted, logs, copies of jars. */
+  private static final DataSize ROOM = new DataSize(4L << 30);
+
+  @Mixin private ClusterOptions options;
+
+  @Option(names = "--minutes", defaultValue = "20")
+  private int minutes;
+
+  @Option(names = "--seed", defaultValue = "1")
+  private long seed;
+
+  @Spec private CommandSpec spec;
+
+  private Soak() {}
+
+  public static void main(String[] arguments) {
+    System.exit(commandLine().execute(arguments));
+  }
+
+  static CommandLine commandLine() {
+    return ClusterCommand.commandLine("soak", new Soak());
+  }
+
+  @Override
+  public Integer call() throws IOException, InterruptedException {
+    if (minutes < FEWEST_MINUTES) {
+      throw new ParameterException(
+          spec.commandLine(), "--minutes must be at least " + FEWEST_MINUTES);
+    }
+    if (options.reportFile() != null) {
+      // A report that is there at the end is of this run.
+      Files.deleteIfExists(options.reportFile());
+    }
+    ProgressLog progress = options.progress();
+    Installation installation = options.installation();
+    return options
+        .command("soak", installation, progress)
+        .run(
+            ROOM,
+            settings -> settings.withWorkers(SoakRun.EXECUTORS),
+            (cluster, directory) ->
+                judge(
+                    new SoakRun(
+                        cluster,
+                        installation,
+                        directory,
+                        Duration.ofMinutes(minutes),
+                        seed,
+                        progress)));
+  }
+
+  private void judge(SoakRun run)
+      throws LaunchException, ClusterException, IOException, InterruptedException {
+    SoakReport report = run.run();
+    if (options.reportFile() != null) {
+      report.write(options.reportFile());
+    }
+    System.out.println();
+    System.out.println(SoakTable.of(report));
+    Optional<String> objection = report.objection();
+    if (objection.isPresent()) {
+      throw new LaunchException(objection.get());
+    }
+    System.out.println("Flat, and every answer was right.");
+  }
+}

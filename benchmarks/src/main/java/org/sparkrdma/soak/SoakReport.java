@@ -1,0 +1,83 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.soak;
+
+import com.fasterxml.jackson.annotation.JsonProperty;
+import com.fasterxml.jackson.annotation.JsonPropertyOrder;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import org.sparkrdma.launch.ReportFile;
+import org.sparkrdma.soak.jobs.SoakResult;
+
+/**
+ * What a soak came to.
+ *
+ * @param settings drawn by the seed, by their key
+ * @param trouble how often executors were stopped and killed
+ * @param survivors the executors that are judged
+ */
+@JsonPropertyOrder({"seed", "seconds", "flat", "answersRight"})
+record SoakReport(
+    long seed,
+    double seconds,
+    Map<String, String> settings,
+    Map<String, Integer> trouble,
+    SoakResult result,
+    List<Survivor> survivors,
+    List<Sample> samples) {
+
+  @JsonProperty
+  boolean flat() {
+    return !survivors.isEmpty() && survivors.stream().allMatch(Survivor::isFlat);
+  }
+
+  @JsonProperty
+  boolean answersRight() {
+    return result.objection() == null;
+  }
+
+  /** The plug-in's counters, each executor's last reading summed up, zeros left out. */
+  @JsonProperty
+  Map<String, Long> counters() {
+    Map<String, Map<String, Long>> last = new TreeMap<>();
+    result.readings().forEach(reading -> last.put(reading.executor(), reading.counters()));
+    Map<String, Long> sums = new TreeMap<>();
+    last.values()
+        .forEach(one -> one.forEach((label, count) -> sums.merge(label, count, Long::sum)));
+    sums.values().removeIf(count -> count == 0);
+    return sums;
+  }
+
+  /** Why the soak is not passed, in one sentence. */
+  Optional<String> objection() {
+    if (!answersRight()) {
+      return Optional.of("a job went wrong: " + result.objection());
+    }
+    if (survivors.isEmpty()) {
+      return Optional.of("no executor lived long enough to be judged: give more --minutes");
+    }
+    return flat()
+        ? Optional.empty()
+        : Optional.of("what executors hold is not flat, see the table (GROWS)");
+  }
+
+  /** Writes the report as JSON. */
+  void write(Path file) throws IOException {
+    ReportFile.write(file, this);
+  }
+}

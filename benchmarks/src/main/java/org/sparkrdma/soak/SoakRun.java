@@ -1,0 +1,142 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.soak;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.sparkrdma.cluster.ClusterException;
+import org.sparkrdma.cluster.SparkApplication;
+import org.sparkrdma.cluster.StandaloneCluster;
+import org.sparkrdma.launch.Installation;
+import org.sparkrdma.launch.LaunchException;
+import org.sparkrdma.launch.ProgressLine;
+import org.sparkrdma.launch.ProgressLog;
+import org.sparkrdma.launch.RunDirectory;
+import org.sparkrdma.soak.jobs.SoakApplication;
+import org.sparkrdma.soak.jobs.SoakPlan;
+import org.sparkrdma.soak.jobs.SoakResult;
+
+/** The one application of a soak on its cluster, watched; run by the command's thread. */
+record SoakRun(
+    StandaloneCluster cluster,
+    Installation installation,
+    RunDirectory directory,
+    Duration length,
+    long seed,
+    ProgressLog progress) {
+  static final int EXECUTORS = 3;
+
+  private static final int HEAP_MIB = 640;
+
+  /** The last part of a soak without trouble, so that a kill is over before the last samples. */
+  private static final double QUIET_SECONDS = 30;
+
+  SoakReport run() throws ClusterException, LaunchException, IOException, InterruptedException {
+    ObjectMapper json = new ObjectMapper();
+    Path planFile = directory.data().resolve("plan.json");
+    Path resultFile = directory.data().resolve("result.json");
+    json.writeValue(planFile.toFile(), new SoakPlan(length.toSeconds(), seed, EXECUTORS));
+    Map<String, String> drawn = DrawnSettings.of(seed);
+    SparkApplication application =
+        new SparkApplication(
+            "soak",
+            SoakApplication.class.getName(),
+            installation.jobs(),
+            installation.jarsToShip(),
+            512,
+            conf(drawn),
+            List.of(planFile.toString(), resultFile.toString()));
+    Trouble trouble = new Trouble(seed, EXECUTORS, this::executors, SoakRun::signal, progress::say);
+    Watch watch = new Watch(this::executors, trouble, HEAP_MIB, length.toSeconds() - QUIET_SECONDS);
+    progress.say("submitted, seed %d".formatted(seed));
+    double seconds;
+    try {
+      watch.start();
+      run(application, resultFile);
+      seconds = watch.seconds();
+    } finally {
+      watch.end();
+    }
+    SoakResult result = json.readValue(resultFile.toFile(), SoakResult.class);
+    Map<String, Integer> counts = new TreeMap<>();
+    trouble.counts().forEach((kind, count) -> counts.put(kind.word(), count));
+    return new SoakReport(
+        seed,
+        seconds,
+        drawn,
+        counts,
+        result,
+        Survivor.of(watch.samples(), seconds),
+        watch.samples());
+  }
+
+  private void run(SparkApplication application, Path resultFile)
+      throws ClusterException, LaunchException, IOException, InterruptedException {
+    int exitCode =
+        cluster.run(
+            application,
+            line -> ProgressLine.parse(line).ifPresent(step -> progress.step("soak", step)));
+    if (exitCode != 0 || !Files.exists(resultFile)) {
+      throw new LaunchException(
+          "the application failed with exit code " + exitCode, cluster.driverLog(application));
+    }
+  }
+
+  private List<Long> executors() {
+    return cluster.executors().stream().map(ProcessHandle::pid).toList();
+  }
+
+  private static void signal(String signal, long pid) throws IOException, InterruptedException {
+    // A process that has ended meanwhile is no failure.
+    new ProcessBuilder("kill", "-" + signal, Long.toString(pid))
+        .redirectErrorStream(true)
+        .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+        .start()
+        .waitFor();
+  }
+
+  private static Map<String, String> conf(Map<String, String> drawn) {
+    Map<String, String> conf = new HashMap<>(drawn);
+    conf.put("spark.driver.host", "127.0.0.1");
+    conf.put("spark.driver.bindAddress", "127.0.0.1");
+    conf.put("spark.ui.enabled", "false");
+    conf.put("spark.executor.cores", "1");
+    conf.put("spark.executor.memory", HEAP_MIB + "m");
+    // All of the heap is resident from the start: what grows is something else.
+    conf.put("spark.executor.extraJavaOptions", "-Xms" + HEAP_MIB + "m -XX:+AlwaysPreTouch");
+    conf.put("spark.cores.max", Integer.toString(EXECUTORS));
+    conf.put("spark.scheduler.minRegisteredResourcesRatio", "1.0");
+    conf.put("spark.serializer", "org.apache.spark.serializer.KryoSerializer");
+    conf.put("spark.sql.shuffle.partitions", "60");
+    conf.put("spark.shuffle.readHostLocalDisk", "false");
+    conf.put("spark.network.maxRemoteBlockSizeFetchToMem", "6m");
+    conf.put("spark.shuffle.manager", "org.sparkrdma.shuffle.RdmaShuffleManager");
+    conf.put("spark.shuffle.rdma.mode", "required");
+    conf.put("spark.shuffle.rdma.engine", "soft");
+    conf.put("spark.shuffle.rdma.pinned.max", "96m");
+    conf.put("spark.shuffle.rdma.connect.timeout", "2s");
+    conf.put("spark.shuffle.rdma.request.timeout", "4s");
+    conf.put("spark.shuffle.rdma.lease", "20s");
+    conf.put("spark.shuffle.rdma.idle.timeout", "10s");
+    conf.put("spark.shuffle.rdma.quarantine.max", "4s");
+    return conf;
+  }
+}

@@ -1,0 +1,72 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.soak;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.sparkrdma.launch.TextTable;
+
+/** A report as plain text: what was done, and a row for each measure of each survivor. */
+final class SoakTable {
+  private static final List<String> HEADINGS =
+      List.of("executor", "measure", "samples", "first third", "last third", "allowed", "verdict");
+
+  private SoakTable() {}
+
+  static String of(SoakReport report) {
+    List<List<String>> rows = new ArrayList<>(List.of(HEADINGS));
+    report
+        .survivors()
+        .forEach(survivor -> survivor.trends().forEach(trend -> rows.add(row(survivor, trend))));
+    return "seed      %d, %.1f minutes\n".formatted(report.seed(), report.seconds() / 60)
+        + "settings  "
+        + list(report.settings())
+        + "\n"
+        + "jobs      "
+        + list(report.result().jobs())
+        + "\n"
+        + "trouble   "
+        + list(report.trouble())
+        + "\n"
+        + "counters  "
+        + list(report.counters())
+        + "\n\n"
+        + "medians after the warm-up of the executors that lived through all of it\n"
+        + TextTable.of(rows, column -> column <= 1 || column == HEADINGS.size() - 1);
+  }
+
+  private static List<String> row(Survivor survivor, Trend trend) {
+    return List.of(
+        survivor.executor(),
+        trend.measure().toString(),
+        Integer.toString(survivor.samples()),
+        number(trend.first()),
+        number(trend.last()),
+        "+" + number(trend.allowed()),
+        trend.isFlat() ? "flat" : "GROWS");
+  }
+
+  private static String number(double value) {
+    return String.format(Locale.ROOT, "%.1f", value);
+  }
+
+  private static String list(Map<String, ?> map) {
+    return map.entrySet().stream()
+        .map(entry -> entry.getKey() + "=" + entry.getValue())
+        .collect(Collectors.joining(" "));
+  }
+}

@@ -1,0 +1,67 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.soak;
+
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * An executor that lived from the warm-up to the end, judged.
+ *
+ * @param samples taken of it after the warm-up
+ * @param trends one for each measure
+ */
+record Survivor(String executor, int samples, List<Trend> trends) {
+  /** The part of the soak in which classes are loaded, pools filled and arenas made. */
+  static final double WARM_UP_PART = 0.25;
+
+  private static final int FEWEST_SAMPLES = 9;
+
+  /**
+   * Those of all that was ever seen.
+   *
+   * @param all in the order of time
+   * @param seconds that the soak took
+   */
+  static List<Survivor> of(List<Sample> all, double seconds) {
+    double warmUpEnd = WARM_UP_PART * seconds;
+    double lastRound = all.isEmpty() ? 0 : all.get(all.size() - 1).seconds();
+    return all.stream()
+        .map(Sample::executor)
+        .distinct()
+        .map(executor -> all.stream().filter(each -> each.executor().equals(executor)).toList())
+        .filter(own -> own.get(0).seconds() <= warmUpEnd)
+        .filter(own -> own.get(own.size() - 1).seconds() >= lastRound)
+        .map(own -> own.stream().filter(each -> each.seconds() > warmUpEnd).toList())
+        .filter(own -> own.size() >= FEWEST_SAMPLES)
+        .map(Survivor::judge)
+        .toList();
+  }
+
+  private static Survivor judge(List<Sample> own) {
+    return new Survivor(
+        own.get(0).executor(),
+        own.size(),
+        Arrays.stream(Measure.values())
+            .map(
+                measure ->
+                    Trend.of(
+                        measure, own.stream().map(each -> each.values().get(measure)).toList()))
+            .toList());
+  }
+
+  boolean isFlat() {
+    return trends.stream().allMatch(Trend::isFlat);
+  }
+}

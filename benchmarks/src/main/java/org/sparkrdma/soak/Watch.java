@@ -1,0 +1,103 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.soak;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+
+/**
+ * Looks at the executors every few seconds and troubles them in between, on a thread of its own
+ * that runs from {@link #start} to {@link #end}. What it has seen may be asked for after that.
+ */
+final class Watch {
+  private static final int TICKS_PER_SAMPLE = 5;
+
+  private final ScheduledExecutorService thread =
+      Executors.newSingleThreadScheduledExecutor(
+          task -> {
+            Thread daemon = new Thread(task, "soak-watch");
+            daemon.setDaemon(true);
+            return daemon;
+          });
+  private final Supplier<List<Long>> running;
+  private final Trouble trouble;
+  private final int heapMib;
+  private final double troubleUntil;
+  private final List<Sample> samples = new ArrayList<>();
+  private ScheduledFuture<?> ticking;
+  private long startNs;
+  private int ticks;
+  private IOException failure;
+
+  /**
+   * @param heapMib of each executor, resident from the start
+   * @param troubleUntil seconds after the start from which nothing befalls them any more
+   */
+  Watch(Supplier<List<Long>> running, Trouble trouble, int heapMib, double troubleUntil) {
+    this.running = running;
+    this.trouble = trouble;
+    this.heapMib = heapMib;
+    this.troubleUntil = troubleUntil;
+  }
+
+  void start() {
+    startNs = System.nanoTime();
+    ticking = thread.scheduleAtFixedRate(this::tick, 1, 1, TimeUnit.SECONDS);
+  }
+
+  private void tick() {
+    double seconds = seconds();
+    if (ticks++ % TICKS_PER_SAMPLE == 0) {
+      running.get().forEach(pid -> Sample.take(pid, seconds, heapMib).ifPresent(samples::add));
+    }
+    try {
+      if (seconds < troubleUntil) {
+        trouble.at(seconds);
+      } else {
+        trouble.end();
+      }
+    } catch (IOException e) {
+      failure = e;
+      thread.shutdown();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Ends the watch and lets executors go on that are stopped. */
+  void end() throws IOException, InterruptedException {
+    ticking.cancel(false);
+    thread.shutdown();
+    thread.awaitTermination(1, TimeUnit.MINUTES);
+    trouble.end();
+    if (failure != null) {
+      throw failure;
+    }
+  }
+
+  double seconds() {
+    return (System.nanoTime() - startNs) / 1e9;
+  }
+
+  /** In the order of time. */
+  List<Sample> samples() {
+    return samples;
+  }
+}

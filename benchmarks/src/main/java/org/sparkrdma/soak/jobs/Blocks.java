@@ -1,0 +1,61 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.soak.jobs;
+
+import java.util.Arrays;
+import java.util.Iterator;
+import java.util.Optional;
+import java.util.stream.LongStream;
+import org.apache.spark.api.java.JavaSparkContext;
+import scala.Tuple2;
+
+/**
+ * A shuffle in which every map output has a block of the same length for every reducer.
+ *
+ * @param records in each block
+ * @param recordBytes in each record, of noise
+ */
+record Blocks(int maps, int reducers, int records, int recordBytes, long seed)
+    implements java.io.Serializable {
+
+  /** Shuffles them and compares every byte. */
+  Optional<String> compare(JavaSparkContext spark) {
+    return Known.compare(
+        Known.numbers(spark, maps, maps)
+            .flatMapToPair(this::ofMap)
+            .partitionBy(new Placed(reducers))
+            .map(this::judge),
+        (long) maps * reducers * records);
+  }
+
+  /** Every record has a number; the reducer is its remainder. */
+  private Iterator<Tuple2<Integer, Tuple2<Long, byte[]>>> ofMap(long map) {
+    long perMap = (long) reducers * records;
+    return LongStream.range(map * perMap, (map + 1) * perMap)
+        .mapToObj(
+            number ->
+                new Tuple2<>(
+                    (int) (number % reducers),
+                    new Tuple2<>(number, Known.bytes(seed, number, recordBytes))))
+        .iterator();
+  }
+
+  private Tuple2<Long, Long> judge(Tuple2<Integer, Tuple2<Long, byte[]>> record) {
+    long number = record._2._1;
+    boolean right =
+        number % reducers == record._1
+            && Arrays.equals(record._2._2, Known.bytes(seed, number, recordBytes));
+    return new Tuple2<>(right ? 1L : 0L, right ? 0L : 1L);
+  }
+}

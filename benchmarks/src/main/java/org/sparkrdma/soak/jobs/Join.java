@@ -1,0 +1,47 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.soak.jobs;
+
+import java.util.Optional;
+import java.util.SplittableRandom;
+import org.apache.spark.api.java.JavaPairRDD;
+import org.apache.spark.api.java.JavaSparkContext;
+import scala.Tuple2;
+
+/** Joins numbers with the multiples of one number: the multiples remain, with both values. */
+final class Join {
+  private Join() {}
+
+  static Optional<String> run(JavaSparkContext spark, SplittableRandom random) {
+    long step = random.nextLong(2, 20);
+    long multiples = random.nextLong(2_000, 20_000);
+    long seed = random.nextLong();
+    JavaPairRDD<Long, Long> left =
+        Known.numbers(spark, step * multiples, random.nextInt(3, 7))
+            .mapToPair(number -> new Tuple2<>(number, Known.value(seed, number)));
+    JavaPairRDD<Long, Long> right =
+        Known.numbers(spark, multiples, random.nextInt(3, 7))
+            .mapToPair(number -> new Tuple2<>(number * step, Known.value(~seed, number)));
+    return Known.compare(
+        left.join(right, random.nextInt(3, 9))
+            .map(
+                joined -> {
+                  boolean isRight =
+                      joined._2._1 == Known.value(seed, joined._1)
+                          && joined._2._2 == Known.value(~seed, joined._1 / step);
+                  return new Tuple2<>(isRight ? 1L : 0L, isRight ? 0L : 1L);
+                }),
+        multiples);
+  }
+}

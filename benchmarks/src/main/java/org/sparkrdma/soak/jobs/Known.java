@@ -1,0 +1,54 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.soak.jobs;
+
+import java.util.Optional;
+import java.util.SplittableRandom;
+import org.apache.spark.api.java.JavaRDD;
+import org.apache.spark.api.java.JavaSparkContext;
+import scala.Tuple2;
+
+/** Data that both ends of a shuffle can make, each by itself, and the comparison. */
+final class Known {
+  private static final long ODD = 0x9E3779B97F4A7C15L;
+
+  private Known() {}
+
+  /** The value that belongs to a number. */
+  static long value(long seed, long number) {
+    long mixed = (number ^ seed) * ODD;
+    return mixed ^ (mixed >>> 29);
+  }
+
+  /** Bytes that no codec makes shorter. */
+  static byte[] bytes(long seed, long number, int length) {
+    byte[] bytes = new byte[length];
+    new SplittableRandom(value(seed, number)).nextBytes(bytes);
+    return bytes;
+  }
+
+  /** The numbers below {@code count}, as an RDD. */
+  static JavaRDD<Long> numbers(JavaSparkContext spark, long count, int partitions) {
+    return spark.sc().range(0, count, 1, partitions).toJavaRDD().map(number -> (Long) number);
+  }
+
+  /** Sums up pairs of how many were right and how many were wrong, and compares. */
+  static Optional<String> compare(JavaRDD<Tuple2<Long, Long>> judged, long expected) {
+    Tuple2<Long, Long> sum =
+        judged.fold(new Tuple2<>(0L, 0L), (a, b) -> new Tuple2<>(a._1 + b._1, a._2 + b._2));
+    return sum._1 == expected && sum._2 == 0
+        ? Optional.empty()
+        : Optional.of("right=%d wrong=%d expected=%d".formatted(sum._1, sum._2, expected));
+  }
+}

@@ -1,0 +1,129 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.soak.jobs;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.File;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.apache.spark.SparkConf;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.sparkrdma.benchmarks.tera.ExecutorUsage;
+import org.sparkrdma.launch.ProgressLine;
+
+/**
+ * The application to submit, with the files of its {@link SoakPlan} and of its {@link SoakResult}.
+ * Used once, by the main thread.
+ */
+public final class SoakApplication {
+  private static final int JOBS_PER_READING = 8;
+  private static final int TASKS_PER_READING = 4;
+
+  private final JavaSparkContext spark;
+  private final SoakPlan plan;
+  private final long startNs = System.nanoTime();
+  private final Map<String, Integer> jobs = new TreeMap<>();
+  private final List<SoakResult.Reading> readings = new ArrayList<>();
+
+  private SoakApplication(JavaSparkContext spark, SoakPlan plan) {
+    this.spark = spark;
+    this.plan = plan;
+  }
+
+  public static void main(String[] arguments) throws IOException {
+    ObjectMapper json = new ObjectMapper();
+    SoakPlan plan = json.readValue(new File(arguments[0]), SoakPlan.class);
+    try (JavaSparkContext spark = new JavaSparkContext(new SparkConf().setAppName("soak"))) {
+      json.writeValue(new File(arguments[1]), new SoakApplication(spark, plan).run());
+    }
+  }
+
+  private SoakResult run() {
+    SplittableRandom random = new SplittableRandom(plan.seed());
+    for (int number = 1; seconds() < plan.seconds(); number++) {
+      SoakJob job = SoakJob.values()[random.nextInt(SoakJob.values().length)];
+      long seed = random.nextLong();
+      spark.sc().setJobDescription(job + " " + number);
+      Optional<String> objection = run(job, seed);
+      if (objection.isPresent()) {
+        return new SoakResult(
+            jobs, readings, "job %d, %s: %s".formatted(number, job, objection.get()));
+      }
+      jobs.merge(job.name(), 1, Integer::sum);
+      forgetShuffles();
+      if (number % JOBS_PER_READING == 0) {
+        read();
+      }
+      tell();
+    }
+    read();
+    return new SoakResult(jobs, readings, null);
+  }
+
+  /**
+   * Shuffles are unregistered, and their files deleted, when the driver's collector finds that
+   * nobody needs them: after every job, so that executors forget as often as they learn.
+   */
+  private static void forgetShuffles() {
+    System.gc();
+  }
+
+  /** A job that fails is an answer that is not there. */
+  private Optional<String> run(SoakJob job, long seed) {
+    try {
+      return job.run(spark, seed);
+    } catch (Exception e) {
+      System.err.println("job failed");
+      e.printStackTrace();
+      return Optional.of("failed: " + e.getMessage());
+    }
+  }
+
+  /**
+   * Asks every executor that has time. Not in a barrier stage, which would fail with an executor;
+   * who is left out is asked the next time.
+   */
+  private void read() {
+    spark.sc().setJobDescription("read counters");
+    int tasks = TASKS_PER_READING * plan.executors();
+    Map<String, ExecutorUsage> answers = new TreeMap<>();
+    spark
+        .parallelize(IntStream.range(0, tasks).boxed().toList(), tasks)
+        .map(ignored -> ExecutorUsage.ofThisExecutor())
+        .collect()
+        .forEach(usage -> answers.put(usage.executorId(), usage));
+    answers.forEach(
+        (executor, usage) ->
+            readings.add(
+                new SoakResult.Reading(
+                    seconds(), executor, usage.nonHeapBytes(), usage.counters())));
+  }
+
+  private void tell() {
+    int total = (int) plan.seconds();
+    System.out.println(
+        new ProgressLine("random jobs", (int) Math.min(seconds(), total), total, "s"));
+  }
+
+  private double seconds() {
+    return (System.nanoTime() - startNs) / (double) TimeUnit.SECONDS.toNanos(1);
+  }
+}

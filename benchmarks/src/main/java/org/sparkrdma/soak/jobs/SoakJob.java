@@ -1,0 +1,59 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.soak.jobs;
+
+import java.util.Optional;
+import java.util.SplittableRandom;
+import org.apache.spark.api.java.JavaSparkContext;
+
+/** A kind of job whose answer is known without running it. */
+enum SoakJob {
+  /** Every executor reads a range out of every map output. */
+  SORT_BY_KEY,
+  /** All values of a key in one place. */
+  GROUP_BY_KEY,
+  /** Two shuffles read by one stage. */
+  JOIN,
+  /** Blocks of megabytes, some of them more than a reader takes into memory. */
+  LARGE_BLOCKS,
+  /** Thousands of blocks of a few bytes. */
+  SMALL_BLOCKS,
+  /** Neighbouring blocks that adaptive execution reads as one. */
+  SQL_AGGREGATION;
+
+  /** Runs one of random size; empty when its answer is right, else what is wrong with it. */
+  Optional<String> run(JavaSparkContext spark, long seed) {
+    SplittableRandom random = new SplittableRandom(seed);
+    return switch (this) {
+      case SORT_BY_KEY -> SortByKey.run(spark, random);
+      case GROUP_BY_KEY -> GroupByKey.run(spark, random);
+      case JOIN -> Join.run(spark, random);
+      case LARGE_BLOCKS -> largeBlocks(spark, random);
+      case SMALL_BLOCKS -> smallBlocks(spark, random);
+      case SQL_AGGREGATION -> SqlAggregation.run(spark, random);
+    };
+  }
+
+  private static Optional<String> largeBlocks(JavaSparkContext spark, SplittableRandom random) {
+    int maps = random.nextInt(2, 5);
+    int records = random.nextInt(8, 160);
+    return new Blocks(maps, 3, records, 64 << 10, random.nextLong()).compare(spark);
+  }
+
+  private static Optional<String> smallBlocks(JavaSparkContext spark, SplittableRandom random) {
+    int maps = random.nextInt(6, 30);
+    int reducers = random.nextInt(20, 120);
+    return new Blocks(maps, reducers, 1, random.nextInt(8, 200), random.nextLong()).compare(spark);
+  }
+}

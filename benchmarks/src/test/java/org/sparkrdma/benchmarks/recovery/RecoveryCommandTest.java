@@ -1,0 +1,45 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.benchmarks.recovery;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class RecoveryCommandTest {
+  private static final int MISUSE = 2;
+
+  @TempDir private Path directory;
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "--rounds=0",
+        "--reducers=3",
+        "--kill-after=0",
+        "--kill-after=31",
+        "--maps=1",
+        "--at-most=x"
+      })
+  void shouldRefuseMisuseBeforeAnythingIsStarted(String option) {
+    assertThat(
+            RecoveryCommand.commandLine()
+                .execute("--project", "p", "--work-dir", directory + "/work", option))
+        .isEqualTo(MISUSE);
+    assertThat(directory).isEmptyDirectory();
+  }
+}

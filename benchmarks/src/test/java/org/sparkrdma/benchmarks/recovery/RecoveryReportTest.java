@@ -1,0 +1,59 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.benchmarks.recovery;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class RecoveryReportTest {
+  private static final RecoveryReport REPORT =
+      new RecoveryReport(
+          new RecoveryPlan(32, 32, 1_024, 8, 1, 7),
+          List.of(pair(10, 9), pair(8, 12), pair(20, 10)));
+
+  @TempDir private Path directory;
+
+  @Test
+  void shouldCompareTheMediansOfTheTimeFromTheLossToTheEnd() {
+    assertThat(REPORT.ratioOfMedians()).isCloseTo(1.0, within(1e-9));
+    assertThat(REPORT.ratiosOfPairs().format(2)).isEqualTo("0.90 (0.50..1.50)");
+    assertThat(REPORT.table()).contains("10.00 (8.00..20.00)").contains("10.00 (9.00..12.00)");
+  }
+
+  @Test
+  void shouldWriteEveryFigureAndTheRatio() throws Exception {
+    Path file = directory.resolve("new/report.json");
+    REPORT.write(file);
+    JsonNode json = new ObjectMapper().readTree(file.toFile());
+    assertThat(json.path("ratioOfMedians").asDouble()).isCloseTo(1.0, within(1e-9));
+    assertThat(json.path("pairs").path(1).path("rdma").path("recoverySeconds").asDouble())
+        .isEqualTo(12);
+    assertThat(json.path("plan").path("killAfter").asInt()).isEqualTo(8);
+  }
+
+  private static RecoveryReport.Pair pair(double vanilla, double rdma) {
+    return new RecoveryReport.Pair(result(vanilla), result(rdma));
+  }
+
+  private static RecoveryResult result(double recoverySeconds) {
+    return new RecoveryResult(1, 2 * recoverySeconds, recoverySeconds, 1, 1, 5, 6);
+  }
+}

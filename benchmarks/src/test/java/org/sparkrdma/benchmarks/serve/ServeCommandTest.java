@@ -1,0 +1,64 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.benchmarks.serve;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.Verbs;
+import org.sparkrdma.verbs.VerbsEngine;
+import org.sparkrdma.verbs.device.OpenResources;
+import org.sparkrdma.verbs.spi.EngineSettings;
+
+@Timeout(60)
+class ServeCommandTest {
+  @TempDir private Path directory;
+
+  @Test
+  void shouldMeasureBothWaysAndLeaveNothingBehind() throws Exception {
+    try (VerbsEngine engine = Verbs.choose("soft", EngineSettings.of(Map.of())).engine();
+        Device device = engine.open(engine.devices().get(0).name())) {
+      try (ServeCosts costs = new ServeCosts(device, directory.resolve("data"), 1 << 20, 1)) {
+        List<CostPair> pairs = costs.pairs(5_000, 3, 4);
+        assertThat(pairs).hasSize(4).allMatch(pair -> pair.registerNs() > 0 && pair.copyNs() > 0);
+        assertThat(costs.copiedBytes()).isEqualTo(7 * 5_000);
+      }
+      assertThat(device.openResources()).isEqualTo(OpenResources.NONE);
+    }
+    assertThat(directory).isEmptyDirectory();
+  }
+
+  @Test
+  void shouldEndWellOnTheCommandLine() throws Exception {
+    int exit =
+        ServeCommand.commandLine()
+            .execute(
+                "--sizes",
+                "4k,64k",
+                "--pairs",
+                "3",
+                "--warm-ups",
+                "1",
+                "--work-dir",
+                directory.toString());
+    assertThat(exit).isZero();
+    assertThat(directory).isEmptyDirectory();
+  }
+}

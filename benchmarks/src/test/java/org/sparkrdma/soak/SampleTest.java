@@ -1,0 +1,56 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.soak;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class SampleTest {
+  @TempDir private Path process;
+
+  @Test
+  void shouldReadWhatTheKernelSays() throws Exception {
+    Files.writeString(process.resolve("cmdline"), "java\0--executor-id\0004\0--cores\0001\0");
+    Files.writeString(
+        process.resolve("status"), "Name:\tjava\nVmRSS:\t  1048576 kB\nThreads:\t44\n");
+    Files.write(process.resolve("maps"), List.of("1", "2", "3"));
+    Path descriptors = Files.createDirectory(process.resolve("fd"));
+    Files.createFile(descriptors.resolve("0"));
+    Files.createFile(descriptors.resolve("1"));
+    assertThat(Sample.take(process, 17, 2.5, 640))
+        .contains(
+            new Sample(
+                2.5,
+                "4",
+                17,
+                Map.of(
+                    Measure.NATIVE_MIB, 384.0,
+                    Measure.DESCRIPTORS, 2.0,
+                    Measure.THREADS, 44.0,
+                    Measure.MAPPINGS, 3.0)));
+  }
+
+  @Test
+  void shouldTakeNoneOfAProcessThatHasEndedOrIsNoExecutor() throws Exception {
+    assertThat(Sample.take(process.resolve("gone"), 17, 1, 640)).isEmpty();
+    Files.writeString(process.resolve("cmdline"), "java\0");
+    assertThat(Sample.take(process, 17, 1, 640)).isEmpty();
+  }
+}

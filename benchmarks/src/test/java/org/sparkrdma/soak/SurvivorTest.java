@@ -1,0 +1,108 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.soak;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.sparkrdma.soak.jobs.SoakResult;
+
+class SurvivorTest {
+  private static final int SECONDS = 1_000;
+  private static final int INTERVAL = 5;
+
+  @Test
+  void shouldJudgeOnlyThoseThatLivedFromTheWarmUpToTheEnd() {
+    List<Sample> all = new ArrayList<>();
+    for (int second = 0; second < SECONDS; second += INTERVAL) {
+      all.add(sample(second, "lives", 100));
+      if (second < 500) {
+        all.add(sample(second, "killed", 100));
+      } else {
+        all.add(sample(second, "replacement", 100));
+      }
+    }
+    assertThat(Survivor.of(all, SECONDS))
+        .singleElement()
+        .matches(Survivor::isFlat)
+        .extracting(Survivor::executor, Survivor::samples)
+        .containsExactly("lives", 149);
+  }
+
+  @Test
+  void shouldLeaveTheWarmUpOut() {
+    List<Sample> all = new ArrayList<>();
+    for (int second = 0; second < SECONDS; second += INTERVAL) {
+      all.add(sample(second, "1", Math.min(second, 250)));
+    }
+    assertThat(Survivor.of(all, SECONDS)).singleElement().matches(Survivor::isFlat);
+  }
+
+  @Test
+  void shouldNotPassWhenSomethingGrows() {
+    List<Sample> all = new ArrayList<>();
+    for (int second = 0; second < SECONDS; second += INTERVAL) {
+      all.add(sample(second, "1", 100 + second / 10));
+    }
+    SoakReport report = report(all, null);
+    assertThat(report.flat()).isFalse();
+    assertThat(report.objection()).hasValueSatisfying(why -> assertThat(why).contains("not flat"));
+    assertThat(SoakTable.of(report)).contains("GROWS");
+  }
+
+  @Test
+  void shouldNotPassWhenNobodyLivedOrAnAnswerWasWrong() {
+    assertThat(report(List.of(), null).objection())
+        .hasValueSatisfying(why -> assertThat(why).contains("no executor lived"));
+    assertThat(report(List.of(), "job 7, JOIN: right=1").objection())
+        .hasValueSatisfying(why -> assertThat(why).contains("job 7, JOIN"));
+  }
+
+  @Test
+  void shouldSumTheLastReadingOfEachExecutor() {
+    SoakResult result =
+        new SoakResult(
+            Map.of(),
+            List.of(
+                new SoakResult.Reading(1, "1", 0, Map.of("a", 1L, "b", 0L)),
+                new SoakResult.Reading(1, "2", 0, Map.of("a", 5L, "b", 0L)),
+                new SoakResult.Reading(2, "1", 0, Map.of("a", 3L, "b", 0L))),
+            null);
+    assertThat(new SoakReport(1, 1, Map.of(), Map.of(), result, List.of(), List.of()).counters())
+        .containsExactlyEntriesOf(Map.of("a", 8L));
+  }
+
+  private static SoakReport report(List<Sample> samples, String objection) {
+    return new SoakReport(
+        1,
+        SECONDS,
+        Map.of(),
+        Map.of(),
+        new SoakResult(Map.of(), List.of(), objection),
+        Survivor.of(samples, SECONDS),
+        samples);
+  }
+
+  private static Sample sample(double seconds, String executor, double value) {
+    Map<Measure, Double> values = new EnumMap<>(Measure.class);
+    for (Measure measure : Measure.values()) {
+      values.put(measure, value);
+    }
+    return new Sample(seconds, executor, 1, values);
+  }
+}

@@ -1,0 +1,78 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.soak;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class TroubleTest {
+  private static final int SECONDS = 2_000;
+
+  private final List<String> signals = new ArrayList<>();
+
+  @Test
+  void shouldLetEveryExecutorGoOnThatItHasStopped() throws Exception {
+    Trouble trouble = run(List.of(11L, 12L, 13L));
+    Map<String, Integer> stopped = new HashMap<>();
+    for (String signal : signals) {
+      String pid = signal.substring(signal.indexOf(' '));
+      if (signal.startsWith("STOP")) {
+        stopped.merge(pid, 1, Integer::sum);
+      } else if (signal.startsWith("CONT")) {
+        stopped.merge(pid, -1, Integer::sum);
+      }
+    }
+    assertThat(stopped).hasSize(3).allSatisfy((pid, times) -> assertThat(times).isZero());
+    assertThat(trouble.counts().get(Trouble.Kind.STOPPED)).isGreaterThan(20);
+  }
+
+  @Test
+  void shouldKillNobodyButTheLast() throws Exception {
+    Trouble trouble = run(List.of(11L, 12L, 13L));
+    assertThat(signals.stream().filter(signal -> signal.startsWith("KILL")))
+        .containsOnly("KILL 13")
+        .hasSize(trouble.counts().get(Trouble.Kind.KILLED));
+  }
+
+  @Test
+  void shouldDoTheSameWithTheSameSeed() throws Exception {
+    run(List.of(11L, 12L, 13L));
+    List<String> first = List.copyOf(signals);
+    signals.clear();
+    run(List.of(11L, 12L, 13L));
+    assertThat(signals).isEqualTo(first);
+  }
+
+  @Test
+  void shouldDoNothingWhileAnExecutorIsBeingReplaced() throws Exception {
+    assertThat(run(List.of(11L, 12L)).counts()).isEmpty();
+    assertThat(signals).isEmpty();
+  }
+
+  private Trouble run(List<Long> running) throws Exception {
+    Trouble trouble =
+        new Trouble(
+            3, 3, () -> running, (signal, pid) -> signals.add(signal + " " + pid), sentence -> {});
+    for (int second = 0; second < SECONDS; second++) {
+      trouble.at(second);
+    }
+    trouble.end();
+    return trouble;
+  }
+}

@@ -1,0 +1,49 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.soak.jobs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import org.apache.spark.SparkConf;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import scala.Tuple2;
+
+@Timeout(240)
+class SoakJobTest {
+  @Test
+  void shouldGiveTheAnswersThatAreKnownAndTellOthers() {
+    SparkConf conf =
+        new SparkConf(false)
+            .setMaster("local[2]")
+            .setAppName("soak")
+            .set("spark.ui.enabled", "false")
+            .set("spark.driver.host", "127.0.0.1")
+            .set("spark.sql.shuffle.partitions", "6")
+            .set("spark.serializer", "org.apache.spark.serializer.KryoSerializer");
+    try (JavaSparkContext spark = new JavaSparkContext(conf)) {
+      for (SoakJob job : SoakJob.values()) {
+        assertThat(job.run(spark, 5)).as(job.name()).isEmpty();
+      }
+      assertThat(
+              Known.compare(
+                  spark.parallelize(List.of(new Tuple2<>(3L, 0L), new Tuple2<>(4L, 1L))), 7))
+          .contains("right=7 wrong=1 expected=7");
+      assertThat(Known.compare(spark.parallelize(List.of(new Tuple2<>(3L, 0L))), 4))
+          .contains("right=3 wrong=0 expected=4");
+    }
+  }
+}

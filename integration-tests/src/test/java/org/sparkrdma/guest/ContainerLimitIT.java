@@ -1,0 +1,67 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.guest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.guest.cluster.StepResult;
+
+/** An executor in a control group that has less memory than its host. */
+@Timeout(300)
+final class ContainerLimitIT {
+  private static final long LIMIT_MIB = 1_000;
+  private static final long HEAP_MIB = 640;
+
+  /** What Java counts to the heap is a little less: one survivor space is always empty. */
+  private static final long MOST_PINNED_MIB = (LIMIT_MIB - HEAP_MIB) / 2 + 16;
+
+  private static final Pattern PINNED = Pattern.compile("RDMA may pin ([0-9]+) MiB: (.*)");
+
+  @Test
+  void shouldPinWhatTheContainerLeavesAndNotBeKilled() throws Exception {
+    ClusterRun cluster = ClusterRun.named("limited").limitedTo(LIMIT_MIB << 20);
+    Map<String, StepResult> steps = cluster.run("vanilla-blocks", "rocev2-limited");
+
+    StepResult blocks = steps.get("rocev2-limited/blocks");
+    assertThat(blocks.right()).as("%s", blocks).isTrue();
+    assertThat(blocks.rdmaBytes()).as("%s", blocks).isPositive();
+    assertThat(blocks.rdmaBytes()).as("%s", blocks).isEqualTo(blocks.remoteBytesRead());
+    List<String> events = cluster.left("memory.events").lines().toList();
+    assertThat(events).contains("oom 0", "oom_kill 0");
+    assertThat(peakMib(events)).as("of Worker and executor").isBetween(200L, LIMIT_MIB);
+    assertThat(pinnedMib(cluster.executorLogs(2)))
+        .as("half of what the limit leaves beside the heap")
+        .isBetween(1L, MOST_PINNED_MIB);
+    assertThat(pinnedMib(cluster.executorLogs(1)))
+        .as("the same executor without a limit")
+        .isGreaterThan(MOST_PINNED_MIB);
+  }
+
+  private static long peakMib(List<String> events) {
+    String last = events.get(events.size() - 1);
+    return Long.parseLong(last.replace("peak ", "")) >> 20;
+  }
+
+  private static long pinnedMib(String log) {
+    Matcher pinned = PINNED.matcher(log);
+    assertThat(pinned.find()).as(log).isTrue();
+    return Long.parseLong(pinned.group(1));
+  }
+}

@@ -1,0 +1,92 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.guest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Test classes of other modules, run in one guest kernel on the packaged plug-in. */
+final class GuestTests {
+  private static final String MAIN = "org.sparkrdma.verbs.contract.ContractMain";
+  private static final String SUMMARY = "contract: ";
+  private static final String SKIPPED = "SKIPPED ";
+
+  private GuestTests() {}
+
+  /** One kernel with the device of that transport, or {@code both}, for so long at most. */
+  static Guest guest(String transport, Duration limit) {
+    return Guest.nodes(1).memory("4G").timeout(limit).with("--transport", transport);
+  }
+
+  /**
+   * Runs them all; none may fail.
+   *
+   * @param options of the JVM
+   * @return how many passed and were skipped, and on what
+   */
+  static JsonNode run(Guest guest, String classPath, List<String> options, String... classes)
+      throws IOException, InterruptedException {
+    List<String> command = new ArrayList<>();
+    command.add(Build.property("it.jdk22.home") + "/bin/java");
+    command.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx512m"));
+    command.add("--enable-native-access=ALL-UNNAMED");
+    command.addAll(options);
+    command.addAll(List.of("-cp", classPath, MAIN));
+    command.addAll(List.of(classes));
+    GuestResult result = guest.run(command.toArray(String[]::new));
+    assertThat(result.exitCode()).as(result.output()).isZero();
+    tellSkipped(simpleName(classes[0]), result.node(1).lines());
+    String line =
+        result.node(1).lines().stream()
+            .filter(one -> one.startsWith(SUMMARY))
+            .findFirst()
+            .orElseThrow();
+    return new ObjectMapper().readTree(line.substring(SUMMARY.length()));
+  }
+
+  private static String simpleName(String className) {
+    return className.substring(className.lastIndexOf('.') + 1);
+  }
+
+  /** What the guest's tests were skipped for, for the build to check as it does its own tests. */
+  private static void tellSkipped(String tests, List<String> lines) throws IOException {
+    Path reports = Path.of(Build.property("it.guest.report")).resolveSibling("failsafe-reports");
+    Files.write(
+        reports.resolve(tests + "-skips.txt"),
+        lines.stream()
+            .filter(line -> line.startsWith(SKIPPED))
+            .map(line -> line.substring(SKIPPED.length()).replaceFirst(": ", " | "))
+            .map(line -> tests + "#" + line)
+            .toList());
+  }
+
+  /** The plug-in, and the tests of the verbs layer with what they need. */
+  static String classPath() throws IOException {
+    Path verbs = Path.of(Build.property("it.verbs.directory"));
+    return String.join(
+        ":",
+        Build.property("it.plugin.jar"),
+        verbs.resolve("java22-test-classes").toString(),
+        verbs.resolve("test-classes").toString(),
+        Files.readString(verbs.resolve("test.classpath")).strip());
+  }
+}

@@ -1,0 +1,48 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.guest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Strangers and peers that misbehave, on kernel RDMA: the plug-in's own tests of them. */
+@Timeout(180)
+final class HostilePeersIT {
+  private static final String TRANSPORT = "org.sparkrdma.shuffle.transport.";
+
+  @ParameterizedTest
+  @ValueSource(strings = {"rocev2", "iwarp"})
+  void shouldLoseNothingToStrangersAndPeersThatMisbehave(String transport) throws Exception {
+    JsonNode summary =
+        GuestTests.run(
+            GuestTests.guest(transport, Duration.ofMinutes(2)),
+            String.join(
+                ":",
+                GuestTests.classPath(),
+                Build.property("it.plugin.tests"),
+                Path.of(Build.property("it.spark.home"), "jars") + "/*"),
+            List.of("-Dtest.engine=ibverbs", "-ea"),
+            TRANSPORT + "HostilePeerTest",
+            TRANSPORT + "ProofTest");
+
+    assertThat(summary.path("passed").asInt()).as("%s", summary).isGreaterThanOrEqualTo(18);
+  }
+}

@@ -1,0 +1,65 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.guest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkrdma.guest.interop.RpingServer;
+
+/**
+ * Our listener and the programs of rdma-core. (Not ibv_rc_pingpong: it tells queue pair numbers
+ * over TCP and moves queue pairs by hand, while ours are the connection manager's.)
+ */
+@Timeout(90)
+final class InteropIT {
+  /** Tells the other kernel when it has a line of the server's. */
+  private static final String SERVE =
+      "$SERVER $GUEST_ADDRESS | while read -r line; do echo $line; touch $GUEST_SHARE/up; done;"
+          + " exit ${PIPESTATUS[0]}";
+
+  /** Again when it hangs, as it may on siw: see docs/guest.md. */
+  private static final String PING =
+      "until [[ -e $GUEST_SHARE/up ]]; do sleep 0.1; done;"
+          + " until timeout 3 rping -c -v -V -C 5 -S 60000 -a $GUEST_PEER_ADDRESS >/tmp/pings"
+          + " && [[ -s /tmp/pings ]]; do echo hung; done; cut -c 1-20 /tmp/pings";
+
+  @TempDir private Path shared;
+
+  @ParameterizedTest
+  @ValueSource(strings = {"rocev2", "iwarp"})
+  void shouldServeRping(String transport) throws Exception {
+    String java = GuestJava.command("-XX:TieredStopAtLevel=1 -Xmx64m");
+    GuestResult result =
+        Guest.nodes(2)
+            .memory("512M")
+            .with("--transport", transport)
+            .with("--share", shared.toString())
+            .env("SERVER", java + " " + RpingServer.class.getName())
+            .bash("if ((GUEST_NODE == 1)); then " + SERVE + "; else " + PING + "; fi");
+
+    assertThat(result.exitCode()).as(result.output()).isZero();
+    assertThat(result.node(1).lines()).startsWith("listening").endsWith("pings served: 5");
+    if (transport.equals("rocev2")) {
+      assertThat(result.node(1).lines()).hasSize(2);
+    }
+    assertThat(result.node(2).lines())
+        .filteredOn(line -> line.startsWith("ping data: rdma-"))
+        .hasSize(5);
+  }
+}

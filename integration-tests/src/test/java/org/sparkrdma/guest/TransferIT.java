@@ -1,0 +1,66 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.guest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import java.util.Locale;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * Shuffle blocks from one kernel to the other through the plug-in and through Spark's own transfer,
+ * in turn. Every byte is compared while warming up, and all of the plug-in's must come by READ.
+ * Speed is measured, not asserted; the CPU time is that of the whole kernel, in which soft RDMA
+ * does in software what a card would do.
+ */
+@Timeout(600)
+final class TransferIT {
+  @Test
+  void shouldMoveTheSameBlocksAsSparksOwnTransferBetweenTwoKernels() throws Exception {
+    ClusterRun cluster = ClusterRun.named("transfer");
+    cluster.run("rocev2-transfer", "iwarp-transfer");
+
+    for (String transport : new String[] {"rocev2", "iwarp"}) {
+      JsonNode cases = new ObjectMapper().readTree(cluster.left(transport + "-transfer.cases"));
+      assertThat(cases.size()).isPositive();
+      System.out.printf(
+          "%s: block bytes, RDMA / Netty: throughput, server CPU, client CPU%n", transport);
+      for (JsonNode one : cases) {
+        assertThat(one.path("counters").path("rdma.bytes.read").asLong()).isPositive();
+        System.out.printf(
+            Locale.ROOT,
+            "%9d %s %s %s%n",
+            one.path("blockBytes").asInt(),
+            spread(one, "throughput"),
+            spread(one, "serverCpu"),
+            spread(one, "clientCpu"));
+      }
+      GuestReport.add(transport, result -> result.set("transfer", (ArrayNode) cases));
+    }
+  }
+
+  private static String spread(JsonNode one, String ratio) {
+    JsonNode spread = one.path("ratios").path(ratio);
+    return String.format(
+        Locale.ROOT,
+        "%.2f (%.2f..%.2f)",
+        spread.path("median").asDouble(),
+        spread.path("min").asDouble(),
+        spread.path("max").asDouble());
+  }
+}

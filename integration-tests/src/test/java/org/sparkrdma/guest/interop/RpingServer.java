@@ -1,0 +1,224 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.guest.interop;
+
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.time.Duration;
+import java.util.Set;
+import java.util.function.BooleanSupplier;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.CompletionChannel;
+import org.sparkrdma.verbs.CompletionQueue;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.HostMemory;
+import org.sparkrdma.verbs.MemoryRegion;
+import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.QueuePair;
+import org.sparkrdma.verbs.QueuePairSettings;
+import org.sparkrdma.verbs.Verbs;
+import org.sparkrdma.verbs.VerbsEngine;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.WorkCompletion;
+import org.sparkrdma.verbs.WorkRequest;
+import org.sparkrdma.verbs.WorkStatus;
+import org.sparkrdma.verbs.cm.Connection;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
+import org.sparkrdma.verbs.cm.ConnectionManager;
+import org.sparkrdma.verbs.cm.ConnectionParameters;
+import org.sparkrdma.verbs.spi.EngineSettings;
+
+/**
+ * Serves clients of rping(1), one after the other, until one has pinged and disconnects. Every
+ * message is
+ *
+ * <pre>
+ *   0  address of the client's buffer (64 bit) | 8  remote key (32 bit) | 12  length (32 bit)
+ * </pre>
+ *
+ * in network byte order. For each ping the client tells of a buffer that this end READs, is sent
+ * any message, tells of another buffer that this end WRITEs the same bytes into, and is sent
+ * another.
+ */
+public final class RpingServer implements AutoCloseable {
+  private static final int PORT = 7174;
+  private static final int MESSAGE_BYTES = 16;
+  private static final int MOST_BYTES = 64 << 10;
+  private static final int RECEIVED_AT = MOST_BYTES;
+  private static final int SENT_AT = RECEIVED_AT + MESSAGE_BYTES;
+  private static final int DEPTH = 8;
+  private static final long RECEIVE = 1;
+  private static final long OWN = 2;
+  private static final long PAUSE_NS = 10_000_000;
+  private static final long PATIENCE_NS = Duration.ofSeconds(30).toNanos();
+
+  private final VerbsEngine engine;
+  private final Device device;
+  private final CompletionChannel channel;
+  private final CompletionQueue queue;
+  private final ProtectionDomain domain;
+  private final ConnectionManager manager;
+  private final HostMemory memory;
+  private final MemoryRegion region;
+  private final WorkRequest work = new WorkRequest(1);
+  private ConnectionEvent event;
+  private QueuePair queuePair;
+  private boolean received;
+  private boolean done;
+  private boolean disconnected;
+
+  private RpingServer() throws VerbsException {
+    Verbs.Choice choice = Verbs.choose("ibverbs", EngineSettings.none());
+    if (choice.engine() == null) {
+      throw new IllegalStateException("no engine: reasons=" + choice.reasons());
+    }
+    engine = choice.engine();
+    device = engine.open(engine.devices().get(0).name());
+    channel = device.createCompletionChannel();
+    queue = device.createCompletionQueue(2 * DEPTH, channel);
+    domain = device.allocateProtectionDomain();
+    manager = device.createConnectionManager(channel);
+    memory = device.allocate(SENT_AT + MESSAGE_BYTES);
+    region = domain.register(memory, 0, memory.lengthBytes(), Set.of(AccessFlag.LOCAL_WRITE));
+  }
+
+  /** Argument: the address to listen on. */
+  public static void main(String[] arguments) throws VerbsException {
+    try (RpingServer server = new RpingServer()) {
+      server.manager.listen(new InetSocketAddress(arguments[0], PORT), 1);
+      System.out.println("listening");
+      int pings = 0;
+      while (pings == 0) {
+        pings = server.serveNext();
+        System.out.println("pings served: " + pings);
+      }
+    }
+  }
+
+  private int serveNext() throws VerbsException {
+    try (Connection connection = awaitEvent(ConnectionEvent.Type.CONNECT_REQUEST).connection()) {
+      disconnected = false;
+      queuePair =
+          connection.createQueuePair(
+              domain, new QueuePairSettings(queue, queue, DEPTH, DEPTH, 1, 0, Set.of()));
+      receive();
+      connection.accept(ConnectionParameters.of(new byte[0]));
+      awaitEvent(ConnectionEvent.Type.ESTABLISHED);
+      return serve();
+    }
+  }
+
+  /** How many pings there were when the client disconnected. */
+  private int serve() {
+    int pings = 0;
+    while (awaitMessage() && ping()) {
+      pings++;
+    }
+    return pings;
+  }
+
+  /** False when the client disconnects before its end. */
+  private boolean ping() {
+    int lengthBytes = told().getInt(12);
+    if (lengthBytes < 1 || lengthBytes > MOST_BYTES) {
+      throw new IllegalStateException("not of rping: lengthBytes=" + lengthBytes);
+    }
+    return post(work.read(OWN, told().getLong(0), told().getInt(8)).local(region, 0, lengthBytes))
+        && answer()
+        && awaitMessage()
+        && post(work.write(OWN, told().getLong(0), told().getInt(8)).local(region, 0, lengthBytes))
+        && answer();
+  }
+
+  private ByteBuffer told() {
+    return memory.slice(RECEIVED_AT, MESSAGE_BYTES).order(ByteOrder.BIG_ENDIAN);
+  }
+
+  /** With a receive posted for what the client says next. */
+  private boolean answer() {
+    receive();
+    return post(work.send(OWN).local(region, SENT_AT, MESSAGE_BYTES));
+  }
+
+  private void receive() {
+    received = false;
+    if (!queuePair.postReceive(work.receive(RECEIVE).local(region, RECEIVED_AT, MESSAGE_BYTES))) {
+      throw new IllegalStateException("receive queue full");
+    }
+  }
+
+  /** False when it fails, as the client has disconnected. */
+  private boolean post(WorkRequest request) {
+    done = false;
+    if (!queuePair.postSend(request.signalled())) {
+      throw new IllegalStateException("send queue full");
+    }
+    await(() -> done || disconnected);
+    return done;
+  }
+
+  /** False when the client has disconnected instead. */
+  private boolean awaitMessage() {
+    await(() -> received || disconnected);
+    return received;
+  }
+
+  private ConnectionEvent awaitEvent(ConnectionEvent.Type type) {
+    event = null;
+    await(() -> event != null);
+    if (event.type() != type) {
+      throw new IllegalStateException("not connected: expected=" + type + " event=" + event);
+    }
+    return event;
+  }
+
+  private void await(BooleanSupplier condition) {
+    long started = System.nanoTime();
+    while (!condition.getAsBoolean()) {
+      if (System.nanoTime() - started > PATIENCE_NS) {
+        throw new IllegalStateException("nothing came in time");
+      }
+      queue.poll(DEPTH, this::onCompletion);
+      ConnectionEvent next = manager.pollEvent();
+      if (next != null) {
+        event = next;
+        disconnected |= next.type() == ConnectionEvent.Type.DISCONNECTED;
+      } else if (!condition.getAsBoolean()) {
+        channel.await(PAUSE_NS);
+      }
+    }
+  }
+
+  private void onCompletion(WorkCompletion completion) {
+    if (!completion.succeeded()) {
+      if (completion.status() != WorkStatus.FLUSH_ERROR) {
+        throw new IllegalStateException("failed: status=" + completion.status());
+      }
+      // The end of the connection, which an event tells.
+    } else if (completion.requestId() == OWN) {
+      done = true;
+    } else if (completion.byteLength() == MESSAGE_BYTES) {
+      received = true;
+    } else {
+      throw new IllegalStateException("not of rping: lengthBytes=" + completion.byteLength());
+    }
+  }
+
+  @Override
+  public void close() {
+    device.close();
+    engine.close();
+  }
+}

@@ -1,0 +1,145 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.guest.pages;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Set;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.MemoryRegion;
+import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.Verbs;
+import org.sparkrdma.verbs.VerbsEngine;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.spi.EngineSettings;
+
+/**
+ * Takes a file that is on disk and in the page cache, reads it through, registers it window by
+ * window, and says after each how much of it is dirty and how much goes to the disk again.
+ */
+public final class RegisterFile {
+  /** What a line of a figure begins with. */
+  public static final String FIGURE = "figure";
+
+  /** Length of the file. */
+  public static final int FILE_BYTES = 64 << 20;
+
+  private static final int WINDOW_BYTES = 16 << 20;
+  private static final int SECTOR_BYTES = 512;
+
+  /** Sectors written, counted from 0: Documentation/block/stat.rst of the kernel. */
+  private static final int SECTORS_WRITTEN = 6;
+
+  private final Path file;
+  private final Path diskStatistics;
+
+  private RegisterFile(Path file, Path diskStatistics) {
+    this.file = file;
+    this.diskStatistics = diskStatistics;
+  }
+
+  /**
+   * Runs it in the guest.
+   *
+   * @param arguments a directory on a disk of its own, and the disk's name under /sys/block
+   */
+  public static void main(String[] arguments) throws Exception {
+    Verbs.Choice choice = Verbs.choose("ibverbs", EngineSettings.none());
+    if (choice.engine() == null) {
+      throw new IllegalStateException("no engine: reasons=" + choice.reasons());
+    }
+    var one =
+        new RegisterFile(
+            Path.of(arguments[0], "map-output"), Path.of("/sys/block", arguments[1], "stat"));
+    try (VerbsEngine engine = choice.engine();
+        Device device = engine.open(engine.devices().get(0).name());
+        ProtectionDomain domain = device.allocateProtectionDomain()) {
+      one.write();
+      one.tell("read", one::read);
+      one.tell("registered", () -> one.register(domain));
+    }
+  }
+
+  private void write() throws IOException {
+    ByteBuffer bytes = ByteBuffer.allocateDirect(1 << 20);
+    try (FileChannel out =
+        FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+      for (int i = 0; i < FILE_BYTES >> 20; i++) {
+        out.write(bytes.clear());
+      }
+      out.force(true);
+    }
+  }
+
+  private void read() throws IOException {
+    ByteBuffer bytes = ByteBuffer.allocateDirect(1 << 20);
+    try (FileChannel in = FileChannel.open(file, StandardOpenOption.READ)) {
+      while (in.read(bytes.clear()) > 0) {
+        // Only that it has been read.
+      }
+    }
+  }
+
+  private void register(ProtectionDomain domain) throws VerbsException {
+    for (int offset = 0; offset < FILE_BYTES; offset += WINDOW_BYTES) {
+      MemoryRegion window =
+          domain.registerFile(file, offset, WINDOW_BYTES, Set.of(AccessFlag.REMOTE_READ));
+      window.close();
+    }
+  }
+
+  private void tell(String what, Step step) throws IOException, VerbsException {
+    long dirty = dirtyBytes();
+    long written = writtenBytes();
+    long startNs = System.nanoTime();
+    step.run();
+    long tookNs = System.nanoTime() - startNs;
+    dirty = dirtyBytes() - dirty;
+    try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+      channel.force(true);
+    }
+    System.out.println(
+        String.join(
+            " ",
+            FIGURE,
+            what,
+            Long.toString(dirty),
+            Long.toString(writtenBytes() - written),
+            Long.toString(tookNs / 1_000)));
+  }
+
+  private static long dirtyBytes() throws IOException {
+    for (String line : Files.readAllLines(Path.of("/proc/meminfo"))) {
+      String[] words = line.split(" +", -1);
+      if (words[0].equals("Dirty:")) {
+        return Long.parseLong(words[1]) << 10;
+      }
+    }
+    throw new IOException("/proc/meminfo tells nothing of dirty pages");
+  }
+
+  private long writtenBytes() throws IOException {
+    String[] words = Files.readString(diskStatistics).strip().split(" +", -1);
+    return Long.parseLong(words[SECTORS_WRITTEN]) * SECTOR_BYTES;
+  }
+
+  private interface Step {
+    void run() throws IOException, VerbsException;
+  }
+}

@@ -1,0 +1,113 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.scenarios;
+
+import com.codahale.metrics.Meter;
+import java.io.IOException;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.spark.SparkConf;
+import org.apache.spark.network.TransportContext;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.network.netty.SparkTransportConf;
+import org.apache.spark.network.server.TransportServer;
+import org.apache.spark.network.shuffle.ExternalBlockHandler;
+import org.apache.spark.network.shuffle.MergedBlockMeta;
+import org.apache.spark.network.shuffle.RemoteBlockPushResolver;
+import org.apache.spark.network.util.TransportConf;
+import scala.Option;
+
+/**
+ * Spark's external shuffle service in this JVM, on all its addresses, which also merges what is
+ * pushed to it as the one inside YARN does. Safe for any thread; closed by its maker after the
+ * application.
+ */
+public final class ShuffleService implements AutoCloseable {
+  private static final int THREADS = 2;
+
+  private final Merging merging;
+  private final ExternalBlockHandler handler;
+  private final TransportContext context;
+  private final TransportServer server;
+
+  private ShuffleService(TransportConf conf, boolean keepsMergedBack) throws IOException {
+    merging = new Merging(conf, keepsMergedBack);
+    handler = new ExternalBlockHandler(conf, null, merging);
+    context = new TransportContext(conf, handler);
+    server = context.createServer();
+  }
+
+  /**
+   * Starts one on a free port.
+   *
+   * @param keepsMergedBack whether it fails to tell what it has merged
+   */
+  public static ShuffleService start(SparkConf conf, boolean keepsMergedBack) throws IOException {
+    return new ShuffleService(
+        SparkTransportConf.fromSparkConf(conf, "shuffle", THREADS, Option.empty(), Option.empty()),
+        keepsMergedBack);
+  }
+
+  public int port() {
+    return server.getPort();
+  }
+
+  /** Bytes that it has been asked for, merged ones among them. */
+  public long bytesServed() {
+    return ((Meter) handler.getAllMetrics().getMetrics().get("blockTransferRateBytes")).getCount();
+  }
+
+  /** Merged chunks that it has been asked for. */
+  public int chunksServed() {
+    return merging.chunks.get();
+  }
+
+  /** How often it was asked what it had merged. */
+  public int metaAsked() {
+    return merging.metas.get();
+  }
+
+  @Override
+  public void close() {
+    server.close();
+    context.close();
+  }
+
+  private static final class Merging extends RemoteBlockPushResolver {
+    private final AtomicInteger chunks = new AtomicInteger();
+    private final AtomicInteger metas = new AtomicInteger();
+    private final boolean keepsBack;
+
+    Merging(TransportConf conf, boolean keepsBack) throws IOException {
+      super(conf, null);
+      this.keepsBack = keepsBack;
+    }
+
+    @Override
+    public MergedBlockMeta getMergedBlockMeta(
+        String appId, int shuffleId, int shuffleMergeId, int reduceId) {
+      metas.incrementAndGet();
+      if (keepsBack) {
+        throw new IllegalStateException("merged blocks are kept back");
+      }
+      return super.getMergedBlockMeta(appId, shuffleId, shuffleMergeId, reduceId);
+    }
+
+    @Override
+    public ManagedBuffer getMergedBlockData(
+        String appId, int shuffleId, int shuffleMergeId, int reduceId, int chunkId) {
+      chunks.incrementAndGet();
+      return super.getMergedBlockData(appId, shuffleId, shuffleMergeId, reduceId, chunkId);
+    }
+  }
+}

@@ -1,0 +1,77 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.scenarios.faults;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.rpc.RpcCallContext;
+import org.apache.spark.rpc.RpcEnv;
+import org.apache.spark.rpc.ThreadSafeRpcEndpoint;
+import org.apache.spark.util.RpcUtils;
+import org.sparkrdma.shuffle.directory.DirectoryName;
+import scala.PartialFunction;
+import scala.runtime.AbstractPartialFunction;
+import scala.runtime.BoxedUnit;
+
+/** Takes the place of the driver's directory and never answers. Counted on Spark's dispatcher. */
+public final class MuteDirectory {
+  private final AtomicInteger asked = new AtomicInteger();
+  private volatile long firstMs;
+
+  private MuteDirectory() {}
+
+  /** On the driver, once executors are up. */
+  public static MuteDirectory takePlace(SparkEnv env) {
+    RpcEnv rpcEnv = env.rpcEnv();
+    MuteDirectory mute = new MuteDirectory();
+    String name = env.conf().get(DirectoryName.KEY);
+    rpcEnv.stop(RpcUtils.makeDriverRef(name, env.conf(), rpcEnv));
+    rpcEnv.setupEndpoint(name, new Door(rpcEnv, mute));
+    return mute;
+  }
+
+  /** Questions that got no answer. */
+  public int asked() {
+    return asked.get();
+  }
+
+  /** When the first came, as {@link System#currentTimeMillis}. */
+  public long firstMs() {
+    return firstMs;
+  }
+
+  private void onQuestion() {
+    if (asked.getAndIncrement() == 0) {
+      firstMs = System.currentTimeMillis();
+    }
+  }
+
+  private record Door(RpcEnv rpcEnv, MuteDirectory mute) implements ThreadSafeRpcEndpoint {
+    @Override
+    public PartialFunction<Object, BoxedUnit> receiveAndReply(RpcCallContext context) {
+      return new AbstractPartialFunction<>() {
+        @Override
+        public boolean isDefinedAt(Object message) {
+          return true;
+        }
+
+        @Override
+        public <A, B> B applyOrElse(A message, scala.Function1<A, B> otherwise) {
+          mute.onQuestion();
+          return null;
+        }
+      };
+    }
+  }
+}

@@ -1,0 +1,98 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.scenarios.faults.engine;
+
+import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.Map;
+import org.sparkrdma.verbs.CompletionChannel;
+import org.sparkrdma.verbs.CompletionHandler;
+import org.sparkrdma.verbs.CompletionQueue;
+import org.sparkrdma.verbs.WorkCompletion;
+
+/** Lets queue pairs see, drop and make completions. Owned by the polling thread. */
+final class FaultyCompletionQueue implements CompletionQueue {
+  private final CompletionQueue real;
+  private final CompletionChannel channel;
+  private final Map<Integer, FaultyQueuePair> queuePairs = new HashMap<>();
+  private final ArrayDeque<MadeCompletion> made = new ArrayDeque<>();
+  private boolean overrun;
+
+  FaultyCompletionQueue(CompletionQueue real, CompletionChannel channel) {
+    this.real = real;
+    this.channel = channel;
+  }
+
+  CompletionQueue real() {
+    return real;
+  }
+
+  void add(FaultyQueuePair queuePair) {
+    queuePairs.put(queuePair.number(), queuePair);
+  }
+
+  void remove(FaultyQueuePair queuePair) {
+    queuePairs.remove(queuePair.number());
+    made.removeIf(completion -> completion.queuePairNumber() == queuePair.number());
+  }
+
+  /** Hands this over with the next poll. */
+  void make(MadeCompletion completion) {
+    if (queuePairs.containsKey(completion.queuePairNumber())) {
+      made.add(completion);
+      channel.wakeup();
+    }
+  }
+
+  void overrun() {
+    overrun = true;
+    channel.wakeup();
+  }
+
+  @Override
+  public int capacity() {
+    return real.capacity();
+  }
+
+  @Override
+  public int poll(int limit, CompletionHandler handler) {
+    if (overrun) {
+      throw new IllegalStateException("completion queue overrun: capacity=" + real.capacity());
+    }
+    queuePairs.values().forEach(FaultyQueuePair::settle);
+    int count = 0;
+    while (!made.isEmpty() && count < limit - 1) {
+      handler.onCompletion(made.poll());
+      count++;
+    }
+    return count + real.poll(limit - count, completion -> pass(completion, handler));
+  }
+
+  private void pass(WorkCompletion completion, CompletionHandler handler) {
+    FaultyQueuePair queuePair = queuePairs.get(completion.queuePairNumber());
+    if (queuePair == null || !completion.succeeded() || queuePair.lets(completion)) {
+      handler.onCompletion(completion);
+    }
+  }
+
+  @Override
+  public void arm() {
+    real.arm();
+  }
+
+  @Override
+  public void close() {
+    real.close();
+  }
+}

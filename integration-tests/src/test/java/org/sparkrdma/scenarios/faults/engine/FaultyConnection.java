@@ -1,0 +1,201 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.scenarios.faults.engine;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.sparkrdma.scenarios.faults.plan.Act;
+import org.sparkrdma.scenarios.faults.plan.Rule;
+import org.sparkrdma.scenarios.faults.plan.Step;
+import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.QueuePair;
+import org.sparkrdma.verbs.QueuePairSettings;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.cm.Connection;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
+import org.sparkrdma.verbs.cm.ConnectionParameters;
+
+/** Loses and changes what the two ends say while they connect. Owned by the polling thread. */
+final class FaultyConnection implements Connection {
+  private final Connection real;
+  private final FaultyConnectionManager manager;
+  private FaultyQueuePair queuePair;
+  private Object attachment;
+  private boolean settled;
+  private boolean closed;
+
+  FaultyConnection(Connection real, FaultyConnectionManager manager) {
+    this.real = real;
+    this.manager = manager;
+    manager.faults().underWay(1);
+  }
+
+  FaultyConnectionManager manager() {
+    return manager;
+  }
+
+  /** Nobody waits for it any more. */
+  void settled() {
+    if (!settled) {
+      settled = true;
+      manager.faults().underWay(-1);
+    }
+  }
+
+  @Override
+  public InetSocketAddress localAddress() {
+    return real.localAddress();
+  }
+
+  @Override
+  public InetSocketAddress remoteAddress() {
+    return real.remoteAddress();
+  }
+
+  @Override
+  public QueuePair createQueuePair(ProtectionDomain domain, QueuePairSettings settings)
+      throws VerbsException {
+    FaultyDomain ours = (FaultyDomain) domain;
+    FaultyCompletionQueue completions = (FaultyCompletionQueue) settings.sendQueue();
+    QueuePairSettings plain =
+        new QueuePairSettings(
+            completions.real(),
+            ((FaultyCompletionQueue) settings.receiveQueue()).real(),
+            settings.sendDepth(),
+            settings.receiveDepth(),
+            settings.maxSge(),
+            settings.maxInlineBytes(),
+            settings.remoteAccess());
+    queuePair =
+        new FaultyQueuePair(
+            real.createQueuePair(ours.real(), plain),
+            ours,
+            completions,
+            this,
+            manager.sinks(),
+            manager.faults());
+    completions.add(queuePair);
+    return queuePair;
+  }
+
+  @Override
+  public QueuePair queuePair() {
+    return queuePair;
+  }
+
+  @Override
+  public void connect(ConnectionParameters parameters) throws VerbsException {
+    Rule rule = manager.faults().strike(Step.CONNECT);
+    if (rule == null) {
+      real.connect(parameters);
+      return;
+    }
+    switch (rule.act()) {
+      case LOSE -> {}
+      case REFUSE -> manager.make(ConnectionEvent.Type.REJECTED, this, "connection refused");
+      case GARBLE -> real.connect(garbled(parameters, Integer.parseInt(rule.argument())));
+      case MEET -> meet(rule.argument(), parameters);
+      default -> throw new IllegalArgumentException("not there: rule=" + rule);
+    }
+  }
+
+  private void meet(String files, ConnectionParameters parameters) {
+    List<Path> both = List.of(files.split(":", -1)).stream().map(Path::of).toList();
+    try {
+      Files.createFile(both.get(0));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    manager.when(
+        () -> closed || Files.exists(both.get(1)),
+        () -> {
+          if (!closed) {
+            connectLater(parameters);
+          }
+        });
+  }
+
+  private void connectLater(ConnectionParameters parameters) {
+    try {
+      real.connect(parameters);
+    } catch (VerbsException e) {
+      manager.make(ConnectionEvent.Type.CONNECT_ERROR, this, e.getMessage());
+    }
+  }
+
+  @Override
+  public void accept(ConnectionParameters parameters) throws VerbsException {
+    Rule rule = manager.faults().strike(Step.ACCEPT);
+    if (rule == null) {
+      real.accept(parameters);
+    } else if (rule.act() == Act.GARBLE) {
+      real.accept(garbled(parameters, Integer.parseInt(rule.argument())));
+    } else if (rule.act() != Act.LOSE) {
+      throw new IllegalArgumentException("not there: rule=" + rule);
+    }
+  }
+
+  private static ConnectionParameters garbled(ConnectionParameters parameters, int at) {
+    byte[] privateData = parameters.privateData();
+    privateData[at] ^= 1;
+    return new ConnectionParameters(
+        privateData,
+        parameters.readsInFlight(),
+        parameters.retryCount(),
+        parameters.receiverNotReadyRetryCount(),
+        parameters.ackTimeout(),
+        parameters.timeout());
+  }
+
+  @Override
+  public void reject(byte[] privateData) {
+    real.reject(privateData);
+  }
+
+  @Override
+  public void disconnect() {
+    real.disconnect();
+  }
+
+  @Override
+  public Object attachment() {
+    return attachment;
+  }
+
+  @Override
+  public void attach(Object newAttachment) {
+    attachment = newAttachment;
+  }
+
+  @Override
+  public void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    settled();
+    if (queuePair != null) {
+      queuePair.closing();
+    }
+    real.close();
+    if (queuePair != null) {
+      queuePair.closed();
+    }
+    manager.onClosed(real);
+  }
+}

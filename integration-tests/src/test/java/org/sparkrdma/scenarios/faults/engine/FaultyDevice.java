@@ -1,0 +1,78 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.scenarios.faults.engine;
+
+import org.sparkrdma.scenarios.faults.plan.Faults;
+import org.sparkrdma.verbs.CompletionChannel;
+import org.sparkrdma.verbs.CompletionQueue;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.HostMemory;
+import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.cm.ConnectionManager;
+import org.sparkrdma.verbs.device.DeviceInfo;
+import org.sparkrdma.verbs.device.OpenResources;
+
+/** Decorates what is made on a device; memory and channels are the device's own. */
+final class FaultyDevice implements Device {
+  private final Device real;
+  private final Faults faults;
+
+  FaultyDevice(Device real, Faults faults) {
+    this.real = real;
+    this.faults = faults;
+  }
+
+  @Override
+  public DeviceInfo info() {
+    return real.info();
+  }
+
+  @Override
+  public OpenResources openResources() {
+    return real.openResources();
+  }
+
+  @Override
+  public HostMemory allocate(long lengthBytes) throws VerbsException {
+    return real.allocate(lengthBytes);
+  }
+
+  @Override
+  public ProtectionDomain allocateProtectionDomain() throws VerbsException {
+    return new FaultyDomain(real.allocateProtectionDomain(), faults);
+  }
+
+  @Override
+  public CompletionChannel createCompletionChannel() throws VerbsException {
+    return real.createCompletionChannel();
+  }
+
+  @Override
+  public CompletionQueue createCompletionQueue(int capacity, CompletionChannel channel)
+      throws VerbsException {
+    return new FaultyCompletionQueue(real.createCompletionQueue(capacity, channel), channel);
+  }
+
+  @Override
+  public ConnectionManager createConnectionManager(CompletionChannel channel)
+      throws VerbsException {
+    return new FaultyConnectionManager(real.createConnectionManager(channel), channel, faults);
+  }
+
+  @Override
+  public void close() {
+    real.close();
+  }
+}

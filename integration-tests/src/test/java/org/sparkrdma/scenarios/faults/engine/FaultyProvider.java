@@ -1,0 +1,55 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.scenarios.faults.engine;
+
+import java.util.List;
+import org.sparkrdma.verbs.VerbsEngine;
+import org.sparkrdma.verbs.soft.SoftProvider;
+import org.sparkrdma.verbs.spi.EngineSetting;
+import org.sparkrdma.verbs.spi.EngineSettings;
+import org.sparkrdma.verbs.spi.EngineUnavailableException;
+import org.sparkrdma.verbs.spi.VerbsProvider;
+
+/** The loopback engine with faults; taken before all others where its jar is. */
+public final class FaultyProvider implements VerbsProvider {
+  private final SoftProvider soft = new SoftProvider();
+
+  /** For the service loader. */
+  public FaultyProvider() {}
+
+  @Override
+  public String name() {
+    return "faulty";
+  }
+
+  @Override
+  public int order() {
+    return 0;
+  }
+
+  @Override
+  public List<EngineSetting> settings() {
+    return List.of();
+  }
+
+  @Override
+  public void validate(EngineSettings settings) {
+    soft.validate(settings);
+  }
+
+  @Override
+  public VerbsEngine load(EngineSettings settings) throws EngineUnavailableException {
+    return new FaultyEngine(soft.load(settings));
+  }
+}

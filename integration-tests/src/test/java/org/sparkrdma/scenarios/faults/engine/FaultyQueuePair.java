@@ -1,0 +1,291 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.scenarios.faults.engine;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import org.sparkrdma.scenarios.faults.plan.Act;
+import org.sparkrdma.scenarios.faults.plan.Faults;
+import org.sparkrdma.scenarios.faults.plan.Rule;
+import org.sparkrdma.scenarios.faults.plan.Step;
+import org.sparkrdma.shuffle.wire.MessageType;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.Opcode;
+import org.sparkrdma.verbs.QueuePair;
+import org.sparkrdma.verbs.QueuePairState;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.WorkCompletion;
+import org.sparkrdma.verbs.WorkRequest;
+import org.sparkrdma.verbs.WorkStatus;
+
+/**
+ * Posts, or does not post, what it is given, in its order: what stalls keeps back all behind it, as
+ * on a reliable connection. Owned by the polling thread.
+ */
+final class FaultyQueuePair implements QueuePair {
+  private static final long RUN_HOLD_MS = 300;
+  private static final int NOISE_FROM = 2;
+  private static final int NOISE_TO = 16;
+
+  private final QueuePair real;
+  private final FaultyDomain domain;
+  private final FaultyCompletionQueue completions;
+  private final FaultyConnection connection;
+  private final Sinks sinks;
+  private final Faults faults;
+  private final ArrayDeque<Sent> sent = new ArrayDeque<>();
+  private final ArrayDeque<WorkRequest> backlog = new ArrayDeque<>();
+  private final Map<Long, Place> receives = new HashMap<>();
+  private boolean stalled;
+  private int locatesOpen;
+  private int locatesAnswered;
+  private int locatesServed;
+  private int readsOpen;
+
+  FaultyQueuePair(
+      QueuePair real,
+      FaultyDomain domain,
+      FaultyCompletionQueue completions,
+      FaultyConnection connection,
+      Sinks sinks,
+      Faults faults) {
+    this.real = real;
+    this.domain = domain;
+    this.completions = completions;
+    this.connection = connection;
+    this.sinks = sinks;
+    this.faults = faults;
+  }
+
+  @Override
+  public int number() {
+    return real.number();
+  }
+
+  @Override
+  public QueuePairState state() {
+    return real.state();
+  }
+
+  @Override
+  public int postSend(WorkRequest[] requests, int offset, int count) {
+    for (int i = 0; i < count; i++) {
+      postSend(requests[offset + i]);
+    }
+    return count;
+  }
+
+  @Override
+  public boolean postSend(WorkRequest request) {
+    if (request.elementCount() == 0) {
+      // A READ of no bytes, by which the peer's device is probed.
+      sent.add(new Sent(request.id(), null));
+      post(request);
+      return true;
+    }
+    Place place = Place.of(request);
+    boolean read = request.opcode() == Opcode.READ;
+    Sent one = new Sent(request.id(), read ? place : null);
+    sent.add(one);
+    Step step = null;
+    if (read) {
+      step = Step.READ;
+      count(0, 0, 1);
+      if (sinks.take(place)) {
+        faults.clash();
+      }
+    } else {
+      MessageType type = MessageType.of(domain.bytes(place));
+      if (type == MessageType.LOCATE) {
+        step = Step.LOCATE;
+        count(1, 0, 0);
+      } else if (type == MessageType.LOCATED) {
+        count(0, -1, 0);
+      }
+    }
+    Rule rule = stalled || step == null ? null : faults.strike(step);
+    if (rule == null) {
+      post(request);
+    } else {
+      one.struckBy(rule);
+      strike(one, request);
+    }
+    return true;
+  }
+
+  private void post(WorkRequest request) {
+    if (stalled) {
+      backlog.add(copyOf(request));
+    } else if (!real.postSend(request)) {
+      throw new IllegalStateException("send queue full");
+    }
+  }
+
+  private void strike(Sent one, WorkRequest request) {
+    switch (one.rule().act()) {
+      case FLIP_BIT -> post(request);
+      case DROP_CONNECTION -> {
+        post(request);
+        connection.disconnect();
+      }
+      case LOSE, LAND_LATE -> stalled = true;
+      case FAIL -> {
+        stalled = true;
+        WorkStatus status = WorkStatus.valueOf(one.rule().argument());
+        completions.make(MadeCompletion.failed(one.id(), status, number()));
+        connection.disconnect();
+      }
+      case HOLD -> hold(request, Long.parseLong(one.rule().argument()));
+      case RUN -> {
+        Shell.run(one.rule().argument());
+        hold(request, RUN_HOLD_MS);
+      }
+      case OVERRUN -> {
+        stalled = true;
+        completions.overrun();
+        connection.manager().disconnectAll();
+      }
+      case REMOVE_DEVICE -> {
+        stalled = true;
+        connection.manager().removeDevice();
+      }
+      default -> throw new IllegalArgumentException("not there: rule=" + one.rule());
+    }
+  }
+
+  private void hold(WorkRequest request, long forMs) {
+    stalled = true;
+    backlog.add(copyOf(request));
+    connection.manager().after(forMs, this::goOn);
+  }
+
+  private void goOn() {
+    stalled = false;
+    while (!backlog.isEmpty() && real.state() != QueuePairState.DESTROYED) {
+      post(backlog.poll());
+    }
+  }
+
+  private static WorkRequest copyOf(WorkRequest request) {
+    WorkRequest copy = new WorkRequest(1);
+    if (request.opcode() == Opcode.READ) {
+      copy.read(request.id(), request.remoteAddress(), request.remoteKey());
+    } else {
+      copy.send(request.id());
+    }
+    if (request.elementCount() > 0) {
+      copy.local(request.region(0), request.offset(0), request.length(0));
+    }
+    return request.isSignalled() ? copy.signalled() : copy;
+  }
+
+  @Override
+  public boolean postReceive(WorkRequest request) {
+    receives.put(request.id(), Place.of(request));
+    return real.postReceive(request);
+  }
+
+  /** Sees a completion that succeeded; false when nobody else is to see it now. */
+  boolean lets(WorkCompletion completion) {
+    if (completion.opcode() == Opcode.RECEIVE) {
+      return letsIn(completion);
+    }
+    Sent done;
+    do {
+      done = sent.remove();
+      if (done.sink() != null) {
+        count(0, 0, -1);
+        sinks.giveBack(done.sink());
+        spoil(done);
+      }
+    } while (done.id() != completion.requestId());
+    return true;
+  }
+
+  /** What was asked for in the LOCATEs answered so far is being read, or was not to be had. */
+  void settle() {
+    count(-locatesAnswered, 0, 0);
+    locatesAnswered = 0;
+  }
+
+  private void spoil(Sent read) {
+    if (read.rule() != null && read.rule().act() == Act.FLIP_BIT) {
+      Noise.flipBit(domain.bytes(read.sink()), read.rule().seed());
+    }
+  }
+
+  private boolean letsIn(WorkCompletion completion) {
+    ByteBuffer message = domain.bytes(receives.get(completion.requestId()));
+    Step step = Step.arrivalOf(MessageType.of(message));
+    if (step == Step.LOCATE_CAME) {
+      count(0, 1, 0);
+    }
+    Rule rule = faults.strike(step);
+    if (step == Step.LOCATED_CAME) {
+      locatesAnswered++;
+    }
+    if (rule == null) {
+      return true;
+    }
+    switch (rule.act()) {
+      case GARBLE -> Noise.over(message, NOISE_FROM, NOISE_TO, rule.seed());
+      case HOLD -> {
+        MadeCompletion later = MadeCompletion.copyOf(completion);
+        connection.manager().after(Long.parseLong(rule.argument()), () -> completions.make(later));
+      }
+      case LOSE -> {}
+      default -> throw new IllegalArgumentException("not there: rule=" + rule);
+    }
+    return rule.act() == Act.GARBLE;
+  }
+
+  private void count(int locates, int served, int reads) {
+    locatesOpen += locates;
+    locatesServed += served;
+    readsOpen += reads;
+    faults.underWay(locates + served + reads);
+  }
+
+  /** What a late READ writes it writes now; the queue pair is destroyed next. */
+  void closing() {
+    for (Sent one : sent) {
+      if (one.rule() != null && one.rule().act() == Act.LAND_LATE) {
+        Noise.over(domain.bytes(one.sink()), 0, one.sink().lengthBytes(), one.rule().seed());
+      }
+    }
+    stalled = true;
+  }
+
+  /** It is destroyed. */
+  void closed() {
+    completions.remove(this);
+    sent.stream().filter(one -> one.sink() != null).forEach(one -> sinks.giveBack(one.sink()));
+    sent.clear();
+    backlog.clear();
+    count(-locatesOpen, -locatesServed, -readsOpen);
+  }
+
+  @Override
+  public void setRemoteAccess(Set<AccessFlag> access) throws VerbsException {
+    real.setRemoteAccess(access);
+  }
+
+  @Override
+  public void close() {
+    throw new UnsupportedOperationException("closed by its connection");
+  }
+}

@@ -1,0 +1,37 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.scenarios.faults.engine;
+
+import java.nio.ByteBuffer;
+import java.util.SplittableRandom;
+
+/** Spoils bytes, the same way for the same seed. Stateless. */
+final class Noise {
+  private Noise() {}
+
+  /** Changes every byte of a range. */
+  static void over(ByteBuffer target, int from, int to, long seed) {
+    SplittableRandom random = new SplittableRandom(seed);
+    for (int i = from; i < to; i++) {
+      target.put(i, (byte) (target.get(i) ^ (1 + random.nextInt(255))));
+    }
+  }
+
+  /** Changes one bit. */
+  static void flipBit(ByteBuffer target, long seed) {
+    SplittableRandom random = new SplittableRandom(seed);
+    int at = random.nextInt(target.limit());
+    target.put(at, (byte) (target.get(at) ^ (1 << random.nextInt(Byte.SIZE))));
+  }
+}

@@ -1,0 +1,56 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.scenarios.faults.plan;
+
+import org.sparkrdma.shuffle.wire.MessageType;
+
+/** Where on a block's way something can go wrong. */
+public enum Step {
+  /** The reader has resolved its peer's address. */
+  RESOLVED,
+  /** The reader asks for a connection. */
+  CONNECT,
+  /** The server hears that somebody wants a connection. */
+  REQUEST_CAME,
+  /** The server takes the connection. */
+  ACCEPT,
+  /** The reader posts a LOCATE. */
+  LOCATE,
+  /** The server receives a LOCATE. */
+  LOCATE_CAME,
+  /** The reader receives a LOCATED. */
+  LOCATED_CAME,
+  /** The server receives a RELEASE. */
+  RELEASE_CAME,
+  /** The reader receives a RELEASED. */
+  RELEASED_CAME,
+  /** The reader posts a READ. */
+  READ,
+  /** Buffers of control messages are registered. */
+  REGISTER_CONTROL,
+  /** Receive memory is registered. */
+  REGISTER_SINKS,
+  /** The server registers a window of a map output. */
+  REGISTER_FILE;
+
+  /** The arrival of a message of this type. */
+  public static Step arrivalOf(MessageType type) {
+    return switch (type) {
+      case LOCATE -> LOCATE_CAME;
+      case LOCATED -> LOCATED_CAME;
+      case RELEASE -> RELEASE_CAME;
+      case RELEASED -> RELEASED_CAME;
+    };
+  }
+}

@@ -1,0 +1,138 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.scenarios
+
+import java.net.InetAddress
+import java.net.ServerSocket
+import java.nio.file.Files
+
+import scala.util.Using
+
+import org.apache.spark.SparkConf
+import org.scalatest.concurrent.Eventually
+import org.scalatest.time.Millis
+import org.scalatest.time.Minutes
+import org.scalatest.time.Seconds
+import org.scalatest.time.Span
+
+/** An application whose driver dies and is started again. */
+final class DriverRestartSuite extends ScenarioSuite with Eventually {
+
+  /** Three clusters, one after the other. */
+  override def timeLimit: Span = Span(8, Minutes)
+
+  override implicit val patienceConfig: PatienceConfig =
+    PatienceConfig(timeout = Span(90, Seconds), interval = Span(200, Millis))
+
+  private val Host = "127.0.0.1"
+  private val Workers = 2
+
+  test("should read by READ alone when executors of a killed driver are still there") {
+    val expected = SparkCluster.run(Clusters.vanilla())(c => Jobs.reduced(c.sc).collect().toSet)
+    val conf = Clusters
+      .soft()
+      // In windows alone: what is so small and hardly asked for would be copied, not registered.
+      .set("spark.shuffle.rdma.serve", "window")
+      .set("spark.driver.host", Host)
+      .set("spark.driver.bindAddress", Host)
+      // So that the second driver is where the executors of the first believe theirs to be.
+      .set("spark.driver.port", freePort().toString)
+      .set("spark.port.maxRetries", "0")
+    val standalone = new StandaloneCluster(conf)
+    try {
+      val master = standalone.startMaster(Host, 0)
+      val stale = executorsOfKilledDriver(master, conf)
+      try restarted(standalone, conf.clone().setMaster(master), expected, stale)
+      finally stale.foreach(signal("KILL", _))
+    } finally standalone.close()
+  }
+
+  /** Processes of a first driver's executors, stopped; it and its Workers were killed while they
+    * read.
+    */
+  private def executorsOfKilledDriver(master: String, conf: SparkConf): Seq[Long] = {
+    val workers = Seq.fill(Workers)(startWorker(master))
+    val driver = SparkJvm.start("driver", "org.apache.spark.deploy.SparkSubmit", held(master, conf))
+    try {
+      eventually {
+        assert(driver.alive, driver.said)
+        assert(driver.saidAfter("READING").nonEmpty)
+      }
+      val executors = driver.saidAfter("EXECUTORS").get.split(" ").map(_.toLong).toSeq
+      assert(executors.size === Workers)
+      executors.foreach(signal("STOP", _))
+      executors
+    } finally (driver +: workers).foreach(_.kill())
+  }
+
+  private def restarted(
+      standalone: StandaloneCluster,
+      conf: SparkConf,
+      expected: Set[(Int, Long)],
+      stale: Seq[Long]
+  ): Unit = {
+    val directory = Files.createTempDirectory("workers").toString
+    (1 to Workers).foreach(_ =>
+      standalone.startWorker(conf.get("spark.master"), Host, 1, directory)
+    )
+    val ofStale = SharedFiles.leftOf(stale)
+    assert(ofStale.nonEmpty)
+    Using.resource(SparkCluster.start(conf, cores = 1)) { cluster =>
+      readRight(cluster, expected)
+      assert(stale.forall(alive), "the executors of the first driver were to outlive it")
+      assert(SharedFiles.leftOf(stale).toSet === ofStale.toSet)
+      stale.foreach(signal("CONT", _))
+      eventually(assert(!stale.exists(alive)))
+      readRight(cluster, expected)
+      eventually(assert(SharedFiles.leftOf(stale) === Nil))
+      assert(SharedFiles.registered(cluster.processes().values) > 0)
+      assertNothingRetried(cluster)
+    }
+  }
+
+  private def readRight(cluster: SparkCluster, expected: Set[(Int, Long)]): Unit = {
+    val (result, traffic) = cluster.trafficOf(Jobs.reduced(cluster.sc).collect().toSet)
+    assert(result === expected)
+    assertAllByRead(traffic)
+    assert(traffic.counter("peers.quarantined") === 0)
+  }
+
+  private def held(master: String, conf: SparkConf): Seq[String] = {
+    val settings = conf.getAll.toSeq.filter { case (key, _) =>
+      key != "spark.master" && key != "spark.jars"
+    }
+    Seq("--master", master, "--jars", sys.props("it.plugin.jar")) ++
+      settings.flatMap { case (key, value) => Seq("--conf", s"$key=$value") } ++
+      Seq("--class", "org.sparkrdma.scenarios.HeldJob", sys.props("it.jobs.jar"))
+  }
+
+  private def startWorker(master: String): SparkJvm =
+    SparkJvm.start(
+      "worker",
+      "org.apache.spark.deploy.worker.Worker",
+      Seq("--host", Host, "--cores", "1", "--memory", "1g", "--webui-port", "0", master)
+    )
+
+  private def alive(pid: Long): Boolean = {
+    val process = ProcessHandle.of(pid)
+    process.isPresent && process.get.isAlive
+  }
+
+  private def signal(name: String, pid: Long): Unit = {
+    new ProcessBuilder("kill", s"-$name", pid.toString).start().waitFor(): Unit
+  }
+
+  private def freePort(): Int =
+    Using.resource(new ServerSocket(0, 1, InetAddress.getByName(Host)))(_.getLocalPort)
+}

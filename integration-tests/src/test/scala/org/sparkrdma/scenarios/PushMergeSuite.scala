@@ -1,0 +1,61 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.scenarios
+
+import scala.util.Using
+
+import org.apache.spark.SparkConf
+
+/** Push-based shuffle: a service merges the blocks of each reducer. */
+final class PushMergeSuite extends ScenarioSuite {
+  test("should take merged chunks from the service by TCP") {
+    pushed(keepsMergedBack = false) { (traffic, service) =>
+      assert(service.chunksServed > 0)
+      assert(traffic.remoteBytesRead > 0, traffic)
+      assert(traffic.rdmaBytes === 0, traffic)
+    }
+  }
+
+  test("should read the original blocks by READ when the merged ones cannot be had") {
+    pushed(keepsMergedBack = true) { (traffic, service) =>
+      assert(service.metaAsked > 0)
+      assert(service.chunksServed === 0)
+      assert(traffic.rdmaBytes > 0, traffic)
+      assert(traffic.counter("peers.quarantined") === 0, traffic)
+    }
+  }
+
+  private def pushed(keepsMergedBack: Boolean)(check: (Traffic, ShuffleService) => Unit): Unit = {
+    val expected = SparkCluster.run(Clusters.vanilla())(c => Jobs.reduced(c.sc).collect().toSet)
+    val conf = pushing(Clusters.soft())
+    Using.resource(ShuffleService.start(conf, keepsMergedBack)) { service =>
+      conf.set("spark.shuffle.service.port", service.port.toString)
+      SparkCluster.runOnTwoHosts(conf, coresEach = 1, MergingClusterManager.PREFIX) { cluster =>
+        val (result, traffic) = cluster.trafficOf(Jobs.reduced(cluster.sc).collect().toSet)
+        assert(result === expected)
+        check(traffic, service)
+        assertNothingRetried(cluster)
+      }
+    }
+  }
+
+  /** Spark has it on YARN only, and in its own tests. */
+  private def pushing(conf: SparkConf): SparkConf =
+    conf
+      .set("spark.testing", "true")
+      .set("spark.shuffle.service.enabled", "true")
+      .set("spark.shuffle.push.enabled", "true")
+      .set("spark.shuffle.push.minShuffleSizeToWait", "1b")
+      .set("spark.serializer", "org.apache.spark.serializer.KryoSerializer")
+}

@@ -1,0 +1,66 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.scenarios
+
+import java.nio.file.Files
+import java.nio.file.Path
+
+import scala.jdk.CollectionConverters._
+
+/** A JVM of this machine that runs one of Spark's or of our main classes with nothing of ours on
+  * its class path. Killed by its maker.
+  */
+private[scenarios] final class SparkJvm private (process: Process, output: Path) {
+
+  /** What it has printed so far. */
+  def said: String = Files.readString(output)
+
+  /** What it has printed behind this word at the beginning of a line. */
+  def saidAfter(word: String): Option[String] =
+    said.linesIterator.find(_.startsWith(word + " ")).map(_.stripPrefix(word + " "))
+
+  def alive: Boolean = process.isAlive
+
+  /** Ends it as the kernel would, and nothing that it has started. */
+  def kill(): Unit = {
+    process.destroyForcibly().waitFor(): Unit
+  }
+}
+
+private[scenarios] object SparkJvm {
+
+  /** Starts it.
+    *
+    * @param name
+    *   of its working directory
+    */
+  def start(name: String, mainClass: String, arguments: Seq[String]): SparkJvm = {
+    val directory = Files.createTempDirectory(name)
+    val output = directory.resolve("output.log")
+    val builder = new ProcessBuilder((command(mainClass) ++ arguments).asJava)
+    builder.directory(directory.toFile)
+    builder.redirectErrorStream(true)
+    builder.redirectOutput(output.toFile)
+    builder.environment.put("IT_LOG", directory.resolve("all-processes.log").toString)
+    Seq("SPARK_DIST_CLASSPATH", "SPARK_TESTING").foreach(builder.environment.remove(_))
+    new SparkJvm(builder.start(), output)
+  }
+
+  private def command(mainClass: String): Seq[String] = {
+    val java = Path.of(sys.props("java.home"), "bin", "java").toString
+    val classPath = sys.env("SPARK_CONF_DIR") + ":" + sys.env("SPARK_HOME") + "/jars/*"
+    Seq(java, "-Xmx512m") ++ sys.props("it.jvm.options").split(" +") ++
+      Seq("-cp", classPath, mainClass)
+  }
+}

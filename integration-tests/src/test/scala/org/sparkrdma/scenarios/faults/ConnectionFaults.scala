@@ -1,0 +1,127 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.scenarios.faults
+
+import org.sparkrdma.scenarios.faults.FaultPoint.rule
+import org.sparkrdma.scenarios.faults.FaultPoint.seeded
+import org.sparkrdma.scenarios.faults.plan.Act
+import org.sparkrdma.scenarios.faults.plan.Step
+
+/** What goes wrong while two executors connect. */
+private[faults] object ConnectionFaults {
+  val all: Seq[FaultPoint] = seeded(
+    Seq(
+      onNewConnection(
+        "the peer's address cannot be resolved",
+        "the attempt fails at once, blocks that wait for it go by TCP",
+        Step.RESOLVED,
+        Act.FAIL,
+        counts = Set("fallback.connect-failed")
+      ),
+      onNewConnection(
+        "a connection is refused",
+        "the attempt fails at once, blocks that wait for it go by TCP",
+        Step.CONNECT,
+        Act.REFUSE,
+        counts = Set("fallback.connect-failed")
+      ),
+      onNewConnection(
+        "a connection request is never answered",
+        "after the connect time-out blocks that wait for it go by TCP",
+        Step.CONNECT,
+        Act.LOSE,
+        counts = Set("fallback.connect-failed")
+      ),
+      onNewConnection(
+        "a HELLO is lost at its receiver",
+        "after the connect time-out blocks that wait for it go by TCP",
+        Step.REQUEST_CAME,
+        Act.LOSE,
+        counts = Set("fallback.connect-failed")
+      ),
+      onNewConnection(
+        "a HELLO comes late",
+        "blocks wait for it",
+        Step.REQUEST_CAME,
+        Act.HOLD,
+        argument = 400,
+        counts = Set("connections.established")
+      ),
+      onNewConnection(
+        "a HELLO is of no known version",
+        "the request is refused, blocks that wait for it go by TCP",
+        Step.CONNECT,
+        Act.GARBLE,
+        argument = 0,
+        counts = Set("fallback.refused", "connections.refused")
+      ),
+      onNewConnection(
+        "a HELLO is for another start of the executor",
+        "the request is refused, blocks that wait for it go by TCP",
+        Step.CONNECT,
+        Act.GARBLE,
+        argument = 4,
+        counts = Set("fallback.refused", "connections.refused")
+      ),
+      onNewConnection(
+        "a HELLO's proof is wrong",
+        "the request is refused, blocks that wait for it go by TCP",
+        Step.CONNECT,
+        Act.GARBLE,
+        argument = 40,
+        counts = Set("fallback.refused", "connections.refused")
+      ),
+      onNewConnection(
+        "the answer to a HELLO has a wrong proof",
+        "the caller ends the connection, blocks that wait for it go by TCP",
+        Step.ACCEPT,
+        Act.GARBLE,
+        argument = 40,
+        counts = Set("fallback.refused")
+      ),
+      onNewConnection(
+        "the answer to a HELLO is lost",
+        "after the connect time-out blocks that wait for it go by TCP",
+        Step.ACCEPT,
+        Act.LOSE,
+        counts = Set("fallback.connect-failed")
+      ),
+      onNewConnection(
+        "both ends connect at once",
+        "the request of one stands, the other end drops its own",
+        Step.CONNECT,
+        Act.MEET,
+        argument = "%dir/%self:%dir/%peer",
+        counts = Set("connections.established")
+      )
+    )
+  )
+
+  private def onNewConnection(
+      name: String,
+      so: String,
+      step: Step,
+      act: Act,
+      argument: Any = "",
+      counts: Set[String]
+  ): FaultPoint = FaultPoint(
+    name,
+    so,
+    Seq(
+      rule(step, act, argument, chance = 1, most = 1),
+      rule(Step.READ, Act.DROP_CONNECTION, chance = 1, most = 1)
+    ),
+    counts
+  )
+}

@@ -1,0 +1,114 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.scenarios.faults
+
+import java.io.FileOutputStream
+import java.nio.charset.StandardCharsets
+import java.nio.file.Files
+import java.nio.file.Path
+import java.util.jar.JarEntry
+import java.util.jar.JarOutputStream
+
+import scala.jdk.CollectionConverters._
+import scala.util.Using
+
+import org.apache.spark.SparkConf
+import org.apache.spark.SparkEnv
+import org.sparkrdma.scenarios.Clusters
+import org.sparkrdma.scenarios.SparkCluster
+import org.sparkrdma.scenarios.SparkInternals
+import org.sparkrdma.scenarios.faults.plan.Faults
+import org.sparkrdma.scenarios.faults.engine.FaultyProvider
+import org.sparkrdma.scenarios.faults.plan.Report
+import org.sparkrdma.verbs.spi.VerbsProvider
+
+/** A cluster whose executors have an engine with faults. Used by the test's thread. */
+private[faults] final class FaultBench extends AutoCloseable {
+  val cluster: SparkCluster = SparkCluster.start(FaultBench.conf())
+
+  def counters(): Map[String, Map[String, Long]] =
+    cluster
+      .onEveryExecutor(() => SparkInternals.counters().asScala.toSeq)
+      .map { case (id, counts) => id -> counts.map(c => c._1 -> c._2.longValue).toMap }
+
+  /** Arms all executors, or the first only. */
+  def arm(point: FaultPoint): Unit = {
+    val pids = cluster.processes()
+    val directory = Files.createTempDirectory("fault")
+    val first = pids.keys.min
+    val rules = pids.map { case (id, pid) =>
+      val peer = pids.collectFirst { case (other, peerPid) if other != id => peerPid }.get
+      val armed = if (point.onOne && id != first) Nil else point.rules
+      id -> armed.map { rule =>
+        rule.`with`(
+          rule.argument
+            .replace("%self", pid.toString)
+            .replace("%peer", peer.toString)
+            .replace("%dir", directory.toString)
+        )
+      }
+    }
+    cluster.onEveryExecutor { () =>
+      Faults.here().arm(rules(SparkEnv.get.executorId).asJava)
+    }: Unit
+  }
+
+  def disarm(): Seq[Report] = cluster.onEveryExecutor(() => Faults.here().disarm()).values.toSeq
+
+  /** The processes of executors whose id is the lowest: those that single faults strike. */
+  def firstProcess(): (String, Long) = cluster.processes().minBy(_._1)
+
+  /** An executor, as preferred locations name it. */
+  def locationOf(executor: String): String =
+    s"executor_${SparkEnv.get.blockManager.blockManagerId.host}_$executor"
+
+  def executorIds(): Set[String] = SparkInternals.executorIds(cluster.sc).asScala.toSet
+
+  override def close(): Unit = cluster.close()
+}
+
+private[faults] object FaultBench {
+
+  /** Short patience, so that time-outs do not make the tests long. */
+  def conf(): SparkConf = {
+    val plain = Clusters.fallback(coresEach = 2)
+    val settings = Map(
+      // Files and windows are to be in use from the first block on.
+      "copy.first" -> "false",
+      "request.timeout" -> "1s",
+      "connect.timeout" -> "1s",
+      "lease" -> "3s",
+      "quarantine" -> "50ms",
+      "quarantine.max" -> "100ms",
+      "pool.max" -> "4m",
+      "chunk" -> "256k"
+    )
+    settings
+      .foldLeft(plain) { case (conf, (key, value)) => conf.set(s"spark.shuffle.rdma.$key", value) }
+      .set("spark.executor.extraClassPath", providerJar().toString)
+      .set("spark.reducer.maxSizeInFlight", "200k")
+      .set("spark.shuffle.io.retryWait", "1s")
+  }
+
+  /** Nothing but the line by which the service loader finds the engine. */
+  private def providerJar(): Path = {
+    val jar = Files.createTempFile("faults", ".jar")
+    Using.resource(new JarOutputStream(new FileOutputStream(jar.toFile))) { out =>
+      out.putNextEntry(new JarEntry(s"META-INF/services/${classOf[VerbsProvider].getName}"))
+      out.write(classOf[FaultyProvider].getName.getBytes(StandardCharsets.UTF_8))
+      out.closeEntry()
+    }
+    jar
+  }
+}

@@ -1,0 +1,71 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.scenarios.faults
+
+import java.util.Arrays
+import java.util.SplittableRandom
+
+import org.apache.spark.HashPartitioner
+import org.apache.spark.SparkContext
+import org.sparkrdma.scenarios.PlacedShuffle
+
+/** A shuffle of noise whose answer changes with each bit of it. */
+private[faults] final case class FaultJob(maps: Int, reducers: Int, records: Int) {
+
+  /** For each reducer how many records came, and the sum of their hashes.
+    *
+    * @param location
+    *   where the reducers had best run, as Spark's scheduler takes it
+    */
+  def run(sc: SparkContext, location: Option[String] = None): Seq[(Int, Long)] = {
+    val FaultJob(maps, reducers, records) = this
+    val mapped = sc.parallelize(0 until maps, maps).flatMap { map =>
+      for (reducer <- Iterator.range(0, reducers); number <- Iterator.range(0, records))
+        yield (reducer, FaultJob.noise((map * reducers + reducer) * records + number))
+    }
+    val partitioner = new HashPartitioner(reducers)
+    val shuffled = location match {
+      case Some(place) => new PlacedShuffle(mapped, partitioner, place)
+      case None        => mapped.partitionBy(partitioner)
+    }
+    shuffled
+      .mapPartitions { fetched =>
+        var count = 0
+        var total = 0L
+        fetched.foreach { case (_, bytes) =>
+          count += 1
+          total += Arrays.hashCode(bytes)
+        }
+        Iterator(count -> total)
+      }
+      .collect()
+      .toSeq
+  }
+}
+
+private[faults] object FaultJob {
+  private val RecordBytes = 1_024
+
+  /** Many blocks, in many requests. */
+  val Usual: FaultJob = FaultJob(maps = 12, reducers = 12, records = 20)
+
+  /** Blocks of which receive memory holds one, not two. */
+  val Bulky: FaultJob = FaultJob(maps = 4, reducers = 4, records = 3_000)
+
+  private def noise(seed: Int): Array[Byte] = {
+    val bytes = new Array[Byte](RecordBytes)
+    new SplittableRandom(seed).nextBytes(bytes)
+    bytes
+  }
+}

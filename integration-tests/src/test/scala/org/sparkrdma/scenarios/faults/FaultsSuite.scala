@@ -1,0 +1,188 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.scenarios.faults
+
+import java.nio.file.Files
+import java.nio.file.Path
+
+import scala.collection.mutable.ArrayBuffer
+
+import org.apache.spark.SparkEnv
+import org.scalatest.BeforeAndAfterAll
+import org.scalatest.concurrent.Eventually
+import org.scalatest.time.Millis
+import org.scalatest.time.Seconds
+import org.scalatest.time.Span
+import org.sparkrdma.scenarios.Clusters
+import org.sparkrdma.scenarios.ScenarioSuite
+import org.sparkrdma.scenarios.SparkCluster
+
+/** Each fault strikes blocks under way, and ends in the vanilla answer within its bound. */
+final class FaultsSuite extends ScenarioSuite with BeforeAndAfterAll with Eventually {
+  override implicit val patienceConfig: PatienceConfig =
+    PatienceConfig(timeout = Span(60, Seconds), interval = Span(100, Millis))
+
+  private val MuteDirectoryBound = 60
+
+  private lazy val expected: Map[FaultJob, Seq[(Int, Long)]] =
+    SparkCluster.run(Clusters.vanilla(coresEach = 2)) { cluster =>
+      Seq(FaultJob.Usual, FaultJob.Bulky).map(job => job -> job.run(cluster.sc)).toMap
+    }
+  private val results = new ArrayBuffer[FaultResult]
+  private var bench: Option[FaultBench] = None
+
+  override def afterAll(): Unit = {
+    bench.foreach(_.close())
+    super.afterAll()
+  }
+
+  test("should give the vanilla answer when the driver's directory does not answer") {
+    assert(expected.size === 2)
+    SparkCluster.run(FaultBench.conf()) { cluster =>
+      val mute = MuteDirectory.takePlace(SparkEnv.get)
+      val ((answer, seconds), traffic) = cluster.trafficOf {
+        val answer = FaultJob.Usual.run(cluster.sc)
+        answer -> (System.currentTimeMillis - mute.firstMs) / 1000.0
+      }
+      assert(answer === expected(FaultJob.Usual))
+      assertNothingRetried(cluster)
+      assertSameAsSpark(traffic)
+      assert(traffic.fallbacks.keySet === Set("no-endpoint"))
+      assert(mute.asked > 0)
+      assert(seconds < MuteDirectoryBound)
+      results += FaultResult(
+        "the driver's directory does not answer",
+        "after the connect time-out blocks go by TCP; a miss is remembered for a second",
+        mute.asked,
+        seconds,
+        MuteDirectoryBound,
+        traffic.counters
+      )
+    }
+  }
+
+  for (point <- FaultPoints.all) {
+    test(s"should give the vanilla answer when ${point.name}") {
+      results += strike(point)
+    }
+  }
+
+  test("should be what the page says") {
+    assert(results.map(_.name).distinct.size === FaultPoints.all.size + 1, "a fault has no result")
+    FaultTable.writeJson(Path.of(sys.props("it.fault.table")), results.toSeq)
+    val page = Path.of(sys.props("it.fault.page"))
+    if (sys.props.get("update.docs").contains("true")) {
+      Files.writeString(page, FaultTable.page(results.toSeq))
+    }
+    val made = FaultTable.settledPart(FaultTable.page(results.toSeq))
+    assert(FaultTable.settledPart(Files.readString(page)) === made)
+  }
+
+  private def strike(point: FaultPoint): FaultResult = {
+    // First, since it takes a cluster of its own and there can be but one.
+    val wanted = expected(point.job)
+    val on = openBench()
+    val cluster = on.cluster
+    val executors = on.executorIds()
+    val first = on.firstProcess()
+    val before = on.counters()
+    val failedBefore = (cluster.log.failedTasks, cluster.log.retriedStages)
+    on.arm(point)
+    val place = if (point.readsOnOne) Some(on.locationOf(first._1)) else None
+    val answer = if (point.killsTasks) killing(on, point) else point.job.run(cluster.sc, place)
+    val endMs = System.currentTimeMillis
+    assert(answer === wanted)
+    if (point.after == FaultPoint.OtherExecutor) {
+      awaitOther(on, executors)
+    }
+    val reports = on.disarm()
+    val hits = reports.map(_.hits).filter(_.size == point.rules.size)
+    point.rules.indices.foreach { i =>
+      assert(hits.map(_.get(i).intValue).sum > 0, s"the rule never struck: ${point.rules(i)}")
+    }
+    assert(reports.map(_.clashes).sum === 0, "READs into memory of earlier ones")
+    val seconds = (endMs - reports.map(_.firstMs).filter(_ > 0).min) / 1000.0
+    assert(seconds < point.boundSeconds)
+    val grown = eventually {
+      val grown = difference(on.counters(), before)
+      point.counts.foreach(name => assert(grown.getOrElse(name, 0L) > 0, s"$name: $grown"))
+      grown
+    }
+    val result = FaultResult(
+      point.name,
+      point.so,
+      hits.map(_.get(0).intValue).sum,
+      seconds,
+      point.boundSeconds,
+      grown
+    )
+    assert(result.reasons.keySet.subsetOf(point.reasons), grown)
+    if (!point.retries) {
+      assert((cluster.log.failedTasks, cluster.log.retriedStages) === failedBefore)
+    }
+    recover(on, point, executors, first)
+    result
+  }
+
+  private def killing(on: FaultBench, point: FaultPoint): Seq[(Int, Long)] = {
+    val killer = new TaskKiller(on.cluster.sc)
+    on.cluster.sc.addSparkListener(killer)
+    val answer = point.job.run(on.cluster.sc)
+    on.cluster.sc.removeSparkListener(killer)
+    assert(killer.killed > 0, "no task was killed")
+    answer
+  }
+
+  private def recover(
+      on: FaultBench,
+      point: FaultPoint,
+      executors: Set[String],
+      first: (String, Long)
+  ): Unit = {
+    if (point.after == FaultPoint.Replace) {
+      ProcessHandle.of(first._2).ifPresent(process => process.destroyForcibly(): Unit)
+      awaitOther(on, executors)
+    }
+    if (point.after != FaultPoint.Nothing) {
+      eventually {
+        val (answer, traffic) = on.cluster.trafficOf(FaultJob.Usual.run(on.cluster.sc))
+        assert(answer === expected(FaultJob.Usual))
+        assertAllByRead(traffic)
+      }
+    }
+  }
+
+  private def awaitOther(on: FaultBench, before: Set[String]): Unit = eventually {
+    val now = on.executorIds()
+    assert(now.size === before.size && now != before)
+  }
+
+  private def difference(
+      after: Map[String, Map[String, Long]],
+      before: Map[String, Map[String, Long]]
+  ): Map[String, Long] =
+    after.toSeq
+      .flatMap { case (id, counts) =>
+        val earlier = before.getOrElse(id, Map.empty)
+        counts.map { case (name, count) => name -> (count - earlier.getOrElse(name, 0L)) }
+      }
+      .groupMapReduce(_._1)(_._2)(_ + _)
+
+  private def openBench(): FaultBench = {
+    if (bench.isEmpty) {
+      bench = Some(new FaultBench)
+    }
+    bench.get
+  }
+}

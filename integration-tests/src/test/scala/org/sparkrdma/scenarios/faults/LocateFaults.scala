@@ -1,0 +1,51 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.scenarios.faults
+
+import org.sparkrdma.scenarios.faults.FaultPoint.OnNew
+import org.sparkrdma.scenarios.faults.FaultPoint.rule
+import org.sparkrdma.scenarios.faults.FaultPoint.seeded
+import org.sparkrdma.scenarios.faults.FaultPoint.slow
+import org.sparkrdma.scenarios.faults.FaultPoint.untimely
+import org.sparkrdma.scenarios.faults.plan.Act
+import org.sparkrdma.scenarios.faults.plan.Step
+import org.sparkrdma.verbs.WorkStatus
+
+/** What goes wrong between a LOCATE and its LOCATED. */
+private[faults] object LocateFaults {
+  val all: Seq[FaultPoint] = seeded(
+    Seq(
+      FaultPoint(
+        "a LOCATE cannot be sent",
+        s"the connection is lost, $OnNew",
+        Seq(rule(Step.LOCATE, Act.FAIL, WorkStatus.RETRY_EXCEEDED)),
+        counts = Set("connections.closed")
+      ),
+      FaultPoint(
+        "a LOCATE finds no receiver ready",
+        s"the connection is lost, $OnNew",
+        Seq(rule(Step.LOCATE, Act.FAIL, WorkStatus.RECEIVER_NOT_READY_RETRY_EXCEEDED)),
+        counts = Set("connections.closed")
+      ),
+      untimely("a LOCATE is lost", Step.LOCATE_CAME, Act.LOSE, "fallback.timeout"),
+      untimely("a LOCATE is garbled", Step.LOCATE_CAME, Act.GARBLE, "protocol.errors"),
+      slow("a LOCATE comes late", Step.LOCATE_CAME),
+      untimely("a LOCATE comes too late", Step.LOCATE_CAME, Act.HOLD, "fallback.timeout", 1_600),
+      untimely("a LOCATED is lost", Step.LOCATED_CAME, Act.LOSE, "fallback.timeout"),
+      untimely("a LOCATED is garbled", Step.LOCATED_CAME, Act.GARBLE, "protocol.errors"),
+      slow("a LOCATED comes late", Step.LOCATED_CAME),
+      untimely("a LOCATED comes too late", Step.LOCATED_CAME, Act.HOLD, "fallback.timeout", 1_600)
+    )
+  )
+}

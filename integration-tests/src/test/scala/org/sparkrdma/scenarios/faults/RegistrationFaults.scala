@@ -1,0 +1,60 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.scenarios.faults
+
+import org.sparkrdma.scenarios.faults.FaultPoint.rule
+import org.sparkrdma.scenarios.faults.FaultPoint.seeded
+import org.sparkrdma.scenarios.faults.plan.Act
+import org.sparkrdma.scenarios.faults.plan.Step
+
+/** Memory and files that cannot be registered; the first two find a cluster with nothing
+  * registered.
+  */
+private[faults] object RegistrationFaults {
+  private val Enomem = 12
+  private val Efault = 14
+  private val Forever = Int.MaxValue
+
+  val all: Seq[FaultPoint] = seeded(
+    Seq(
+      FaultPoint(
+        "control buffers are refused with ENOMEM",
+        "no connection is made, all blocks go by TCP",
+        Seq(rule(Step.REGISTER_CONTROL, Act.FAIL, Enomem, chance = 1, most = Forever)),
+        counts = Set("fallback.pool-empty"),
+        may = Set("peer-busy"),
+        after = FaultPoint.Nothing
+      ),
+      FaultPoint(
+        "receive memory is refused with ENOMEM",
+        "requests wait for a tenth of the time-out, then go by TCP",
+        Seq(rule(Step.REGISTER_SINKS, Act.FAIL, Enomem, chance = 1, most = Forever)),
+        counts = Set("fallback.pool-empty"),
+        boundSeconds = 40
+      ),
+      FaultPoint(
+        "a window is refused with ENOMEM",
+        "the map output is served by copies, still by READ",
+        Seq(rule(Step.REGISTER_FILE, Act.FAIL, Enomem, chance = 1)),
+        counts = Set("serve.pieces.copy")
+      ),
+      FaultPoint(
+        "a window is refused with EFAULT",
+        "the map output is served by copies, still by READ",
+        Seq(rule(Step.REGISTER_FILE, Act.FAIL, Efault, chance = 1)),
+        counts = Set("serve.pieces.copy")
+      )
+    )
+  )
+}

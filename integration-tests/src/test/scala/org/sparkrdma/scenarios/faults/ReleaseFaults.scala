@@ -1,0 +1,55 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.scenarios.faults
+
+import org.sparkrdma.scenarios.faults.FaultPoint.rule
+import org.sparkrdma.scenarios.faults.FaultPoint.seeded
+import org.sparkrdma.scenarios.faults.plan.Act
+import org.sparkrdma.scenarios.faults.plan.Step
+
+/** What goes wrong when leases are given back. */
+private[faults] object ReleaseFaults {
+  val all: Seq[FaultPoint] = seeded(
+    Seq(
+      FaultPoint(
+        "a RELEASE is lost",
+        "its reader ends the connection in time, which ends the lease",
+        Seq(rule(Step.RELEASE_CAME, Act.LOSE, chance = 1)),
+        counts = Set("connections.closed")
+      ),
+      FaultPoint(
+        "a RELEASE is garbled",
+        "the server ends the connection, which ends the lease",
+        Seq(rule(Step.RELEASE_CAME, Act.GARBLE, chance = 1)),
+        counts = Set("protocol.errors"),
+        may = Set("protocol-error")
+      ),
+      FaultPoint(
+        "a RELEASED is lost",
+        "its reader ends the connection in time",
+        Seq(rule(Step.RELEASED_CAME, Act.LOSE, chance = 1)),
+        counts = Set("connections.closed")
+      ),
+      FaultPoint(
+        "tasks are killed while their READs run",
+        "their leases and sinks come back all at once, and serve the next attempts",
+        Seq(rule(Step.READ, Act.HOLD, 600, chance = 1, most = 4)),
+        counts = Set("rdma.blocks.read"),
+        killsTasks = true,
+        retries = true,
+        boundSeconds = 60
+      )
+    )
+  )
+}

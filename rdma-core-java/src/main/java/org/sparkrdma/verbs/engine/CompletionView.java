@@ -1,0 +1,131 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.engine;
+
+import org.sparkrdma.verbs.CompletionHandler;
+import org.sparkrdma.verbs.Opcode;
+import org.sparkrdma.verbs.WorkCompletion;
+import org.sparkrdma.verbs.WorkStatus;
+
+/** The completion that is being handled, one for each queue. Of the polling thread. */
+public final class CompletionView implements WorkCompletion {
+  private boolean valid;
+  private long id;
+  private WorkStatus status;
+  private int vendorError;
+  private int queuePairNumber;
+  private Opcode opcode;
+  private long byteLength;
+  private boolean hasImmediate;
+  private int immediate;
+
+  /** It failed; only these are known of it. */
+  void setFailure(long requestId, int ofQueuePair, WorkStatus how, int vendor) {
+    valid = true;
+    id = requestId;
+    queuePairNumber = ofQueuePair;
+    if (status != how) {
+      // Most are equal, and a collector makes it dear to store an object.
+      status = how;
+    }
+    vendorError = vendor;
+  }
+
+  /** It went well, without immediate data so far. */
+  void setSuccess(long requestId, int ofQueuePair, Opcode what, long bytes) {
+    setFailure(requestId, ofQueuePair, WorkStatus.SUCCESS, 0);
+    if (opcode != what) {
+      opcode = what;
+    }
+    byteLength = bytes;
+    hasImmediate = false;
+    immediate = 0;
+  }
+
+  /** With immediate data. */
+  void setImmediate(int data) {
+    hasImmediate = true;
+    immediate = data;
+  }
+
+  /** Shows it to the handler, for as long as that runs. */
+  public void hand(CompletionHandler handler) {
+    try {
+      handler.onCompletion(this);
+    } finally {
+      valid = false;
+    }
+  }
+
+  private void check() {
+    if (!valid) {
+      throw new IllegalStateException("a completion is only valid while it is handled");
+    }
+  }
+
+  private void checkSuccess() {
+    check();
+    if (status != WorkStatus.SUCCESS) {
+      throw new IllegalStateException("not known of a failed completion: status=" + status);
+    }
+  }
+
+  @Override
+  public long requestId() {
+    check();
+    return id;
+  }
+
+  @Override
+  public WorkStatus status() {
+    check();
+    return status;
+  }
+
+  @Override
+  public int vendorError() {
+    check();
+    return vendorError;
+  }
+
+  @Override
+  public int queuePairNumber() {
+    check();
+    return queuePairNumber;
+  }
+
+  @Override
+  public Opcode opcode() {
+    checkSuccess();
+    return opcode;
+  }
+
+  @Override
+  public long byteLength() {
+    checkSuccess();
+    return byteLength;
+  }
+
+  @Override
+  public boolean hasImmediate() {
+    checkSuccess();
+    return hasImmediate;
+  }
+
+  @Override
+  public int immediate() {
+    checkSuccess();
+    return immediate;
+  }
+}

@@ -1,0 +1,88 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.memory;
+
+import java.nio.ByteBuffer;
+import java.util.Optional;
+import java.util.Set;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.Expect;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.IIZ_Result;
+import org.sparkrdma.verbs.AccessFlag;
+
+/**
+ * One reads a chunk and releases it; the other releases it and at once wants one to write into. The
+ * pool has but this one: it is lent again after the last release only, and once.
+ */
+@JCStressTest
+@Outcome(id = "7, 0, true", expect = Expect.ACCEPTABLE, desc = "the reader still had it")
+@Outcome(id = "7, 1, true", expect = Expect.ACCEPTABLE, desc = "the reader was done")
+@Outcome(expect = Expect.FORBIDDEN, desc = "overwritten under the reader, or lent twice")
+@State
+public class ChunkReleaseStress {
+  private static final int LENGTH = 64;
+  private static final byte FETCHED = 7;
+  private static final byte FOREIGN = 9;
+
+  private final RegisteredPool pool;
+  private final RegisteredChunk chunk;
+
+  /** A chunk with two holders. */
+  public ChunkReleaseStress() {
+    var device = new MemoryOnlyDevice();
+    pool =
+        new RegisteredPool(
+            device,
+            device.domain(),
+            new PinnedBudget(1 << 20, LENGTH),
+            Set.of(AccessFlag.LOCAL_WRITE),
+            LENGTH,
+            1,
+            LENGTH);
+    chunk = pool.tryTake().orElseThrow();
+    chunk.retain();
+    chunk.slice(0, LENGTH).put(LENGTH - 1, FETCHED);
+  }
+
+  /** Reads what was fetched. */
+  @Actor
+  public void reader(IIZ_Result result) {
+    ByteBuffer bytes = chunk.slice(0, LENGTH);
+    result.r1 = bytes.get(LENGTH - 1);
+    chunk.release();
+  }
+
+  /** Has no more use for it, and writes into another if there is one. */
+  @Actor
+  public void writer(IIZ_Result result) {
+    chunk.release();
+    Optional<RegisteredChunk> next = pool.tryTake();
+    next.ifPresent(
+        taken -> {
+          taken.slice(0, LENGTH).put(LENGTH - 1, FOREIGN);
+          taken.release();
+        });
+    result.r2 = next.isPresent() ? 1 : 0;
+  }
+
+  /** Whether it is there once more, and once only. */
+  @Arbiter
+  public void pool(IIZ_Result result) {
+    result.r3 = pool.chunksOut() == 0 && pool.tryTake().isPresent() && pool.tryTake().isEmpty();
+  }
+}

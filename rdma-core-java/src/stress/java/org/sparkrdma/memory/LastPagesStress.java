@@ -1,0 +1,55 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.memory;
+
+import java.util.Optional;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.Expect;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.ZZJ_Result;
+
+/** Two want more together than there is: never both, never neither, and what is held is counted. */
+@JCStressTest
+@Outcome(id = "true, false, 2", expect = Expect.ACCEPTABLE, desc = "the first was quicker")
+@Outcome(id = "false, true, 3", expect = Expect.ACCEPTABLE, desc = "the second was quicker")
+@Outcome(expect = Expect.FORBIDDEN, desc = "over the limit, or refused for nothing")
+@State
+public class LastPagesStress {
+  private static final int PAGE = 4096;
+
+  private final PinnedBudget budget = new PinnedBudget(4 * PAGE, PAGE);
+
+  /** Wants two pages of four. */
+  @Actor
+  public void first(ZZJ_Result result) {
+    result.r1 = budget.tryGrant(2 * PAGE).isPresent();
+  }
+
+  /** Wants three. */
+  @Actor
+  public void second(ZZJ_Result result) {
+    Optional<PinnedBudget.Grant> grant = budget.tryGrant(3 * PAGE);
+    result.r2 = grant.isPresent();
+  }
+
+  /** What the account says, in pages; its highest mark must say the same. */
+  @Arbiter
+  public void account(ZZJ_Result result) {
+    long pinned = budget.pinnedBytes();
+    result.r3 = pinned == budget.highestBytes() ? pinned / PAGE : -1;
+  }
+}

@@ -1,0 +1,65 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.memory;
+
+import java.util.Optional;
+import java.util.Set;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.Expect;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.ZIJ_Result;
+import org.sparkrdma.verbs.AccessFlag;
+
+/** A chunk is taken while idle slabs are given back: what is lent stays registered and counted. */
+@JCStressTest
+@Outcome(id = "true, 1, 1", expect = Expect.ACCEPTABLE, desc = "lent, registered, counted")
+@Outcome(expect = Expect.FORBIDDEN, desc = "given back under its holder, or counted wrong")
+@State
+public class PoolTrimStress {
+  private static final int LENGTH = 64;
+
+  private final MemoryOnlyDevice device = new MemoryOnlyDevice();
+  private final PinnedBudget budget = new PinnedBudget(LENGTH, LENGTH);
+  private final RegisteredPool pool =
+      new RegisteredPool(
+          device, device.domain(), budget, Set.of(AccessFlag.LOCAL_WRITE), LENGTH, 1, LENGTH);
+
+  /** A slab of one chunk, idle. */
+  public PoolTrimStress() {
+    pool.tryTake().orElseThrow().release();
+  }
+
+  /** Takes it, or one of a new slab. */
+  @Actor
+  public void take(ZIJ_Result result) {
+    Optional<RegisteredChunk> chunk = pool.tryTake();
+    result.r1 = chunk.isPresent();
+  }
+
+  /** Gives back what is idle. */
+  @Actor
+  public void trim() {
+    pool.trim();
+  }
+
+  /** Regions open, and chunks' lengths pinned. */
+  @Arbiter
+  public void account(ZIJ_Result result) {
+    result.r2 = device.regionsOpen();
+    result.r3 = budget.pinnedBytes() / LENGTH;
+  }
+}

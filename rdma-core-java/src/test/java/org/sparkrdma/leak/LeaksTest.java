@@ -1,0 +1,169 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.leak;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.memory.RegisteredPool;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.CompletionQueue;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.Verbs;
+import org.sparkrdma.verbs.VerbsEngine;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.spi.EngineSettings;
+
+/** Leaks on purpose, each of which must be told with its place; cleaned up afterwards. */
+@Timeout(120)
+class LeaksTest {
+  private static final int PAGE = 4096;
+
+  private VerbsEngine engine;
+  private Device device;
+  private ProtectionDomain domain;
+  private PinnedBudget budget;
+
+  @BeforeEach
+  void openDevice() throws VerbsException {
+    engine = WatchedEngine.watch(Verbs.choose("soft", EngineSettings.of(Map.of())).engine());
+    device = engine.open(engine.devices().get(0).name());
+    domain = device.allocateProtectionDomain();
+    budget = new PinnedBudget(1 << 20, PAGE);
+  }
+
+  @AfterEach
+  void closeDevice() {
+    device.close();
+    engine.close();
+  }
+
+  @Test
+  void shouldTellNothingWhenAllIsGivenBack() throws Exception {
+    Leaks leaks = Leaks.since();
+    try (var memory = device.allocate(PAGE);
+        var region = domain.register(memory, 0, PAGE, Set.of(AccessFlag.REMOTE_READ));
+        var grant = budget.tryGrant(1).orElseThrow()) {
+      assertThat(region.lengthBytes() + grant.heldBytes()).isEqualTo(2 * PAGE);
+      assertThatThrownBy(leaks::checkNow)
+          .hasMessageContaining("memory region taken by thread")
+          .hasMessageContaining("host memory taken by thread")
+          .hasMessageContaining("grant of pinned bytes taken by thread");
+    }
+    assertThatCode(leaks::check).doesNotThrowAnyException();
+  }
+
+  @Test
+  void shouldTellWhoTookARegionThatIsLeft() throws Exception {
+    Leaks leaks = Leaks.since();
+    Thread taker = new Thread(this::registerAndForget, "forgetful");
+    taker.start();
+    taker.join();
+    assertThatThrownBy(leaks::checkNow)
+        .hasMessageContaining("memory region taken by thread forgetful")
+        .hasMessageContaining("LeaksTest.registerAndForget");
+  }
+
+  private void registerAndForget() {
+    try {
+      domain.register(device.allocate(PAGE), 0, PAGE, Set.of(AccessFlag.REMOTE_READ));
+    } catch (VerbsException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  @Test
+  void shouldTellWhereAQueuePairAndItsConnectionWereTaken() throws Exception {
+    Leaks leaks = Leaks.since();
+    TwoEnds.connect(device, domain);
+    assertThatThrownBy(leaks::checkNow)
+        .hasMessageContaining("queue pair taken by thread")
+        .hasMessageContaining("connection taken by thread")
+        .hasMessageContaining("listener taken by thread")
+        .hasMessageContaining("TwoEnds.connect");
+  }
+
+  @Test
+  void shouldTellWhoTookAChunkOfAPool() {
+    try (RegisteredPool pool =
+        new RegisteredPool(
+            device, domain, budget, Set.of(AccessFlag.LOCAL_WRITE), PAGE, 2, 1 << 16)) {
+      Leaks leaks = Leaks.since();
+      var chunk = pool.tryTake().orElseThrow();
+      assertThatThrownBy(leaks::checkNow)
+          .hasMessageContaining("chunk of a registered pool taken by thread")
+          .hasMessageContaining("LeaksTest.shouldTellWhoTookAChunkOfAPool");
+      chunk.release();
+    }
+  }
+
+  @Test
+  void shouldTellAThreadThatStillRuns() throws Exception {
+    Leaks leaks = Leaks.since();
+    CountDownLatch begun = new CountDownLatch(1);
+    CountDownLatch end = new CountDownLatch(1);
+    Thread left = new Thread(() -> linger(begun, end), "rdma-left-on-purpose");
+    left.start();
+    begun.await();
+    assertThatThrownBy(leaks::checkNow)
+        .hasMessageContaining("thread rdma-left-on-purpose runs")
+        .hasMessageContaining("LeaksTest.linger");
+    end.countDown();
+    left.join();
+    assertThatCode(leaks::check).doesNotThrowAnyException();
+  }
+
+  private static void linger(CountDownLatch begun, CountDownLatch end) {
+    begun.countDown();
+    try {
+      end.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  @Test
+  void shouldTellDescriptorsAndMappingsOfADeviceThatIsLeftOpen() throws Exception {
+    Leaks leaks = Leaks.since();
+    Device left = engine.open(engine.devices().get(0).name());
+    left.allocate(PAGE);
+    assertThatThrownBy(leaks::checkNow)
+        .hasMessageContaining("device taken by thread")
+        .hasMessageContaining("descriptors: ");
+    assertThatThrownBy(leaks::checkMappingsNow).hasMessageContaining("mappings: ");
+    left.close();
+    assertThatCode(leaks::check).doesNotThrowAnyException();
+  }
+
+  @Test
+  void shouldTellWhatIsOpenOnADeviceWhoseUserIsDone() throws Exception {
+    CompletionQueue queue = device.createCompletionQueue(1, null);
+    assertThatThrownBy(() -> Leaks.checkNothingOpen(device))
+        .hasMessageContaining("completionQueues=1")
+        .hasMessageContaining("completion queue taken by thread");
+    queue.close();
+    domain.close();
+    Leaks.checkNothingOpen(device);
+  }
+}

@@ -1,0 +1,63 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.leak;
+
+import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.AfterEachCallback;
+import org.junit.jupiter.api.extension.BeforeAllCallback;
+import org.junit.jupiter.api.extension.BeforeEachCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
+
+/**
+ * Fails a test that leaves something behind after its own clean-up, and a class whose tests leave
+ * mappings. Found by JUnit for every test, through the service loader.
+ */
+public final class NoLeaks
+    implements BeforeAllCallback, BeforeEachCallback, AfterEachCallback, AfterAllCallback {
+  private static final Namespace NAMESPACE = Namespace.create(NoLeaks.class);
+
+  @Override
+  public void beforeAll(ExtensionContext context) {
+    begin(context);
+  }
+
+  @Override
+  public void beforeEach(ExtensionContext context) {
+    begin(context);
+  }
+
+  @Override
+  public void afterEach(ExtensionContext context) {
+    if (context.getExecutionException().isEmpty()) {
+      // What a failed test leaves is its failure's doing, and would hide it.
+      since(context).check();
+    }
+  }
+
+  @Override
+  public void afterAll(ExtensionContext context) {
+    if (context.getExecutionException().isEmpty()) {
+      since(context).checkMappings();
+    }
+  }
+
+  private static void begin(ExtensionContext context) {
+    context.getStore(NAMESPACE).put(context.getUniqueId(), Leaks.since());
+  }
+
+  private static Leaks since(ExtensionContext context) {
+    return context.getStore(NAMESPACE).get(context.getUniqueId(), Leaks.class);
+  }
+}

@@ -1,0 +1,206 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.leak;
+
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.sparkrdma.verbs.CompletionChannel;
+import org.sparkrdma.verbs.CompletionQueue;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.HostMemory;
+import org.sparkrdma.verbs.MemoryRegion;
+import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.QueuePair;
+import org.sparkrdma.verbs.QueuePairSettings;
+import org.sparkrdma.verbs.VerbsEngine;
+import org.sparkrdma.verbs.WorkRequest;
+import org.sparkrdma.verbs.cm.Connection;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
+import org.sparkrdma.verbs.cm.ConnectionManager;
+import org.sparkrdma.verbs.cm.Listener;
+import org.sparkrdma.verbs.device.OpenResources;
+
+/**
+ * Any engine, with a note of who took each of its objects until it is closed.
+ *
+ * <p>Every object that it hands out is a proxy of the engine's own. What is still open when its
+ * parent is closed counts as given back if the engine then says so itself. Safe for any thread
+ * where the engine is; closed as the engine.
+ */
+public final class WatchedEngine {
+  /** What is noted, in words. */
+  private static final Map<Class<?>, String> WATCHED =
+      Map.of(
+          Device.class, "device",
+          ProtectionDomain.class, "protection domain",
+          HostMemory.class, "host memory",
+          MemoryRegion.class, "memory region",
+          CompletionChannel.class, "completion channel",
+          CompletionQueue.class, "completion queue",
+          QueuePair.class, "queue pair",
+          ConnectionManager.class, "connection manager",
+          Connection.class, "connection",
+          Listener.class, "listener");
+
+  /** The proxy of each of the engine's objects that is open. */
+  private final Map<Object, Object> proxies = Collections.synchronizedMap(new IdentityHashMap<>());
+
+  private WatchedEngine() {}
+
+  /**
+   * The engine with its objects noted, or as it is where no notes are made. It is not noted itself:
+   * one that is left open holds nothing but its devices.
+   */
+  public static VerbsEngine watch(VerbsEngine engine) {
+    return !Taken.isOn()
+        ? engine
+        : (VerbsEngine) new WatchedEngine().proxy(VerbsEngine.class, engine, null);
+  }
+
+  private Object proxy(Class<?> type, Object inner, Watched parent) {
+    return Proxy.newProxyInstance(
+        WatchedEngine.class.getClassLoader(),
+        new Class<?>[] {type},
+        new Watched(type, inner, parent));
+  }
+
+  private Object unwrap(Object argument) {
+    if (argument instanceof WorkRequest request) {
+      return unwrap(request);
+    }
+    if (argument instanceof WorkRequest[] requests) {
+      WorkRequest[] inner = new WorkRequest[requests.length];
+      for (int i = 0; i < inner.length; i++) {
+        inner[i] = requests[i] == null ? null : unwrap(requests[i]);
+      }
+      return inner;
+    }
+    if (argument instanceof QueuePairSettings settings) {
+      return new QueuePairSettings(
+          (CompletionQueue) unwrap(settings.sendQueue()),
+          (CompletionQueue) unwrap(settings.receiveQueue()),
+          settings.sendDepth(),
+          settings.receiveDepth(),
+          settings.maxSge(),
+          settings.maxInlineBytes(),
+          settings.remoteAccess());
+    }
+    return argument != null
+            && Proxy.isProxyClass(argument.getClass())
+            && Proxy.getInvocationHandler(argument) instanceof Watched watched
+        ? watched.inner
+        : argument;
+  }
+
+  private WorkRequest unwrap(WorkRequest outer) {
+    WorkRequest inner = new WorkRequest(Math.max(1, outer.elementCount()));
+    if (outer.opcode() == null) {
+      return inner;
+    }
+    switch (outer.opcode()) {
+      case SEND -> inner.send(outer.id());
+      case SEND_WITH_IMMEDIATE -> inner.sendWithImmediate(outer.id(), outer.immediate());
+      case READ -> inner.read(outer.id(), outer.remoteAddress(), outer.remoteKey());
+      case WRITE -> inner.write(outer.id(), outer.remoteAddress(), outer.remoteKey());
+      case WRITE_WITH_IMMEDIATE ->
+          inner.writeWithImmediate(
+              outer.id(), outer.remoteAddress(), outer.remoteKey(), outer.immediate());
+      case RECEIVE -> inner.receive(outer.id());
+      default -> throw new IllegalArgumentException("not to be posted: " + outer.opcode());
+    }
+    for (int i = 0; i < outer.elementCount(); i++) {
+      inner.local((MemoryRegion) unwrap(outer.region(i)), outer.offset(i), outer.length(i));
+    }
+    if (outer.isSignalled()) {
+      inner.signalled();
+    }
+    return outer.isInline() ? inner.inline() : inner;
+  }
+
+  /** One of the engine's objects: what was made through it, and the note that it is out. */
+  private final class Watched implements InvocationHandler {
+    private final Object inner;
+    private final Watched parent;
+    private final Taken taken;
+    private volatile boolean closed;
+    private final Set<Watched> children = ConcurrentHashMap.newKeySet();
+
+    Watched(Class<?> type, Object inner, Watched parent) {
+      this.inner = inner;
+      this.parent = parent;
+      taken = WATCHED.containsKey(type) ? Taken.note(WATCHED.get(type)) : null;
+      if (parent != null) {
+        parent.children.add(this);
+      }
+    }
+
+    @Override
+    public Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {
+      Object[] unwrapped = arguments == null ? null : arguments.clone();
+      for (int i = 0; unwrapped != null && i < unwrapped.length; i++) {
+        unwrapped[i] = unwrap(unwrapped[i]);
+      }
+      Object result;
+      try {
+        result = method.invoke(inner, unwrapped);
+      } catch (InvocationTargetException e) {
+        throw e.getCause();
+      }
+      if (method.getName().equals("close") && isEmpty()) {
+        giveBack();
+      }
+      return wrap(method.getReturnType(), result);
+    }
+
+    /** Of a device that is closed, whether the engine has let go of all that was on it. */
+    private boolean isEmpty() {
+      return !(inner instanceof Device device) || device.openResources().equals(OpenResources.NONE);
+    }
+
+    private void giveBack() {
+      closed = true;
+      proxies.remove(inner);
+      if (taken != null) {
+        taken.giveBack();
+      }
+      if (parent != null) {
+        parent.children.remove(this);
+      }
+      children.forEach(Watched::giveBack);
+    }
+
+    private Object wrap(Class<?> type, Object result) {
+      if (result instanceof ConnectionEvent event) {
+        return new ConnectionEvent(
+            event.type(),
+            (Connection) wrap(Connection.class, event.connection()),
+            (Listener) wrap(Listener.class, event.listener()),
+            event.privateData(),
+            event.reason());
+      }
+      if (result == null || closed || !WATCHED.containsKey(type)) {
+        // What a closed object still tells of went with it.
+        return result;
+      }
+      return proxies.computeIfAbsent(result, own -> proxy(type, own, this));
+    }
+  }
+}

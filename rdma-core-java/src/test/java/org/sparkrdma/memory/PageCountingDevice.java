@@ -1,0 +1,163 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.memory;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Path;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.CompletionChannel;
+import org.sparkrdma.verbs.CompletionQueue;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.HostMemory;
+import org.sparkrdma.verbs.MemoryRegion;
+import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.RemoteRegion;
+import org.sparkrdma.verbs.cm.ConnectionManager;
+import org.sparkrdma.verbs.device.DeviceInfo;
+import org.sparkrdma.verbs.device.OpenResources;
+
+/**
+ * The model of what a kernel pins: every page that a region touches, from before it is registered
+ * until after it is closed. Knows nothing of the budget. Safe for any thread.
+ */
+final class PageCountingDevice implements Device, ProtectionDomain {
+  static final long PAGE = 4_096;
+  private final AtomicLong nextAddress = new AtomicLong(1 << 20);
+  private final AtomicLong pages = new AtomicLong();
+  private final AtomicLong mostPages = new AtomicLong();
+
+  long pages() {
+    return pages.get();
+  }
+
+  /** Most pages that were ever pinned at the same time. */
+  long mostPages() {
+    return mostPages.get();
+  }
+
+  /** Pins a range as registering it does. */
+  MemoryRegion pin(long address, long lengthBytes, Set<AccessFlag> access) {
+    return new Region(address, lengthBytes, access);
+  }
+
+  @Override
+  public HostMemory allocate(long lengthBytes) {
+    long whole = (lengthBytes + PAGE - 1) / PAGE * PAGE;
+    return new Memory(nextAddress.getAndAdd(whole + PAGE), lengthBytes);
+  }
+
+  @Override
+  public MemoryRegion register(
+      HostMemory memory, long offset, long lengthBytes, Set<AccessFlag> access) {
+    return pin(memory.address() + offset, lengthBytes, access);
+  }
+
+  @Override
+  public MemoryRegion registerFile(
+      Path file, long offset, long lengthBytes, Set<AccessFlag> access) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public DeviceInfo info() {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public OpenResources openResources() {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public ProtectionDomain allocateProtectionDomain() {
+    return this;
+  }
+
+  @Override
+  public CompletionChannel createCompletionChannel() {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public CompletionQueue createCompletionQueue(int capacity, CompletionChannel channel) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public ConnectionManager createConnectionManager(CompletionChannel channel) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public void close() {}
+
+  /** Has an address and a length, and bytes that nobody looks at. */
+  private record Memory(long address, long lengthBytes) implements HostMemory {
+    @Override
+    public ByteBuffer slice(long offset, int length) {
+      return ByteBuffer.allocate(0).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    @Override
+    public void close() {}
+  }
+
+  private final class Region implements MemoryRegion {
+    private final long address;
+    private final long lengthBytes;
+    private final Set<AccessFlag> access;
+    private final long touched;
+    private final AtomicBoolean closed = new AtomicBoolean();
+
+    Region(long address, long lengthBytes, Set<AccessFlag> access) {
+      this.address = address;
+      this.lengthBytes = lengthBytes;
+      this.access = access;
+      this.touched = (address + lengthBytes - 1) / PAGE - address / PAGE + 1;
+      long now = pages.addAndGet(touched);
+      mostPages.accumulateAndGet(now, Math::max);
+    }
+
+    @Override
+    public long address() {
+      return address;
+    }
+
+    @Override
+    public long lengthBytes() {
+      return lengthBytes;
+    }
+
+    @Override
+    public Set<AccessFlag> access() {
+      return access;
+    }
+
+    @Override
+    public RemoteRegion remote() {
+      return new RemoteRegion(address, lengthBytes, 1);
+    }
+
+    @Override
+    public void close() {
+      if (closed.compareAndSet(false, true)) {
+        pages.addAndGet(-touched);
+      }
+    }
+  }
+}

@@ -1,0 +1,309 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.connection;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.sparkrdma.shuffle.fetch.BlockProgress;
+import org.sparkrdma.shuffle.fetch.ReadBatch;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.wire.Located;
+import org.sparkrdma.shuffle.wire.Release;
+
+/**
+ * The fetching half of a connection: asks where blocks are, posts the READs, hands over what has
+ * come and gives leases back. Owned by the agent.
+ *
+ * <pre>
+ *  wanted ──LOCATE──► open ──LOCATED──► batch of READs ──all done──► delivered
+ *    ▲                  │ rest not told    │ rest of a block
+ *    └──────────────────┴──────────────────┘
+ * </pre>
+ */
+public final class FetchSide implements ReadOperation.Listener {
+  private static final long LEASE_MARGIN_MS = 1_000;
+
+  private final TransportContext context;
+  private final SendQueue sends;
+  private final OpenRequests requests;
+  private final Consumer<BlockProgress> wantMore;
+  private final LocatedReader reader;
+  private final PeerWatch watch;
+
+  private final ArrayDeque<BlockProgress> wanted = new ArrayDeque<>();
+  private final Set<ReadBatch> batches = new LinkedHashSet<>();
+  private final ArrayDeque<ReadOperation> unposted = new ArrayDeque<>();
+  private int readsPosted;
+  private boolean heldLeasesWhenAsked;
+  private boolean waitingForRoom;
+  private boolean starved;
+  private long starvedSinceNs;
+
+  /**
+   * @param slots for requests, one for each that may be open
+   * @param wantMore takes blocks to disk whose next piece is wanted; from any thread
+   */
+  FetchSide(
+      TransportContext context,
+      SendQueue sends,
+      Collection<ControlSlot> slots,
+      Consumer<BlockProgress> wantMore) {
+    this.context = context;
+    this.sends = sends;
+    this.requests = new OpenRequests(context, sends, slots);
+    this.wantMore = wantMore;
+    this.reader =
+        new LocatedReader(
+            context.sinks(), context.delivery(), this, unposted, this::mayWaitForRoom);
+    this.watch =
+        new PeerWatch(context.settings().peerTimeout().toNanos(), context.nanoClock().getAsLong());
+  }
+
+  public void want(BlockProgress block) {
+    assert context.owner().holds();
+    wanted.add(block);
+  }
+
+  public boolean isIdle() {
+    return wanted.isEmpty() && requests.isEmpty() && batches.isEmpty();
+  }
+
+  /** Posts what can be posted; the caller flushes the send queue. */
+  void pump(long nowNs) {
+    assert context.owner().holds();
+    postReads();
+    waitingForRoom &= holdsLeases();
+    while (!wanted.isEmpty() && !waitingForRoom && requests.mayLocate()) {
+      if (starved && !sinksAgain(nowNs)) {
+        break;
+      }
+      requests.locate(wanted, nowNs, holdsLeases());
+    }
+    boolean noLocateSoon = wanted.isEmpty() || starved || waitingForRoom;
+    if (noLocateSoon && requests.mayRelease()) {
+      requests.release(nowNs);
+    }
+  }
+
+  /** Sends a message that asks for nothing. */
+  void greet(long nowNs) {
+    requests.release(nowNs);
+  }
+
+  private boolean holdsLeases() {
+    return !batches.isEmpty() || requests.holdLeases();
+  }
+
+  /**
+   * Whether to wait when the peer has no room: what takes its room may well be what this end has
+   * leased, or had when it asked.
+   */
+  private boolean mayWaitForRoom(BlockProgress block) {
+    boolean holdsMore = batches.size() > 1 || requests.holdLeases();
+    return (heldLeasesWhenAsked || holdsMore) && block.mayWaitForRoom();
+  }
+
+  private void postReads() {
+    while (!unposted.isEmpty() && readsPosted < context.settings().readsInFlight()) {
+      ReadOperation read = unposted.poll();
+      ReadOperation next = unposted.peek();
+      sends.read(read, next == null || next.batch() != read.batch());
+      readsPosted++;
+      context.counters().increment(Counter.RDMA_READS_POSTED);
+    }
+  }
+
+  private boolean sinksAgain(long nowNs) {
+    var chunk = context.sinks().tryTake();
+    if (chunk.isPresent()) {
+      chunk.get().release();
+      starved = false;
+    } else if (nowNs - starvedSinceNs > context.settings().requestTimeout().toNanos() / 10) {
+      wanted.forEach(
+          block ->
+              context
+                  .delivery()
+                  .fail(block, FallbackReason.POOL_EMPTY, "no receive memory for too long"));
+      wanted.clear();
+      starved = false;
+    }
+    return !starved && !wanted.isEmpty();
+  }
+
+  /** Whether it waits for receive memory, of which nobody tells. */
+  public boolean isStarved() {
+    return starved;
+  }
+
+  /** A RELEASED came. */
+  void onReleased(ByteBuffer message) {
+    assert context.owner().holds();
+    watch.heard();
+    requests.released(Release.decodeAnswer(message).requestId());
+    waitingForRoom = false;
+  }
+
+  /** A LOCATED came. */
+  void onLocated(ByteBuffer message, long nowNs) {
+    assert context.owner().holds();
+    watch.heard();
+    Located.Decoder located = LocatedReader.decoder(message);
+    OpenRequest request = requests.located(located.requestId());
+    long timeoutNs = context.settings().requestTimeout().toNanos();
+    ReadBatch batch = new ReadBatch(located.leaseId(), nowNs + timeoutNs);
+    batches.add(batch);
+    long leaseMs = located.leaseRemainingMs();
+    if (located.leaseId() != 0 && leaseMs < timeoutNs / 1_000_000 + LEASE_MARGIN_MS) {
+      request
+          .blocks()
+          .forEach(
+              block ->
+                  context
+                      .delivery()
+                      .fail(
+                          block,
+                          FallbackReason.TIMEOUT,
+                          "lease shorter than the request time-out: leaseMs=" + leaseMs));
+    } else {
+      readBlocks(located, request, batch, nowNs);
+    }
+    if (!batch.hasReads()) {
+      batchDone(batch);
+    }
+  }
+
+  private void readBlocks(
+      Located.Decoder located, OpenRequest request, ReadBatch batch, long nowNs) {
+    BlockProgress[] blocks = request.blocks().toArray(new BlockProgress[0]);
+    boolean[] told = new boolean[blocks.length];
+    heldLeasesWhenAsked = request.heldLeases();
+    try {
+      reader.read(located, blocks, told, batch);
+    } finally {
+      // In front, in their order: neighbours stay together, and so do the windows they lie in.
+      for (int i = blocks.length - 1; i >= 0; i--) {
+        if (!told[i]) {
+          wanted.addFirst(blocks[i]);
+        }
+      }
+    }
+    waitingForRoom |= reader.peerBusy();
+    if (reader.poolEmpty() && !starved) {
+      starved = true;
+      starvedSinceNs = nowNs;
+    }
+  }
+
+  @Override
+  public void readDone(ReadBatch batch) {
+    assert context.owner().holds();
+    watch.heard();
+    readsPosted--;
+    if (batch.readDone()) {
+      batchDone(batch);
+    }
+  }
+
+  private void batchDone(ReadBatch batch) {
+    batches.remove(batch);
+    if (batch.leaseId() != 0) {
+      requests.giveBack(batch.leaseId());
+    }
+    List<BlockProgress> whole = new ArrayList<>();
+    List<BlockProgress> unfinished = new ArrayList<>();
+    for (ReadBatch.Part part : batch.parts()) {
+      BlockProgress block = part.block();
+      block.commit(part);
+      if (block.toDisk()) {
+        context.delivery().writeToDisk(block, wantMore);
+      } else if (block.isComplete()) {
+        whole.add(block);
+      } else {
+        unfinished.add(block);
+      }
+    }
+    // In their order: the one that holds memory already goes on before others take what is left.
+    for (int i = unfinished.size() - 1; i >= 0; i--) {
+      wanted.addFirst(unfinished.get(i));
+    }
+    if (!whole.isEmpty()) {
+      context.delivery().deliver(whole);
+    }
+  }
+
+  /** What has not ended in time; null when all is well. The caller flushes the send queue. */
+  public BrokenConnection expired(long nowNs) {
+    PeerWatch.Finding finding =
+        watch.look(nowNs, !requests.isEmpty() || !batches.isEmpty(), sends.hasOutstanding());
+    if (finding == PeerWatch.Finding.DEAD) {
+      return timeout("peer is silent: " + watch);
+    }
+    if (finding == PeerWatch.Finding.PROBE) {
+      sends.probe(watch::heard);
+    }
+    OpenRequest unanswered = requests.expired(nowNs);
+    if (unanswered != null) {
+      return timeout(unanswered.toString());
+    }
+    for (ReadBatch batch : batches) {
+      if (batch.deadlineNs() - nowNs < 0) {
+        return timeout("READ not completed in time");
+      }
+    }
+    return null;
+  }
+
+  /** The peer will be left alone, so that all that was asked of it has to go by TCP. */
+  private BrokenConnection timeout(String detail) {
+    return new BrokenConnection(FallbackReason.TIMEOUT, detail, blocksUnderWay());
+  }
+
+  /** For a log: how long the peer has been silent. */
+  String silence() {
+    return watch.toString();
+  }
+
+  private List<BlockProgress> blocksUnderWay() {
+    List<BlockProgress> blocks = requests.blocks();
+    batches.forEach(batch -> blocks.addAll(blocksOf(batch)));
+    return blocks;
+  }
+
+  static List<BlockProgress> blocksOf(ReadBatch batch) {
+    return batch.parts().stream().map(ReadBatch.Part::block).toList();
+  }
+
+  /**
+   * Gives everything up, after the queue pair is destroyed: sinks go back, and the blocks are
+   * returned.
+   */
+  public List<BlockProgress> abandon() {
+    assert context.owner().holds();
+    List<BlockProgress> left = new ArrayList<>(wanted);
+    left.addAll(blocksUnderWay());
+    requests.abandon();
+    batches.forEach(ReadBatch::releaseSinks);
+    wanted.clear();
+    batches.clear();
+    unposted.clear();
+    return left;
+  }
+}

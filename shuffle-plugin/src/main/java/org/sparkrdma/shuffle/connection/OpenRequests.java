@@ -1,0 +1,182 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.connection;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Deque;
+import java.util.List;
+import org.sparkrdma.shuffle.fetch.BlockProgress;
+import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.wire.Locate;
+import org.sparkrdma.shuffle.wire.MalformedMessageException;
+import org.sparkrdma.shuffle.wire.Release;
+
+/**
+ * The LOCATEs and the RELEASE that a connection has open, and the leases that the next of them
+ * gives back. Owned by the agent.
+ */
+final class OpenRequests {
+  private final TransportContext context;
+  private final SendQueue sends;
+  private final ArrayDeque<ControlSlot> freeSlots;
+  private final List<OpenRequest> open = new ArrayList<>();
+  private final ArrayDeque<Long> leasesToRelease = new ArrayDeque<>();
+  private final Locate.Encoder locateEncoder = new Locate.Encoder();
+  private final Release.Encoder releaseEncoder = new Release.Encoder();
+  private long nextRequestId = 1;
+  private boolean releaseOpen;
+
+  /**
+   * @param slots one for each request that may be open
+   */
+  OpenRequests(TransportContext context, SendQueue sends, Collection<ControlSlot> slots) {
+    this.context = context;
+    this.sends = sends;
+    this.freeSlots = new ArrayDeque<>(slots);
+  }
+
+  boolean isEmpty() {
+    return open.isEmpty();
+  }
+
+  /** Whether leases are held by it, or are about to be told by an answer. */
+  boolean holdLeases() {
+    return !open.isEmpty() || !leasesToRelease.isEmpty();
+  }
+
+  /** Gives a lease back with the next request. */
+  void giveBack(long leaseId) {
+    leasesToRelease.add(leaseId);
+  }
+
+  boolean mayLocate() {
+    int locates = open.size() - (releaseOpen ? 1 : 0);
+    return locates < context.settings().locatesInFlight() && !freeSlots.isEmpty();
+  }
+
+  /**
+   * Asks for as many blocks as fit; only when {@link #mayLocate}.
+   *
+   * @param wanted from which those asked for are taken
+   * @param heldLeases whether leases are held beside those given back here
+   */
+  void locate(Deque<BlockProgress> wanted, long nowNs, boolean heldLeases) {
+    ControlSlot slot = freeSlots.poll();
+    locateEncoder.begin(slot.bytes(), nextRequestId);
+    while (!leasesToRelease.isEmpty() && locateEncoder.hasRoomForLease()) {
+      locateEncoder.lease(leasesToRelease.poll());
+    }
+    List<BlockProgress> asked = new ArrayList<>();
+    while (!wanted.isEmpty() && locateEncoder.hasRoomForBlock()) {
+      BlockProgress block = wanted.poll();
+      BlockRange range = block.range();
+      locateEncoder.block(
+          range.shuffleId(),
+          range.mapId(),
+          range.startReduceId(),
+          range.endReduceId(),
+          block.bytesRead(),
+          block.freshSums(context.delivery()::sumsUnusable));
+      asked.add(block);
+    }
+    send(slot, locateEncoder.finish(), asked, nowNs, heldLeases);
+  }
+
+  boolean mayRelease() {
+    return !leasesToRelease.isEmpty() && !releaseOpen && !freeSlots.isEmpty();
+  }
+
+  /**
+   * Gives leases back, or says just a word, without asking for blocks; only when {@link
+   * #mayRelease} or as the first message.
+   */
+  void release(long nowNs) {
+    ControlSlot slot = freeSlots.poll();
+    releaseEncoder.begin(slot.bytes(), nextRequestId);
+    while (!leasesToRelease.isEmpty() && releaseEncoder.hasRoom()) {
+      releaseEncoder.lease(leasesToRelease.poll());
+    }
+    releaseOpen = true;
+    send(slot, releaseEncoder.finish(), List.of(), nowNs, false);
+  }
+
+  private void send(
+      ControlSlot slot, int length, List<BlockProgress> blocks, long nowNs, boolean heldLeases) {
+    long deadline = nowNs + context.settings().requestTimeout().toNanos();
+    OpenRequest request =
+        new OpenRequest(nextRequestId++, blocks, deadline, heldLeases, () -> freeSlots.add(slot));
+    open.add(request);
+    sends.send(slot.chunk().region(), slot.chunk().regionOffset(), length, request);
+  }
+
+  /**
+   * A LOCATED has come.
+   *
+   * @throws MalformedMessageException when it answers no open LOCATE
+   */
+  OpenRequest located(long requestId) {
+    OpenRequest request = close(requestId);
+    if (request.blocks().isEmpty()) {
+      throw new MalformedMessageException("LOCATED as the answer to a RELEASE");
+    }
+    return request;
+  }
+
+  /**
+   * A RELEASED has come.
+   *
+   * @throws MalformedMessageException when it answers no open RELEASE
+   */
+  void released(long requestId) {
+    if (!close(requestId).blocks().isEmpty()) {
+      throw new MalformedMessageException("RELEASED as the answer to a LOCATE");
+    }
+    releaseOpen = false;
+  }
+
+  private OpenRequest close(long requestId) {
+    for (int i = 0; i < open.size(); i++) {
+      if (open.get(i).requestId() == requestId) {
+        OpenRequest request = open.remove(i);
+        request.answered();
+        return request;
+      }
+    }
+    throw new MalformedMessageException("answer to nothing: requestId=" + requestId);
+  }
+
+  /** A request that was not answered in time; null when all is well. */
+  OpenRequest expired(long nowNs) {
+    for (OpenRequest request : open) {
+      if (request.deadlineNs() - nowNs < 0) {
+        return request;
+      }
+    }
+    return null;
+  }
+
+  /** The blocks asked for, in a list of the caller's own. */
+  List<BlockProgress> blocks() {
+    List<BlockProgress> asked = new ArrayList<>();
+    open.forEach(request -> asked.addAll(request.blocks()));
+    return asked;
+  }
+
+  /** Forgets all requests. */
+  void abandon() {
+    open.clear();
+  }
+}

@@ -1,0 +1,187 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.connection;
+
+import java.util.ArrayDeque;
+import java.util.function.Consumer;
+import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.fetch.BlockProgress;
+import org.sparkrdma.shuffle.transport.Connector;
+
+/**
+ * Another executor, as far as this one deals with it. Owned by the agent.
+ *
+ * <p>At most one connection is established; beside it there may be an attempt of ours and one of
+ * the peer's, see {@link Connector} for which of them stands.
+ */
+public final class Peer {
+  private final long incarnation;
+  private final Consumer<BlockProgress> wantFromAnyThread;
+  private final ArrayDeque<BlockProgress> pending = new ArrayDeque<>();
+  private Endpoint endpoint;
+  private PeerConnection attempt;
+  private PeerConnection accepting;
+  private PeerConnection established;
+  private int generation;
+  private long lastRequest;
+  private boolean waiting;
+  private long waitingSinceNs;
+  private long retryAtNs;
+  private long quarantineNs;
+  private long quarantinedUntilNs;
+  private boolean quarantined;
+  private int corruptions;
+
+  /**
+   * @param wantFromAnyThread hands a block to the agent, to be fetched from its endpoint
+   */
+  public Peer(long incarnation, Consumer<BlockProgress> wantFromAnyThread) {
+    this.incarnation = incarnation;
+    this.wantFromAnyThread = wantFromAnyThread;
+  }
+
+  public long incarnation() {
+    return incarnation;
+  }
+
+  void wantFromAnyThread(BlockProgress block) {
+    wantFromAnyThread.accept(block);
+  }
+
+  /** Blocks that wait for a connection. */
+  public ArrayDeque<BlockProgress> pending() {
+    return pending;
+  }
+
+  /** Where it listens; null when only it has called so far. */
+  public Endpoint endpoint() {
+    return endpoint;
+  }
+
+  public void endpoint(Endpoint told) {
+    endpoint = told;
+  }
+
+  public PeerConnection attempt() {
+    return attempt;
+  }
+
+  public void attempt(PeerConnection ours) {
+    attempt = ours;
+  }
+
+  public PeerConnection accepting() {
+    return accepting;
+  }
+
+  public void accepting(PeerConnection theirs) {
+    accepting = theirs;
+  }
+
+  public PeerConnection established() {
+    return established;
+  }
+
+  /** A connection is established; generations of both ends are the same from now on. */
+  public void established(PeerConnection made, int newGeneration) {
+    established = made;
+    generation = newGeneration;
+    waiting = false;
+    quarantineNs = 0;
+    quarantined = false;
+  }
+
+  /** Connections with it so far, modulo 65536. */
+  public int generation() {
+    return generation;
+  }
+
+  /** Whether a generation told by the peer is before ours. */
+  public boolean isBehind(int theirs) {
+    return (short) (theirs - generation) < 0;
+  }
+
+  /** Whether a request with this sequence number is none that was heard before; notes it. */
+  public boolean isNews(long sequence) {
+    if (sequence <= lastRequest) {
+      return false;
+    }
+    lastRequest = sequence;
+    return true;
+  }
+
+  /** Forgets a connection, whatever it was. */
+  public void forget(PeerConnection gone) {
+    if (attempt == gone) {
+      attempt = null;
+    }
+    if (accepting == gone) {
+      accepting = null;
+    }
+    if (established == gone) {
+      established = null;
+    }
+  }
+
+  /** Notes since when blocks wait for a connection. */
+  public void startWaiting(long nowNs) {
+    if (!waiting) {
+      waiting = true;
+      waitingSinceNs = nowNs;
+      retryAtNs = nowNs;
+    }
+  }
+
+  public void stopWaiting() {
+    waiting = false;
+  }
+
+  public boolean hasWaitedTooLong(long nowNs, long timeoutNs) {
+    return waiting && nowNs - waitingSinceNs > timeoutNs;
+  }
+
+  public void retryAt(long thenNs) {
+    retryAtNs = thenNs;
+  }
+
+  /** Whether an attempt of ours is due. */
+  public boolean shouldAttempt(long nowNs) {
+    return waiting
+        && attempt == null
+        && accepting == null
+        && established == null
+        && nowNs - retryAtNs >= 0;
+  }
+
+  /** Counts one more block that came corrupt since the last quarantine. */
+  public int countCorruption() {
+    return ++corruptions;
+  }
+
+  /**
+   * Leaves it alone for a while, twice as long each time until a connection is made; returns how
+   * long.
+   */
+  public long quarantine(long nowNs, long firstNs, long mostNs) {
+    quarantineNs = quarantineNs == 0 ? firstNs : Math.min(2 * quarantineNs, mostNs);
+    quarantinedUntilNs = nowNs + quarantineNs;
+    quarantined = true;
+    corruptions = 0;
+    return quarantineNs;
+  }
+
+  public boolean isQuarantined(long nowNs) {
+    return quarantined && nowNs - quarantinedUntilNs < 0;
+  }
+}

@@ -1,0 +1,175 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.connection;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.Collection;
+import java.util.function.Consumer;
+import org.sparkrdma.shuffle.serve.LocateCall;
+import org.sparkrdma.shuffle.wire.Locate;
+import org.sparkrdma.shuffle.wire.MalformedMessageException;
+import org.sparkrdma.shuffle.wire.Release;
+
+/**
+ * The serving half of a connection: hands LOCATEs to the server, sends its answers. Owned by the
+ * agent.
+ *
+ * <p>A peer may have an answer, and send its next request, before this end hears that the answer
+ * arrived: its acknowledgement has a way of its own (kernel rxe completes SENDs and receives in
+ * different threads). Such a request waits for the answer's buffer.
+ */
+final class ServeSide {
+  private final TransportContext context;
+  private final SendQueue sends;
+  private final ArrayDeque<ControlSlot> freeSlots;
+  private final ArrayDeque<Consumer<ControlSlot>> waitForSlot = new ArrayDeque<>();
+  private final int mostOpen;
+  private final long peer;
+  private final Consumer<ControlSlot> receiveAgain;
+  private final Consumer<String> malformed;
+  private int open;
+  private boolean closed;
+
+  /**
+   * @param slots for answers, one for each request that the peer may have open
+   * @param peer number of the connection
+   * @param receiveAgain takes a receive buffer that is no longer needed
+   * @param malformed told when the server finds a request malformed, and has counted it
+   */
+  ServeSide(
+      TransportContext context,
+      SendQueue sends,
+      Collection<ControlSlot> slots,
+      long peer,
+      Consumer<ControlSlot> receiveAgain,
+      Consumer<String> malformed) {
+    this.context = context;
+    this.sends = sends;
+    this.freeSlots = new ArrayDeque<>(slots);
+    this.mostOpen = slots.size();
+    this.peer = peer;
+    this.receiveAgain = receiveAgain;
+    this.malformed = malformed;
+  }
+
+  /** A LOCATE came; its receive buffer stays lent until it is answered. */
+  void onLocate(ControlSlot received, ByteBuffer message) {
+    opened();
+    withSlot(slot -> context.server().locate(new Call(received, message, slot)));
+  }
+
+  /** A RELEASE came; it is answered at once. */
+  void onRelease(ByteBuffer message) {
+    Release release = Release.decode(message);
+    long[] leases = new long[release.leaseCount()];
+    for (int i = 0; i < leases.length; i++) {
+      leases[i] = release.leaseId(i);
+    }
+    long requestId = release.requestId();
+    opened();
+    context.server().release(peer, leases);
+    withSlot(slot -> answer(slot, Release.encodeAnswer(slot.bytes(), requestId)));
+  }
+
+  private void opened() {
+    if (open == mostOpen) {
+      throw new MalformedMessageException("more requests open than allowed: " + mostOpen);
+    }
+    open++;
+  }
+
+  private void withSlot(Consumer<ControlSlot> use) {
+    ControlSlot slot = freeSlots.poll();
+    if (slot == null) {
+      waitForSlot.add(use);
+    } else {
+      use.accept(slot);
+    }
+  }
+
+  private void answer(ControlSlot slot, int lengthBytes) {
+    open--;
+    sends.send(
+        slot.chunk().region(), slot.chunk().regionOffset(), lengthBytes, () -> arrived(slot));
+  }
+
+  /** An answer has arrived: its buffer is free. */
+  private void arrived(ControlSlot slot) {
+    freeSlots.add(slot);
+    if (!waitForSlot.isEmpty()) {
+      withSlot(waitForSlot.poll());
+    }
+  }
+
+  /** The queue pair is destroyed: answers still to come are dropped. */
+  void close() {
+    closed = true;
+  }
+
+  /** A {@link Locate} with the server; keeps its buffers from being lent again meanwhile. */
+  private final class Call implements LocateCall {
+    private final ControlSlot received;
+    private final ByteBuffer message;
+    private final ControlSlot slot;
+
+    Call(ControlSlot received, ByteBuffer message, ControlSlot slot) {
+      this.received = received;
+      this.message = message;
+      this.slot = slot;
+      received.chunk().retain();
+      slot.chunk().retain();
+    }
+
+    @Override
+    public long peer() {
+      return peer;
+    }
+
+    @Override
+    public ByteBuffer request() {
+      return message;
+    }
+
+    @Override
+    public ByteBuffer answer() {
+      return slot.bytes();
+    }
+
+    @Override
+    public void answered(int lengthBytes) {
+      context.agent().accept(() -> end(lengthBytes, null));
+    }
+
+    @Override
+    public void malformed(String reason) {
+      context.agent().accept(() -> end(0, reason));
+    }
+
+    private void end(int lengthBytes, String reason) {
+      received.chunk().release();
+      slot.chunk().release();
+      if (closed) {
+        return;
+      }
+      if (reason != null) {
+        malformed.accept(reason);
+        return;
+      }
+      receiveAgain.accept(received);
+      ServeSide.this.answer(slot, lengthBytes);
+      sends.flush();
+    }
+  }
+}

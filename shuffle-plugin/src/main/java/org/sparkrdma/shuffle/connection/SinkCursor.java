@@ -1,0 +1,60 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.connection;
+
+import org.sparkrdma.memory.RegisteredChunk;
+import org.sparkrdma.memory.RegisteredPool;
+
+/** Lays bytes out over chunks of the receive pool, one after the other. Owned by the agent. */
+final class SinkCursor implements AutoCloseable {
+  private final RegisteredPool pool;
+  private RegisteredChunk chunk;
+  private int position;
+
+  SinkCursor(RegisteredPool pool) {
+    this.pool = pool;
+  }
+
+  /** Room in the present chunk, of a new one when that is full; 0 when the pool is empty. */
+  int room() {
+    if (chunk == null || position == chunk.lengthBytes()) {
+      close();
+      chunk = pool.tryTake().orElse(null);
+      position = 0;
+    }
+    return chunk == null ? 0 : chunk.lengthBytes() - position;
+  }
+
+  /** The present chunk; only after {@link #room()} said more than 0. */
+  RegisteredChunk chunk() {
+    return chunk;
+  }
+
+  int position() {
+    return position;
+  }
+
+  void advance(int lengthBytes) {
+    position += lengthBytes;
+  }
+
+  /** Lets go of the present chunk; its users hold their own references. */
+  @Override
+  public void close() {
+    if (chunk != null) {
+      chunk.release();
+      chunk = null;
+    }
+  }
+}

@@ -1,0 +1,60 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.connection;
+
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import org.sparkrdma.memory.RegisteredPool;
+import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.fetch.Delivery;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.serve.BlockServer;
+import org.sparkrdma.shuffle.thread.Owner;
+import org.sparkrdma.shuffle.transport.RdmaTransport;
+import org.sparkrdma.shuffle.wire.ProofKey;
+import org.sparkrdma.verbs.CompletionQueue;
+import org.sparkrdma.verbs.ProtectionDomain;
+
+/**
+ * What the agent's classes share; all owned by {@link RdmaTransport}.
+ *
+ * @param self this executor's own endpoint
+ * @param secret of the application; empty without authentication
+ * @param sinks receive memory for READs
+ * @param control buffers of control messages
+ * @param agent runs something on the agent's thread, soon; from any thread
+ * @param owner the agent's thread
+ * @param deviceRemoved to be run when the device is gone, more than once
+ * @param nanoClock as {@link System#nanoTime}
+ */
+public record TransportContext(
+    TransportSettings settings,
+    Endpoint self,
+    byte[] secret,
+    ProtectionDomain domain,
+    CompletionQueue completions,
+    RegisteredPool sinks,
+    RegisteredPool control,
+    BlockServer server,
+    Delivery delivery,
+    ShuffleCounters counters,
+    Consumer<Runnable> agent,
+    Owner owner,
+    Runnable deviceRemoved,
+    LongSupplier nanoClock) {
+  /** With what proofs to an executor are made and checked. */
+  public byte[] proofKey(Endpoint callee) {
+    return ProofKey.of(callee.token(), secret);
+  }
+}

@@ -1,0 +1,146 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.fetch;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Predicate;
+import org.sparkrdma.shuffle.block.PartitionSums;
+import org.sparkrdma.shuffle.block.Segment;
+
+/**
+ * How far one block of a {@link BlockFetch} has come. Owned by the agent until it is handed to
+ * {@link Delivery}, which then owns it, for good or until it hands it back to have the next piece
+ * fetched.
+ */
+public final class BlockProgress {
+  private static final long UNKNOWN = -1;
+  private static final int MOST_WAITS_FOR_ROOM = 100;
+
+  private final BlockFetch fetch;
+  private final int index;
+  private final BlockRange range;
+  private final PartitionSums sums = new PartitionSums();
+  private final List<Segment> segments = new ArrayList<>();
+  private long bytesRead;
+  private long blockBytes = UNKNOWN;
+  private int checksumKind;
+  private boolean asked;
+  private boolean freshSums;
+  private boolean reissued;
+  private int waitsForRoom;
+  private DiskBlock disk;
+
+  BlockProgress(BlockFetch fetch, int index, BlockRange range) {
+    this.fetch = fetch;
+    this.index = index;
+    this.range = range;
+  }
+
+  public BlockFetch fetch() {
+    return fetch;
+  }
+
+  int index() {
+    return index;
+  }
+
+  public BlockRange range() {
+    return range;
+  }
+
+  PartitionSums sums() {
+    return sums;
+  }
+
+  /**
+   * Whether the server is to sum it up itself, decided when it is first asked for: sums of both
+   * kinds in one block would not fit each other.
+   */
+  public boolean freshSums(Predicate<BlockRange> unusable) {
+    if (!asked) {
+      asked = true;
+      freshSums = unusable.test(range);
+    }
+    return freshSums;
+  }
+
+  /** What has been read and not been written to disk. */
+  List<Segment> segments() {
+    return segments;
+  }
+
+  /** How many bytes of the block have been read. */
+  public long bytesRead() {
+    return bytesRead;
+  }
+
+  int checksumKind() {
+    return checksumKind;
+  }
+
+  /** Whether it is to be written to disk. */
+  public boolean toDisk() {
+    return fetch.files() != null;
+  }
+
+  /** The file it is written to; null before the first piece. */
+  DiskBlock disk() {
+    return disk;
+  }
+
+  void disk(DiskBlock opened) {
+    disk = opened;
+  }
+
+  /** Takes what a LOCATED says of the whole block; false when it contradicts an earlier one. */
+  public boolean learn(long length, int kind) {
+    if (blockBytes == UNKNOWN) {
+      blockBytes = length;
+      checksumKind = kind;
+    }
+    return blockBytes == length && checksumKind == kind;
+  }
+
+  /** Takes the bytes of a finished part. */
+  public void commit(ReadBatch.Part part) {
+    segments.addAll(part.segments());
+    bytesRead += part.bytes();
+    for (int i = 0; i < part.sums().count(); i++) {
+      sums.add(part.sums().end(i), part.sums().sum(i));
+    }
+  }
+
+  public boolean isComplete() {
+    return bytesRead == blockBytes;
+  }
+
+  /** Whether it may be asked for once more after its connection broke; true only the first time. */
+  public boolean mayReissue() {
+    boolean first = !reissued;
+    reissued = true;
+    return first;
+  }
+
+  /** Whether it may be asked for once more after the peer had no room for it. */
+  public boolean mayWaitForRoom() {
+    return ++waitsForRoom <= MOST_WAITS_FOR_ROOM;
+  }
+
+  /** Gives back the memory it holds. */
+  void releaseSegments() {
+    segments.forEach(segment -> segment.chunk().release());
+    segments.clear();
+  }
+}

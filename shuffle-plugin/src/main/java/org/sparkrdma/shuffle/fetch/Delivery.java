@@ -1,0 +1,208 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.fetch;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Consumer;
+import java.util.function.LongConsumer;
+import java.util.zip.CRC32C;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.network.util.TransportConf;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.block.BlockSum;
+import org.sparkrdma.shuffle.block.BlockVerifier;
+import org.sparkrdma.shuffle.block.BlockVerifier.Verdict;
+import org.sparkrdma.shuffle.block.FetchedBlock;
+import org.sparkrdma.shuffle.block.Segment;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+
+/**
+ * Verifies blocks, writes them to disk and hands them over, on threads of its own: the agent never
+ * calls Spark. Its methods are called by the agent and return at once.
+ */
+public final class Delivery {
+  private static final Logger LOG = LoggerFactory.getLogger(Delivery.class);
+
+  private final ExecutorService threads;
+  private final TransportConf conf;
+  private final boolean verify;
+  private final ShuffleCounters counters;
+  private final LongConsumer corrupted;
+  private final UnusableSums unusable = new UnusableSums();
+
+  /**
+   * @param corrupted told the incarnation of a peer from which other bytes came than by TCP
+   */
+  public Delivery(
+      ExecutorService threads,
+      TransportConf conf,
+      boolean verify,
+      ShuffleCounters counters,
+      LongConsumer corrupted) {
+    this.threads = threads;
+    this.conf = conf;
+    this.verify = verify;
+    this.counters = counters;
+    this.corrupted = corrupted;
+  }
+
+  /** Whether the sums recorded of a block's map output have turned out to be of no use. */
+  public boolean sumsUnusable(BlockRange block) {
+    return unusable.contain(block);
+  }
+
+  /** Hands whole blocks over from memory. */
+  public void deliver(List<BlockProgress> blocks) {
+    execute(() -> blocks.forEach(this::deliverNow));
+  }
+
+  /**
+   * Writes what has been read of a block to its file; the whole block is handed over, of others the
+   * rest is asked for.
+   *
+   * @param rest called on a delivery thread when there is more to fetch
+   */
+  public void writeToDisk(BlockProgress block, Consumer<BlockProgress> rest) {
+    execute(() -> writeNow(block, rest));
+  }
+
+  /** Says that a block is to go by TCP. */
+  public void fail(BlockProgress block, FallbackReason reason, String detail) {
+    execute(() -> failNow(block, reason, detail));
+  }
+
+  private void execute(Runnable work) {
+    try {
+      threads.execute(work);
+    } catch (RejectedExecutionException e) {
+      // Stopping: the threads are gone, and every block still has to be answered.
+      work.run();
+    }
+  }
+
+  private void deliverNow(BlockProgress block) {
+    Verdict verdict = Verdict.NO_SUMS;
+    if (verify) {
+      BlockVerifier verifier = new BlockVerifier(block.checksumKind(), block.sums());
+      for (Segment segment : block.segments()) {
+        verifier.feed(segment.bytes());
+      }
+      verdict = verifier.verdict();
+    }
+    if (verdict == Verdict.MISMATCH) {
+      CRC32C crc = new CRC32C();
+      block.segments().forEach(segment -> crc.update(segment.bytes()));
+      block.releaseSegments();
+      suspect(block, crc.getValue());
+      return;
+    }
+    count(verdict);
+    FetchedBlock buffer = new FetchedBlock(block.segments());
+    try {
+      handOver(block, buffer);
+    } finally {
+      buffer.release();
+    }
+  }
+
+  private void writeNow(BlockProgress block, Consumer<BlockProgress> rest) {
+    try {
+      if (block.disk() == null) {
+        block.disk(new DiskBlock(block.fetch().files(), conf, block.checksumKind(), block.sums()));
+      }
+      block.disk().write(block.segments(), verify);
+      block.releaseSegments();
+    } catch (IOException | RuntimeException e) {
+      failNow(block, FallbackReason.DISK, e.toString());
+      return;
+    }
+    if (!block.isComplete()) {
+      rest.accept(block);
+      return;
+    }
+    Verdict verdict = verify ? block.disk().verdict() : Verdict.NO_SUMS;
+    ManagedBuffer file;
+    try {
+      file = block.disk().finish();
+      if (verdict == Verdict.MISMATCH) {
+        long crc = BlockSum.crc32c(file);
+        block.disk().discard();
+        suspect(block, crc);
+        return;
+      }
+    } catch (IOException | RuntimeException e) {
+      failNow(block, FallbackReason.DISK, e.toString());
+      return;
+    }
+    count(verdict);
+    handOver(block, file);
+    block.disk().leaveToSpark();
+  }
+
+  private void suspect(BlockProgress block, long crc32c) {
+    try {
+      block
+          .fetch()
+          .handler()
+          .onSuspect(
+              block.index(),
+              new SuspectBlock(block.bytesRead(), crc32c, same -> judge(block, same)));
+    } catch (RuntimeException e) {
+      LOG.error("block handler failed: {}", block.range(), e);
+    }
+  }
+
+  private void judge(BlockProgress block, boolean same) {
+    if (same) {
+      counters.increment(Counter.CHECKSUMS_UNUSABLE);
+      unusable.add(block.range());
+    } else {
+      counters.increment(Counter.BLOCKS_CORRUPT);
+      corrupted.accept(block.fetch().peer().incarnation());
+    }
+  }
+
+  private void count(Verdict verdict) {
+    if (verify) {
+      counters.increment(
+          verdict == Verdict.MATCH ? Counter.BLOCKS_VERIFIED : Counter.BLOCKS_UNVERIFIED);
+    }
+  }
+
+  private void handOver(BlockProgress block, ManagedBuffer buffer) {
+    try {
+      block.fetch().handler().onFetched(block.index(), buffer);
+    } catch (RuntimeException e) {
+      LOG.error("block handler failed: {}", block.range(), e);
+    }
+  }
+
+  private void failNow(BlockProgress block, FallbackReason reason, String detail) {
+    block.releaseSegments();
+    if (block.disk() != null) {
+      block.disk().discard();
+    }
+    try {
+      block.fetch().handler().onFailed(block.index(), reason, detail);
+    } catch (RuntimeException e) {
+      LOG.error("block handler failed: {}", block.range(), e);
+    }
+  }
+}

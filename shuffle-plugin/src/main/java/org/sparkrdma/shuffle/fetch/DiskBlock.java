@@ -1,0 +1,85 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.fetch;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.List;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.network.shuffle.DownloadFile;
+import org.apache.spark.network.shuffle.DownloadFileManager;
+import org.apache.spark.network.shuffle.DownloadFileWritableChannel;
+import org.apache.spark.network.util.TransportConf;
+import org.sparkrdma.shuffle.block.BlockVerifier;
+import org.sparkrdma.shuffle.block.PartitionSums;
+import org.sparkrdma.shuffle.block.Segment;
+
+/** A block on its way to a file of Spark's; owned by one delivery thread at a time. */
+final class DiskBlock {
+  private final DownloadFileManager files;
+  private final DownloadFile file;
+  private final DownloadFileWritableChannel channel;
+  private final BlockVerifier verifier;
+
+  DiskBlock(DownloadFileManager files, TransportConf conf, int checksumKind, PartitionSums sums)
+      throws IOException {
+    this.files = files;
+    this.file = files.createTempFile(conf);
+    this.verifier = new BlockVerifier(checksumKind, sums);
+    try {
+      this.channel = file.openForWriting();
+    } catch (IOException | RuntimeException e) {
+      file.delete();
+      throw e;
+    }
+  }
+
+  void write(List<Segment> segments, boolean verify) throws IOException {
+    for (Segment segment : segments) {
+      ByteBuffer bytes = segment.bytes();
+      if (verify) {
+        verifier.feed(bytes.duplicate());
+      }
+      while (bytes.hasRemaining()) {
+        channel.write(bytes);
+      }
+    }
+  }
+
+  BlockVerifier.Verdict verdict() {
+    return verifier.verdict();
+  }
+
+  /** Ends the writing and opens what was written. */
+  ManagedBuffer finish() throws IOException {
+    return channel.closeAndRead();
+  }
+
+  /** Leaves the file to Spark's cleaning; deletes it when the task is over already. */
+  void leaveToSpark() {
+    if (!files.registerTempFileToClean(file)) {
+      file.delete();
+    }
+  }
+
+  /** Throws away what was written. */
+  void discard() {
+    try {
+      channel.close();
+    } catch (IOException e) {
+      // The file is deleted either way.
+    }
+    file.delete();
+  }
+}

@@ -1,0 +1,47 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.fetch;
+
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+
+/**
+ * Takes the results of {@link BlockTransport#fetch}: for each block exactly one call, from the
+ * transport's delivery threads, in any order and at the same time for different blocks.
+ */
+public interface FetchHandler {
+  /**
+   * A block has come, whole and, where asked for, verified.
+   *
+   * @param index of the block in the request
+   * @param buffer its bytes; the transport releases its own reference after the call, so whoever
+   *     keeps it retains it
+   */
+  void onFetched(int index, ManagedBuffer buffer);
+
+  /**
+   * A block did not come by RDMA and will not; it is to be fetched by TCP.
+   *
+   * @param detail a few words for a log, without secrets; not null
+   */
+  void onFailed(int index, FallbackReason reason, String detail);
+
+  /**
+   * A block has come whose recorded checksum does not match; it is to be fetched by TCP, and
+   * compared.
+   *
+   * @param suspect to be told what TCP brought
+   */
+  void onSuspect(int index, SuspectBlock suspect);
+}

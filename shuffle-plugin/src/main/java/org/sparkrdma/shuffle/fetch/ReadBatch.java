@@ -1,0 +1,127 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.fetch;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.sparkrdma.shuffle.block.PartitionSums;
+import org.sparkrdma.shuffle.block.Segment;
+
+/**
+ * The READs that one LOCATED led to: all under one lease, with one deadline. Owned by the agent.
+ *
+ * <p>Its segments keep their chunks until the batch is done or, if it never is, until the queue
+ * pair is destroyed: a sink whose READ has not completed may still be written.
+ */
+public final class ReadBatch {
+  private final long leaseId;
+  private final long deadlineNs;
+  private final List<Part> parts = new ArrayList<>();
+  private int readsLeft;
+
+  public ReadBatch(long leaseId, long deadlineNs) {
+    this.leaseId = leaseId;
+    this.deadlineNs = deadlineNs;
+  }
+
+  /** What this batch brings of one block. */
+  public static final class Part {
+    private final BlockProgress block;
+    private final List<Segment> segments = new ArrayList<>();
+    private final PartitionSums sums = new PartitionSums();
+    private long bytes;
+    private boolean cutOff;
+
+    private Part(BlockProgress block) {
+      this.block = block;
+    }
+
+    public BlockProgress block() {
+      return block;
+    }
+
+    List<Segment> segments() {
+      return segments;
+    }
+
+    public long bytes() {
+      return bytes;
+    }
+
+    /** Sums of the partitions that end in this part. */
+    PartitionSums sums() {
+      return sums;
+    }
+
+    /** Whether the rest of the block is left for another LOCATE. */
+    public boolean cutOff() {
+      return cutOff;
+    }
+
+    public void cutOffHere() {
+      cutOff = true;
+    }
+
+    public void sum(long end, long sum) {
+      sums.add(end, sum);
+    }
+
+    public void add(Segment segment) {
+      segments.add(segment);
+      bytes += segment.lengthBytes();
+    }
+  }
+
+  public long leaseId() {
+    return leaseId;
+  }
+
+  public long deadlineNs() {
+    return deadlineNs;
+  }
+
+  public List<Part> parts() {
+    return parts;
+  }
+
+  /** The part of this block: the last one when it is of the same block, else a new one. */
+  public Part partOf(BlockProgress block) {
+    Part last = parts.isEmpty() ? null : parts.get(parts.size() - 1);
+    if (last == null || !last.block.equals(block)) {
+      last = new Part(block);
+      parts.add(last);
+    }
+    return last;
+  }
+
+  public void readAdded() {
+    readsLeft++;
+  }
+
+  /** One READ has completed; true when it was the last. */
+  public boolean readDone() {
+    return --readsLeft == 0;
+  }
+
+  public boolean hasReads() {
+    return readsLeft > 0;
+  }
+
+  /** Gives the sinks back, after the queue pair is destroyed. */
+  public void releaseSinks() {
+    for (Part part : parts) {
+      part.segments.forEach(segment -> segment.chunk().release());
+    }
+  }
+}

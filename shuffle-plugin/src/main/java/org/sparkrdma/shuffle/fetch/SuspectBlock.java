@@ -1,0 +1,65 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.fetch;
+
+import java.io.IOException;
+import java.util.function.Consumer;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.sparkrdma.shuffle.block.BlockSum;
+
+/**
+ * A block that RDMA brought and whose recorded checksum does not match. Spark's sums are not always
+ * right, so it is fetched by TCP and compared before anybody is blamed. Safe for any thread.
+ */
+public final class SuspectBlock {
+  private final long sizeBytes;
+  private final long crc32c;
+  private final Consumer<Boolean> verdict;
+  private volatile String sums;
+
+  /**
+   * @param sizeBytes of what RDMA brought
+   * @param crc32c of all of it
+   * @param verdict takes whether TCP brought the same
+   */
+  public SuspectBlock(long sizeBytes, long crc32c, Consumer<Boolean> verdict) {
+    this.sizeBytes = sizeBytes;
+    this.crc32c = crc32c;
+    this.verdict = verdict;
+  }
+
+  /**
+   * TCP has brought the block; its buffer stays as it is.
+   *
+   * @return whether it is the same; then the recorded checksum was wrong and not the READ
+   * @throws IOException when the buffer cannot be read
+   */
+  public boolean compare(ManagedBuffer tcp) throws IOException {
+    return compare(tcp.size(), BlockSum.crc32c(tcp));
+  }
+
+  /** Lengths and sums of both, for a log; null before the comparison. */
+  public String sums() {
+    return sums;
+  }
+
+  public boolean compare(long tcpBytes, long tcpCrc32c) {
+    sums =
+        "rdmaBytes=%d tcpBytes=%d rdmaCrc32c=%08x tcpCrc32c=%08x"
+            .formatted(sizeBytes, tcpBytes, crc32c, tcpCrc32c);
+    boolean same = tcpBytes == sizeBytes && tcpCrc32c == crc32c;
+    verdict.accept(same);
+    return same;
+  }
+}

@@ -1,0 +1,133 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.output;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.StandardOpenOption;
+import java.util.zip.Checksum;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.wire.ChecksumKind;
+import org.sparkrdma.shuffle.wire.Located;
+
+/**
+ * Checksums of a block that the server takes itself, out of the file, where none that is of use was
+ * recorded: one for each cell of the block.
+ *
+ * <p>Cells, rather than partitions, so that a LOCATE costs no more than what it locates, however
+ * large the partition; a block that is asked for again from the middle of a cell gets that cell's
+ * sum, whole. On the server's thread.
+ */
+public final class ComputedSums implements PieceSums {
+  /** Length of a cell; the last one of a block is shorter. */
+  static final int CELL_BYTES = 1 << 20;
+
+  private static final Logger LOGGER = LoggerFactory.getLogger(ComputedSums.class);
+  private static final int STEP_BYTES = 128 << 10;
+
+  private final Checksum checksum;
+  private final ByteBuffer step = ByteBuffer.allocateDirect(STEP_BYTES);
+  private MapOutput map;
+  private FileChannel channel;
+  private MapOutput channelOf;
+  private long start;
+  private long end;
+  private long cell;
+
+  /**
+   * @param checksumKind of the sums; not {@link Located#NO_CHECKSUM}
+   */
+  public ComputedSums(int checksumKind) {
+    this.checksum = ChecksumKind.newChecksum(checksumKind);
+  }
+
+  /** Begins with the cell in which a place of the block lies, given as its place in the file. */
+  public void begin(MapOutput newMap, int startReduceId, int endReduceId, long fileOffset) {
+    map = newMap;
+    start = map.offset(startReduceId);
+    end = map.offset(endReduceId);
+    cell = (fileOffset - start) / CELL_BYTES;
+  }
+
+  private long cellEnd(long index) {
+    return Math.min(end, start + (index + 1) * CELL_BYTES);
+  }
+
+  @Override
+  public long endOfFittingSums(long at, long blockEnd, int room) {
+    if (room <= 0) {
+      return at;
+    }
+    return cellEnd(cell + room - 1);
+  }
+
+  @Override
+  public int countUntil(long place) {
+    int count = 0;
+    while (start + (cell + count) * CELL_BYTES < end && cellEnd(cell + count) <= place) {
+      count++;
+    }
+    return count;
+  }
+
+  @Override
+  public void write(Located.Encoder answer, long blockStart, int sums) {
+    for (int i = 0; i < sums; i++) {
+      long cellEnd = cellEnd(cell);
+      try {
+        answer.sum(cellEnd - blockStart, sumOf(start + cell * CELL_BYTES, cellEnd));
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+      cell++;
+    }
+  }
+
+  private long sumOf(long from, long to) throws IOException {
+    if (channelOf != map) {
+      endAnswer();
+      channel = FileChannel.open(map.dataFile(), StandardOpenOption.READ);
+      channelOf = map;
+    }
+    checksum.reset();
+    long at = from;
+    while (at < to) {
+      step.clear().limit((int) Math.min(STEP_BYTES, to - at));
+      int count = channel.read(step, at);
+      if (count < 0) {
+        throw new EOFException("data ended early: offset=" + at);
+      }
+      checksum.update(step.flip());
+      at += count;
+    }
+    return checksum.getValue();
+  }
+
+  /** The next block is of another answer: the file is closed. */
+  public void endAnswer() {
+    channelOf = null;
+    if (channel != null) {
+      try {
+        channel.close();
+      } catch (IOException e) {
+        LOGGER.debug("file that was only read did not close", e);
+      }
+      channel = null;
+    }
+  }
+}

@@ -1,0 +1,42 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.output;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import org.sparkrdma.shuffle.wire.Located;
+
+/** Where the server learns what a map task left behind: the seam to Spark's block resolver. */
+public interface MapOutputs {
+  /**
+   * Looks a map output up and reads its index and checksums. On the server's thread, once per map
+   * output as long as the server keeps what it got.
+   *
+   * @return null when there is no such map output
+   * @throws IOException when its files cannot be read or do not fit each other
+   */
+  MapOutput open(int shuffleId, long mapId) throws IOException;
+
+  /** Where map outputs may lie: directories that exist; not null. */
+  List<Path> directories();
+
+  /**
+   * Kind of all sums of all map outputs, as {@link Located.Decoder#checksumKind()} tells it to
+   * readers; a map output without sums simply sends none.
+   */
+  default int checksumKind() {
+    return Located.NO_CHECKSUM;
+  }
+}

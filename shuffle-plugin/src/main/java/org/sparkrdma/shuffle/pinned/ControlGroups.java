@@ -1,0 +1,114 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.pinned;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.stream.Stream;
+
+/**
+ * The memory limits of this process's control groups, see cgroups(7): version 1 and 2, and both at
+ * once. A limit of any group on the way to the root binds, so the least one counts. In a namespace
+ * of its own a process does not see the groups above; the container's own group is the root then.
+ */
+final class ControlGroups {
+  private static final Path USUAL = Path.of("/sys/fs/cgroup");
+  private static final String VERSION_1 = "memory";
+  private static final String VERSION_2 = "";
+
+  private final SystemFiles files;
+
+  ControlGroups(SystemFiles files) {
+    this.files = files;
+  }
+
+  /** A hierarchy as it is mounted: {@code root} of it is seen at {@code at}. */
+  private record Mount(String root, Path at) {}
+
+  /** The least limit; empty when there is none. */
+  OptionalLong leastLimit() {
+    List<Path> limits = new ArrayList<>();
+    List<Path> stats = new ArrayList<>();
+    for (Path group : groups(VERSION_2, "cgroup2", USUAL)) {
+      limits.add(group.resolve("memory.max"));
+    }
+    for (Path group : groups(VERSION_1, "cgroup", USUAL.resolve("memory"))) {
+      limits.add(group.resolve("memory.limit_in_bytes"));
+      stats.add(group.resolve("memory.stat"));
+    }
+    Stream<String> told =
+        Stream.concat(
+            limits.stream().flatMap(file -> SystemFiles.lines(file).stream()),
+            // Of version 1: the least one on the way up, also of groups that are not seen here.
+            stats.stream()
+                .flatMap(file -> SystemFiles.lines(file).stream())
+                .filter(line -> line.startsWith("hierarchical_memory_limit")));
+    // Version 2 says "max" for none, version 1 a number near 2^63.
+    return told.map(SystemFiles::number)
+        .flatMapToLong(OptionalLong::stream)
+        .filter(limit -> limit < Long.MAX_VALUE / 2)
+        .min();
+  }
+
+  /** This process's group in a hierarchy and all above it that are seen. */
+  private List<Path> groups(String controller, String type, Path usual) {
+    Mount mount = mount(type, controller).orElse(new Mount("/", usual));
+    Path top = seen(mount.at());
+    List<Path> groups = new ArrayList<>();
+    Path group = top.resolve(own(controller, mount.root())).normalize();
+    while (group.startsWith(top)) {
+      groups.add(group);
+      group = group.getParent();
+    }
+    return groups.isEmpty() ? List.of(top) : groups;
+  }
+
+  private Path seen(Path absolute) {
+    return files.root().resolve(absolute.toString().substring(1));
+  }
+
+  /** Where the process is below a mount's root, as a relative path. */
+  private String own(String controller, String mountRoot) {
+    for (String line : files.lines("proc/self/cgroup")) {
+      String[] fields = line.split(":", 3);
+      if (fields.length == 3 && List.of(fields[1].split(",", -1)).contains(controller)) {
+        String path = fields[2];
+        if (!mountRoot.equals("/") && (path + "/").startsWith(mountRoot + "/")) {
+          path = path.substring(mountRoot.length());
+        }
+        return path.replaceFirst("^/+", "");
+      }
+    }
+    return "";
+  }
+
+  /** See proc_pid_mountinfo(5): fields, a lonely dash, then type, source and options. */
+  private Optional<Mount> mount(String type, String option) {
+    for (String line : files.lines("proc/self/mountinfo")) {
+      String[] halves = line.split(" - ", 2);
+      String[] before = halves[0].split(" ", -1);
+      String[] after = halves.length == 2 ? halves[1].split(" ", -1) : new String[0];
+      if (before.length >= 5
+          && after.length >= 3
+          && after[0].equals(type)
+          && (option.isEmpty() || List.of(after[2].split(",", -1)).contains(option))) {
+        return Optional.of(new Mount(before[3], Path.of(before[4])));
+      }
+    }
+    return Optional.empty();
+  }
+}

@@ -1,0 +1,85 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.pinned;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** Where this process runs, and how it is let lock more memory there. */
+public enum MemlockRemedy {
+  /** A pod. */
+  KUBERNETES("in Kubernetes add the capability IPC_LOCK to the container's securityContext"),
+  /** A container of YARN. */
+  YARN(
+      "on YARN set LimitMEMLOCK=%1$d in the NodeManager's systemd unit, or ulimit -l %2$d in"
+          + " yarn-env.sh, and restart it: its containers inherit the limit"),
+  /** Docker, Podman and their like. */
+  CONTAINER("start the container with --ulimit memlock=%1$d, or --ulimit memlock=-1"),
+  /** A service. */
+  SYSTEMD(
+      "set LimitMEMLOCK=%1$d in the systemd unit of Spark's worker, then systemctl daemon-reload and"
+          + " restart it"),
+  /** Anything else. */
+  SHELL(
+      "raise it with ulimit -l %2$d in the shell that starts Spark's worker, allowed by memlock in"
+          + " /etc/security/limits.conf");
+
+  private static final int KIB = 1_024;
+  private final String sentence;
+
+  MemlockRemedy(String sentence) {
+    this.sentence = sentence;
+  }
+
+  /**
+   * What to do, the way that fits this process first.
+   *
+   * @param environment of the process
+   * @param root of the file system
+   * @param neededBytes that should be lockable
+   */
+  static String sentences(Map<String, String> environment, Path root, long neededBytes) {
+    MemlockRemedy here = here(environment, root);
+    List<String> all = new ArrayList<>();
+    all.add(here.text(neededBytes));
+    for (MemlockRemedy other : values()) {
+      if (other != here) {
+        all.add(other.text(neededBytes));
+      }
+    }
+    return String.join("; ", all);
+  }
+
+  private String text(long neededBytes) {
+    return sentence.formatted(neededBytes, (neededBytes + KIB - 1) / KIB);
+  }
+
+  /** The innermost that can be told. */
+  static MemlockRemedy here(Map<String, String> environment, Path root) {
+    if (environment.containsKey("KUBERNETES_SERVICE_HOST")) {
+      return KUBERNETES;
+    }
+    if (environment.getOrDefault("CONTAINER_ID", "").startsWith("container_")) {
+      return YARN;
+    }
+    if (Files.exists(root.resolve(".dockerenv"))
+        || Files.exists(root.resolve("run/.containerenv"))) {
+      return CONTAINER;
+    }
+    return environment.containsKey("INVOCATION_ID") ? SYSTEMD : SHELL;
+  }
+}

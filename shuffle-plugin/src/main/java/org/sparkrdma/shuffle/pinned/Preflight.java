@@ -1,0 +1,130 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.pinned;
+
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.HostMemory;
+import org.sparkrdma.verbs.MemoryRegion;
+import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.device.Transport;
+
+/**
+ * Registers a little memory before anything depends on it, so that a machine that does not let it
+ * says so at the start, with what to do about it. Stateless.
+ */
+public final class Preflight {
+  private static final Logger log = LoggerFactory.getLogger(Preflight.class);
+  private static final long TRIED_BYTES = 256 << 10;
+
+  /** See errno(3). */
+  private static final int EPERM = 1;
+
+  private static final int EAGAIN = 11;
+  private static final int ENOMEM = 12;
+  private static final int EACCES = 13;
+  private static final int EFAULT = 14;
+
+  /** Less than this part of what is wanted is worth a warning. */
+  private static final int LITTLE_PART = 4;
+
+  private final Map<String, String> environment;
+  private final Path root;
+
+  /** In this process. */
+  public Preflight() {
+    this(System.getenv(), Path.of("/"));
+  }
+
+  Preflight(Map<String, String> environment, Path root) {
+    this.environment = Map.copyOf(environment);
+    this.root = root;
+  }
+
+  /**
+   * Registers a small region and gives it back.
+   *
+   * @throws VerbsException when that is refused: why, and what to do
+   */
+  public void check(Device device, PinnedBudget budget, PinnedLimit limit, MachineMemory machine)
+      throws VerbsException {
+    limit.objections().forEach(objection -> log.warn("{}", objection));
+    if (device.info().transport() == Transport.LOOPBACK) {
+      // It pins nothing, so nobody limits it.
+      return;
+    }
+    long lengthBytes = Math.min(TRIED_BYTES, budget.limitBytes());
+    PinnedBudget.Grant grant = budget.tryGrant(lengthBytes).orElse(null);
+    if (grant == null) {
+      return;
+    }
+    try {
+      register(device, lengthBytes);
+    } catch (VerbsException e) {
+      throw new VerbsException(e.call(), e.errno(), sentence(e, limit, machine), e);
+    } finally {
+      grant.close();
+    }
+    if (limit.bytes() < limit.wantedBytes() / LITTLE_PART) {
+      log.warn(
+          "RDMA may pin hardly any memory, many blocks will go by TCP: RLIMIT_MEMLOCK={} neededBytes={}:"
+              + " {}",
+          limitInWords(machine),
+          limit.wantedBytes(),
+          MemlockRemedy.sentences(environment, root, limit.wantedBytes()));
+    }
+  }
+
+  private static void register(Device device, long lengthBytes) throws VerbsException {
+    try (ProtectionDomain domain = device.allocateProtectionDomain();
+        HostMemory memory = device.allocate(lengthBytes);
+        MemoryRegion region =
+            domain.register(memory, 0, lengthBytes, Set.of(AccessFlag.LOCAL_WRITE))) {
+      log.debug("memory can be registered: lengthBytes={}", region.lengthBytes());
+    }
+  }
+
+  private String sentence(VerbsException refused, PinnedLimit limit, MachineMemory machine) {
+    String what =
+        "memory cannot be registered: call=" + refused.call() + " errno=" + refused.errno();
+    return switch (refused.errno()) {
+      case ENOMEM, EPERM, EAGAIN, EACCES ->
+          what
+              + " RLIMIT_MEMLOCK="
+              + limitInWords(machine)
+              + " neededBytes="
+              + limit.wantedBytes()
+              + ": "
+              + MemlockRemedy.sentences(environment, root, limit.wantedBytes());
+      case EFAULT ->
+          what
+              + ": the kernel cannot pin this process's memory for the device; see dmesg for the"
+              + " device's driver, or leave it out with spark.shuffle.rdma.device";
+      default -> what + ": " + refused.getMessage();
+    };
+  }
+
+  private static String limitInWords(MachineMemory machine) {
+    return machine.boundBytes().isPresent()
+        ? Long.toString(machine.boundBytes().getAsLong())
+        : "unlimited";
+  }
+}

@@ -1,0 +1,73 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.pinned;
+
+import java.util.Locale;
+import java.util.OptionalLong;
+import org.apache.spark.SparkConf;
+
+/**
+ * What Spark's own settings say about an executor's memory.
+ *
+ * @param besideHeapBytes what the cluster manager grants an executor beside heap, off-heap memory
+ *     and Python: Spark's overhead; empty where it grants nothing and holds nobody to it
+ * @param offHeapBytes of Spark's own off-heap memory and Python's
+ * @param totalBytes of an executor, all together
+ * @param cores of an executor; empty when it takes all that a worker has
+ */
+public record SparkMemory(
+    OptionalLong besideHeapBytes, long offHeapBytes, long totalBytes, OptionalLong cores) {
+  private static final long MIB = 1L << 20;
+  private static final double DEFAULT_FACTOR = 0.1;
+
+  /** Reads Spark's settings, with Spark's defaults. */
+  public static SparkMemory of(SparkConf conf) {
+    long heap = conf.getSizeAsMb("spark.executor.memory", "1g") * MIB;
+    long offHeap =
+        conf.getBoolean("spark.memory.offHeap.enabled", false)
+            ? conf.getSizeAsBytes("spark.memory.offHeap.size", "0")
+            : 0;
+    offHeap += conf.getSizeAsMb("spark.executor.pyspark.memory", "0") * MIB;
+    long least = conf.getSizeAsMb("spark.executor.minMemoryOverhead", "384m") * MIB;
+    double factor = conf.getDouble("spark.executor.memoryOverheadFactor", DEFAULT_FACTOR);
+    long overhead =
+        conf.contains("spark.executor.memoryOverhead")
+            ? conf.getSizeAsMb("spark.executor.memoryOverhead") * MIB
+            : Math.max(least, (long) (heap * factor));
+    String master = conf.get("spark.master", "").toLowerCase(Locale.ROOT);
+    boolean held = master.startsWith("yarn") || master.startsWith("k8s");
+    return new SparkMemory(
+        held ? OptionalLong.of(overhead) : OptionalLong.empty(),
+        offHeap,
+        heap + offHeap + overhead,
+        conf.contains("spark.executor.cores")
+            ? OptionalLong.of(conf.getInt("spark.executor.cores", 1))
+            : OptionalLong.empty());
+  }
+
+  /**
+   * How many such executors a machine may run: as many as it has processors and memory for.
+   *
+   * @param physicalBytes of the host
+   * @param processors of the host, or of the container, which holds one executor
+   */
+  int executorsOn(OptionalLong physicalBytes, int processors) {
+    if (cores.isEmpty() || cores.getAsLong() <= 0) {
+      return 1;
+    }
+    long byCores = processors / cores.getAsLong();
+    long byMemory = physicalBytes.orElse(Long.MAX_VALUE) / Math.max(1, totalBytes);
+    return (int) Math.max(1, Math.min(byCores, byMemory));
+  }
+}

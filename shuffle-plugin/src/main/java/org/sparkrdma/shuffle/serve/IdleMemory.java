@@ -1,0 +1,75 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.serve;
+
+import java.util.OptionalLong;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+
+/**
+ * Gives registered memory back: what nobody has read for a while, and at once what lies idle while
+ * others of this executor are refused. On the server's thread.
+ */
+final class IdleMemory {
+  private final long idleNs;
+  private final RegisteredFiles files;
+  private final CopySlots slots;
+  private final ShuffleCounters counters;
+  private boolean sweeping;
+  private long nextSweepNs;
+
+  /**
+   * @param slots null when nothing is ever copied
+   */
+  IdleMemory(
+      ServeSettings settings, RegisteredFiles files, CopySlots slots, ShuffleCounters counters) {
+    this.idleNs = settings.idle().toNanos();
+    this.files = files;
+    this.slots = slots;
+    this.counters = counters;
+  }
+
+  /** Gives back what has been idle for long enough. */
+  void giveBack(long nowNs) {
+    int windows = files.giveBackIdleSince(nowNs - idleNs);
+    counters.add(Counter.WINDOWS_RETURNED, windows);
+    if (slots == null || !slots.isRegistered()) {
+      sweeping = false;
+    } else if (!sweeping) {
+      sweeping = true;
+      nextSweepNs = nowNs + idleNs;
+    } else if (nextSweepNs - nowNs <= 0) {
+      slots.trimUnused();
+      nextSweepNs = nowNs + idleNs;
+    }
+  }
+
+  /** Makes room for somebody else; what is leased stays. */
+  void makeRoom(long lengthBytes) {
+    boolean made = files.makeRoom(lengthBytes);
+    if (!made && slots != null && slots.trim()) {
+      files.makeRoom(lengthBytes);
+    }
+  }
+
+  /** When there may be something to give back; empty when nothing is idle. */
+  OptionalLong nextDeadlineNs() {
+    OptionalLong since = files.idleSinceNs();
+    if (since.isEmpty()) {
+      return sweeping ? OptionalLong.of(nextSweepNs) : OptionalLong.empty();
+    }
+    long deadlineNs = since.getAsLong() + idleNs;
+    return OptionalLong.of(sweeping && nextSweepNs - deadlineNs < 0 ? nextSweepNs : deadlineNs);
+  }
+}

@@ -1,0 +1,47 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.wire;
+
+import java.util.zip.Adler32;
+import java.util.zip.CRC32;
+import java.util.zip.CRC32C;
+import java.util.zip.Checksum;
+
+/** The algorithms that Spark offers, by the numbers that {@link Located} tells them with. */
+public final class ChecksumKind {
+  /** The cheapest, where the choice is ours. */
+  public static final int CRC32C_KIND = 3;
+
+  private ChecksumKind() {}
+
+  /** The number of an algorithm by Spark's name for it. */
+  public static int named(String algorithm) {
+    return switch (algorithm) {
+      case "ADLER32" -> 1;
+      case "CRC32" -> 2;
+      case "CRC32C" -> CRC32C_KIND;
+      default -> Located.NO_CHECKSUM;
+    };
+  }
+
+  /** A fresh sum; null for {@link Located#NO_CHECKSUM}. */
+  public static Checksum newChecksum(int kind) {
+    return switch (kind) {
+      case 1 -> new Adler32();
+      case 2 -> new CRC32();
+      case CRC32C_KIND -> new CRC32C();
+      default -> null;
+    };
+  }
+}

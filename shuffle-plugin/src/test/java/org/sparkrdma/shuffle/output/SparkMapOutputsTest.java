@@ -1,0 +1,171 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.output;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.apache.spark.SparkConf;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.api.java.JavaPairRDD;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.network.buffer.FileSegmentManagedBuffer;
+import org.apache.spark.shuffle.IndexShuffleBlockResolver;
+import org.apache.spark.storage.ShuffleBlockId;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.shuffle.wire.Located;
+import scala.Option;
+import scala.Tuple2;
+
+/** On the files that a real shuffle of Spark has left behind. */
+@Timeout(120)
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class SparkMapOutputsTest {
+  private static final int PARTITIONS = 7;
+  private static final int SHUFFLE = 0;
+  private static final long MAP = 1;
+  private static final String ENABLED = "spark.shuffle.checksum.enabled";
+  private SparkConf conf;
+  private JavaSparkContext spark;
+  private JavaPairRDD<Integer, Iterable<Integer>> shuffled;
+  private IndexShuffleBlockResolver resolver;
+
+  @BeforeAll
+  void shuffleOnce(@TempDir Path folder) {
+    conf =
+        new SparkConf(false)
+            .setMaster("local[1]")
+            .setAppName("map outputs")
+            .set("spark.driver.host", "127.0.0.1")
+            .set("spark.ui.enabled", "false")
+            .set("spark.local.dir", folder.toString())
+            .set("spark.shuffle.sort.bypassMergeThreshold", "1")
+            .set("spark.shuffle.checksum.algorithm", "CRC32C");
+    spark = new JavaSparkContext(conf);
+    List<Integer> numbers = IntStream.range(0, 2000).boxed().toList();
+    // Keys 0 to 4 leave two of the seven partitions empty.
+    shuffled =
+        spark.parallelize(numbers, 2).mapToPair(n -> new Tuple2<>(n % 5, n)).groupByKey(PARTITIONS);
+    assertThat(shuffled.count()).isEqualTo(5);
+    resolver = (IndexShuffleBlockResolver) SparkEnv.get().shuffleManager().shuffleBlockResolver();
+  }
+
+  @AfterAll
+  void stop() {
+    spark.stop();
+  }
+
+  @Test
+  void shouldFindTheBlocksAndSumsThatSparkWrote() throws IOException {
+    MapOutputs outputs = new SparkMapOutputs(resolver, List.of(), conf);
+    assertThat(outputs.checksumKind()).isEqualTo(3);
+    for (long map = 0; map < 2; map++) {
+      MapOutput output = outputs.open(SHUFFLE, map);
+      assertThat(output.partitions()).isEqualTo(PARTITIONS);
+      assertThat(output.dataFile()).isEqualTo(resolver.getDataFile(SHUFFLE, map).toPath());
+      long[] sums =
+          resolver.getChecksums(
+              resolver.getChecksumFile(SHUFFLE, map, "CRC32C", Option.empty()), PARTITIONS);
+      for (int i = 0; i < PARTITIONS; i++) {
+        var segment =
+            (FileSegmentManagedBuffer)
+                resolver.getBlockData(new ShuffleBlockId(SHUFFLE, map, i), Option.empty());
+        assertThat(output.offset(i)).isEqualTo(segment.getOffset());
+        assertThat(output.offset(i + 1)).isEqualTo(segment.getOffset() + segment.getLength());
+        assertThat(output.sum(i)).isEqualTo(sums[i]);
+      }
+      assertThat(output.lengthBytes()).isEqualTo(Files.size(output.dataFile())).isPositive();
+    }
+  }
+
+  @Test
+  void shouldNotKnowAMapOutputThatIsNotThere() throws IOException {
+    MapOutputs outputs = new SparkMapOutputs(resolver, List.of(), conf);
+    assertThat(outputs.open(SHUFFLE, 99)).isNull();
+    assertThat(outputs.open(99, MAP)).isNull();
+  }
+
+  @Test
+  void shouldHaveNoSumsWhenSparkWritesNoneOrTheirFileIsUnusable() throws IOException {
+    var off = new SparkMapOutputs(resolver, List.of(), conf.clone().set(ENABLED, "false"));
+    assertThat(off.checksumKind()).isEqualTo(Located.NO_CHECKSUM);
+    assertThat(off.open(SHUFFLE, MAP).hasSums()).isFalse();
+
+    MapOutputs outputs = new SparkMapOutputs(resolver, List.of(), conf);
+    Path sums = resolver.getChecksumFile(SHUFFLE, MAP, "CRC32C", Option.empty()).toPath();
+    byte[] right = Files.readAllBytes(sums);
+    for (int length : new int[] {0, 8, right.length - 1}) {
+      Files.write(sums, Arrays.copyOf(right, length));
+      assertThat(outputs.open(SHUFFLE, MAP).hasSums()).isFalse();
+    }
+    Files.delete(sums);
+    assertThat(outputs.open(SHUFFLE, MAP).hasSums()).isFalse();
+    Files.write(sums, right);
+    assertThat(outputs.open(SHUFFLE, MAP).hasSums()).isTrue();
+  }
+
+  @Test
+  void shouldRefuseAnIndexThatIsCutOffOrInconsistent() throws IOException {
+    Path index = resolver.getIndexFile(SHUFFLE, MAP, Option.empty()).toPath();
+    byte[] right = Files.readAllBytes(index);
+    byte[] goesDown = right.clone();
+    ByteBuffer.wrap(goesDown).putLong(8, Long.MAX_VALUE);
+    byte[] beginsLate = right.clone();
+    ByteBuffer.wrap(beginsLate).putLong(0, 1);
+    byte[] tooLong = right.clone();
+    long end = ByteBuffer.wrap(right).getLong(right.length - 8);
+    ByteBuffer.wrap(tooLong).putLong(right.length - 8, end + 1);
+    MapOutputs outputs = new SparkMapOutputs(resolver, List.of(), conf);
+    for (byte[] wrong :
+        List.of(
+            new byte[0],
+            new byte[8],
+            Arrays.copyOf(right, right.length - 1),
+            goesDown,
+            beginsLate,
+            tooLong)) {
+      Files.write(index, wrong);
+      assertThatThrownBy(() -> outputs.open(SHUFFLE, MAP)).isInstanceOf(IOException.class);
+    }
+    Files.write(index, right);
+    assertThat(outputs.open(SHUFFLE, MAP)).isNotNull();
+  }
+
+  @Test
+  void shouldNeedADataFileOnlyWhenThereAreBytes() throws IOException {
+    MapOutputs outputs = new SparkMapOutputs(resolver, List.of(), conf);
+    Path data = resolver.getDataFile(SHUFFLE, MAP).toPath();
+    byte[] right = Files.readAllBytes(data);
+    Files.delete(data);
+    assertThatThrownBy(() -> outputs.open(SHUFFLE, MAP)).isInstanceOf(IOException.class);
+    Path index = resolver.getIndexFile(SHUFFLE, MAP, Option.empty()).toPath();
+    byte[] rightIndex = Files.readAllBytes(index);
+    Files.write(index, new byte[rightIndex.length]);
+    assertThat(outputs.open(SHUFFLE, MAP).lengthBytes()).isZero();
+    Files.write(index, rightIndex);
+    Files.write(data, right);
+  }
+}

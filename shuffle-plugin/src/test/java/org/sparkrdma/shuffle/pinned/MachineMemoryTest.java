@@ -1,0 +1,174 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.pinned;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.OptionalLong;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** On trees of files as several kinds of machines have them. */
+class MachineMemoryTest {
+  private static final long GIB = 1L << 30;
+  private static final String NONE_V1 = "9223372036854771712\n";
+
+  @TempDir private Path root;
+
+  private MachineMemory machine() {
+    return MachineMemory.under(root, GIB, 8);
+  }
+
+  @Test
+  void shouldReadWhatTheSystemSays() throws IOException {
+    write("proc/meminfo", "MemTotal:       16777216 kB\nMemFree:  1 kB\n");
+    write("sys/fs/cgroup/memory.max", "8589934592\n");
+    write("proc/self/limits", "Limit  Soft  Hard\nMax locked memory   65536  unlimited  bytes\n");
+    assertThat(machine())
+        .isEqualTo(
+            new MachineMemory(
+                OptionalLong.of(16 * GIB),
+                OptionalLong.of(8 * GIB),
+                OptionalLong.of(65_536),
+                false,
+                GIB,
+                4_096,
+                8));
+  }
+
+  @Test
+  void shouldTakeTheLeastLimitOnTheWayUpInVersion2() throws IOException {
+    write("proc/self/cgroup", "0::/kubepods.slice/pod1.slice/container\n");
+    write("sys/fs/cgroup/kubepods.slice/memory.max", "" + 6 * GIB);
+    write("sys/fs/cgroup/kubepods.slice/pod1.slice/memory.max", "" + 2 * GIB);
+    write("sys/fs/cgroup/kubepods.slice/pod1.slice/container/memory.max", "max\n");
+    assertThat(machine().containerBytes()).hasValue(2 * GIB);
+    write("sys/fs/cgroup/kubepods.slice/memory.max", "" + GIB);
+    assertThat(machine().containerBytes()).hasValue(GIB);
+    write("sys/fs/cgroup/kubepods.slice/pod1.slice/container/memory.max", "1000000\n");
+    assertThat(machine().containerBytes()).hasValue(1_000_000);
+  }
+
+  @Test
+  void shouldTakeTheLeastLimitOnTheWayUpInVersion1() throws IOException {
+    write("proc/self/cgroup", "7:cpu:/x\n4:hugetlb,memory:/docker/1\n");
+    write("sys/fs/cgroup/memory/docker/1/memory.limit_in_bytes", "" + 3 * GIB);
+    write("sys/fs/cgroup/memory/docker/memory.limit_in_bytes", "" + 2 * GIB);
+    write("sys/fs/cgroup/memory/memory.limit_in_bytes", NONE_V1);
+    assertThat(machine().containerBytes()).hasValue(2 * GIB);
+  }
+
+  @Test
+  void shouldKnowLimitsOfGroupsThatVersion1HidesFromIt() throws IOException {
+    write("proc/self/cgroup", "4:memory:/\n");
+    write("sys/fs/cgroup/memory/memory.limit_in_bytes", NONE_V1);
+    write("sys/fs/cgroup/memory/memory.stat", "cache 7\nhierarchical_memory_limit 1073741824\n");
+    assertThat(machine().containerBytes()).hasValue(GIB);
+  }
+
+  @Test
+  void shouldFindItsGroupWhereTheContainerHasOnlyThatMounted() throws IOException {
+    write("proc/self/cgroup", "4:memory:/docker/abc\n0::/\n");
+    write(
+        "proc/self/mountinfo",
+        """
+        31 23 0:28 / /sys/fs/cgroup rw - tmpfs tmpfs rw,mode=755
+        35 31 0:32 /docker/abc /sys/fs/cgroup/mem rw,nosuid - cgroup cgroup rw,memory
+        41 31 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw
+        """);
+    write("sys/fs/cgroup/mem/memory.limit_in_bytes", "" + GIB);
+    write("sys/fs/cgroup/unified/memory.max", "" + 2 * GIB);
+    assertThat(machine().containerBytes()).as("of both versions").hasValue(GIB);
+    write("sys/fs/cgroup/mem/memory.limit_in_bytes", NONE_V1);
+    assertThat(machine().containerBytes()).as("of version 2").hasValue(2 * GIB);
+  }
+
+  @Test
+  void shouldFindItsGroupInANamespaceOfItsOwn() throws IOException {
+    write("proc/self/cgroup", "0::/\n");
+    write("proc/self/mountinfo", "30 23 0:26 / /sys/fs/cgroup ro,nosuid - cgroup2 cgroup ro\n");
+    write("sys/fs/cgroup/memory.max", "" + GIB);
+    assertThat(machine().containerBytes()).hasValue(GIB);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"0::/../other, 0::/..", "0::/a/../../.., 4:memory:/../x"})
+  void shouldNotLeaveTheTreeOverAGroupOutsideOfIt(String first, String second) throws IOException {
+    write("proc/self/cgroup", first + "\n" + second + "\n");
+    write("sys/fs/cgroup/memory.max", "" + GIB);
+    write("memory.max", "1");
+    write("sys/fs/memory.max", "1");
+    assertThat(machine().containerBytes()).hasValue(GIB);
+  }
+
+  @Test
+  void shouldTakeNoLimitForNone() throws IOException {
+    write("sys/fs/cgroup/memory.max", "max\n");
+    write("sys/fs/cgroup/memory/memory.limit_in_bytes", NONE_V1);
+    write("proc/self/limits", "Max locked memory         unlimited  unlimited  bytes\n");
+    assertThat(machine().physicalBytes()).isEmpty();
+    assertThat(machine().containerBytes()).isEmpty();
+    assertThat(machine().lockableBytes()).isEmpty();
+  }
+
+  @ParameterizedTest
+  @CsvSource({"18446744073709551615", "99999999999999999999", "''", "nonsense"})
+  void shouldTakeForNoneWhatIsNoUsableNumber(String text) throws IOException {
+    write("sys/fs/cgroup/memory.max", text + "\n");
+    write("sys/fs/cgroup/memory/memory.limit_in_bytes", text + "\n");
+    assertThat(machine().containerBytes()).isEmpty();
+  }
+
+  @Test
+  void shouldTakeTheSoftLimitOfLockedMemory() throws IOException {
+    write("proc/self/limits", "Max locked memory         unlimited  8388608  bytes\n");
+    assertThat(machine().lockableBytes()).as("unlimited until it is lowered").isEmpty();
+    write("proc/self/limits", "Max locked memory         8388608  unlimited  bytes\n");
+    assertThat(machine().boundBytes()).hasValue(8_388_608);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "000001ffffffffff, 0 0 4294967295, true",
+    "0000000000004000, 0 0 4294967295, true",
+    "00000000a80425fb, 0 0 4294967295, false",
+    "000001ffffffffff, 0 1000 1, false",
+  })
+  void shouldNotBeBoundWithTheCapabilityOfTheFirstUserNamespace(
+      String capabilities, String users, boolean free) throws IOException {
+    write("proc/self/limits", "Max locked memory         65536  65536  bytes\n");
+    write("proc/self/status", "Name:\tjava\nCapEff:\t" + capabilities + "\n");
+    write("proc/self/uid_map", "         " + users.replace(" ", "          ") + "\n");
+    assertThat(machine().locksFreely()).isEqualTo(free);
+    assertThat(machine().boundBytes().isEmpty()).isEqualTo(free);
+    assertThat(machine().lockableBytes()).hasValue(65_536);
+  }
+
+  @Test
+  void shouldFindThePageSizeOfThisMachine() {
+    assertThat(Long.bitCount(MachineMemory.ofThisMachine().pageBytes())).isOne();
+    assertThat(MachineMemory.ofThisMachine().physicalBytes()).isPresent();
+  }
+
+  private void write(String file, String text) throws IOException {
+    Path path = root.resolve(file);
+    Files.createDirectories(path.getParent());
+    Files.writeString(path, text);
+  }
+}

@@ -1,0 +1,139 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.pinned;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.apache.spark.SparkConf;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class PinnedLimitTest {
+  private static final long MIB = 1L << 20;
+  private static final long GIB = 1L << 30;
+  private static final Optional<Long> AUTO = Optional.empty();
+
+  private static SparkMemory spark(String... settings) {
+    SparkConf conf = new SparkConf(false);
+    for (int i = 0; i < settings.length; i += 2) {
+      conf.set(settings[i], settings[i + 1]);
+    }
+    return SparkMemory.of(conf);
+  }
+
+  private static MachineMemory machine(
+      long physical, OptionalLong container, OptionalLong lockable, boolean free) {
+    return new MachineMemory(OptionalLong.of(physical), container, lockable, free, GIB, 4_096, 16);
+  }
+
+  private static final MachineMemory BARE =
+      machine(64 * GIB, OptionalLong.empty(), OptionalLong.empty(), false);
+
+  @Test
+  void shouldTakeTheLeastAndSayHow() {
+    MachineMemory machine =
+        machine(16 * GIB, OptionalLong.of(3 * GIB), OptionalLong.of(GIB / 2), false);
+    PinnedLimit limit = PinnedLimit.of(AUTO, machine, spark(), true);
+    assertThat(limit.bytes()).isEqualTo(GIB / 2);
+    assertThat(limit.wantedBytes()).isEqualTo(GIB);
+    assertThat(limit.derivation())
+        .isEqualTo(
+            "least of: 1/8 of host memory, which may hold executors=1 2048 MiB, 1/2 of what the"
+                + " container leaves beside the heap 1024 MiB, RLIMIT_MEMLOCK 512 MiB");
+    PinnedLimit soft = PinnedLimit.of(AUTO, machine, spark(), false);
+    assertThat(soft.bytes()).as("the loopback engine locks nothing").isEqualTo(GIB);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"16, 4g, 8192", "8, 4g, 8192", "4, 4g, 4096", "2, 4g, 2048", "2, 30g, 8192"})
+  void shouldShareTheHostAmongTheExecutorsThatItMayHold(
+      String cores, String memory, long expectedMib) {
+    SparkMemory spark = spark("spark.executor.cores", cores, "spark.executor.memory", memory);
+    assertThat(PinnedLimit.of(AUTO, BARE, spark, true).bytes()).isEqualTo(expectedMib * MIB);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "yarn, spark.executor.memory, 1g, 192",
+    "yarn, spark.executor.memory, 20g, 1024",
+    "k8s://https://h, spark.executor.memoryOverhead, 2g, 1024",
+    "yarn, spark.executor.memoryOverhead, 300, 150",
+    "k8s://https://h, spark.executor.memoryOverheadFactor, 0.5, 256",
+    "spark://h:7077, spark.executor.memoryOverhead, 300, 8192",
+  })
+  void shouldStayWithinWhatTheClusterManagerGrantsBesideTheHeap(
+      String master, String key, String value, long expectedMib) {
+    SparkMemory spark = spark("spark.master", master, key, value);
+    assertThat(PinnedLimit.of(AUTO, BARE, spark, true).bytes()).isEqualTo(expectedMib * MIB);
+  }
+
+  @Test
+  void shouldLeaveOffHeapMemoryAndPythonTheirParts() {
+    MachineMemory machine =
+        machine(64 * GIB, OptionalLong.of(4 * GIB), OptionalLong.empty(), false);
+    SparkMemory spark =
+        spark(
+            "spark.memory.offHeap.enabled",
+            "true",
+            "spark.memory.offHeap.size",
+            "1g",
+            "spark.executor.pyspark.memory",
+            "1g");
+    assertThat(PinnedLimit.of(AUTO, machine, spark, true).bytes()).isEqualTo(GIB / 2);
+  }
+
+  @Test
+  void shouldNotMindTheLimitThatTheCapabilityLifts() {
+    MachineMemory machine = machine(16 * GIB, OptionalLong.empty(), OptionalLong.of(65_536), true);
+    PinnedLimit limit = PinnedLimit.of(AUTO, machine, spark(), true);
+    assertThat(limit.bytes()).isEqualTo(2 * GIB);
+    assertThat(limit.derivation()).endsWith("RLIMIT_MEMLOCK does not bind who has CAP_IPC_LOCK");
+  }
+
+  @Test
+  void shouldLeaveALittleWhenTheHeapFillsTheContainer() {
+    MachineMemory machine =
+        machine(16 * GIB, OptionalLong.of(GIB / 2), OptionalLong.empty(), false);
+    PinnedLimit limit = PinnedLimit.of(AUTO, machine, spark(), true);
+    assertThat(limit.bytes()).isEqualTo(MIB);
+    assertThat(limit.derivation()).endsWith("raised to 1 MiB");
+  }
+
+  @Test
+  void shouldDoWithoutKnowingTheHost() {
+    MachineMemory nothing =
+        new MachineMemory(
+            OptionalLong.empty(), OptionalLong.empty(), OptionalLong.empty(), false, GIB, 4_096, 1);
+    assertThat(PinnedLimit.of(AUTO, nothing, spark(), true).bytes()).isEqualTo(GIB);
+  }
+
+  @Test
+  void shouldTakeWhatTheUserSetAndSayWhatSpeaksAgainstIt() {
+    assertThat(PinnedLimit.of(Optional.of(5 * GIB), BARE, spark(), true).objections()).isEmpty();
+    MachineMemory tight =
+        machine(16 * GIB, OptionalLong.of(3 * GIB), OptionalLong.of(65_536), false);
+    PinnedLimit limit = PinnedLimit.of(Optional.of(5 * GIB), tight, spark(), true);
+    assertThat(limit.bytes()).isEqualTo(5 * GIB);
+    assertThat(limit.derivation()).isEqualTo("set by spark.shuffle.rdma.pinned.max");
+    assertThat(limit.objections())
+        .hasSize(2)
+        .allMatch(sentence -> sentence.startsWith("spark.shuffle.rdma.pinned.max=5368709120 is"))
+        .anyMatch(sentence -> sentence.contains("2147483648 bytes, which is what the container's"))
+        .anyMatch(sentence -> sentence.contains("RLIMIT_MEMLOCK=65536"));
+    assertThat(PinnedLimit.of(Optional.of(GIB), tight, spark(), false).objections()).isEmpty();
+  }
+}

@@ -1,0 +1,212 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.pinned;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.reflect.Proxy;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import org.apache.spark.SparkConf;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.shuffle.CapturedLog;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.HostMemory;
+import org.sparkrdma.verbs.MemoryRegion;
+import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.device.DeviceInfo;
+import org.sparkrdma.verbs.device.Transport;
+
+class PreflightTest {
+  private static final long GIB = 1L << 30;
+  private static final Map<String, String> POD = Map.of("KUBERNETES_SERVICE_HOST", "10.0.0.1");
+
+  @TempDir private Path root;
+  private final List<String> closed = new ArrayList<>();
+  private Transport transport = Transport.IWARP;
+  private int refusal;
+
+  private MachineMemory machine(OptionalLong lockable) {
+    return new MachineMemory(
+        OptionalLong.of(16 * GIB), OptionalLong.empty(), lockable, false, GIB, 4_096, 4);
+  }
+
+  private void check(Map<String, String> environment, Optional<Long> set, OptionalLong lockable)
+      throws VerbsException {
+    MachineMemory machine = machine(lockable);
+    PinnedLimit limit = PinnedLimit.of(set, machine, SparkMemory.of(new SparkConf(false)), true);
+    try (PinnedBudget budget = new PinnedBudget(limit.bytes(), 4_096)) {
+      new Preflight(environment, root).check(device(), budget, limit, machine);
+    }
+  }
+
+  private Device device() {
+    return fake(Device.class, "device");
+  }
+
+  /** Makes more of its kind, refuses to register when told to, and notes what is closed. */
+  private <T> T fake(Class<T> type, String name) {
+    return type.cast(
+        Proxy.newProxyInstance(
+            type.getClassLoader(),
+            new Class<?>[] {type},
+            (proxy, method, arguments) ->
+                switch (method.getName()) {
+                  case "info" ->
+                      new DeviceInfo("rxe0", "ibverbs", transport, 1, null, Set.of(), List.of());
+                  case "allocateProtectionDomain" -> fake(ProtectionDomain.class, "domain");
+                  case "allocate" -> fake(HostMemory.class, "memory");
+                  case "register" -> {
+                    if (refusal != 0) {
+                      throw new VerbsException(
+                          "ibv_reg_mr", refusal, "ibv_reg_mr failed: errno=" + refusal, null);
+                    }
+                    yield fake(MemoryRegion.class, "region");
+                  }
+                  case "close" -> {
+                    closed.add(name);
+                    yield null;
+                  }
+                  default -> 0L;
+                }));
+  }
+
+  @Test
+  void shouldGiveTheTriedRegionBackAndSayNothingWhenAllIsWell() throws Exception {
+    try (CapturedLog log = new CapturedLog()) {
+      check(Map.of(), Optional.empty(), OptionalLong.empty());
+      assertThat(closed).containsExactly("region", "memory", "domain");
+      assertThat(log.warnings()).isEmpty();
+    }
+  }
+
+  @Test
+  void shouldTryNothingOnTheLoopbackEngine() throws Exception {
+    transport = Transport.LOOPBACK;
+    refusal = 12;
+    check(Map.of(), Optional.empty(), OptionalLong.of(65_536));
+    assertThat(closed).isEmpty();
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 11, 12, 13})
+  void shouldExplainARefusalWithTheNumberNeededAndTheFix(int errno) {
+    refusal = errno;
+    assertThatThrownBy(() -> check(POD, Optional.empty(), OptionalLong.of(65_536)))
+        .isInstanceOf(VerbsException.class)
+        .hasMessageStartingWith(
+            "memory cannot be registered: call=ibv_reg_mr errno="
+                + errno
+                + " RLIMIT_MEMLOCK=65536 neededBytes=2147483648: in Kubernetes add the capability"
+                + " IPC_LOCK")
+        .hasMessageContainingAll(
+            "LimitMEMLOCK=2147483648", "--ulimit memlock=2147483648", "ulimit -l 2097152")
+        .hasRootCauseMessage("ibv_reg_mr failed: errno=" + errno);
+    assertThat(closed).containsExactly("memory", "domain");
+  }
+
+  @Test
+  void shouldNameWhatTheUserAskedForAsNeeded() {
+    refusal = 12;
+    assertThatThrownBy(() -> check(Map.of(), Optional.of(GIB), OptionalLong.of(65_536)))
+        .hasMessageContaining("neededBytes=1073741824: raise it with ulimit -l 1048576 in");
+  }
+
+  @Test
+  void shouldNotSpeakOfLimitsWhenThePagesAreToBlame() {
+    refusal = 14;
+    assertThatThrownBy(() -> check(POD, Optional.empty(), OptionalLong.of(65_536)))
+        .hasMessageContaining("the kernel cannot pin this process's memory")
+        .hasMessageNotContaining("ulimit");
+    refusal = 95;
+    assertThatThrownBy(() -> check(POD, Optional.empty(), OptionalLong.of(65_536)))
+        .hasMessageEndingWith("ibv_reg_mr failed: errno=95");
+  }
+
+  @Test
+  void shouldWarnWhenTheLimitLeavesHardlyAnything() throws Exception {
+    try (CapturedLog log = new CapturedLog()) {
+      check(POD, Optional.empty(), OptionalLong.of(8 << 20));
+      assertThat(log.warnings())
+          .singleElement()
+          .asString()
+          .contains("RLIMIT_MEMLOCK=8388608 neededBytes=2147483648: in Kubernetes");
+    }
+  }
+
+  @Test
+  void shouldWarnOfASettingThatCannotHold() throws Exception {
+    try (CapturedLog log = new CapturedLog()) {
+      check(Map.of(), Optional.of(GIB), OptionalLong.of(GIB / 2));
+      assertThat(log.warnings())
+          .singleElement()
+          .asString()
+          .contains("spark.shuffle.rdma.pinned.max=1073741824 is more than RLIMIT_MEMLOCK");
+    }
+  }
+
+  @Test
+  void shouldTakeNoMoreThanThereIs() {
+    assertThatCode(() -> check(Map.of(), Optional.of(4_096L), OptionalLong.empty()))
+        .doesNotThrowAnyException();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "KUBERNETES_SERVICE_HOST=10.0.0.1, '', KUBERNETES",
+    "CONTAINER_ID=container_e01_1_1_01_000002, '', YARN",
+    "CONTAINER_ID=something, '', SHELL",
+    "A=b, .dockerenv, CONTAINER",
+    "A=b, run/.containerenv, CONTAINER",
+    "INVOCATION_ID=1, '', SYSTEMD",
+    "INVOCATION_ID=1, .dockerenv, CONTAINER",
+    "A=b, '', SHELL",
+  })
+  void shouldKnowWhereItRuns(String variable, String file, MemlockRemedy expected)
+      throws Exception {
+    if (!file.isEmpty()) {
+      Files.createDirectories(root.resolve(file).getParent());
+      Files.createFile(root.resolve(file));
+    }
+    String[] pair = variable.split("=", 2);
+    assertThat(MemlockRemedy.here(Map.of(pair[0], pair[1]), root)).isEqualTo(expected);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "KUBERNETES_SERVICE_HOST, 1, in Kubernetes add the capability IPC_LOCK",
+    "CONTAINER_ID, container_1, on YARN set LimitMEMLOCK=5000 in the NodeManager's",
+    "INVOCATION_ID, 1, set LimitMEMLOCK=5000 in the systemd unit",
+    "A, b, raise it with ulimit -l 5 in the shell",
+  })
+  void shouldPutTheFixThatFitsFirstAndNameTheOthers(String key, String value, String first) {
+    assertThat(MemlockRemedy.sentences(Map.of(key, value), root, 5_000))
+        .startsWith(first)
+        .contains("IPC_LOCK", "LimitMEMLOCK", "--ulimit memlock=5000", "ulimit -l 5", "YARN");
+  }
+}

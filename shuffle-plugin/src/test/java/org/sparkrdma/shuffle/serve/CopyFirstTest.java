@@ -1,0 +1,97 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.serve;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.output.MapOutput;
+import org.sparkrdma.shuffle.serve.ServerFixture.Wanted;
+import org.sparkrdma.verbs.device.Transport;
+
+@Timeout(60)
+class CopyFirstTest {
+  private static final int WINDOW = 4 << 20;
+  private static final long BUDGET = 64L << 20;
+  @TempDir Path folder;
+  private final Random random = new Random(8);
+
+  @Test
+  void shouldRegisterAWindowWhenCopyingOutOfItHasCostAsMuch() throws IOException {
+    try (var on = ServerFixture.copyingFirst(folder, WINDOW, BUDGET)) {
+      on.outputs.write(1, 0, random, true, random.ints(60, 4_000, 4_001).toArray());
+      int asked = 0;
+      while (on.domain.fileCalls() == 0) {
+        var answer = on.ask(9, Wanted.of(1, 0, asked, asked + 1));
+        assertThat(answer.read(0)).isEqualTo(on.outputs.expected(1, 0, asked, asked + 1));
+        on.release(9, answer.leaseId);
+        asked++;
+      }
+      assertThat(asked).isBetween(3, 6);
+      assertThat(on.count(Counter.PIECES_FROM_SLOTS)).isEqualTo(asked - 1);
+      on.ask(9, Wanted.of(1, 0, 50, 51));
+      assertThat(on.count(Counter.PIECES_FROM_WINDOWS)).isEqualTo(2);
+    }
+  }
+
+  @Test
+  void shouldRegisterAtOnceWhatIsAskedForInLargePieces() throws IOException {
+    try (var on = ServerFixture.copyingFirst(folder, WINDOW, BUDGET)) {
+      on.outputs.write(1, 0, random, true, 3 << 20, 1_000);
+      on.ask(9, Wanted.of(1, 0, 0, 1));
+      assertThat(on.count(Counter.PIECES_FROM_WINDOWS)).isEqualTo(1);
+      on.ask(9, Wanted.of(1, 0, 1, 2));
+      assertThat(on.count(Counter.PIECES_FROM_WINDOWS)).as("it is registered").isEqualTo(2);
+      assertThat(on.count(Counter.PIECES_FROM_SLOTS)).isZero();
+    }
+  }
+
+  @Test
+  void shouldRegisterWhenNoSlotIsFree() throws IOException {
+    try (var on = ServerFixture.copyingFirst(folder, WINDOW, BUDGET)) {
+      for (int map = 0; map < 6; map++) {
+        on.outputs.write(1, map, random, true, 1_000);
+        on.ask(9, Wanted.of(1, map, 0, 1));
+      }
+      assertThat(on.count(Counter.PIECES_FROM_SLOTS)).isEqualTo(4);
+      assertThat(on.count(Counter.PIECES_FROM_WINDOWS)).isEqualTo(2);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "LOOPBACK, 16777216, 500000, true",
+    "LOOPBACK, 16777216, 700000, false",
+    "LOOPBACK, 4096, 4096, true",
+    "INFINIBAND, 16777216, 700000, true",
+    "INFINIBAND, 16777216, 12000000, true",
+    "INFINIBAND, 16777216, 16777216, false",
+    "INFINIBAND, 1048576, 1048576, true",
+  })
+  void shouldPriceRegisteringByThePageOnlyForACard(
+      Transport transport, long windowBytes, long askedBytes, boolean copies) {
+    ServedOutput output =
+        new ServedOutput(new MapOutput(folder, new long[] {0, windowBytes}, null), 16 << 20);
+    assertThat(new CopyFirst(transport).prefersCopy(output, 0, windowBytes, askedBytes))
+        .isEqualTo(copies);
+  }
+}

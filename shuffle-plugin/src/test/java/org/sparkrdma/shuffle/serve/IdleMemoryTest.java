@@ -1,0 +1,106 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.serve;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.serve.ServeSettings.Mode;
+import org.sparkrdma.shuffle.serve.ServerFixture.Wanted;
+
+/** When registered memory is given back, by a clock that the test moves. */
+@Timeout(60)
+class IdleMemoryTest {
+  @TempDir Path folder;
+  private final Random random = new Random(4);
+
+  @Test
+  void shouldGiveAWindowBackWhenItHasBeenIdleForLong() throws IOException {
+    try (var on = ServerFixture.of(folder, Mode.WINDOW, 0, 1 << 20)) {
+      on.outputs.write(1, 0, random, true, 100);
+      on.outputs.write(1, 1, random, true, 100);
+      var first = on.ask(9, Wanted.of(1, 0, 0, 1));
+      on.release(9, first.leaseId);
+      on.sleep(ServerFixture.IDLE.dividedBy(2));
+      var second = on.ask(9, Wanted.of(1, 1, 0, 1));
+      on.release(9, second.leaseId);
+      on.sleep(ServerFixture.IDLE.dividedBy(2).minusNanos(1));
+      assertThat(on.domain.regionCount()).isEqualTo(2);
+      on.sleep(Duration.ofNanos(1));
+      assertThat(on.domain.regionCount()).as("the other one is used later").isEqualTo(1);
+      on.sleep(ServerFixture.IDLE.dividedBy(2));
+      assertThat(on.domain.regionCount()).isZero();
+      assertThat(on.budget.pinnedBytes()).isZero();
+      assertThat(on.count(Counter.WINDOWS_RETURNED)).isEqualTo(2);
+      assertThat(on.count(Counter.WINDOWS_EVICTED)).isZero();
+      assertThat(on.ask(9, Wanted.of(1, 0, 0, 1)).read(0))
+          .isEqualTo(on.outputs.expected(1, 0, 0, 1));
+    }
+  }
+
+  @Test
+  void shouldKeepAWindowAsLongAsItIsLeased() throws IOException {
+    try (var on = ServerFixture.of(folder, Mode.WINDOW, 0, 1 << 20)) {
+      on.outputs.write(1, 0, random, true, 100);
+      on.ask(9, Wanted.of(1, 0, 0, 1));
+      on.sleep(ServerFixture.IDLE.multipliedBy(3));
+      assertThat(on.domain.regionCount()).isEqualTo(1);
+      on.peerGone(9);
+      on.sleep(ServerFixture.IDLE);
+      assertThat(on.domain.regionCount()).isZero();
+    }
+  }
+
+  @Test
+  void shouldGiveSlotsBackThatNobodyHasLeasedForLong() throws IOException {
+    try (var on = ServerFixture.of(folder, Mode.COPY, 2, 1 << 20)) {
+      on.outputs.write(1, 0, random, true, 100);
+      var answer = on.ask(9, Wanted.of(1, 0, 0, 1));
+      on.sleep(ServerFixture.IDLE);
+      on.sleep(ServerFixture.IDLE);
+      assertThat(on.budget.pinnedBytes()).as("leased").isPositive();
+      on.peerGone(9);
+      on.sleep(ServerFixture.IDLE);
+      on.sleep(ServerFixture.IDLE);
+      assertThat(on.budget.pinnedBytes()).isZero();
+      assertThat(answer.pieces).hasSize(1);
+    }
+  }
+
+  @Test
+  void shouldMakeRoomForOthersOfThisExecutorButNotOutOfLeases() throws IOException {
+    try (var on = ServerFixture.of(folder, Mode.WINDOW, 0, 2 * ServerFixture.WINDOW)) {
+      on.outputs.write(1, 0, random, true, ServerFixture.WINDOW);
+      on.outputs.write(1, 1, random, true, ServerFixture.WINDOW);
+      var first = on.ask(9, Wanted.of(1, 0, 0, 1));
+      on.ask(9, Wanted.of(1, 1, 0, 1));
+      on.budget.reportShortage(ServerFixture.WINDOW);
+      on.server.doWork();
+      assertThat(on.domain.regionCount()).isEqualTo(2);
+      on.release(9, first.leaseId);
+      on.budget.reportShortage(ServerFixture.WINDOW);
+      on.server.doWork();
+      assertThat(on.domain.regionCount()).isEqualTo(1);
+      assertThat(on.budget.tryGrant(ServerFixture.WINDOW))
+          .hasValueSatisfying(grant -> grant.close());
+    }
+  }
+}

@@ -1,0 +1,155 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.zip.CRC32C;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.fetch.SuspectBlock;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.serve.ServeSettings;
+
+/** Blocks of which no sum was recorded, or a wrong one: the server takes sums itself. */
+@Timeout(120)
+class ComputedSumsTest {
+  private static final int MIB = 1 << 20;
+  @TempDir private Path directory;
+  private final Random random = new Random(21);
+  private final List<TestExecutor> executors = new ArrayList<>();
+
+  private TestExecutor start(TestExecutor.Options options) throws Exception {
+    Path own = Files.createDirectory(directory.resolve("executor-" + executors.size()));
+    TestExecutor executor = new TestExecutor(own, options);
+    executors.add(executor);
+    return executor;
+  }
+
+  @AfterEach
+  void closeAllWithoutLeaks() {
+    executors.forEach(TestExecutor::close);
+    // JUnit may hold this instance, and Java 17 unmaps what nobody holds.
+    executors.clear();
+  }
+
+  private static CollectedBlocks fetch(
+      TestExecutor reader, TestExecutor server, List<BlockRange> blocks) throws Exception {
+    CollectedBlocks collected = new CollectedBlocks(blocks);
+    reader.transport().fetch(server.endpoint(), blocks, null, collected);
+    return collected.await();
+  }
+
+  @ParameterizedTest
+  @EnumSource(ServeSettings.Mode.class)
+  void shouldVerifyBlocksWithoutRecordedSumsWhereverTheirPiecesEnd(ServeSettings.Mode mode)
+      throws Exception {
+    // More than receive memory holds at once: what waits for it may, however busy the machine is.
+    TestExecutor reader = start(new TestExecutor.Options(1).requestTimeout(Duration.ofSeconds(20)));
+    TestExecutor server = start(new TestExecutor.Options(2).mode(mode));
+    int[] partitions = {
+      1, MIB - 1, MIB, MIB + 1, 0, 3 * MIB + 77, 200, 300_000, 2 * MIB, 5 * MIB + 3
+    };
+    server.outputs().write(0, random, partitions);
+    server.outputs().forgetSums(0);
+    List<BlockRange> blocks = new ArrayList<>();
+    for (int from = 0; from < partitions.length; from++) {
+      for (int to = from + 1; to <= partitions.length; to += 3) {
+        blocks.add(new BlockRange(0, 0, from, to));
+      }
+    }
+    CollectedBlocks collected = fetch(reader, server, blocks);
+    for (int i = 0; i < blocks.size(); i++) {
+      assertThat(collected.bytes(i)).isEqualTo(server.outputs().expected(blocks.get(i)));
+    }
+    assertThat(reader.count(Counter.BLOCKS_VERIFIED)).isEqualTo(blocks.size());
+    assertThat(reader.count(Counter.BLOCKS_UNVERIFIED)).isZero();
+  }
+
+  @Test
+  void shouldVerifyABlockThatReceiveMemoryCutsWithinACell() throws Exception {
+    TestExecutor reader =
+        start(
+            new TestExecutor.Options(1)
+                .pinned(64L * MIB, 3L * MIB)
+                .requestTimeout(Duration.ofSeconds(20)));
+    TestExecutor server = start(new TestExecutor.Options(2));
+    server.outputs().write(0, random, random.ints(12, MIB, 2 * MIB).toArray());
+    server.outputs().forgetSums(0);
+    List<BlockRange> blocks = new ArrayList<>();
+    for (int i = 0; i < 12; i++) {
+      blocks.add(new BlockRange(0, 0, i, i + 1));
+    }
+    CollectedBlocks collected = fetch(reader, server, blocks);
+    for (int i = 0; i < blocks.size(); i++) {
+      assertThat(collected.bytes(i)).isEqualTo(server.outputs().expected(blocks.get(i)));
+    }
+    assertThat(reader.count(Counter.BLOCKS_VERIFIED)).isEqualTo(blocks.size());
+  }
+
+  @Test
+  void shouldNoticeAFlippedBitInABlockWithoutRecordedSums() throws Exception {
+    TestExecutor reader = start(new TestExecutor.Options(1).faults("flip-bit@1,seed=3"));
+    TestExecutor server = start(new TestExecutor.Options(2));
+    server.outputs().write(0, random, 100_000);
+    server.outputs().forgetSums(0);
+    List<BlockRange> blocks = List.of(new BlockRange(0, 0, 0, 1));
+    SuspectBlock suspect = fetch(reader, server, blocks).suspect(0);
+    byte[] right = server.outputs().expected(blocks.get(0));
+    CRC32C crc = new CRC32C();
+    crc.update(right);
+    assertThat(suspect.compare(right.length, crc.getValue())).isFalse();
+    assertThat(suspect.sums())
+        .contains("rdmaBytes=100000 tcpBytes=100000", "tcpCrc32c=%08x".formatted(crc.getValue()));
+    assertThat(fetch(reader, server, blocks).bytes(0)).isEqualTo(right);
+  }
+
+  @Test
+  void shouldLetTheServerSumUpAMapOutputWhoseRecordedSumsAreWrong() throws Exception {
+    TestExecutor reader = start(new TestExecutor.Options(1).faults("flip-bit@3,seed=3"));
+    TestExecutor server = start(new TestExecutor.Options(2));
+    server.outputs().write(0, random, 1_000, 1_000);
+    server.outputs().corrupt(0, 500);
+    byte[] inFile = Files.readAllBytes(server.outputs().open(0, 0).dataFile());
+    CRC32C crc = new CRC32C();
+    crc.update(inFile, 0, 1_000);
+    List<BlockRange> blocks = List.of(new BlockRange(0, 0, 0, 1));
+    assertThat(fetch(reader, server, blocks).suspect(0).compare(1_000, crc.getValue())).isTrue();
+    fetch(reader, server, blocks).bytes(0);
+    assertThat(reader.count(Counter.BLOCKS_VERIFIED)).isEqualTo(1);
+    // The third READ brings a flipped bit, which would not have been noticed without a sum.
+    assertThat(fetch(reader, server, blocks).suspect(0).compare(1_000, crc.getValue())).isFalse();
+  }
+
+  @Test
+  void shouldTakeNoSumsWhenNothingIsToBeVerified() throws Exception {
+    TestExecutor reader = start(new TestExecutor.Options(1));
+    TestExecutor server = start(new TestExecutor.Options(2).verify(false));
+    server.outputs().write(0, random, 1_000);
+    server.outputs().forgetSums(0);
+    fetch(reader, server, List.of(new BlockRange(0, 0, 0, 1))).bytes(0);
+    assertThat(reader.count(Counter.BLOCKS_UNVERIFIED)).isEqualTo(1);
+  }
+}

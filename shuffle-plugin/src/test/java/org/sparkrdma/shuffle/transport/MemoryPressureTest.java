@@ -1,0 +1,271 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.concurrent.locks.LockSupport;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.fetch.FetchHandler;
+import org.sparkrdma.shuffle.fetch.SuspectBlock;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.serve.ServeSettings;
+
+/** Many tasks on two executors that may pin next to nothing. */
+@Timeout(120)
+class MemoryPressureTest {
+  private static final int TASKS = 64;
+  private static final int MAPS = 12;
+  private static final int PARTITIONS = 16;
+  private static final int CHUNK = 64 << 10;
+
+  /** Reasons for which memory alone is to blame. */
+  private static final Set<FallbackReason> FULL =
+      EnumSet.of(FallbackReason.POOL_EMPTY, FallbackReason.PEER_BUSY);
+
+  @TempDir private Path directory;
+  private final List<TestExecutor> executors = new ArrayList<>();
+  private final AtomicInteger byRead = new AtomicInteger();
+  private final AtomicInteger byTcp = new AtomicInteger();
+
+  private TestExecutor start(TestExecutor.Options options) throws Exception {
+    Path own = Files.createDirectory(directory.resolve("executor-" + executors.size()));
+    TestExecutor executor = new TestExecutor(own, options);
+    executors.add(executor);
+    return executor;
+  }
+
+  /** Closing fails when anything is still pinned. */
+  @AfterEach
+  void closeAllWithoutLeaks() {
+    executors.forEach(TestExecutor::close);
+    // JUnit may hold this instance, and Java 17 unmaps what nobody holds.
+    executors.clear();
+  }
+
+  @ParameterizedTest
+  @CsvSource({"AUTO, 1, 6144", "WINDOW, 2, 4096", "COPY, 3, 4096", "AUTO, 4, 2000"})
+  void shouldNeverPinMoreThanItMayAndBringEveryBlock(
+      ServeSettings.Mode mode, long seed, int limitKib) throws Exception {
+    long limit = (long) limitKib << 10;
+    List<TestExecutor> pair = new ArrayList<>();
+    for (int i = 1; i <= 2; i++) {
+      TestExecutor.Options options =
+          new TestExecutor.Options(i)
+              .mode(mode)
+              .pinned(limit, limit / 4)
+              .requestTimeout(Duration.ofSeconds(2));
+      TestExecutor executor = start(seed == 1 ? options : options.copiesFirst());
+      Random random = new Random(seed * 10 + i);
+      for (int map = 0; map < MAPS; map++) {
+        executor.outputs().write(map, random, random.ints(PARTITIONS, 0, 150_000).toArray());
+      }
+      pair.add(executor);
+    }
+    runTasks(
+        seed,
+        (number, random) -> {
+          TestExecutor reader = pair.get(number % 2);
+          TestExecutor server = pair.get(1 - number % 2);
+          for (int i = 0; i < 6; i++) {
+            fetch(reader, server, randomBlocks(random));
+          }
+        });
+    assertThat(byRead.get() + byTcp.get()).isPositive();
+    assertThat(byRead.get()).isPositive();
+    for (TestExecutor executor : pair) {
+      assertThat(executor.budget().highestBytes()).isBetween(1L, executor.budget().limitBytes());
+      assertThat(executor.budget().limitBytes()).isLessThanOrEqualTo(limit);
+    }
+  }
+
+  @Test
+  void shouldNotDeadlockWhenThePoolIsSmallerThanTheBlocksThatAllTasksWaitFor() throws Exception {
+    TestExecutor reader =
+        start(
+            new TestExecutor.Options(1)
+                .pinned(8L << 20, 4 * CHUNK)
+                .requestTimeout(Duration.ofSeconds(1)));
+    TestExecutor server = start(new TestExecutor.Options(2));
+    server.outputs().write(0, new Random(5), 6 * CHUNK, 5 * CHUNK, CHUNK / 2);
+    long begunNs = System.nanoTime();
+    runTasks(
+        7,
+        (number, random) -> {
+          int partition = random.nextInt(2);
+          fetch(reader, server, List.of(new BlockRange(0, 0, partition, partition + 1)));
+        });
+    assertThat(byTcp.get()).isEqualTo(TASKS);
+    assertThat(System.nanoTime() - begunNs).isLessThan(TimeUnit.SECONDS.toNanos(60));
+    fetch(reader, server, List.of(new BlockRange(0, 0, 2, 3)));
+    assertThat(byRead.get()).as("a block that fits, afterwards").isEqualTo(1);
+  }
+
+  @Test
+  void shouldGiveIdleWindowsBackToReceiveWithWhenTheBudgetIsFullOfThem() throws Exception {
+    TestExecutor full = start(new TestExecutor.Options(1).pinned(4L << 20, 1L << 20));
+    TestExecutor other = start(new TestExecutor.Options(2));
+    Random random = new Random(3);
+    for (int map = 0; map < 8; map++) {
+      full.outputs().write(map, random, 900_000);
+    }
+    other.outputs().write(0, random, 500_000);
+    for (int map = 0; map < 8; map++) {
+      fetch(other, full, List.of(new BlockRange(0, map, 0, 1)));
+    }
+    assertThat(full.budget().limitBytes() - full.budget().pinnedBytes()).isLessThan(1 << 20);
+    fetch(full, other, List.of(new BlockRange(0, 0, 0, 1)));
+    assertThat(byTcp.get()).isZero();
+  }
+
+  @Test
+  void shouldGiveMemoryBackWhenNobodyUsesIt() throws Exception {
+    Duration idle = Duration.ofMillis(50);
+    TestExecutor reader = start(new TestExecutor.Options(1).idleTimeout(idle));
+    TestExecutor server =
+        start(new TestExecutor.Options(2).idleTimeout(idle).mode(ServeSettings.Mode.AUTO));
+    server.outputs().write(0, new Random(9), 3_000_000);
+    fetch(reader, server, List.of(new BlockRange(0, 0, 0, 1)));
+    assertThat(reader.budget().highestBytes()).isGreaterThan(3_000_000);
+    for (TestExecutor executor : executors) {
+      for (int i = 0; i < 10_000 && executor.budget().pinnedBytes() > 0; i++) {
+        LockSupport.parkNanos(1_000_000);
+      }
+      assertThat(executor.budget().pinnedBytes()).isZero();
+    }
+    assertThat(server.count(Counter.WINDOWS_RETURNED)).isPositive();
+    fetch(reader, server, List.of(new BlockRange(0, 0, 0, 1)));
+    assertThat(byRead.get()).isEqualTo(2);
+  }
+
+  /** What a task does. */
+  private interface Work {
+    void run(int number, Random random) throws Exception;
+  }
+
+  private static void runTasks(long seed, Work work) throws InterruptedException {
+    ConcurrentLinkedQueue<Throwable> failures = new ConcurrentLinkedQueue<>();
+    List<Thread> tasks = new ArrayList<>();
+    for (int i = 0; i < TASKS; i++) {
+      int number = i;
+      Thread task =
+          new Thread(
+              () -> {
+                try {
+                  work.run(number, new Random(seed * 1_000 + number));
+                } catch (Throwable e) {
+                  failures.add(e);
+                }
+              },
+              "task-" + i);
+      tasks.add(task);
+      task.start();
+    }
+    for (Thread task : tasks) {
+      task.join();
+    }
+    assertThat(failures).isEmpty();
+  }
+
+  private static List<BlockRange> randomBlocks(Random random) {
+    List<BlockRange> blocks = new ArrayList<>();
+    for (int i = random.nextInt(6); i >= 0; i--) {
+      int from = random.nextInt(PARTITIONS);
+      int to = random.nextInt(4) > 0 ? from + 1 : from + 1 + random.nextInt(PARTITIONS - from);
+      blocks.add(new BlockRange(0, random.nextInt(MAPS), from, to));
+    }
+    return blocks;
+  }
+
+  /** Fetches, keeps every block until the last has come as Spark's iterator may, and compares. */
+  private void fetch(TestExecutor reader, TestExecutor server, List<BlockRange> blocks)
+      throws Exception {
+    HoldingHandler handler = new HoldingHandler(blocks.size());
+    reader.transport().fetch(server.endpoint(), blocks, null, handler);
+    assertThat(handler.left.await(60, TimeUnit.SECONDS)).as("all blocks answered").isTrue();
+    for (int i = 0; i < blocks.size(); i++) {
+      Object result = handler.results.get(i);
+      if (result instanceof ManagedBuffer buffer) {
+        byte[] expected = server.outputs().expected(blocks.get(i));
+        assertThat(Arrays.equals(bytesOf(buffer), expected)).as("block %s", i).isTrue();
+        buffer.release();
+        byRead.incrementAndGet();
+      } else {
+        assertThat(FULL).contains((FallbackReason) result);
+        byTcp.incrementAndGet();
+      }
+    }
+  }
+
+  private static byte[] bytesOf(ManagedBuffer buffer) throws IOException {
+    try (InputStream in = buffer.createInputStream()) {
+      return in.readAllBytes();
+    }
+  }
+
+  /** Retains what comes. */
+  private static final class HoldingHandler implements FetchHandler {
+    private final AtomicReferenceArray<Object> results;
+    private final CountDownLatch left;
+
+    HoldingHandler(int blocks) {
+      results = new AtomicReferenceArray<>(blocks);
+      left = new CountDownLatch(blocks);
+    }
+
+    @Override
+    public void onFetched(int index, ManagedBuffer buffer) {
+      answer(index, buffer.retain());
+    }
+
+    @Override
+    public void onFailed(int index, FallbackReason reason, String detail) {
+      answer(index, reason);
+    }
+
+    @Override
+    public void onSuspect(int index, SuspectBlock suspect) {
+      answer(index, suspect);
+    }
+
+    private void answer(int index, Object result) {
+      assertThat(results.compareAndSet(index, null, result)).isTrue();
+      left.countDown();
+    }
+  }
+}

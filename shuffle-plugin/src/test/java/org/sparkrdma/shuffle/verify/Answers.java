@@ -1,0 +1,69 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.verify;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.network.shuffle.BlockFetchingListener;
+
+/** The bytes that a task would get; any second answer or failure is an error. */
+final class Answers implements BlockFetchingListener {
+  private static final byte[] FAILED = {};
+  private final Map<String, byte[]> bytes = new ConcurrentHashMap<>();
+  private final CountDownLatch left;
+  private volatile String wrong;
+
+  Answers(int blocks) {
+    left = new CountDownLatch(blocks);
+  }
+
+  @Override
+  public void onBlockFetchSuccess(String blockId, ManagedBuffer buffer) {
+    try (InputStream in = buffer.createInputStream()) {
+      answer(blockId, in.readAllBytes());
+    } catch (IOException e) {
+      wrong = blockId + ": " + e;
+    }
+  }
+
+  @Override
+  public void onBlockFetchFailure(String blockId, Throwable failure) {
+    wrong = blockId + ": " + failure;
+    answer(blockId, FAILED);
+  }
+
+  private void answer(String blockId, byte[] got) {
+    if (bytes.put(blockId, got) != null) {
+      wrong = blockId + " answered twice";
+    }
+    left.countDown();
+  }
+
+  Answers await() throws InterruptedException {
+    assertThat(left.await(60, TimeUnit.SECONDS)).as("all blocks answered").isTrue();
+    assertThat(wrong).isNull();
+    return this;
+  }
+
+  byte[] of(String blockId) {
+    return bytes.get(blockId);
+  }
+}

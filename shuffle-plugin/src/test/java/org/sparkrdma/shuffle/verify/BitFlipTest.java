@@ -1,0 +1,185 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.verify;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.apache.logging.log4j.Level;
+import org.apache.logging.log4j.core.config.Configurator;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.memory.RegisteredPool;
+import org.sparkrdma.shuffle.CapturedLog;
+import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.read.RdmaBlockClient;
+import org.sparkrdma.shuffle.read.TcpFallback;
+import org.sparkrdma.shuffle.transport.FlippedReads;
+import org.sparkrdma.shuffle.verify.SparkOutputs.Shuffle;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.Verbs;
+import org.sparkrdma.verbs.VerbsEngine;
+import org.sparkrdma.verbs.spi.EngineSettings;
+
+/** Single flipped bits in blocks as Spark stores them: none may reach a task. */
+@Timeout(180)
+class BitFlipTest {
+  private static final int FLIPS = 10_000;
+  private static final int AT_ONCE = 100;
+  private static final int LARGEST_BLOCK = 512 << 10;
+  private static final String LOGGER = "org.sparkrdma.shuffle.read.SuspectListener";
+  private static final Endpoint PEER =
+      new Endpoint("1", "127.0.0.1", 1, "soft", 1, 1, new byte[Endpoint.TOKEN_BYTES]);
+
+  @TempDir Path folder;
+
+  @ParameterizedTest(name = "codec {0}, sums {1}")
+  @CsvSource({
+    "lz4, ADLER32", "zstd, ADLER32", "snappy, ADLER32", "lzf, ADLER32", "none, ADLER32",
+    "lz4, CRC32", "zstd, CRC32", "snappy, CRC32", "lzf, CRC32", "none, CRC32",
+    "lz4, CRC32C", "zstd, CRC32C", "snappy, CRC32C", "lzf, CRC32C", "none, CRC32C",
+  })
+  void shouldNoticeEachOfTenThousandFlippedBits(String codec, String sums) throws Exception {
+    Configurator.setLevel(LOGGER, Level.ERROR);
+    try (SparkOutputs outputs = new SparkOutputs(folder, settings(codec, sums));
+        VerbsEngine engine = Verbs.choose("soft", EngineSettings.of(Map.of())).engine();
+        Device device = engine.open(engine.devices().get(0).name());
+        ProtectionDomain domain = device.allocateProtectionDomain();
+        PinnedBudget budget = new PinnedBudget(256L << 20, 4_096);
+        RegisteredPool sinks =
+            new RegisteredPool(
+                device,
+                domain,
+                budget,
+                Set.of(AccessFlag.LOCAL_WRITE),
+                LARGEST_BLOCK,
+                8,
+                256L << 20)) {
+      List<String> names = names(outputs.byUnsafeWriter());
+      Map<String, byte[]> right = new HashMap<>();
+      names.forEach(name -> right.put(name, outputs.bytes(name)));
+      ShuffleCounters counters = new ShuffleCounters();
+      ResolverClient spark = new ResolverClient(outputs::block);
+      Random random = new Random(codec.hashCode() * 31L + sums.hashCode());
+      try (FlippedReads reads = new FlippedReads(outputs.served(), sinks, counters, random);
+          TcpFallback tcp = new TcpFallback(spark, counters, 2)) {
+        RdmaBlockClient client =
+            new RdmaBlockClient(
+                spark,
+                CompletableFuture.completedFuture(reads),
+                id -> CompletableFuture.completedFuture(Optional.of(PEER)),
+                tcp,
+                counters,
+                Duration.ofSeconds(5));
+        for (int done = 0; done < FLIPS; done += AT_ONCE) {
+          // Each name once in a request, as Spark asks.
+          for (int i = 0; i < AT_ONCE; i += names.size()) {
+            List<String> some = names.subList(0, Math.min(names.size(), AT_ONCE - i));
+            Answers answers = new Answers(some.size());
+            client.fetchBlocks("host", 1, "1", some.toArray(String[]::new), answers, null);
+            answers.await();
+            some.forEach(name -> assertThat(answers.of(name)).isEqualTo(right.get(name)));
+          }
+        }
+        assertThat(counters.value(Counter.RDMA_BLOCKS_READ)).isZero();
+        assertThat(counters.value(Counter.BLOCKS_CORRUPT)).isEqualTo(FLIPS);
+        assertThat(counters.value(FallbackReason.CORRUPT)).isEqualTo(FLIPS);
+        assertThat(spark.fetched()).isEqualTo(FLIPS);
+        assertThat(reads.blamed()).isEqualTo(FLIPS);
+      }
+    } finally {
+      Configurator.setLevel(LOGGER, Level.WARN);
+    }
+  }
+
+  @Test
+  void shouldCountAndLogBothSumsOfABlockThatReadBroughtWrong() throws Exception {
+    try (SparkOutputs outputs = new SparkOutputs(folder, settings("zstd", "ADLER32"));
+        CapturedLog log = new CapturedLog();
+        ReadingPair pair =
+            new ReadingPair(
+                outputs.served(), new ResolverClient(outputs::block), "flip-bit@1,seed=4")) {
+      List<String> one = names(outputs.bySortWriter()).subList(0, 1);
+      assertThat(pair.fetch(one).of(one.get(0))).isEqualTo(outputs.bytes(one.get(0)));
+      assertThat(pair.count(Counter.BLOCKS_CORRUPT)).isEqualTo(1);
+      assertThat(pair.count(FallbackReason.CORRUPT)).isEqualTo(1);
+      Matcher sums =
+          Pattern.compile(
+                  "executorId=1 block=" + one.get(0) + ".* rdmaCrc32c=(\\w+) tcpCrc32c=(\\w+)")
+              .matcher(log.warnings().toString());
+      assertThat(sums.find()).as("%s", log.warnings()).isTrue();
+      assertThat(sums.group(1)).isNotEqualTo(sums.group(2));
+    }
+  }
+
+  @Test
+  void shouldBringEveryBlockWhenEachReadOfTheDeviceFlipsABit() throws Exception {
+    Configurator.setLevel(LOGGER, Level.ERROR);
+    try (SparkOutputs outputs = new SparkOutputs(folder, settings("none", "CRC32"));
+        ReadingPair pair =
+            new ReadingPair(
+                outputs.served(), new ResolverClient(outputs::block), "flip-bit@1+,seed=6")) {
+      List<String> names = names(outputs.byUnsafeWriter());
+      for (int round = 0; round < 20; round++) {
+        for (String name : names) {
+          assertThat(pair.fetch(List.of(name)).of(name)).isEqualTo(outputs.bytes(name));
+        }
+      }
+      assertThat(pair.count(Counter.RDMA_BLOCKS_READ)).isZero();
+      assertThat(pair.count(Counter.BLOCKS_CORRUPT)).isGreaterThanOrEqualTo(3);
+      assertThat(pair.count(Counter.PEERS_QUARANTINED)).isPositive();
+    } finally {
+      Configurator.setLevel(LOGGER, Level.WARN);
+    }
+  }
+
+  private static Map<String, String> settings(String codec, String sums) {
+    return codec.equals("none")
+        ? Map.of("spark.shuffle.compress", "false", "spark.shuffle.checksum.algorithm", sums)
+        : Map.of("spark.io.compression.codec", codec, "spark.shuffle.checksum.algorithm", sums);
+  }
+
+  /** Single blocks and batches, none of them empty. */
+  private static List<String> names(Shuffle shuffle) {
+    List<String> names = new ArrayList<>();
+    for (long map : shuffle.maps()) {
+      for (int from = 0; from < SparkOutputs.PARTITIONS - 1; from++) {
+        String name = "shuffle_" + shuffle.id() + "_" + map + "_" + from;
+        names.add(name);
+        names.add(name + "_" + SparkOutputs.PARTITIONS);
+      }
+    }
+    return names;
+  }
+}

@@ -1,0 +1,188 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.verify;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.apache.spark.network.util.MapConfigProvider;
+import org.apache.spark.network.util.TransportConf;
+import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.shuffle.connection.TransportSettings;
+import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.output.MapOutput;
+import org.sparkrdma.shuffle.output.MapOutputs;
+import org.sparkrdma.shuffle.read.RdmaBlockClient;
+import org.sparkrdma.shuffle.read.TcpFallback;
+import org.sparkrdma.shuffle.serve.ServeSettings;
+import org.sparkrdma.shuffle.transport.RdmaTransport;
+import org.sparkrdma.shuffle.wire.Hello;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.Verbs;
+import org.sparkrdma.verbs.VerbsEngine;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.spi.EngineSettings;
+
+/**
+ * A server of map outputs and a reader of them on two loopback devices, and the client that Spark's
+ * fetcher would be given at the reader.
+ */
+final class ReadingPair implements AutoCloseable {
+  private final End server;
+  private final End reader;
+  private final TcpFallback tcp;
+  private final RdmaBlockClient client;
+
+  /**
+   * @param faults what goes wrong at the reader, as the loopback engine takes it
+   */
+  ReadingPair(MapOutputs outputs, ResolverClient spark, String faults) throws VerbsException {
+    server = new End(outputs, 1, "");
+    reader = new End(new NoOutputs(), 2, faults);
+    tcp = new TcpFallback(spark, reader.counters, 2);
+    client =
+        new RdmaBlockClient(
+            spark,
+            CompletableFuture.completedFuture(reader.transport),
+            executorId ->
+                CompletableFuture.completedFuture(Optional.of(server.transport.endpoint())),
+            tcp,
+            reader.counters,
+            Duration.ofSeconds(5));
+  }
+
+  /** Fetches blocks as Spark's iterator does; they are all there when it returns. */
+  Answers fetch(List<String> blockIds) throws InterruptedException {
+    Answers answers = new Answers(blockIds.size());
+    client.fetchBlocks("host", 1, "1", blockIds.toArray(String[]::new), answers, null);
+    return answers.await();
+  }
+
+  /** Of the reader. */
+  long count(Counter counter) {
+    return reader.counters.value(counter);
+  }
+
+  long count(FallbackReason reason) {
+    return reader.counters.value(reason);
+  }
+
+  /** All blocks that went by TCP, whatever the reason. */
+  long fallbacks() {
+    long all = 0;
+    for (FallbackReason reason : FallbackReason.values()) {
+      all += count(reason);
+    }
+    return all;
+  }
+
+  @Override
+  public void close() {
+    tcp.close();
+    reader.close();
+    server.close();
+  }
+
+  /** Has none. */
+  private static final class NoOutputs implements MapOutputs {
+    @Override
+    public MapOutput open(int shuffleId, long mapId) {
+      return null;
+    }
+
+    @Override
+    public List<Path> directories() {
+      return List.of();
+    }
+  }
+
+  /** A transport and what it stands on. */
+  private static final class End implements AutoCloseable {
+    private final ShuffleCounters counters = new ShuffleCounters();
+    private final PinnedBudget budget = new PinnedBudget(64L << 20, 4_096);
+    private final VerbsEngine engine;
+    private final Device device;
+    private final RdmaTransport transport;
+
+    End(MapOutputs outputs, int number, String faults) throws VerbsException {
+      engine = Verbs.choose("soft", EngineSettings.of(Map.of("soft.faults", faults))).engine();
+      device = engine.open(engine.devices().get(0).name());
+      transport =
+          RdmaTransport.open(
+              new TransportSettings(
+                  16 << 10,
+                  4,
+                  64,
+                  64 << 10,
+                  16L << 20,
+                  Duration.ofSeconds(5),
+                  Duration.ofSeconds(10),
+                  Duration.ofSeconds(4),
+                  Duration.ofMinutes(1),
+                  Duration.ofMillis(1),
+                  Duration.ofMillis(1),
+                  16,
+                  2,
+                  true,
+                  Duration.ofNanos(0)),
+              new ServeSettings(
+                  ServeSettings.Mode.AUTO,
+                  1 << 20,
+                  1 << 20,
+                  4,
+                  Duration.ofMinutes(1),
+                  100,
+                  1024,
+                  100,
+                  Duration.ofMinutes(1),
+                  false,
+                  true),
+              new RdmaTransport.Environment(
+                  device,
+                  budget,
+                  outputs,
+                  new TransportConf("shuffle", new MapConfigProvider(Map.of())),
+                  new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                  address ->
+                      new Endpoint(
+                          Integer.toString(number),
+                          address.getAddress().getHostAddress(),
+                          address.getPort(),
+                          "soft",
+                          Hello.PROTOCOL,
+                          number,
+                          new byte[Endpoint.TOKEN_BYTES]),
+                  new byte[0],
+                  () -> {},
+                  counters,
+                  System::nanoTime));
+    }
+
+    @Override
+    public void close() {
+      transport.close();
+      device.close();
+      engine.close();
+      budget.close();
+    }
+  }
+}

@@ -1,0 +1,60 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.verify;
+
+import com.codahale.metrics.MetricSet;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.network.shuffle.BlockFetchingListener;
+import org.apache.spark.network.shuffle.BlockStoreClient;
+import org.apache.spark.network.shuffle.DownloadFileManager;
+
+/** Stands for Spark's own transfer: brings what the resolver gives. Safe for any thread. */
+final class ResolverClient extends BlockStoreClient {
+  private final Function<String, ManagedBuffer> blocks;
+  private final AtomicInteger fetched = new AtomicInteger();
+
+  ResolverClient(Function<String, ManagedBuffer> blocks) {
+    this.blocks = blocks;
+  }
+
+  /** Blocks fetched so far. */
+  int fetched() {
+    return fetched.get();
+  }
+
+  @Override
+  public void fetchBlocks(
+      String host,
+      int port,
+      String executorId,
+      String[] blockIds,
+      BlockFetchingListener listener,
+      DownloadFileManager files) {
+    for (String blockId : blockIds) {
+      fetched.incrementAndGet();
+      listener.onBlockFetchSuccess(blockId, blocks.apply(blockId));
+    }
+  }
+
+  @Override
+  public MetricSet shuffleMetrics() {
+    return Map::of;
+  }
+
+  @Override
+  public void close() {}
+}

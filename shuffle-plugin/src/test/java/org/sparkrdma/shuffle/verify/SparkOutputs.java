@@ -1,0 +1,175 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.verify;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.stream.IntStream;
+import org.apache.spark.HashPartitioner;
+import org.apache.spark.MapOutputTrackerMaster;
+import org.apache.spark.ShuffleDependency;
+import org.apache.spark.SparkConf;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.SparkException;
+import org.apache.spark.api.java.JavaPairRDD;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.network.client.StreamCallbackWithID;
+import org.apache.spark.scheduler.MapStatus;
+import org.apache.spark.serializer.SerializerManager;
+import org.apache.spark.shuffle.IndexShuffleBlockResolver;
+import org.apache.spark.storage.BlockId;
+import org.apache.spark.storage.BlockId$;
+import org.apache.spark.storage.ShuffleDataBlockId;
+import org.apache.spark.storage.ShuffleIndexBlockId;
+import org.sparkrdma.shuffle.output.SparkMapOutputs;
+import scala.Option;
+import scala.Tuple2;
+
+/** An application in this JVM, and the map outputs that Spark's own writers have left in it. */
+final class SparkOutputs implements AutoCloseable {
+  /** Reduce partitions of every shuffle; one of them stays empty. */
+  static final int PARTITIONS = 6;
+
+  /** Map tasks of every shuffle. */
+  static final int MAPS = 2;
+
+  private static final int RECORDS = 3_000;
+  private static final int SPILL_AFTER = 500;
+  private static final long MIGRATED_MAP = 1_000_000;
+
+  private final SparkConf conf;
+  private final Path folder;
+  private final JavaSparkContext spark;
+  private final IndexShuffleBlockResolver resolver;
+
+  /** A shuffle. */
+  record Shuffle(int id, List<Long> maps) {}
+
+  SparkOutputs(Path folder, Map<String, String> settings) {
+    this.folder = folder;
+    conf =
+        new SparkConf(false)
+            .setMaster("local[1]")
+            .setAppName("verified reads")
+            .set("spark.driver.host", "127.0.0.1")
+            .set("spark.ui.enabled", "false")
+            .set("spark.local.dir", folder.toString())
+            // Nothing refers to the shuffles but the files that this looks at.
+            .set("spark.cleaner.referenceTracking", "false")
+            .set("spark.serializer", "org.apache.spark.serializer.KryoSerializer")
+            .set("spark.shuffle.sort.bypassMergeThreshold", "1")
+            .set("spark.shuffle.spill.numElementsForceSpillThreshold", "" + SPILL_AFTER);
+    settings.forEach(conf::set);
+    spark = new JavaSparkContext(conf);
+    resolver = (IndexShuffleBlockResolver) SparkEnv.get().shuffleManager().shuffleBlockResolver();
+  }
+
+  SparkMapOutputs served() {
+    return new SparkMapOutputs(resolver, List.of(folder), conf);
+  }
+
+  /** Without order or aggregation: UnsafeShuffleWriter, merging the spills of each task. */
+  Shuffle byUnsafeWriter() throws SparkException {
+    return run(records().partitionBy(new HashPartitioner(PARTITIONS)));
+  }
+
+  /** Aggregated by the map tasks: SortShuffleWriter, merging the spills of each task. */
+  Shuffle bySortWriter() throws SparkException {
+    return run(records().reduceByKey((a, b) -> a + b.substring(0, 2), PARTITIONS));
+  }
+
+  private JavaPairRDD<Integer, String> records() {
+    // No key is PARTITIONS - 1 modulo PARTITIONS.
+    return spark
+        .parallelize(IntStream.range(0, RECORDS).boxed().toList(), MAPS)
+        .mapToPair(
+            n -> new Tuple2<>(n / (PARTITIONS - 1) * PARTITIONS + n % (PARTITIONS - 1), text(n)));
+  }
+
+  private static String text(int seed) {
+    Random random = new Random(seed);
+    StringBuilder text = new StringBuilder();
+    for (int i = random.nextInt(60); i >= 0; i--) {
+      text.append((char) (' ' + random.nextInt(90)));
+    }
+    return text.append("the same in all of them").toString();
+  }
+
+  /** Map tasks only: Spark itself cannot read an empty partition that is snappy and encrypted. */
+  private Shuffle run(JavaPairRDD<Integer, String> shuffled) throws SparkException {
+    assertThat(shuffled.getNumPartitions()).isEqualTo(PARTITIONS);
+    var dependency = (ShuffleDependency<?, ?, ?>) shuffled.rdd().dependencies().head();
+    assertThat(spark.sc().submitMapStage(dependency).get()).isNotNull();
+    List<Long> maps = new ArrayList<>();
+    var tracker = (MapOutputTrackerMaster) SparkEnv.get().mapOutputTracker();
+    for (MapStatus status : tracker.shuffleStatuses().apply(dependency.shuffleId()).mapStatuses()) {
+      maps.add(status.mapId());
+    }
+    assertThat(maps).hasSize(MAPS);
+    return new Shuffle(dependency.shuffleId(), maps);
+  }
+
+  /** The same map outputs as another executor has them to which they were migrated. */
+  Shuffle migrated(Shuffle shuffle) throws IOException {
+    SerializerManager serializers = SparkEnv.get().serializerManager();
+    List<Long> maps = new ArrayList<>();
+    for (long map : shuffle.maps()) {
+      long migrated = MIGRATED_MAP + map;
+      var index = new ShuffleIndexBlockId(shuffle.id(), migrated, 0);
+      var data = new ShuffleDataBlockId(shuffle.id(), migrated, 0);
+      put(
+          resolver.putShuffleBlockAsStream(index, serializers),
+          Files.readAllBytes(resolver.getIndexFile(shuffle.id(), map, Option.empty()).toPath()));
+      put(
+          resolver.putShuffleBlockAsStream(data, serializers),
+          Files.readAllBytes(resolver.getDataFile(shuffle.id(), map).toPath()));
+      maps.add(migrated);
+    }
+    return new Shuffle(shuffle.id(), maps);
+  }
+
+  private static void put(StreamCallbackWithID stream, byte[] bytes) throws IOException {
+    stream.onData(stream.getID(), ByteBuffer.wrap(bytes));
+    stream.onComplete(stream.getID());
+  }
+
+  /** What Spark's own transfer would send. */
+  ManagedBuffer block(String name) {
+    BlockId id = BlockId$.MODULE$.apply(name);
+    return resolver.getBlockData(id, Option.empty());
+  }
+
+  byte[] bytes(String name) {
+    try (var in = block(name).createInputStream()) {
+      return in.readAllBytes();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @Override
+  public void close() {
+    spark.stop();
+  }
+}

@@ -1,0 +1,135 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.verify;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.verify.SparkOutputs.Shuffle;
+
+/**
+ * Every way in which Spark stores and sums up map outputs: each block comes by READ, is checked,
+ * and is right; nobody is left alone.
+ */
+@Timeout(120)
+class VerifiedReadsTest {
+  private static final String OFF = "off";
+  private static final List<String> CODECS = List.of("lz4", "zstd", "snappy", "lzf", "none");
+  private static final List<String> SUMS = List.of("ADLER32", "CRC32", "CRC32C", OFF);
+
+  /** By partitions: one, the empty one, one behind the other, some, all. */
+  private static final int[][] RANGES = {{0, 1}, {5, 6}, {1, 2}, {2, 3}, {1, 4}, {3, 6}, {0, 6}};
+
+  @TempDir Path folder;
+
+  static Stream<Arguments> cells() {
+    List<Arguments> cells = new ArrayList<>();
+    for (int codec = 0; codec < CODECS.size(); codec++) {
+      for (int sums = 0; sums < SUMS.size(); sums++) {
+        cells.add(Arguments.of(CODECS.get(codec), SUMS.get(sums), false));
+        // Every codec and every kind of sum is met encrypted, each pair of them is not.
+        if (codec == 0 || sums == codec % SUMS.size()) {
+          cells.add(Arguments.of(CODECS.get(codec), SUMS.get(sums), true));
+        }
+      }
+    }
+    return cells.stream();
+  }
+
+  @ParameterizedTest(name = "codec {0}, sums {1}, encrypted {2}")
+  @MethodSource("cells")
+  void shouldCheckEveryBlockAndBlameNobody(String codec, String sums, boolean encrypted)
+      throws Exception {
+    try (SparkOutputs outputs = new SparkOutputs(folder, settings(codec, sums, encrypted))) {
+      ResolverClient spark = new ResolverClient(outputs::block);
+      Shuffle sorted = outputs.bySortWriter();
+      Shuffle merged = outputs.byUnsafeWriter();
+      Shuffle migrated = outputs.migrated(sorted);
+      try (ReadingPair pair = new ReadingPair(outputs.served(), spark, "")) {
+        readAll(pair, outputs, sorted);
+        readAll(pair, outputs, migrated);
+        assertThat(pair.fallbacks()).isZero();
+        // UnsafeShuffleWriter records the sums of the spills, before they are encrypted anew.
+        boolean wrongSums = encrypted && !sums.equals(OFF);
+        List<String> first = blocks(merged, new int[][] {{0, 1}});
+        assertRight(outputs, pair.fetch(first), first);
+        assertThat(pair.count(FallbackReason.CHECKSUM_UNUSABLE))
+            .isEqualTo(wrongSums ? merged.maps().size() : 0);
+        long before = pair.fallbacks();
+        readAll(pair, outputs, merged);
+        assertThat(pair.fallbacks()).as("known by now").isEqualTo(before);
+        assertThat(pair.fallbacks()).isEqualTo(pair.count(FallbackReason.CHECKSUM_UNUSABLE));
+        assertThat(spark.fetched()).isEqualTo((int) before);
+        assertThat(pair.count(Counter.BLOCKS_VERIFIED))
+            .isEqualTo(pair.count(Counter.RDMA_BLOCKS_READ))
+            .isGreaterThanOrEqualTo(3L * RANGES.length * SparkOutputs.MAPS);
+        assertThat(pair.count(Counter.BLOCKS_UNVERIFIED)).isZero();
+        assertThat(pair.count(Counter.BLOCKS_CORRUPT)).isZero();
+        assertThat(pair.count(Counter.PEERS_QUARANTINED)).isZero();
+      }
+    }
+  }
+
+  private static Map<String, String> settings(String codec, String sums, boolean encrypted) {
+    Map<String, String> settings = new HashMap<>();
+    if (codec.equals("none")) {
+      settings.put("spark.shuffle.compress", "false");
+    } else {
+      settings.put("spark.io.compression.codec", codec);
+    }
+    if (sums.equals(OFF)) {
+      settings.put("spark.shuffle.checksum.enabled", "false");
+    } else {
+      settings.put("spark.shuffle.checksum.algorithm", sums);
+    }
+    settings.put("spark.io.encryption.enabled", Boolean.toString(encrypted));
+    return settings;
+  }
+
+  private static void readAll(ReadingPair pair, SparkOutputs outputs, Shuffle shuffle)
+      throws InterruptedException {
+    List<String> blocks = blocks(shuffle, RANGES);
+    assertRight(outputs, pair.fetch(blocks), blocks);
+  }
+
+  /** A single partition by its own name, several as a batch. */
+  private static List<String> blocks(Shuffle shuffle, int[][] ranges) {
+    List<String> blocks = new ArrayList<>();
+    for (long map : shuffle.maps()) {
+      for (int[] range : ranges) {
+        String first = "shuffle_" + shuffle.id() + "_" + map + "_" + range[0];
+        blocks.add(range[1] == range[0] + 1 ? first : first + "_" + range[1]);
+      }
+    }
+    return blocks;
+  }
+
+  private static void assertRight(SparkOutputs outputs, Answers answers, List<String> blocks) {
+    for (String block : blocks) {
+      assertThat(answers.of(block)).as(block).isEqualTo(outputs.bytes(block));
+    }
+  }
+}
