@@ -15,7 +15,6 @@ package org.sparkrdma.benchmarks.transfer;
 
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.stream.Collectors;
 import org.apache.spark.SparkEnv;
 import org.sparkrdma.shuffle.RdmaShuffleManager;
 
@@ -42,25 +41,5 @@ final class CounterDelta {
               }
             });
     return delta;
-  }
-
-  /** As text for the other executor. */
-  static String format(Map<String, Long> counters) {
-    return counters.entrySet().stream()
-        .map(entry -> entry.getKey() + "=" + entry.getValue())
-        .collect(Collectors.joining(","));
-  }
-
-  /** Adds what another executor has sent. */
-  static Map<String, Long> sum(Map<String, Long> own, String other) {
-    Map<String, Long> sum = new TreeMap<>(own);
-    if (!other.isEmpty()) {
-      for (String entry : other.split(",", -1)) {
-        int equals = entry.indexOf('=');
-        sum.merge(
-            entry.substring(0, equals), Long.parseLong(entry.substring(equals + 1)), Long::sum);
-      }
-    }
-    return sum;
   }
 }

@@ -18,16 +18,29 @@ import java.util.Optional;
 
 /** Both engines' samples of one round, taken right after each other. */
 record RoundPair(int blockBytes, Sample rdma, Sample netty) {
-  static RoundPair of(int blockBytes, List<Sample> samples) {
+  /** From what both executors know of both engines. */
+  static RoundPair of(int blockBytes, List<Share> shares) {
     return new RoundPair(
-        blockBytes, only(samples, TransferEngine.RDMA), only(samples, TransferEngine.NETTY));
+        blockBytes, sample(shares, TransferEngine.RDMA), sample(shares, TransferEngine.NETTY));
   }
 
-  private static Sample only(List<Sample> samples, TransferEngine engine) {
-    List<Sample> found = samples.stream().filter(sample -> sample.engine() == engine).toList();
+  private static Sample sample(List<Share> shares, TransferEngine engine) {
+    return Sample.of(
+        only(shares, engine, Share.Served.class), only(shares, engine, Share.Fetched.class));
+  }
+
+  private static <T extends Share> T only(
+      List<Share> shares, TransferEngine engine, Class<T> type) {
+    List<T> found =
+        shares.stream()
+            .filter(share -> share.engine() == engine)
+            .filter(type::isInstance)
+            .map(type::cast)
+            .toList();
     if (found.size() != 1) {
       throw new IllegalArgumentException(
-          "samples of a round: engine=%s count=%d".formatted(engine, found.size()));
+          "shares of a round: engine=%s type=%s count=%d"
+              .formatted(engine, type.getSimpleName(), found.size()));
     }
     return found.get(0);
   }

@@ -28,7 +28,9 @@ import org.apache.spark.network.shuffle.BlockStoreClient;
  * One of the two tasks of a round. The executor with the lower id always serves, the other always
  * fetches; while it does, the server's task waits in a barrier and uses no CPU.
  *
- * <p>Each engine has map outputs of its own, written just before.
+ * <p>Each engine has map outputs of its own, written just before. Spark looks once a second whether
+ * all have come to a barrier, so there are no more of them than it takes: what each has measured is
+ * the task's result.
  *
  * @param warmUp whether the round is not for measuring, but for proving that each byte is right
  * @param seed of the content; each engine's differs
@@ -36,8 +38,8 @@ import org.apache.spark.network.shuffle.BlockStoreClient;
  */
 record RoundTask(Layout layout, int round, boolean warmUp, long seed, CpuScope cpu)
     implements Serializable {
-  /** What the fetching task has measured; nothing from the serving one. */
-  List<Sample> run() throws IOException, InterruptedException {
+  /** What this task has measured of each engine. */
+  List<Share> run() throws IOException, InterruptedException {
     SparkEnv env = SparkEnv.get();
     BarrierTaskContext context = BarrierTaskContext.get();
     // Both executors must be up and known before one looks for the other.
@@ -48,19 +50,20 @@ record RoundTask(Layout layout, int round, boolean warmUp, long seed, CpuScope c
     if (peers.stream().map(Peer::executorId).distinct().count() != peers.size()) {
       throw new IllegalStateException("both tasks run in the same executor: " + self);
     }
-    List<Sample> samples = new ArrayList<>();
+    List<Share> shares = new ArrayList<>();
     for (TransferEngine engine : TransferEngine.order(round)) {
       int shuffleId = round * TransferEngine.values().length + engine.ordinal();
-      if (self.equals(server)) {
-        serve(env, context, shuffleId);
-      } else {
-        samples.add(fetch(env, context, engine, server, shuffleId));
-      }
+      shares.add(
+          self.equals(server)
+              ? serve(env, context, engine, shuffleId)
+              : fetch(env, context, engine, server, shuffleId));
     }
-    return samples;
+    return shares;
   }
 
-  private void serve(SparkEnv env, BarrierTaskContext context, int shuffleId) throws IOException {
+  private Share serve(
+      SparkEnv env, BarrierTaskContext context, TransferEngine engine, int shuffleId)
+      throws IOException {
     CounterDelta counters = new CounterDelta(env);
     RoundOutputs outputs = new RoundOutputs(env, shuffleId, layout);
     try {
@@ -68,47 +71,33 @@ record RoundTask(Layout layout, int round, boolean warmUp, long seed, CpuScope c
       outputs.write(seed + shuffleId, sum);
       // Before the other may begin: a barrier is noticed up to a second late.
       CpuScope.Usage used = cpu.begin();
-      context.allGather(Long.toString(sum.total()));
       context.barrier();
-      context.allGather(Long.toString(used.ns()));
-      context.allGather(CounterDelta.format(counters.now()));
+      // The other has fetched all.
+      context.barrier();
+      return new Share.Served(engine, sum.total(), used.ns(), counters.now());
     } finally {
       outputs.remove();
     }
   }
 
-  private Sample fetch(
+  private Share fetch(
       SparkEnv env, BarrierTaskContext context, TransferEngine engine, Peer server, int shuffleId)
       throws IOException, InterruptedException {
     BlockSum sum = new BlockSum(warmUp);
     BlockStoreClient client = engine.client(env);
     BlockPuller puller = new BlockPuller(client, server, layout.blockBytes(), sum);
     List<String[]> plan = FetchPlan.of(layout, shuffleId);
-    long expectedSum = Long.parseLong(other(context, ""));
+    context.barrier();
     CounterDelta counters = new CounterDelta(env);
 
     CpuScope.Usage used = cpu.begin();
     long startNs = System.nanoTime();
     puller.pull(plan);
     long ns = System.nanoTime() - startNs;
-    long clientCpuNs = used.ns();
+    long cpuNs = used.ns();
 
-    Map<String, Long> ownCounters = counters.now();
+    Map<String, Long> grown = counters.now();
     context.barrier();
-    long serverCpuNs = Long.parseLong(other(context, ""));
-    Map<String, Long> allCounters = CounterDelta.sum(ownCounters, other(context, ""));
-    return new Sample(
-        engine,
-        layout.totalBytes(),
-        ns,
-        serverCpuNs,
-        clientCpuNs,
-        sum.total() == expectedSum,
-        allCounters);
-  }
-
-  /** What the other task says; the two take turns, so one of the messages is always empty. */
-  private static String other(BarrierTaskContext context, String own) {
-    return String.join("", context.allGather(own));
+    return new Share.Fetched(engine, layout.totalBytes(), ns, sum.total(), cpuNs, grown);
   }
 }

@@ -13,8 +13,8 @@
  */
 package org.sparkrdma.benchmarks.transfer;
 
-import java.io.Serializable;
 import java.util.Map;
+import java.util.TreeMap;
 
 /**
  * One engine's part of a round.
@@ -29,8 +29,21 @@ record Sample(
     long serverCpuNs,
     long clientCpuNs,
     boolean intact,
-    Map<String, Long> counters)
-    implements Serializable {
+    Map<String, Long> counters) {
+
+  /** Of both ends. */
+  static Sample of(Share.Served served, Share.Fetched fetched) {
+    Map<String, Long> counters = new TreeMap<>(fetched.counters());
+    served.counters().forEach((label, grown) -> counters.merge(label, grown, Long::sum));
+    return new Sample(
+        fetched.engine(),
+        fetched.bytes(),
+        fetched.ns(),
+        served.cpuNs(),
+        fetched.cpuNs(),
+        fetched.sum() == served.sum(),
+        counters);
+  }
 
   /** In GB/s, of 10⁹ bytes. */
   double gbPerSecond() {

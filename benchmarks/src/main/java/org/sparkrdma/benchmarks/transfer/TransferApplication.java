@@ -95,21 +95,20 @@ public final class TransferApplication {
     return new TransferResult(measured, null);
   }
 
-  private static List<Sample> run(JavaSparkContext spark, RoundTask task) {
+  private static List<Share> run(JavaSparkContext spark, RoundTask task) {
     return spark
         .parallelize(List.of(0, 1), EXECUTORS)
         .rdd()
         .barrier()
         .mapPartitions(
-            (Function1<Iterator<Integer>, Iterator<Sample>> & Serializable)
-                ignored -> samples(task),
+            (Function1<Iterator<Integer>, Iterator<Share>> & Serializable) ignored -> shares(task),
             false,
-            ClassTag$.MODULE$.apply(Sample.class))
+            ClassTag$.MODULE$.apply(Share.class))
         .toJavaRDD()
         .collect();
   }
 
-  private static Iterator<Sample> samples(RoundTask task) {
+  private static Iterator<Share> shares(RoundTask task) {
     try {
       return CollectionConverters.asScala(task.run().iterator());
     } catch (IOException e) {

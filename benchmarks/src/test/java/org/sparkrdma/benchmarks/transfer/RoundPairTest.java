@@ -1,0 +1,59 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.benchmarks.transfer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+final class RoundPairTest {
+  private static final Share SERVED =
+      new Share.Served(TransferEngine.RDMA, 77, 5, Map.of("reads", 1L, "served", 2L));
+  private static final Share FETCHED =
+      new Share.Fetched(TransferEngine.RDMA, 100, 10, 77, 6, Map.of("reads", 3L));
+  private static final Share SERVED_BY_NETTY =
+      new Share.Served(TransferEngine.NETTY, 78, 7, Map.of());
+
+  private static Share fetchedByNetty(long sum) {
+    return new Share.Fetched(TransferEngine.NETTY, 100, 20, sum, 8, Map.of());
+  }
+
+  @Test
+  void shouldJoinWhatBothEndsKnowOfEachEngine() {
+    RoundPair pair = RoundPair.of(4, List.of(SERVED_BY_NETTY, SERVED, fetchedByNetty(78), FETCHED));
+    assertThat(pair.rdma())
+        .isEqualTo(
+            new Sample(
+                TransferEngine.RDMA, 100, 10, 5, 6, true, Map.of("reads", 4L, "served", 2L)));
+    assertThat(pair.netty())
+        .isEqualTo(new Sample(TransferEngine.NETTY, 100, 20, 7, 8, true, Map.of()));
+  }
+
+  @Test
+  void shouldTellOtherBytesThanWereWritten() {
+    List<Share> shares = List.of(SERVED, FETCHED, SERVED_BY_NETTY, fetchedByNetty(77));
+    assertThat(RoundPair.of(4, shares).netty().intact()).isFalse();
+  }
+
+  @Test
+  void shouldRefuseARoundOfWhichOneEndSaysNothing() {
+    List<Share> shares = List.of(SERVED, FETCHED, SERVED_BY_NETTY);
+    assertThatThrownBy(() -> RoundPair.of(4, shares))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("engine=NETTY type=Fetched count=0");
+  }
+}
