@@ -20,7 +20,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -66,8 +65,7 @@ final class ClusterRun {
   static ClusterRun named(String name) throws IOException {
     Path home = Path.of(Build.property("it.spark.home"));
     Path share = Path.of(Build.property("it.guest.directory"), name);
-    delete(share);
-    Files.createDirectories(share);
+    ClusterJava.makeAnew(share);
     return new ClusterRun(
         share,
         Guest.nodes(2)
@@ -77,15 +75,6 @@ final class ClusterRun {
             .env("SPARK_HOME", home.toString())
             .env("SPARK_SCALA_VERSION", "2.13")
             .env("JAVA_HOME", Build.property("it.jdk22.home")));
-  }
-
-  /** What an earlier build left. */
-  private static void delete(Path directory) throws IOException {
-    if (Files.exists(directory)) {
-      try (Stream<Path> files = Files.walk(directory)) {
-        files.sorted(Comparator.reverseOrder()).forEach(file -> file.toFile().delete());
-      }
-    }
   }
 
   /** One more option of {@code ./guest run}. */
@@ -147,16 +136,9 @@ final class ClusterRun {
     return Files.readString(share.resolve(file));
   }
 
-  private String[] command(String... applications) throws IOException {
-    Path home = Path.of(Build.property("it.spark.home"));
-    Path jobJars = Path.of(Build.property("it.benchmarks.jobs"));
-    List<String> ours =
-        List.of(
-            Build.property("it.plugin.jar"),
-            Build.property("it.jobs.jar"),
-            Build.property("it.benchmarks.jar"));
-    List<String> shipped = new ArrayList<>(ours);
-    try (Stream<Path> jars = Files.list(jobJars)) {
+  private String[] command(String... applications) throws IOException, InterruptedException {
+    List<String> shipped = new ArrayList<>(ClusterJava.ours());
+    try (Stream<Path> jars = Files.list(Path.of(Build.property("it.benchmarks.jobs")))) {
       jars.map(Path::toString).sorted().forEach(shipped::add);
     }
     List<String> command = new ArrayList<>();
@@ -164,15 +146,12 @@ final class ClusterRun {
       String onNodeTwo = "((GUEST_NODE == 1)) && exec \"$@\"; " + LIMITED;
       command.addAll(List.of("bash", "-c", onNodeTwo, Long.toString(limitBytes)));
     }
-    command.add(Build.property("it.jdk22.home") + "/bin/java");
-    command.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx700m"));
-    command.addAll(List.of(Build.property("it.jvm.options").split(" ")));
+    command.addAll(ClusterJava.command());
     command.add("-Dguest.jars=" + String.join(",", shipped));
+    command.add("-Dguest.answers=" + VanillaAnswers.directory());
     if (List.of(applications).stream().anyMatch(name -> name.endsWith("ipv6"))) {
       command.add("-Djava.net.preferIPv6Addresses=true");
     }
-    command.add("-cp");
-    command.add(home.resolve("jars") + "/*:" + String.join(":", ours) + ":" + jobJars + "/*");
     command.add(ClusterNode.class.getName());
     command.addAll(List.of(applications));
     return command.toArray(String[]::new);

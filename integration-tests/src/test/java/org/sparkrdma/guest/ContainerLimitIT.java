@@ -37,7 +37,7 @@ final class ContainerLimitIT {
   @Test
   void shouldPinWhatTheContainerLeavesAndNotBeKilled() throws Exception {
     ClusterRun cluster = ClusterRun.named("limited").limitedTo(LIMIT_MIB << 20);
-    Map<String, StepResult> steps = cluster.run("vanilla-blocks", "rocev2-limited");
+    Map<String, StepResult> steps = cluster.run("rocev2-limited");
 
     StepResult blocks = steps.get("rocev2-limited/blocks");
     assertThat(blocks.right()).as("%s", blocks).isTrue();

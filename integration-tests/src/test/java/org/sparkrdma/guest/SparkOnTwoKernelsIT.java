@@ -37,9 +37,7 @@ final class SparkOnTwoKernelsIT {
   void shouldShuffleByReadOverBothTransportsAndSurviveTheirTroubles() throws Exception {
     Path capture = Path.of(Build.property("it.guest.directory"), "transports.pcap");
     Map<String, StepResult> steps =
-        ClusterRun.named("transports")
-            .with("--capture", capture.toString())
-            .run("vanilla", "rocev2", "iwarp");
+        ClusterRun.named("transports").with("--capture", capture.toString()).run("rocev2", "iwarp");
 
     assertThat(steps.values()).allMatch(StepResult::right);
     for (String step :
@@ -73,7 +71,7 @@ final class SparkOnTwoKernelsIT {
       throws Exception {
     String application = transport + "-authenticated";
     ClusterRun cluster = ClusterRun.named(application);
-    Map<String, StepResult> steps = cluster.run("vanilla", application);
+    Map<String, StepResult> steps = cluster.run(application);
 
     assertThat(steps.values()).allMatch(StepResult::right);
     assertAllByRead(steps.get(application + "/tera"));

@@ -26,9 +26,6 @@ import java.util.concurrent.Callable;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.sparkrdma.benchmarks.tera.ExecutorUsage;
-import org.sparkrdma.benchmarks.tera.TeraGen;
-import org.sparkrdma.benchmarks.tera.TeraSort;
-import org.sparkrdma.benchmarks.tera.TeraValidate;
 import org.sparkrdma.benchmarks.transfer.TransferApplication;
 import org.sparkrdma.scenarios.SparkInternals;
 import scala.Function1;
@@ -38,52 +35,42 @@ import scala.reflect.ClassTag$;
 /** One Spark application and its steps; of the driver's main thread, which closes it. */
 final class Application implements AutoCloseable {
   private static final int EXECUTORS = 2;
-  private static final int PARTITIONS = 4;
-  private static final long RECORDS = 200_000;
   private static final List<Integer> TRANSFER_BLOCKS = List.of(64 << 10, 1 << 20);
-  private static final int TRANSFER_ROUNDS = 5;
+  private static final int TRANSFER_ROUNDS = 3;
   private static final long TRANSFER_BYTES = 32L << 20;
   private static final String READ = "rdma.bytes.read";
   private static final String FALLBACK = "fallback.";
 
   private final String name;
   private final Path share;
+  private final Path answers;
   private final HostControl host;
   private final JavaSparkContext spark;
   private final TaskLog tasks = new TaskLog();
 
-  Application(String name, SparkConf conf, Path share, HostControl host) throws Exception {
+  /**
+   * @param share where results go
+   * @param answers what {@link VanillaSpark} has left
+   */
+  Application(String name, SparkConf conf, Path share, Path answers, HostControl host)
+      throws Exception {
     this.name = name;
     this.share = share;
+    this.answers = answers;
     this.host = host;
     spark = new JavaSparkContext(conf.setAppName(name));
-    // The scheduler of the input format is for clusters with data on their disks.
-    spark.hadoopConfiguration().setBoolean("mapreduce.terasort.use.terascheduler", false);
     spark.sc().addSparkListener(tasks);
     SparkInternals.awaitExecutors(spark.sc(), EXECUTORS);
   }
 
-  /** What vanilla Spark answers, for the others to compare with. */
-  void answerForAll() throws Exception {
-    TeraGen.write(spark, uri("input"), RECORDS, PARTITIONS);
-    Files.writeString(share.resolve("answer-tera"), tera());
-    answerToBlocks();
-    tera("tera");
-  }
-
-  /** Only that of {@link #blocks(String)}. */
-  void answerToBlocks() throws IOException {
-    Files.writeString(share.resolve("answer-blocks"), blocks());
-  }
-
   void tera(String step) throws Exception {
     awaitExecutors();
-    step(step, this::tera, "tera", true);
+    step(step, this::tera, Answers.tera(answers), true);
   }
 
   void blocks(String step) throws Exception {
     awaitExecutors();
-    step(step, this::blocks, "blocks", true);
+    step(step, this::blocks, Answers.blocks(answers), true);
   }
 
   /** While the wires are so. */
@@ -97,14 +84,14 @@ final class Application implements AutoCloseable {
   void blocksFromTheStartUnder(String step, String request) throws Exception {
     awaitExecutors();
     tasks.atReaderStart(() -> ask(request));
-    step(step, this::blocks, "blocks", true);
+    step(step, this::blocks, Answers.blocks(answers), true);
   }
 
   /** With something that happens on the host when the first reader has ended. */
   void blocksDuring(String step, String request) throws Exception {
     awaitExecutors();
     tasks.atReaderEnd(() -> ask(request));
-    step(step, this::blocks, "blocks", true);
+    step(step, this::blocks, Answers.blocks(answers), true);
   }
 
   /** From now on what is read is still on its way when something happens. */
@@ -116,7 +103,7 @@ final class Application implements AutoCloseable {
   void blocksWithLossDuring(String step, String request) throws Exception {
     awaitExecutors();
     tasks.atReaderEnd(() -> ask(request));
-    step(step, this::blocks, "blocks", false);
+    step(step, this::blocks, Answers.blocks(answers), false);
   }
 
   /** Block transfer against Spark's own, over the same wire. */
@@ -136,18 +123,15 @@ final class Application implements AutoCloseable {
     }
   }
 
-  private String tera() throws IOException {
-    String output = name + "-" + System.nanoTime();
-    TeraSort.sort(spark, uri("input"), uri(output), PARTITIONS);
-    TeraValidate.Summary summary = TeraValidate.summarize(spark, uri(output));
-    return summary.records() + " " + summary.checksum() + " " + summary.disorder();
+  private String tera() throws Exception {
+    return Tera.sort(spark, Answers.input(answers), share.resolve(name + "-" + System.nanoTime()));
   }
 
   private String blocks() {
-    return String.join("\n", Blocks.shuffle(spark));
+    return Blocks.shuffle(spark);
   }
 
-  private void step(String step, Callable<String> work, String answer, boolean counted)
+  private void step(String step, Callable<String> work, Path answer, boolean counted)
       throws Exception {
     Map<String, Long> before = counted ? counters() : Map.of();
     long remoteBefore = tasks.remoteBytesRead();
@@ -169,7 +153,7 @@ final class Application implements AutoCloseable {
         new StepResult(
             name,
             step,
-            result.equals(Files.readString(share.resolve("answer-" + answer))),
+            result.equals(Files.readString(answer)),
             seconds,
             traffic.getOrDefault(READ, 0L),
             traffic.getOrDefault("tcp.bytes.read", 0L),
@@ -208,10 +192,6 @@ final class Application implements AutoCloseable {
       one.counters().forEach((counter, count) -> sums.merge(counter, count, Long::sum));
     }
     return sums;
-  }
-
-  private String uri(String directory) {
-    return "file:" + share.resolve(directory);
   }
 
   @Override

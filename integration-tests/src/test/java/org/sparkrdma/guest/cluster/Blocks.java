@@ -31,26 +31,28 @@ final class Blocks {
 
   private Blocks() {}
 
-  /** Per reducer how many records there were, and a sum over their contents. */
-  static List<String> shuffle(JavaSparkContext spark) {
-    return spark
-        .parallelize(IntStream.range(0, MAPS).boxed().toList(), MAPS)
-        .flatMapToPair(map -> records(map).iterator())
-        .partitionBy(new HashPartitioner(REDUCERS))
-        .mapPartitions(
-            records -> {
-              long sum = 0;
-              int count = 0;
-              CRC32 crc = new CRC32();
-              while (records.hasNext()) {
-                crc.reset();
-                crc.update(records.next()._2);
-                sum += crc.getValue();
-                count++;
-              }
-              return List.of(count + " " + sum).iterator();
-            })
-        .collect();
+  /** Per reducer a line: how many records there were, and a sum over their contents. */
+  static String shuffle(JavaSparkContext spark) {
+    List<String> lines =
+        spark
+            .parallelize(IntStream.range(0, MAPS).boxed().toList(), MAPS)
+            .flatMapToPair(map -> records(map).iterator())
+            .partitionBy(new HashPartitioner(REDUCERS))
+            .mapPartitions(
+                records -> {
+                  long sum = 0;
+                  int count = 0;
+                  CRC32 crc = new CRC32();
+                  while (records.hasNext()) {
+                    crc.reset();
+                    crc.update(records.next()._2);
+                    sum += crc.getValue();
+                    count++;
+                  }
+                  return List.of(count + " " + sum).iterator();
+                })
+            .collect();
+    return String.join("\n", lines);
   }
 
   private static List<Tuple2<Integer, byte[]>> records(int map) {

@@ -44,6 +44,7 @@ public final class ClusterNode {
   private static final long PAUSE_NS = 200_000_000;
 
   private final Path share = Path.of(System.getenv("GUEST_SHARE"));
+  private final Path answers = Path.of(System.getProperty("guest.answers"));
   private final HostControl host = new HostControl(share);
   private final boolean authenticate;
   private final String jvm;
@@ -112,10 +113,8 @@ public final class ClusterNode {
   }
 
   private void runApplication(String name) throws Exception {
-    try (Application application = new Application(name, conf(name), share, host)) {
+    try (Application application = new Application(name, conf(name), share, answers, host)) {
       switch (name) {
-        case "vanilla" -> application.answerForAll();
-        case "vanilla-blocks" -> application.answerToBlocks();
         case "rocev2" -> {
           application.tera("tera");
           application.blocks("blocks");
@@ -142,7 +141,8 @@ public final class ClusterNode {
           application.slowWires();
           application.blocksWithLossDuring("node-killed", "kill 2");
         }
-        case "rocev2-ipv6", "iwarp-ipv6", "rocev2-limited" -> application.blocks("blocks");
+        case "rocev2-ipv6", "iwarp-ipv6", "rocev2-limited" ->
+            application.blocks("blocks");
         case "rocev2-transfer", "iwarp-transfer" -> application.transfer();
         default -> throw new IllegalArgumentException("no such application: name=" + name);
       }
@@ -178,16 +178,7 @@ public final class ClusterNode {
           .set("spark.shuffle.rdma.connect.timeout", "30s")
           .set("spark.task.maxFailures", "1");
     }
-    setShuffle(conf, name);
-    return conf;
-  }
-
-  private static void setShuffle(SparkConf conf, String name) {
-    if (name.startsWith("vanilla")) {
-      conf.set("spark.shuffle.manager", "sort");
-      return;
-    }
-    conf.set("spark.shuffle.manager", MANAGER)
+    return conf.set("spark.shuffle.manager", MANAGER)
         .set("spark.shuffle.rdma.engine", "ibverbs")
         .set("spark.shuffle.rdma.copy.first", "false")
         .set("spark.shuffle.rdma.request.timeout", "10s")

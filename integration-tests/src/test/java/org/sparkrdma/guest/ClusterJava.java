@@ -1,0 +1,60 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.guest;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** How programs with Spark, the packaged plug-in and the jobs are started, on host and guests. */
+final class ClusterJava {
+  private ClusterJava() {}
+
+  /** The beginning of a command, up to further options and the main class. */
+  static List<String> command() {
+    Path home = Path.of(Build.property("it.spark.home"));
+    List<String> command = new ArrayList<>();
+    command.add(Build.property("it.jdk22.home") + "/bin/java");
+    command.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx700m"));
+    command.addAll(List.of(Build.property("it.jvm.options").split(" ")));
+    command.add("-cp");
+    command.add(
+        home.resolve("jars")
+            + ("/*:" + String.join(":", ours()))
+            + (":" + Build.property("it.benchmarks.jobs") + "/*"));
+    return command;
+  }
+
+  /** Jars of this project. */
+  static List<String> ours() {
+    return List.of(
+        Build.property("it.plugin.jar"),
+        Build.property("it.jobs.jar"),
+        Build.property("it.benchmarks.jar"));
+  }
+
+  /** An empty directory, whatever an earlier build left there. */
+  static Path makeAnew(Path directory) throws IOException {
+    if (Files.exists(directory)) {
+      try (Stream<Path> files = Files.walk(directory)) {
+        files.sorted(Comparator.reverseOrder()).forEach(file -> file.toFile().delete());
+      }
+    }
+    return Files.createDirectories(directory);
+  }
+}

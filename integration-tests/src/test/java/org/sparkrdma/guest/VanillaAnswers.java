@@ -1,0 +1,56 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.guest;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.sparkrdma.guest.cluster.VanillaSpark;
+
+/** What {@link VanillaSpark} answered on the host: asked once for all tests of a build. */
+final class VanillaAnswers {
+  private static final long LIMIT_MINUTES = 3;
+
+  private static Path directory;
+
+  private VanillaAnswers() {}
+
+  /** Where the answers are; guests see them at the same path. */
+  static synchronized Path directory() throws IOException, InterruptedException {
+    if (directory == null) {
+      Path asked = ClusterJava.makeAnew(Path.of(Build.property("it.guest.directory"), "vanilla"));
+      ask(asked);
+      directory = asked;
+    }
+    return directory;
+  }
+
+  private static void ask(Path answers) throws IOException, InterruptedException {
+    Path log = answers.resolve("log");
+    List<String> command = new ArrayList<>(ClusterJava.command());
+    command.addAll(List.of(VanillaSpark.class.getName(), answers.toString()));
+    Process vanilla =
+        new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start();
+    try {
+      if (!vanilla.waitFor(LIMIT_MINUTES, TimeUnit.MINUTES) || vanilla.exitValue() != 0) {
+        throw new IllegalStateException("vanilla Spark failed:\n" + Files.readString(log));
+      }
+    } finally {
+      vanilla.destroyForcibly();
+    }
+  }
+}

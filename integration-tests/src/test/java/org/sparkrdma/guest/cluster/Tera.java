@@ -1,0 +1,46 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.guest.cluster;
+
+import java.nio.file.Path;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.sparkrdma.benchmarks.tera.TeraGen;
+import org.sparkrdma.benchmarks.tera.TeraSort;
+import org.sparkrdma.benchmarks.tera.TeraValidate;
+
+/** A TeraSort, small enough for a kernel of one processor, and what it answers. */
+final class Tera {
+  private static final int PARTITIONS = 4;
+  private static final long RECORDS = 200_000;
+
+  private Tera() {}
+
+  /** Writes what is to be sorted into a directory that does not exist yet. */
+  static void generate(JavaSparkContext spark, Path input) {
+    TeraGen.write(spark, uri(input), RECORDS, PARTITIONS);
+  }
+
+  /** Sorts one directory into another, which does not exist yet, and sums that up. */
+  static String sort(JavaSparkContext spark, Path input, Path output) throws Exception {
+    // The scheduler of the input format is for clusters with data on their disks.
+    spark.hadoopConfiguration().setBoolean("mapreduce.terasort.use.terascheduler", false);
+    TeraSort.sort(spark, uri(input), uri(output), PARTITIONS);
+    TeraValidate.Summary summary = TeraValidate.summarize(spark, uri(output));
+    return summary.records() + " " + summary.checksum() + " " + summary.disorder();
+  }
+
+  private static String uri(Path directory) {
+    return "file:" + directory;
+  }
+}
