@@ -29,6 +29,7 @@ final class GuestTests {
   private static final String MAIN = "org.sparkrdma.verbs.contract.ContractMain";
   private static final String SUMMARY = "contract: ";
   private static final String SKIPPED = "SKIPPED ";
+  private static final String AWAIT = "until [[ -e $GUEST_SHARE/";
 
   private GuestTests() {}
 
@@ -45,16 +46,48 @@ final class GuestTests {
    */
   static JsonNode run(Guest guest, String classPath, List<String> options, String... classes)
       throws IOException, InterruptedException {
+    List<String> command = java(classPath, options);
+    command.add(MAIN);
+    command.addAll(List.of(classes));
+    return summary(guest.run(command.toArray(String[]::new)), classes[0]);
+  }
+
+  /**
+   * Runs them all on node 1 once the program on node 2 has said something; that is killed in the
+   * end. None may fail.
+   *
+   * @param shared an empty directory
+   * @param program main class and arguments, for bash
+   * @return how many passed and were skipped, and on what
+   */
+  static JsonNode runBeside(String program, Guest guest, Path shared, String... classes)
+      throws IOException, InterruptedException {
+    String java = String.join(" ", java(classPath(), List.of())) + " ";
+    String tests = java + MAIN + " " + String.join(" ", classes);
+    GuestResult result =
+        guest
+            .with("--share", shared.toString())
+            .bash(
+                ("if ((GUEST_NODE == 1)); then " + AWAIT + "up ]]; do sleep 0.1; done; " + tests)
+                    + ("; code=$?; touch $GUEST_SHARE/over; exit $code; fi; " + java + program)
+                    + " | while read -r line; do touch $GUEST_SHARE/up; done & "
+                    + (AWAIT + "over ]]; do sleep 0.1; done"));
+    return summary(result, classes[0]);
+  }
+
+  private static List<String> java(String classPath, List<String> options) {
     List<String> command = new ArrayList<>();
     command.add(Build.property("it.jdk22.home") + "/bin/java");
     command.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx512m"));
     command.add("--enable-native-access=ALL-UNNAMED");
     command.addAll(options);
-    command.addAll(List.of("-cp", classPath, MAIN));
-    command.addAll(List.of(classes));
-    GuestResult result = guest.run(command.toArray(String[]::new));
+    command.addAll(List.of("-cp", classPath));
+    return command;
+  }
+
+  private static JsonNode summary(GuestResult result, String tests) throws IOException {
     assertThat(result.exitCode()).as(result.output()).isZero();
-    tellSkipped(simpleName(classes[0]), result.node(1).lines());
+    tellSkipped(simpleName(tests), result.node(1).lines());
     String line =
         result.node(1).lines().stream()
             .filter(one -> one.startsWith(SUMMARY))

@@ -1,0 +1,83 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.ibverbs;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.Map;
+import org.sparkrdma.verbs.Verbs;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.cm.Connection;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
+import org.sparkrdma.verbs.cm.ConnectionParameters;
+import org.sparkrdma.verbs.contract.Node;
+import org.sparkrdma.verbs.spi.EngineSettings;
+
+/**
+ * What {@link LateReads} read, in another kernel: one region, and a listener that tells of it, in
+ * the private data of its answer, to whoever connects. Runs until it is killed.
+ *
+ * <pre>
+ *   0  address (64 bit) | 8  remote key (32 bit)
+ * </pre>
+ */
+final class LateSource {
+  static final int PORT = 7175;
+  static final byte FILL = 7;
+
+  private static final int LENGTH = 1 << 20;
+  private static final int TOLD_BYTES = Long.BYTES + Integer.BYTES;
+  private static final long PAUSE_NS = Duration.ofSeconds(1).toNanos();
+
+  private LateSource() {}
+
+  /** Argument: the address to listen on. */
+  public static void main(String[] arguments) throws VerbsException, java.io.IOException {
+    InetAddress address = InetAddress.getByName(arguments[0]);
+    var engine = Verbs.choose("ibverbs", EngineSettings.of(Map.of())).engine();
+    try (Node node = Node.open(engine, address)) {
+      Node.Block source = node.block(LENGTH, FILL, Node.READABLE);
+      byte[] told =
+          ByteBuffer.allocate(TOLD_BYTES)
+              .putLong(source.region().address())
+              .putInt(source.region().remote().remoteKey())
+              .array();
+      node.manager.listen(new InetSocketAddress(address, PORT), 16);
+      System.out.println("listening");
+      while (true) {
+        node.queue.arm();
+        if (!node.poll()) {
+          node.channel.await(PAUSE_NS);
+        }
+        for (ConnectionEvent event = node.events.poll();
+            event != null;
+            event = node.events.poll()) {
+          answer(node, event, told);
+        }
+      }
+    }
+  }
+
+  private static void answer(Node node, ConnectionEvent event, byte[] told) throws VerbsException {
+    Connection connection = event.connection();
+    if (event.type() == ConnectionEvent.Type.CONNECT_REQUEST) {
+      connection.createQueuePair(node.domain, node.settings());
+      connection.accept(ConnectionParameters.of(told));
+    } else if (event.type() == ConnectionEvent.Type.DISCONNECTED) {
+      connection.close();
+    }
+  }
+}
