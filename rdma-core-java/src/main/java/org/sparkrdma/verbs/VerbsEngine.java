@@ -37,6 +37,17 @@ public interface VerbsEngine extends AutoCloseable {
    */
   Device open(String deviceName) throws VerbsException;
 
+  /**
+   * As {@link #open(String)}, without asking the device once more for what is known of it, if the
+   * engine would have to.
+   *
+   * @param device as {@link #devices()} of this engine has told just before
+   * @throws VerbsException when it is gone or cannot be opened
+   */
+  default Device open(DeviceInfo device) throws VerbsException {
+    return open(device.name());
+  }
+
   @Override
   void close();
 }

@@ -120,7 +120,7 @@ final class RuntimeStart {
     DeviceChoice choice = opened.choice();
     log.info(
         "RDMA uses device {} port {} of engine {} at {}: {}",
-        choice.device(),
+        choice.device().name(),
         choice.port(),
         engine.name(),
         choice.address().getHostAddress(),

@@ -48,7 +48,8 @@ final class IbverbsDevice implements Device {
   private final Set<IbverbsConnectionManager> managers = ConcurrentHashMap.newKeySet();
   private boolean closed;
 
-  private IbverbsDevice(
+  /** Takes over the contexts. */
+  IbverbsDevice(
       Libraries libraries,
       IbverbsSettings settings,
       Contexts contexts,
@@ -63,18 +64,6 @@ final class IbverbsDevice implements Device {
     this.onClose = onClose;
     rules = TransportRules.of(Contexts.transportType(context));
     asyncEvents = AsyncEvents.acquire(libraries.verbs(), context);
-  }
-
-  /** Takes over the contexts. */
-  static IbverbsDevice open(
-      Libraries libraries,
-      IbverbsSettings settings,
-      Contexts contexts,
-      long context,
-      Consumer<IbverbsDevice> onClose)
-      throws VerbsException {
-    DeviceInfo info = DeviceFacts.of(libraries, context, settings);
-    return new IbverbsDevice(libraries, settings, contexts, context, info, onClose);
   }
 
   @Override

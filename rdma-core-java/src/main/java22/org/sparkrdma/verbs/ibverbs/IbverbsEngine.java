@@ -29,6 +29,10 @@ final class IbverbsEngine implements VerbsEngine {
   private final Set<IbverbsDevice> open = ConcurrentHashMap.newKeySet();
   private volatile boolean closed;
 
+  private interface Facts {
+    DeviceInfo of(long context) throws VerbsException;
+  }
+
   IbverbsEngine(Libraries libraries, IbverbsSettings settings) {
     this.libraries = libraries;
     this.settings = settings;
@@ -52,6 +56,15 @@ final class IbverbsEngine implements VerbsEngine {
 
   @Override
   public Device open(String deviceName) throws VerbsException {
+    return open(deviceName, context -> DeviceFacts.of(libraries, context, settings));
+  }
+
+  @Override
+  public Device open(DeviceInfo device) throws VerbsException {
+    return open(device.name(), context -> device);
+  }
+
+  private Device open(String deviceName, Facts facts) throws VerbsException {
     if (closed) {
       throw new IllegalStateException("engine is closed");
     }
@@ -59,7 +72,9 @@ final class IbverbsEngine implements VerbsEngine {
     try {
       for (long context : contexts.all()) {
         if (Contexts.name(context).equals(deviceName)) {
-          var device = IbverbsDevice.open(libraries, settings, contexts, context, open::remove);
+          DeviceInfo info = facts.of(context);
+          var device =
+              new IbverbsDevice(libraries, settings, contexts, context, info, open::remove);
           open.add(device);
           return device;
         }

@@ -19,6 +19,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
+import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.Verbs;
 import org.sparkrdma.verbs.VerbsEngine;
@@ -76,6 +77,16 @@ public abstract class DeviceContract extends VerbsContract {
     VerbsEngine engine = load(Map.of());
     assertThat(engine.name()).isEqualTo(engine().name());
     assertThatThrownBy(() -> engine.open("no such device")).isInstanceOf(VerbsException.class);
+  }
+
+  @Test
+  void shouldOpenADeviceThatItHasToldOf() throws Exception {
+    VerbsEngine engine = load(Map.of());
+    for (DeviceInfo told : engine.devices()) {
+      try (Device device = engine.open(told)) {
+        assertThat(device.info()).isEqualTo(told);
+      }
+    }
   }
 
   @Test

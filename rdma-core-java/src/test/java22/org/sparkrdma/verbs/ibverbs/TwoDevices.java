@@ -19,6 +19,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import org.junit.jupiter.api.Test;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.contract.Deviation;
@@ -43,6 +45,16 @@ class TwoDevices extends VerbsContract {
     assertThat(load(java.util.Map.of()).devices())
         .extracting(DeviceInfo::transport)
         .containsExactlyInAnyOrder(Transport.INFINIBAND, Transport.IWARP);
+  }
+
+  @Test
+  void shouldNotAskADeviceForWhatItHasToldOf() throws Exception {
+    VerbsEngine engine = load(java.util.Map.of());
+    for (DeviceInfo told : engine.devices()) {
+      try (Device device = engine.open(told)) {
+        assertThat(device.info()).isSameAs(told);
+      }
+    }
   }
 
   @Test

@@ -33,12 +33,12 @@ import org.sparkrdma.verbs.device.PortState;
  * are known to reach it, then those of its family. Devices that are equally good, or that the user
  * listed, are spread over the executors of a host.
  *
- * @param device its name
+ * @param device as its engine told of it
  * @param port counted from 1
  * @param address on the port
  * @param why a few words for the log
  */
-public record DeviceChoice(String device, int port, InetAddress address, String why) {
+public record DeviceChoice(DeviceInfo device, int port, InetAddress address, String why) {
   /** How good an address is, best first. */
   private enum Reach {
     SPARK_ITSELF("Spark itself listens there"),
@@ -181,7 +181,7 @@ public record DeviceChoice(String device, int port, InetAddress address, String 
             .orElseThrow();
     String spread = devices.size() > 1 ? ", one of " + String.join(" ", devices) : "";
     return new DeviceChoice(
-        device, chosen.port().number(), chosen.address(), chosen.reach().why + spread);
+        chosen.device(), chosen.port().number(), chosen.address(), chosen.reach().why + spread);
   }
 
   private static String inWords(List<InetAddress> addresses) {

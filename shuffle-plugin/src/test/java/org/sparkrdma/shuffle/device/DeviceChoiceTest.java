@@ -50,7 +50,7 @@ class DeviceChoiceTest {
     DeviceChoice choice =
         choose(device("mlx5_0", active(1, "10.1.0.5")), device("mlx5_1", active(1, SPARK)));
 
-    assertThat(choice.device()).isEqualTo("mlx5_1");
+    assertThat(choice.device().name()).isEqualTo("mlx5_1");
     assertThat(choice.address()).isEqualTo(at(SPARK));
     assertThat(choice.why()).contains("Spark itself");
   }
@@ -99,7 +99,7 @@ class DeviceChoiceTest {
     };
     List<String> chosen = new ArrayList<>();
     for (spread = 0; spread < 4; spread++) {
-      chosen.add(choose(two).device());
+      chosen.add(choose(two).device().name());
     }
 
     assertThat(chosen).containsExactly("mlx5_0", "mlx5_1", "mlx5_0", "mlx5_1");
@@ -115,7 +115,7 @@ class DeviceChoiceTest {
     };
     List<String> chosen = new ArrayList<>();
     for (spread = 0; spread < 3; spread++) {
-      chosen.add(choose(three).device());
+      chosen.add(choose(three).device().name());
     }
 
     assertThat(chosen).containsExactly("mlx5_0", "mlx5_1", "mlx5_0");
@@ -160,7 +160,8 @@ class DeviceChoiceTest {
 
     assertThat(
             choose(device("mlx5_0", active(1, SPARK)), device("mlx5_1", active(1, "10.1.0.5")))
-                .device())
+                .device()
+                .name())
         .isEqualTo("mlx5_1");
   }
 
