@@ -38,6 +38,7 @@ final class Application implements AutoCloseable {
   private static final List<Integer> TRANSFER_BLOCKS = List.of(64 << 10, 1 << 20);
   private static final int TRANSFER_ROUNDS = 3;
   private static final long TRANSFER_BYTES = 32L << 20;
+  private static final int WARM_UPS = 5;
   private static final String READ = "rdma.bytes.read";
   private static final String FALLBACK = "fallback.";
 
@@ -61,6 +62,30 @@ final class Application implements AutoCloseable {
     spark = new JavaSparkContext(conf.setAppName(name));
     spark.sc().addSparkListener(tasks);
     SparkInternals.awaitExecutors(spark.sc(), EXECUTORS);
+  }
+
+  /**
+   * Shuffles, not counted, until nothing goes by TCP, or a few times: on kernels that have just
+   * booted the first connection, with all that is loaded for it, may take longer than it may.
+   */
+  void warmUp() throws Exception {
+    awaitExecutors();
+    long before = fallbacks();
+    for (int i = 0; i < WARM_UPS; i++) {
+      blocks();
+      long after = fallbacks();
+      if (after == before) {
+        return;
+      }
+      before = after;
+    }
+  }
+
+  private long fallbacks() {
+    return counters().entrySet().stream()
+        .filter(counter -> counter.getKey().startsWith(FALLBACK))
+        .mapToLong(Map.Entry::getValue)
+        .sum();
   }
 
   void tera(String step) throws Exception {

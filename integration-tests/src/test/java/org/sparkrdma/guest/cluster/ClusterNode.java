@@ -98,8 +98,8 @@ public final class ClusterNode {
           "spark://" + masterHost + ":" + MASTER_PORT, own, 1, share.resolve("work" + node) + "");
       if (node.equals("1")) {
         try {
-          for (String application : applications) {
-            runApplication(application);
+          for (int i = 0; i < applications.size(); i++) {
+            runApplication(applications.get(i), i == 0);
           }
         } finally {
           HostControl.put(share, FINISHED, "");
@@ -112,8 +112,11 @@ public final class ClusterNode {
     }
   }
 
-  private void runApplication(String name) throws Exception {
+  private void runApplication(String name, boolean first) throws Exception {
     try (Application application = new Application(name, conf(name), share, answers, host)) {
+      if (first) {
+        application.warmUp();
+      }
       switch (name) {
         case "rocev2" -> {
           application.tera("tera");
@@ -166,7 +169,11 @@ public final class ClusterNode {
       // A node is killed there: Spark, too, is to notice within seconds.
       conf.set("spark.executor.heartbeatInterval", "2s")
           .set("spark.network.timeout", "15s")
-          .set("spark.network.timeoutInterval", "5s");
+          .set("spark.network.timeoutInterval", "5s")
+          // Else a reader tries four times, for 15 s each, to reach what is no more.
+          .set("spark.shuffle.io.connectionCreationTimeout", "5s")
+          .set("spark.shuffle.io.retryWait", "1s")
+          .set("spark.stage.maxConsecutiveAttempts", "8");
     }
     if (name.endsWith(TRANSFER)) {
       // All tiers of the compiler.
