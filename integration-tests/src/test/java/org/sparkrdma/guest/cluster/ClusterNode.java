@@ -144,7 +144,7 @@ public final class ClusterNode {
           application.slowWires();
           application.blocksWithLossDuring("node-killed", "kill 2");
         }
-        case "rocev2-ipv6", "iwarp-ipv6", "rocev2-limited" ->
+        case "rocev2-ipv6", "iwarp-ipv6", "rocev2-limited", "iwarp-limited" ->
             application.blocks("blocks");
         case "rocev2-transfer", "iwarp-transfer" -> application.transfer();
         default -> throw new IllegalArgumentException("no such application: name=" + name);
