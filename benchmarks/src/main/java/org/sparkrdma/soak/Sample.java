@@ -48,7 +48,9 @@ record Sample(double seconds, String executor, long pid, Map<Measure, Double> va
       List<String> status = Files.readAllLines(process.resolve("status"));
       Map<Measure, Double> values = new EnumMap<>(Measure.class);
       values.put(Measure.NATIVE_MIB, number(status, "VmRSS:") / KIB_PER_MIB - heapMib);
-      values.put(Measure.THREADS, number(status, "Threads:"));
+      ThreadCounts threads = ThreadCounts.of(process.resolve("task"));
+      values.put(Measure.THREADS, (double) threads.others());
+      values.put(Measure.STORAGE_THREADS, (double) threads.storage());
       values.put(Measure.DESCRIPTORS, (double) entries(process.resolve("fd")));
       values.put(Measure.MAPPINGS, (double) lines(process.resolve("maps")));
       return Optional.of(new Sample(seconds, executor.get(), pid, values));

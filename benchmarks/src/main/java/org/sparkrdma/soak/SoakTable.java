@@ -56,8 +56,15 @@ final class SoakTable {
         Integer.toString(survivor.samples()),
         number(trend.first()),
         number(trend.last()),
-        "+" + number(trend.allowed()),
-        trend.isFlat() ? "flat" : "GROWS");
+        trend.measure().isJudged() ? "+" + number(trend.allowed()) : "",
+        verdict(trend));
+  }
+
+  private static String verdict(Trend trend) {
+    if (!trend.measure().isJudged()) {
+      return "not judged";
+    }
+    return trend.isFlat() ? "flat" : "GROWS";
   }
 
   private static String number(double value) {

@@ -38,9 +38,9 @@ record Trend(Measure measure, double first, double last, double allowed) {
         Math.max(measure.allowedUnits(), Measure.ALLOWED_PART * Math.abs(first)));
   }
 
-  /** What became less is as good as what stayed. */
+  /** What became less is as good as what stayed; what is not judged is never in the way. */
   boolean isFlat() {
-    return last - first <= allowed;
+    return !measure.isJudged() || last - first <= allowed;
   }
 
   private static double median(List<Double> values) {

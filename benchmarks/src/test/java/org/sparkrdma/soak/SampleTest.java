@@ -29,7 +29,12 @@ class SampleTest {
   void shouldReadWhatTheKernelSays() throws Exception {
     Files.writeString(process.resolve("cmdline"), "java\0--executor-id\0004\0--cores\0001\0");
     Files.writeString(
-        process.resolve("status"), "Name:\tjava\nVmRSS:\t  1048576 kB\nThreads:\t44\n");
+        process.resolve("status"), "Name:\tjava\nVmRSS:\t  1048576 kB\nThreads:\t3\n");
+    for (String thread : List.of("java", "rdma-agent-1", "block-manager-s")) {
+      Files.writeString(
+          Files.createDirectories(process.resolve("task").resolve(thread)).resolve("comm"),
+          thread + "\n");
+    }
     Files.write(process.resolve("maps"), List.of("1", "2", "3"));
     Path descriptors = Files.createDirectory(process.resolve("fd"));
     Files.createFile(descriptors.resolve("0"));
@@ -43,7 +48,8 @@ class SampleTest {
                 Map.of(
                     Measure.NATIVE_MIB, 384.0,
                     Measure.DESCRIPTORS, 2.0,
-                    Measure.THREADS, 44.0,
+                    Measure.THREADS, 2.0,
+                    Measure.STORAGE_THREADS, 1.0,
                     Measure.MAPPINGS, 3.0)));
   }
 

@@ -66,6 +66,19 @@ class SurvivorTest {
   }
 
   @Test
+  void shouldPassWhenOnlySparksStorageThreadsGrowAndSaySo() {
+    List<Sample> all = new ArrayList<>();
+    for (int second = 0; second < SECONDS; second += INTERVAL) {
+      Sample sample = sample(second, "1", 100);
+      sample.values().put(Measure.STORAGE_THREADS, second / 10.0);
+      all.add(sample);
+    }
+    SoakReport report = report(all, null);
+    assertThat(report.objection()).isEmpty();
+    assertThat(SoakTable.of(report)).contains("not judged").doesNotContain("GROWS");
+  }
+
+  @Test
   void shouldNotPassWhenNobodyLivedOrAnAnswerWasWrong() {
     assertThat(report(List.of(), null).objection())
         .hasValueSatisfying(why -> assertThat(why).contains("no executor lived"));

@@ -48,6 +48,14 @@ class TrendTest {
     assertThat(Trend.of(Measure.NATIVE_MIB, values(i -> 300 - i))).matches(Trend::isFlat);
   }
 
+  @Test
+  void shouldNotJudgeSparksStorageThreads() {
+    assertThat(Trend.of(Measure.STORAGE_THREADS, values(i -> i)))
+        .matches(Trend::isFlat)
+        .extracting(Trend::first, Trend::last)
+        .containsExactly(14.5, 74.5);
+  }
+
   private static List<Double> values(IntToDoubleFunction value) {
     return IntStream.range(0, 90).mapToDouble(value).boxed().toList();
   }

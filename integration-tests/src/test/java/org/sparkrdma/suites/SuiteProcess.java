@@ -63,14 +63,20 @@ final class SuiteProcess {
     return new SuiteResult(run, outcomes(ended, process), took);
   }
 
+  /** Puts what the last run left beside where the next one will write. */
+  void keep(int tried) throws IOException {
+    Path kept = workbench.directory().resolve(run.label() + "-try-" + tried);
+    Trees.delete(kept);
+    Files.move(directory, kept);
+  }
+
   private List<TestOutcome> outcomes(boolean ended, Process process) throws IOException {
     List<TestOutcome> outcomes = new ArrayList<>();
     Path report = directory.resolve("reports").resolve("TEST-" + run.suiteClass() + ".xml");
     if (Files.exists(report)) {
       outcomes.addAll(JunitReport.read(report, CancelReasons.read(output)));
     }
-    boolean failedTests =
-        outcomes.stream().anyMatch(outcome -> outcome.kind() == TestOutcome.Kind.FAILED);
+    boolean failedTests = outcomes.stream().anyMatch(TestOutcome::failed);
     if (!ended) {
       outcomes.add(broken("the run exceeded its limit of " + run.limit().toSeconds() + " s"));
     } else if (process.exitValue() != 0 && !failedTests) {

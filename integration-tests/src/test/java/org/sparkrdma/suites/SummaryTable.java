@@ -31,6 +31,7 @@ final class SummaryTable {
     text.append(ROW.formatted("suite", "setting", "passed", "failed", "skipped", "seconds"));
     results.forEach(result -> text.append(row(result)));
     results.forEach(result -> text.append(skips(result)));
+    results.forEach(result -> text.append(flakes(result)));
     text.append(
         "%d passed, %d failed, %d skipped in %d runs%n"
             .formatted(
@@ -59,6 +60,19 @@ final class SummaryTable {
             "skipped: %s \"%s\": %s%n"
                 .formatted(result.run().label(), outcome.name(), outcome.detail()));
       }
+    }
+    return text.toString();
+  }
+
+  private static String flakes(SuiteResult result) {
+    StringBuilder text = new StringBuilder();
+    for (TestOutcome outcome : result.flakes()) {
+      text.append(
+          "FLAKE, failed in an earlier try: %s \"%s\": %s%n"
+              .formatted(
+                  result.run().label(),
+                  outcome.name(),
+                  outcome.detail().lines().findFirst().orElse("")));
     }
     return text.toString();
   }

@@ -26,4 +26,8 @@ record TestOutcome(String name, Kind kind, String detail) {
     FAILED,
     SKIPPED
   }
+
+  boolean failed() {
+    return kind == Kind.FAILED;
+  }
 }

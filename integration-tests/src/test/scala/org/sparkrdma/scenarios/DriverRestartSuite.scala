@@ -13,6 +13,7 @@
  */
 package org.sparkrdma.scenarios
 
+import java.lang.ref.Reference
 import java.net.InetAddress
 import java.net.ServerSocket
 import java.nio.file.Files
@@ -20,6 +21,7 @@ import java.nio.file.Files
 import scala.util.Using
 
 import org.apache.spark.SparkConf
+import org.apache.spark.rdd.RDD
 import org.scalatest.concurrent.Eventually
 import org.scalatest.time.Millis
 import org.scalatest.time.Minutes
@@ -89,20 +91,27 @@ final class DriverRestartSuite extends ScenarioSuite with Eventually {
     val ofStale = SharedFiles.leftOf(stale)
     assert(ofStale.nonEmpty)
     Using.resource(SparkCluster.start(conf, cores = 1)) { cluster =>
-      readRight(cluster, expected)
+      readRight(cluster, Jobs.reduced(cluster.sc), expected)
       assert(stale.forall(alive), "the executors of the first driver were to outlive it")
       assert(SharedFiles.leftOf(stale).toSet === ofStale.toSet)
       stale.foreach(signal("CONT", _))
       eventually(assert(!stale.exists(alive)))
-      readRight(cluster, expected)
+      val kept = Jobs.reduced(cluster.sc)
+      readRight(cluster, kept, expected)
       eventually(assert(SharedFiles.leftOf(stale) === Nil))
       assert(SharedFiles.registered(cluster.processes().values) > 0)
+      // Spark's ContextCleaner removes the shuffle of an RDD that nobody can reach.
+      Reference.reachabilityFence(kept)
       assertNothingRetried(cluster)
     }
   }
 
-  private def readRight(cluster: SparkCluster, expected: Set[(Int, Long)]): Unit = {
-    val (result, traffic) = cluster.trafficOf(Jobs.reduced(cluster.sc).collect().toSet)
+  private def readRight(
+      cluster: SparkCluster,
+      job: RDD[(Int, Long)],
+      expected: Set[(Int, Long)]
+  ): Unit = {
+    val (result, traffic) = cluster.trafficOf(job.collect().toSet)
     assert(result === expected)
     assertAllByRead(traffic)
     assert(traffic.counter("peers.quarantined") === 0)

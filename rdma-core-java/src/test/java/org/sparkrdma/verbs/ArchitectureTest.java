@@ -108,6 +108,29 @@ class ArchitectureTest {
         .check(production);
   }
 
+  @Test
+  void shouldLetNoEngineKnowAnother() {
+    for (String engine : ENGINES) {
+      noClasses()
+          .that()
+          .resideInAPackage(engine)
+          .should()
+          .dependOnClassesThat(resideInAnyPackage(ENGINES).and(not(resideInAPackage(engine))))
+          .check(production);
+    }
+  }
+
+  @Test
+  void shouldKeepWhatPeersSeeApartFromTheLoopbackEngine() {
+    noClasses()
+        .that()
+        .resideInAPackage("org.sparkrdma.verbs.soft.shared")
+        .should()
+        .dependOnClassesThat()
+        .resideInAPackage("org.sparkrdma.verbs.soft")
+        .check(production);
+  }
+
   /** It is public only because engines are packages of their own. */
   @Test
   void shouldKeepWhatEnginesShareAmongEngines() {
@@ -122,11 +145,13 @@ class ArchitectureTest {
         .check(production);
   }
 
+  /** What is public in a package below it is so for its engine, see the rule above. */
   @Test
   void shouldShowNothingOfAnEngineButItsProvider() {
     classes()
         .that()
-        .resideInAnyPackage(ENGINES)
+        .resideInAnyPackage(
+            "org.sparkrdma.verbs.soft", "org.sparkrdma.verbs.ibverbs", "org.sparkrdma.verbs.disni")
         .and()
         .areTopLevelClasses()
         .and()

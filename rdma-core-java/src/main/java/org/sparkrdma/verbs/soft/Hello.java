@@ -21,6 +21,10 @@ import java.security.MessageDigest;
 import java.util.UUID;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
+import org.sparkrdma.verbs.soft.shared.HostIdentity;
+import org.sparkrdma.verbs.soft.shared.ProcessIdentity;
+import org.sparkrdma.verbs.soft.shared.SharedDirectory;
+import org.sparkrdma.verbs.soft.shared.SharedTable;
 
 /**
  * Who one end of a connection is: the body of REQUEST and REPLY.

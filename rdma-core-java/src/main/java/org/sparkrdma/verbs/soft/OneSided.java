@@ -20,6 +20,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.Opcode;
 import org.sparkrdma.verbs.WorkStatus;
+import org.sparkrdma.verbs.soft.shared.AccessBits;
+import org.sparkrdma.verbs.soft.shared.SharedTable;
 
 /**
  * Executes reads and writes in a peer's memory, a piece at a time: announce, check, copy. A

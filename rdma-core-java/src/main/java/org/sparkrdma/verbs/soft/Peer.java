@@ -20,6 +20,9 @@ import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import org.sparkrdma.verbs.soft.shared.ProcessIdentity;
+import org.sparkrdma.verbs.soft.shared.SharedDirectory;
+import org.sparkrdma.verbs.soft.shared.SharedTable;
 
 /**
  * Another device, seen by this one: its table, our reader slot in it, and its files that are open

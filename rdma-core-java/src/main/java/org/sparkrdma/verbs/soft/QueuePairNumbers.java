@@ -13,6 +13,8 @@
  */
 package org.sparkrdma.verbs.soft;
 
+import org.sparkrdma.verbs.soft.shared.SharedTable;
+
 /**
  * Gives queue pairs their numbers of 24 bits: a place in the shared table and a count of its uses.
  * Safe for any thread.

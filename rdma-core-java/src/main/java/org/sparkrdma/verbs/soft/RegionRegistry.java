@@ -15,6 +15,7 @@ package org.sparkrdma.verbs.soft;
 
 import java.util.SplittableRandom;
 import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.soft.shared.SharedTable;
 
 /**
  * Gives regions their places in the shared table, and keys.
@@ -56,7 +57,7 @@ final class RegionRegistry {
     int key = nextKey[index];
     nextKey[index] = key + GENERATION_STEP;
     region.onPublished(index, key);
-    table.publishRegion(index, key, region);
+    table.publishRegion(index, key, region.entry());
   }
 
   /** Returns when no peer uses the region any more. */

@@ -30,6 +30,11 @@ import org.sparkrdma.verbs.cm.ConnectionManager;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.OpenResources;
 import org.sparkrdma.verbs.engine.LimitChecks;
+import org.sparkrdma.verbs.soft.shared.FileLinks;
+import org.sparkrdma.verbs.soft.shared.HostIdentity;
+import org.sparkrdma.verbs.soft.shared.ProcessIdentity;
+import org.sparkrdma.verbs.soft.shared.SharedDirectory;
+import org.sparkrdma.verbs.soft.shared.SharedTable;
 
 /**
  * An open soft device: its directory, its table, its thread, and all that was made on it.

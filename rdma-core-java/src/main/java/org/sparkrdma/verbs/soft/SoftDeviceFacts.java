@@ -28,6 +28,8 @@ import org.sparkrdma.verbs.device.GidType;
 import org.sparkrdma.verbs.device.PortInfo;
 import org.sparkrdma.verbs.device.PortState;
 import org.sparkrdma.verbs.device.Transport;
+import org.sparkrdma.verbs.soft.shared.HostIdentity;
+import org.sparkrdma.verbs.soft.shared.SharedTable;
 
 /** What the soft device says of itself. */
 final class SoftDeviceFacts {

@@ -20,6 +20,7 @@ import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.DeviceInfo;
+import org.sparkrdma.verbs.soft.shared.HostIdentity;
 
 /** The door to the one soft device, which may be open several times. Safe for any thread. */
 final class SoftEngine implements VerbsEngine {

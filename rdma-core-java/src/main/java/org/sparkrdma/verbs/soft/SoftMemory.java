@@ -22,6 +22,10 @@ import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;
 import org.sparkrdma.verbs.HostMemory;
 import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.soft.shared.Mapping;
+import org.sparkrdma.verbs.soft.shared.Mappings;
+import org.sparkrdma.verbs.soft.shared.PrivateFiles;
+import org.sparkrdma.verbs.soft.shared.SharedDirectory;
 
 /**
  * Memory in a file of the shared directory, so that peers can reach it. Its address is a number

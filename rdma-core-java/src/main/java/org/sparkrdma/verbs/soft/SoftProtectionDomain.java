@@ -24,6 +24,8 @@ import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.engine.DomainMembers;
 import org.sparkrdma.verbs.engine.LimitChecks;
+import org.sparkrdma.verbs.soft.shared.LinkedFile;
+import org.sparkrdma.verbs.soft.shared.SharedTable;
 
 /** A protection domain: a number that regions and queue pairs carry. Safe for any thread. */
 final class SoftProtectionDomain implements ProtectionDomain {

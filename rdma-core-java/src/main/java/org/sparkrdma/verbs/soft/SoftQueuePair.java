@@ -26,6 +26,7 @@ import org.sparkrdma.verbs.QueuePairState;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.WorkRequest;
 import org.sparkrdma.verbs.WorkStatus;
+import org.sparkrdma.verbs.soft.shared.AccessBits;
 
 /**
  * A queue pair: two rings that its owner thread fills, and their execution by the device thread.

@@ -21,6 +21,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.RemoteRegion;
+import org.sparkrdma.verbs.soft.shared.AccessBits;
+import org.sparkrdma.verbs.soft.shared.LinkedFile;
+import org.sparkrdma.verbs.soft.shared.RegionEntry;
 
 /**
  * A region over memory or over a file, and its entry in the shared table. Safe for any thread; the
@@ -107,12 +110,11 @@ final class SoftRegion implements MemoryRegion {
     return domain;
   }
 
-  int domainId() {
-    return domain.id();
-  }
-
-  long fileId() {
-    return memory != null ? memory.fileId() : file.fileId;
+  /** What the shared table says of it. */
+  RegionEntry entry() {
+    long fileId = memory != null ? memory.fileId() : file.fileId();
+    return new RegionEntry(
+        address, lengthBytes, fileOffset, fileId, domain.id(), AccessBits.of(access));
   }
 
   long fileOffset() {

@@ -2,11 +2,11 @@
  * A loopback RDMA device in pure Java: processes of one user on one host are its peers.
  *
  * <p>Entry class is {@link org.sparkrdma.verbs.soft.SoftProvider}, the only public one. Memory lies
- * in files that peers open; an RDMA READ is a positioned read of the owner's file by the
- * <em>requester</em>, so that no code of the owner runs. Which keys are good stands in a table that
- * owner and peers map ({@code SharedTable}). Connections and two-sided messages run over local TCP
- * sockets. One thread for each open device ({@code DeviceThread}) plays the card: it alone executes
- * work, produces completions and connection events and touches sockets; application threads only
- * fill rings and ring its doorbell.
+ * in files that peers open ({@code soft.shared}); an RDMA READ is a positioned read of the owner's
+ * file by the <em>requester</em>, so that no code of the owner runs. Which keys are good stands in
+ * a table that owner and peers map ({@code SharedTable}). Connections and two-sided messages run
+ * over local TCP sockets. One thread for each open device ({@code DeviceThread}) plays the card: it
+ * alone executes work, produces completions and connection events and touches sockets; application
+ * threads only fill rings and ring its doorbell.
  */
 package org.sparkrdma.verbs.soft;

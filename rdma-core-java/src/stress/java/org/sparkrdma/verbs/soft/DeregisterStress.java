@@ -29,6 +29,10 @@ import org.sparkrdma.verbs.HostMemory;
 import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.soft.shared.HostIdentity;
+import org.sparkrdma.verbs.soft.shared.ProcessIdentity;
+import org.sparkrdma.verbs.soft.shared.SharedDirectory;
+import org.sparkrdma.verbs.soft.shared.SharedTable;
 import org.sparkrdma.verbs.spi.EngineSettings;
 
 /**

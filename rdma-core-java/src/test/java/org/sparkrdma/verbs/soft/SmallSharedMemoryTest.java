@@ -30,6 +30,7 @@ import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.HostMemory;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.soft.shared.HostIdentity;
 import org.sparkrdma.verbs.spi.EngineSettings;
 
 /** A shared-memory file system that is too small is an exception and no dead JVM. */

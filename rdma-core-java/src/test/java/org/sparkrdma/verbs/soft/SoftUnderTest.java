@@ -18,6 +18,7 @@ import java.nio.file.Path;
 import java.util.Map;
 import org.sparkrdma.verbs.contract.Deviation;
 import org.sparkrdma.verbs.contract.EngineUnderTest;
+import org.sparkrdma.verbs.soft.shared.HostIdentity;
 
 /** The soft engine for the contract suite, in a directory of its own. */
 final class SoftUnderTest {

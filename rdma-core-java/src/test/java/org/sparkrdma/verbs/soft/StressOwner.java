@@ -26,6 +26,8 @@ import java.util.Set;
 import java.util.SplittableRandom;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.MemoryRegion;
+import org.sparkrdma.verbs.soft.shared.AccessBits;
+import org.sparkrdma.verbs.soft.shared.HostIdentity;
 import org.sparkrdma.verbs.spi.EngineSettings;
 
 /** The other process of {@link DeregisterStressTest}: registers, deregisters, overwrites. */

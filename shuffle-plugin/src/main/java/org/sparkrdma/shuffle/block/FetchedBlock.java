@@ -15,6 +15,7 @@ package org.sparkrdma.shuffle.block;
 
 import io.netty.buffer.Unpooled;
 import java.io.InputStream;
+import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -52,6 +53,9 @@ public final class FetchedBlock extends ManagedBuffer {
    * @throws IllegalStateException after the last release
    */
   void checkLive() {
+    // Bytes that the caller has read must have been read before the count is: a load of a volatile
+    // alone keeps only later ones in their place.
+    VarHandle.acquireFence();
     if (references.get() <= 0) {
       throw new IllegalStateException("block read after its last release: sizeBytes=" + sizeBytes);
     }
@@ -86,8 +90,8 @@ public final class FetchedBlock extends ManagedBuffer {
 
   @Override
   public ManagedBuffer retain() {
-    if (references.getAndIncrement() <= 0) {
-      references.getAndDecrement();
+    // Never above 0 again, not even for a moment: another thread would take it for live.
+    if (references.getAndUpdate(n -> n > 0 ? n + 1 : n) <= 0) {
       throw new IllegalStateException("block retained after its last release");
     }
     return this;
@@ -95,11 +99,11 @@ public final class FetchedBlock extends ManagedBuffer {
 
   @Override
   public ManagedBuffer release() {
-    int left = references.decrementAndGet();
-    if (left < 0) {
+    int before = references.getAndUpdate(n -> n > 0 ? n - 1 : n);
+    if (before <= 0) {
       throw new IllegalStateException("block released more often than retained");
     }
-    if (left == 0) {
+    if (before == 1) {
       for (Segment segment : segments) {
         segment.chunk().release();
       }

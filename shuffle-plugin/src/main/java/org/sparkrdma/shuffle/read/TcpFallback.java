@@ -16,10 +16,7 @@ package org.sparkrdma.shuffle.read;
 import java.io.IOException;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.BlockStoreClient;
@@ -35,7 +32,6 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
  * thread, never blocks its callers.
  */
 public final class TcpFallback implements AutoCloseable {
-  private static final long THREAD_IDLE_SECONDS = 30;
 
   private final BlockStoreClient client;
   private final ShuffleCounters counters;
@@ -49,20 +45,7 @@ public final class TcpFallback implements AutoCloseable {
   public TcpFallback(BlockStoreClient client, ShuffleCounters counters, int maxThreads) {
     this.client = client;
     this.counters = counters;
-    AtomicInteger number = new AtomicInteger();
-    this.threads =
-        new ThreadPoolExecutor(
-            maxThreads,
-            maxThreads,
-            THREAD_IDLE_SECONDS,
-            TimeUnit.SECONDS,
-            new LinkedBlockingQueue<>(),
-            task -> {
-              Thread thread = new Thread(task, "rdma-tcp-fallback-" + number.getAndIncrement());
-              thread.setDaemon(true);
-              return thread;
-            });
-    threads.allowCoreThreadTimeOut(true);
+    this.threads = LaneThreads.atMost(maxThreads);
   }
 
   /**

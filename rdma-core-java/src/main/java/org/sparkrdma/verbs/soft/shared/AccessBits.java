@@ -11,19 +11,19 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.sparkrdma.verbs.soft;
+package org.sparkrdma.verbs.soft.shared;
 
 import java.util.Set;
 import org.sparkrdma.verbs.AccessFlag;
 
 /** Access flags as bits of an int, as they stand in the shared table. */
-final class AccessBits {
-  static final int REMOTE_READ = bit(AccessFlag.REMOTE_READ);
-  static final int REMOTE_WRITE = bit(AccessFlag.REMOTE_WRITE);
+public final class AccessBits {
+  public static final int REMOTE_READ = bit(AccessFlag.REMOTE_READ);
+  public static final int REMOTE_WRITE = bit(AccessFlag.REMOTE_WRITE);
 
   private AccessBits() {}
 
-  static int of(Set<AccessFlag> flags) {
+  public static int of(Set<AccessFlag> flags) {
     int bits = 0;
     for (AccessFlag flag : flags) {
       bits |= bit(flag);

@@ -11,17 +11,17 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.sparkrdma.verbs.soft;
+package org.sparkrdma.verbs.soft.shared;
 
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 
-/** Chooses how files are mapped, on Java 22 and newer. */
-final class Mappings {
+/** Chooses how files are mapped; the multi-release part has a twin of this class for Java 22. */
+public final class Mappings {
   private Mappings() {}
 
   /** Maps the first {@code lengthBytes} of the file; the mapping closes the channel. */
-  static Mapping of(FileChannel channel, long lengthBytes) throws IOException {
-    return new MappedSegment(channel, lengthBytes);
+  public static Mapping of(FileChannel channel, long lengthBytes) throws IOException {
+    return new MappedWindows(channel, lengthBytes);
   }
 }

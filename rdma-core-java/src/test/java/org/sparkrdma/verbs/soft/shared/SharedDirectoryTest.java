@@ -11,7 +11,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.sparkrdma.verbs.soft;
+package org.sparkrdma.verbs.soft.shared;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -36,6 +36,7 @@ import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.contract.Deviation;
 import org.sparkrdma.verbs.contract.EngineUnderTest;
 import org.sparkrdma.verbs.contract.PeerProcess;
+import org.sparkrdma.verbs.soft.SoftProvider;
 import org.sparkrdma.verbs.spi.EngineSettings;
 
 /** Files of the engine: whose they are, and that they go. */

@@ -11,7 +11,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.sparkrdma.verbs.soft;
+package org.sparkrdma.verbs.soft.shared;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -24,17 +24,17 @@ import java.nio.file.Path;
  * @param pid its number
  * @param startTicks field 22 of /proc/pid/stat, see proc(5), cut to 32 bits
  */
-record ProcessIdentity(int pid, int startTicks) {
+public record ProcessIdentity(int pid, int startTicks) {
   private static final int STATE_FIELD = 0;
   private static final int START_FIELD = 19;
 
   /** This process. */
-  static ProcessIdentity self() throws IOException {
+  public static ProcessIdentity self() throws IOException {
     return of(Math.toIntExact(ProcessHandle.current().pid()));
   }
 
   /** The process that has this number now. */
-  static ProcessIdentity of(int pid) throws IOException {
+  public static ProcessIdentity of(int pid) throws IOException {
     return new ProcessIdentity(pid, startTicks(stat(pid)));
   }
 
@@ -43,12 +43,12 @@ record ProcessIdentity(int pid, int startTicks) {
     return ((long) pid << 32) | (startTicks & 0xffff_ffffL);
   }
 
-  static ProcessIdentity ofWord(long word) {
+  public static ProcessIdentity ofWord(long word) {
     return new ProcessIdentity((int) (word >>> 32), (int) word);
   }
 
   /** Whether this very process still runs; a zombie does not. */
-  boolean isAlive() {
+  public boolean isAlive() {
     try {
       String[] stat = stat(pid);
       return startTicks(stat) == startTicks && "ZX".indexOf(stat[STATE_FIELD].charAt(0)) < 0;

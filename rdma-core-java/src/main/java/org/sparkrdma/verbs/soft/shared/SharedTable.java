@@ -11,7 +11,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.sparkrdma.verbs.soft;
+package org.sparkrdma.verbs.soft.shared;
 
 import java.io.IOException;
 import java.lang.invoke.MethodHandles;
@@ -44,11 +44,11 @@ import java.util.concurrent.locks.LockSupport;
  * <p>The file is written in full before it is mapped, so that no page can be missing. Safe for any
  * thread; a reader slot belongs to one device thread.
  */
-final class SharedTable {
-  static final int REGIONS = 1 << 15;
-  static final int QUEUE_PAIRS = 1 << 12;
-  static final int READERS = 1 << 10;
-  static final int SECRET_BYTES = 32;
+public final class SharedTable {
+  public static final int REGIONS = 1 << 15;
+  public static final int QUEUE_PAIRS = 1 << 12;
+  public static final int READERS = 1 << 10;
+  public static final int SECRET_BYTES = 32;
 
   private static final long MAGIC = 0x53524f4654424c31L;
   private static final int HEADER_BYTES = 4_096;
@@ -89,7 +89,7 @@ final class SharedTable {
   }
 
   /** Makes the owner's table in a new file. */
-  static SharedTable create(Path file, byte[] secret) throws IOException {
+  public static SharedTable create(Path file, byte[] secret) throws IOException {
     try (FileChannel channel = PrivateFiles.create(file)) {
       PrivateFiles.fillWithZeros(channel, TABLE_BYTES);
       var table = map(channel);
@@ -104,7 +104,7 @@ final class SharedTable {
    *
    * @throws IOException when it is not one
    */
-  static SharedTable attach(Path file) throws IOException {
+  public static SharedTable attach(Path file) throws IOException {
     try (FileChannel channel =
         FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
       if (channel.size() != TABLE_BYTES) {
@@ -122,7 +122,7 @@ final class SharedTable {
     return new SharedTable(channel.map(FileChannel.MapMode.READ_WRITE, 0, TABLE_BYTES));
   }
 
-  byte[] secret() {
+  public byte[] secret() {
     byte[] secret = new byte[SECRET_BYTES];
     table.get(SECRET, secret);
     return secret;
@@ -130,26 +130,26 @@ final class SharedTable {
 
   // The owner's side: regions.
 
-  void publishRegion(int index, int key, SoftRegion region) {
+  public void publishRegion(int index, int key, RegionEntry entry) {
     int at = region(index);
-    table.putLong(at + ADDRESS, region.address());
-    table.putLong(at + LENGTH, region.lengthBytes());
-    table.putLong(at + FILE_OFFSET, region.fileOffset());
-    table.putLong(at + FILE_ID, region.fileId());
-    table.putInt(at + DOMAIN, region.domainId());
-    table.putInt(at + ACCESS, AccessBits.of(region.access()));
+    table.putLong(at + ADDRESS, entry.address());
+    table.putLong(at + LENGTH, entry.lengthBytes());
+    table.putLong(at + FILE_OFFSET, entry.fileOffset());
+    table.putLong(at + FILE_ID, entry.fileId());
+    table.putInt(at + DOMAIN, entry.domainId());
+    table.putInt(at + ACCESS, entry.access());
     LONGS.setRelease(table, at, LIVE | (key & REGION_MASK));
   }
 
   /** Makes the entry invalid and returns when no peer uses it any more. */
-  void retireRegion(int index) {
+  public void retireRegion(int index) {
     LONGS.setVolatile(table, region(index), 0L);
     awaitReaders(REGION_MASK, index + 1L);
   }
 
   // The owner's side: queue pairs.
 
-  void publishQueuePair(int index, int number, int domain, int access) {
+  public void publishQueuePair(int index, int number, int domain, int access) {
     int at = queuePair(index);
     table.putInt(at + QUEUE_PAIR_DOMAIN, domain);
     INTS.setOpaque(table, at + QUEUE_PAIR_ACCESS, access);
@@ -157,16 +157,16 @@ final class SharedTable {
   }
 
   /** Changes what peers may begin; see {@link #awaitQueuePairReaders} for what they have begun. */
-  void setQueuePairAccess(int index, int access) {
+  public void setQueuePairAccess(int index, int access) {
     INTS.setVolatile(table, queuePair(index) + QUEUE_PAIR_ACCESS, access);
   }
 
   /** Makes the entry invalid; peers may still be at work, see {@link #awaitQueuePairReaders}. */
-  void retireQueuePair(int index) {
+  public void retireQueuePair(int index) {
     LONGS.setVolatile(table, queuePair(index), 0L);
   }
 
-  void awaitQueuePairReaders(int index) {
+  public void awaitQueuePairReaders(int index) {
     awaitReaders(QUEUE_PAIR_MASK, (index + 1L) << 32);
   }
 
@@ -195,7 +195,7 @@ final class SharedTable {
   // The peer's side.
 
   /** Takes a reader slot for a device of the process; -1 when none is left. */
-  int claimReader(ProcessIdentity process) {
+  public int claimReader(ProcessIdentity process) {
     int reader = claimReader(process, false);
     return reader >= 0 ? reader : claimReader(process, true);
   }
@@ -221,64 +221,64 @@ final class SharedTable {
     }
   }
 
-  void releaseReader(int reader) {
+  public void releaseReader(int reader) {
     LONGS.setVolatile(table, reader(reader) + HOLD, 0L);
     LONGS.setVolatile(table, reader(reader), 0L);
   }
 
   /** Announces an access; what is checked from here to {@link #leave} stays as it is. */
-  void enter(int reader, int queuePair, int region) {
+  public void enter(int reader, int queuePair, int region) {
     LONGS.setVolatile(table, reader(reader) + HOLD, ((queuePair + 1L) << 32) | (region + 1L));
     VarHandle.fullFence();
   }
 
-  void leave(int reader) {
+  public void leave(int reader) {
     LONGS.setVolatile(table, reader(reader) + HOLD, 0L);
   }
 
-  boolean isQueuePairLive(int index, int number) {
+  public boolean isQueuePairLive(int index, int number) {
     return (long) LONGS.getVolatile(table, queuePair(index)) == (LIVE | (number & REGION_MASK));
   }
 
-  int queuePairDomain(int index) {
+  public int queuePairDomain(int index) {
     return table.getInt(queuePair(index) + QUEUE_PAIR_DOMAIN);
   }
 
-  int queuePairAccess(int index) {
+  public int queuePairAccess(int index) {
     return (int) INTS.getVolatile(table, queuePair(index) + QUEUE_PAIR_ACCESS);
   }
 
-  boolean isRegionLive(int index, int key) {
+  public boolean isRegionLive(int index, int key) {
     return (long) LONGS.getVolatile(table, region(index)) == (LIVE | (key & REGION_MASK));
   }
 
   /** Whether the entry is live and of this file; a hint, unless it is held. */
-  boolean isRegionOf(int index, long fileId) {
+  public boolean isRegionOf(int index, long fileId) {
     return ((long) LONGS.getVolatile(table, region(index)) & LIVE) != 0
         && regionFileId(index) == fileId;
   }
 
-  long regionAddress(int index) {
+  public long regionAddress(int index) {
     return table.getLong(region(index) + ADDRESS);
   }
 
-  long regionLength(int index) {
+  public long regionLength(int index) {
     return table.getLong(region(index) + LENGTH);
   }
 
-  long regionFileOffset(int index) {
+  public long regionFileOffset(int index) {
     return table.getLong(region(index) + FILE_OFFSET);
   }
 
-  long regionFileId(int index) {
+  public long regionFileId(int index) {
     return table.getLong(region(index) + FILE_ID);
   }
 
-  int regionDomain(int index) {
+  public int regionDomain(int index) {
     return table.getInt(region(index) + DOMAIN);
   }
 
-  int regionAccess(int index) {
+  public int regionAccess(int index) {
     return table.getInt(region(index) + ACCESS);
   }
 

@@ -11,9 +11,10 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.sparkrdma.verbs.soft;
+package org.sparkrdma.verbs.soft.shared;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -22,7 +23,7 @@ import java.nio.file.StandardOpenOption;
  * A registered file and the links that keep it, shared by its regions; made and counted by {@link
  * FileLinks}.
  */
-final class LinkedFile {
+public final class LinkedFile {
   final Object fileKey;
   final long fileId;
   final Path hardLink;
@@ -36,8 +37,13 @@ final class LinkedFile {
     this.hardLink = hardLink;
   }
 
+  /** Under which peers find it. */
+  public long fileId() {
+    return fileId;
+  }
+
   /** The file, open for reading; for the device thread, when it is a local source. */
-  synchronized FileChannel channel() throws IOException {
+  public synchronized FileChannel channel() throws IOException {
     if (closed) {
       throw new IOException("the region is gone");
     }
@@ -53,7 +59,7 @@ final class LinkedFile {
       try {
         channel.close();
       } catch (IOException e) {
-        throw new java.io.UncheckedIOException(e);
+        throw new UncheckedIOException(e);
       }
     }
   }

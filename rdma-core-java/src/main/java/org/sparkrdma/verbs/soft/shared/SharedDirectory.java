@@ -11,7 +11,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.sparkrdma.verbs.soft;
+package org.sparkrdma.verbs.soft.shared;
 
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
@@ -39,9 +39,9 @@ import org.slf4j.LoggerFactory;
  * <p>Made by the device when it is opened, which first removes what killed processes left. Removed
  * at close, or by a shutdown hook when the process ends without one. Safe for any thread.
  */
-final class SharedDirectory implements AutoCloseable {
-  static final String TABLE = "table";
-  static final int MAX_NAME_BYTES = 64;
+public final class SharedDirectory implements AutoCloseable {
+  public static final String TABLE = "table";
+  public static final int MAX_NAME_BYTES = 64;
 
   private static final Logger LOG = LoggerFactory.getLogger(SharedDirectory.class);
   private static final Pattern NAME = Pattern.compile("([0-9]{1,10})-(-?[0-9]{1,11})-[0-9a-f]{16}");
@@ -59,7 +59,7 @@ final class SharedDirectory implements AutoCloseable {
   }
 
   /** Cleans up after the dead and makes a directory for this process. */
-  static SharedDirectory create(Path base, HostIdentity host, ProcessIdentity self)
+  public static SharedDirectory create(Path base, HostIdentity host, ProcessIdentity self)
       throws IOException {
     Path user = base.resolve("sparkrdma-soft-" + host.userId());
     PrivateFiles.ensureDirectory(user, host.userId());
@@ -78,7 +78,7 @@ final class SharedDirectory implements AutoCloseable {
   }
 
   /** Whose directory has this name; null when it is no such name. */
-  static ProcessIdentity ownerOf(String name) {
+  public static ProcessIdentity ownerOf(String name) {
     Matcher matcher = NAME.matcher(name);
     if (!matcher.matches()) {
       return null;
@@ -96,7 +96,7 @@ final class SharedDirectory implements AutoCloseable {
    *
    * @throws IOException saying what is wrong
    */
-  Path peer(String name) throws IOException {
+  public Path peer(String name) throws IOException {
     if (ownerOf(name) == null) {
       throw new IOException("not the name of a shared directory");
     }
@@ -110,21 +110,21 @@ final class SharedDirectory implements AutoCloseable {
     return peer;
   }
 
-  Path path() {
+  public Path path() {
     return directory;
   }
 
-  String name() {
+  public String name() {
     return directory.getFileName().toString();
   }
 
   /** A number that no file of this directory had before. */
-  long newFileId() {
+  public long newFileId() {
     return nextFileId.getAndIncrement();
   }
 
   /** The file that peers open for a file id. */
-  static Path file(Path directory, long fileId) {
+  public static Path file(Path directory, long fileId) {
     return directory.resolve("f" + fileId);
   }
 

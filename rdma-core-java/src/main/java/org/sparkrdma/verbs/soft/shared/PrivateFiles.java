@@ -11,7 +11,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.sparkrdma.verbs.soft;
+package org.sparkrdma.verbs.soft.shared;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -30,7 +30,7 @@ import java.util.Map;
 import java.util.Set;
 
 /** Files and directories that only this user may touch: 0600 and 0700, checked before use. */
-final class PrivateFiles {
+public final class PrivateFiles {
   private static final Set<PosixFilePermission> FILE = PosixFilePermissions.fromString("rw-------");
   private static final Set<PosixFilePermission> DIRECTORY =
       PosixFilePermissions.fromString("rwx------");
@@ -39,7 +39,7 @@ final class PrivateFiles {
   private PrivateFiles() {}
 
   /** A new file, 0600, open for reading and writing. */
-  static FileChannel create(Path file) throws IOException {
+  public static FileChannel create(Path file) throws IOException {
     return FileChannel.open(
         file,
         Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE),
@@ -47,7 +47,7 @@ final class PrivateFiles {
   }
 
   /** Writes zeros, so that a full file system is an exception now and no signal later. */
-  static void fillWithZeros(FileChannel channel, long lengthBytes) throws IOException {
+  public static void fillWithZeros(FileChannel channel, long lengthBytes) throws IOException {
     ByteBuffer zeros = ByteBuffer.allocateDirect((int) Math.min(ZEROS_BYTES, lengthBytes));
     for (long written = 0; written < lengthBytes; ) {
       zeros.clear().limit((int) Math.min(zeros.capacity(), lengthBytes - written));

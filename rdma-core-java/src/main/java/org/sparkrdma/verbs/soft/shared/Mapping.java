@@ -11,7 +11,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.sparkrdma.verbs.soft;
+package org.sparkrdma.verbs.soft.shared;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -20,7 +20,7 @@ import java.nio.ByteBuffer;
  * A file in memory, of any length, seen through bounded buffers. Java 17 cannot unmap at close, the
  * implementation for Java 22 does.
  */
-interface Mapping extends AutoCloseable {
+public interface Mapping extends AutoCloseable {
   /** A new little-endian buffer over part of it; the range must lie inside. */
   ByteBuffer slice(long offset, int lengthBytes);
 

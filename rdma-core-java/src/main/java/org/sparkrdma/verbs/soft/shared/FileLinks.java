@@ -11,7 +11,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.sparkrdma.verbs.soft;
+package org.sparkrdma.verbs.soft.shared;
 
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
@@ -39,7 +39,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Safe for any thread. Owned by the device; closed after its regions.
  */
-final class FileLinks implements AutoCloseable {
+public final class FileLinks implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(FileLinks.class);
   private static final String HIDDEN = ".sparkrdma-soft-";
 
@@ -48,7 +48,7 @@ final class FileLinks implements AutoCloseable {
   private final Map<Object, LinkedFile> byFileKey = new HashMap<>();
   private final Map<Object, Path> directoryByStore = new HashMap<>();
 
-  FileLinks(SharedDirectory shared, int userId) {
+  public FileLinks(SharedDirectory shared, int userId) {
     this.shared = shared;
     this.userId = userId;
   }
@@ -59,7 +59,7 @@ final class FileLinks implements AutoCloseable {
    * @throws IOException when it is no regular file that this process may read and write, ends
    *     before {@code endBytes}, or its file system has no room for a link
    */
-  synchronized LinkedFile acquire(Path file, long endBytes) throws IOException {
+  public synchronized LinkedFile acquire(Path file, long endBytes) throws IOException {
     var facts = Files.readAttributes(file, BasicFileAttributes.class);
     if (!facts.isRegularFile()) {
       throw new IOException("not a regular file: path=" + file);
@@ -81,7 +81,7 @@ final class FileLinks implements AutoCloseable {
   }
 
   /** Gives back what {@link #acquire} gave; with the last region the links go. */
-  synchronized void release(LinkedFile linked) {
+  public synchronized void release(LinkedFile linked) {
     linked.regions--;
     if (linked.regions == 0) {
       byFileKey.remove(linked.fileKey);

@@ -11,7 +11,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.sparkrdma.verbs.soft;
+package org.sparkrdma.verbs.soft.shared;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -27,9 +27,9 @@ import java.util.UUID;
  * @param mountNamespace see mount_namespaces(7)
  * @param userId effective user
  */
-record HostIdentity(UUID bootId, long pidNamespace, long mountNamespace, int userId) {
+public record HostIdentity(UUID bootId, long pidNamespace, long mountNamespace, int userId) {
   /** Of this process. */
-  static HostIdentity self() throws IOException {
+  public static HostIdentity self() throws IOException {
     return new HostIdentity(
         UUID.fromString(Files.readString(Path.of("/proc/sys/kernel/random/boot_id")).strip()),
         namespace("pid"),
@@ -43,7 +43,7 @@ record HostIdentity(UUID bootId, long pidNamespace, long mountNamespace, int use
   }
 
   /** Why the two cannot be peers, in a few words; empty when they can. */
-  String differenceFrom(HostIdentity peer) {
+  public String differenceFrom(HostIdentity peer) {
     if (!bootId.equals(peer.bootId)) {
       return "the soft engine reaches only its own host: bootId=" + bootId + " peer=" + peer.bootId;
     }

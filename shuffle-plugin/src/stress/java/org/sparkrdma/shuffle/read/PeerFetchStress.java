@@ -1,0 +1,77 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.read;
+
+import java.util.List;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.Expect;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.III_Result;
+import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+
+/**
+ * The transport brings one block of three and fails another, while somebody else gives up on all
+ * that are open: each block is answered once. TCP is closed, so what goes there is answered at
+ * once.
+ */
+@JCStressTest
+@Outcome(id = "1, 1, 1", expect = Expect.ACCEPTABLE, desc = "each answered once")
+@Outcome(expect = Expect.FORBIDDEN, desc = "answered twice, or never")
+@State
+public class PeerFetchStress {
+  private static final PeerAddress PEER = new PeerAddress("1", "127.0.0.1", 1);
+  private static final List<String> NAMES = List.of("0", "1", "2");
+  private static final List<BlockRange> RANGES =
+      List.of(new BlockRange(0, 0, 0, 1), new BlockRange(0, 0, 1, 2), new BlockRange(0, 0, 2, 3));
+  private static final FallbackLog SAYS = new FallbackLog();
+  private static final ShuffleCounters COUNTERS = new ShuffleCounters();
+  private static final ManagedBuffer BUFFER = new FakeBuffer(1);
+
+  private final AnswerCounts answers = new AnswerCounts(NAMES.size());
+  private final PeerFetch fetch;
+
+  /** A request for three blocks. */
+  public PeerFetchStress() {
+    TcpFallback tcp = new TcpFallback(null, COUNTERS, 1);
+    tcp.close();
+    fetch = new PeerFetch(PEER, NAMES, RANGES, answers, null, tcp, SAYS, COUNTERS);
+  }
+
+  /** The transport's delivery. */
+  @Actor
+  public void delivery() {
+    fetch.onFetched(0, BUFFER);
+    fetch.onFailed(1, FallbackReason.TIMEOUT, "on purpose");
+  }
+
+  /** Whoever gives up. */
+  @Actor
+  public void giveUp() {
+    fetch.failRest(FallbackReason.READ_ERROR, "on purpose");
+  }
+
+  /** How often each was answered. */
+  @Arbiter
+  public void answers(III_Result result) {
+    result.r1 = answers.of(0);
+    result.r2 = answers.of(1);
+    result.r3 = answers.of(2);
+  }
+}

@@ -1,0 +1,58 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.read;
+
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.Expect;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.II_Result;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+
+/**
+ * Spark's client brings a block on one thread and throws on another: the block is answered once,
+ * and counted only when it is handed on.
+ */
+@JCStressTest
+@Outcome(id = "1, 0", expect = Expect.ACCEPTABLE, desc = "failed")
+@Outcome(id = "1, 1", expect = Expect.ACCEPTABLE, desc = "handed on")
+@Outcome(expect = Expect.FORBIDDEN, desc = "answered twice, or never")
+@State
+public class TcpAnswersStress {
+  private final AnswerCounts answers = new AnswerCounts(1);
+  private final ShuffleCounters counters = new ShuffleCounters();
+  private final TcpAnswers tcp = new TcpAnswers(new String[] {"0"}, answers, counters);
+
+  /** The block has come. */
+  @Actor
+  public void come() {
+    tcp.onBlockFetchSuccess("0", new FakeBuffer(1));
+  }
+
+  /** The call that asked for it threw. */
+  @Actor
+  public void failRest() {
+    tcp.failRest(new IllegalStateException("on purpose"));
+  }
+
+  /** Answers of it, and how often it counts as read. */
+  @Arbiter
+  public void answers(II_Result result) {
+    result.r1 = answers.of(0);
+    result.r2 = (int) counters.value(Counter.TCP_BLOCKS_READ);
+  }
+}

@@ -1,0 +1,130 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.serve;
+
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Set;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.Expect;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.II_Result;
+import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.wire.Locate;
+
+/**
+ * A peer asks and a shuffle is forgotten while the server closes: both come to their end, once, on
+ * the server's side or on the caller's.
+ */
+@JCStressTest
+@Outcome(id = "1, 1", expect = Expect.ACCEPTABLE, desc = "each ended once")
+@Outcome(expect = Expect.FORBIDDEN, desc = "ended twice, or never")
+@State
+public class BlockServerCloseStress {
+  private static final ServeSettings SETTINGS =
+      new ServeSettings(
+          ServeSettings.Mode.COPY,
+          ServerFixture.WINDOW,
+          ServerFixture.SLOT,
+          0,
+          Duration.ofMinutes(1),
+          1,
+          1,
+          100,
+          Duration.ofMinutes(1),
+          false,
+          false);
+  private static final FakeDevice DEVICE = new FakeDevice(1, Set.of());
+  private static final FakeMapOutputs NO_OUTPUTS = new FakeMapOutputs(Path.of("none"));
+  private static final ShuffleCounters COUNTERS = new ShuffleCounters();
+  private static final byte[] REQUEST = request();
+
+  private final BlockServer server =
+      new BlockServer(
+          SETTINGS,
+          NO_OUTPUTS,
+          DEVICE,
+          new FakeDomain(),
+          new PinnedBudget(1 << 20, FakeDomain.PAGE),
+          COUNTERS,
+          peer -> {},
+          () -> 0);
+  private final Call call = new Call();
+  private int forgotten;
+
+  /** Hands both in. */
+  @Actor
+  public void ask() {
+    server.locate(call);
+    server.forgetShuffle(1, () -> forgotten++);
+  }
+
+  /** Its thread was never started, so the end is this thread's work. */
+  @Actor
+  public void close() {
+    server.close();
+  }
+
+  /** How often each ended. */
+  @Arbiter
+  public void ends(II_Result result) {
+    result.r1 = call.ends;
+    result.r2 = forgotten;
+  }
+
+  private static byte[] request() {
+    ByteBuffer out = ByteBuffer.allocate(200);
+    Locate.Encoder encoder = new Locate.Encoder().begin(out, 7);
+    encoder.block(1, 0, 0, 1, 0, false);
+    byte[] message = new byte[encoder.finish()];
+    out.get(0, message);
+    return message;
+  }
+
+  private static final class Call implements LocateCall {
+    private final ByteBuffer request = ByteBuffer.wrap(REQUEST);
+    private final ByteBuffer answer = ByteBuffer.allocate(BlockServer.MIN_ANSWER_BYTES);
+    private int ends;
+
+    @Override
+    public long peer() {
+      return 1;
+    }
+
+    @Override
+    public ByteBuffer request() {
+      return request;
+    }
+
+    @Override
+    public ByteBuffer answer() {
+      return answer;
+    }
+
+    @Override
+    public void answered(int lengthBytes) {
+      ends++;
+    }
+
+    @Override
+    public void malformed(String reason) {
+      ends++;
+    }
+  }
+}

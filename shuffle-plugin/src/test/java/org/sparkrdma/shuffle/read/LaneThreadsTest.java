@@ -1,0 +1,92 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.read;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedTransferQueue;
+import java.util.concurrent.Phaser;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(value = 30, unit = TimeUnit.SECONDS)
+class LaneThreadsTest {
+  private static final int MAX = 4;
+
+  private final ThreadPoolExecutor threads = LaneThreads.atMost(MAX);
+
+  @AfterEach
+  void shutDown() throws InterruptedException {
+    threads.shutdownNow();
+    assertThat(threads.awaitTermination(20, TimeUnit.SECONDS)).isTrue();
+  }
+
+  @Test
+  void shouldUseAnIdleThreadBeforeItMakesAnother() throws Exception {
+    for (int i = 0; i < 100; i++) {
+      threads.submit(() -> {}).get();
+      awaitIdle(1);
+    }
+    assertThat(threads.getLargestPoolSize()).isEqualTo(1);
+  }
+
+  @Test
+  void shouldMakeAThreadForEachTaskAtTheSameTime() {
+    Phaser together = new Phaser(MAX + 1);
+    for (int i = 0; i < MAX; i++) {
+      threads.execute(together::arriveAndAwaitAdvance);
+    }
+    together.arriveAndAwaitAdvance();
+    assertThat(threads.getLargestPoolSize()).isEqualTo(MAX);
+  }
+
+  @Test
+  void shouldRunEverythingOnAtMostSoManyThreads() throws Exception {
+    int tasks = 1_000;
+    Set<String> names = ConcurrentHashMap.newKeySet();
+    CountDownLatch run = new CountDownLatch(tasks);
+    for (int i = 0; i < tasks; i++) {
+      threads.execute(
+          () -> {
+            names.add(Thread.currentThread().getName());
+            run.countDown();
+          });
+    }
+    run.await();
+    assertThat(names).hasSizeLessThanOrEqualTo(MAX);
+    assertThat(threads.getLargestPoolSize()).isLessThanOrEqualTo(MAX);
+  }
+
+  @Test
+  void shouldRejectWhenItIsShutDown() {
+    threads.shutdown();
+    assertThatThrownBy(() -> threads.execute(() -> {}))
+        .isInstanceOf(RejectedExecutionException.class);
+  }
+
+  /** A thread that is done with a task takes a moment until it waits for the next. */
+  private void awaitIdle(int count) {
+    while (((LinkedTransferQueue<?>) threads.getQueue()).getWaitingConsumerCount() < count) {
+      Thread.onSpinWait();
+    }
+  }
+}
