@@ -18,20 +18,15 @@ import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.Set;
 import org.sparkrdma.verbs.AccessFlag;
-import org.sparkrdma.verbs.CompletionChannel;
-import org.sparkrdma.verbs.CompletionQueue;
-import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.HostMemory;
 import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.RemoteRegion;
+import org.sparkrdma.verbs.UnsupportedDevice;
 import org.sparkrdma.verbs.VerbsException;
-import org.sparkrdma.verbs.cm.ConnectionManager;
-import org.sparkrdma.verbs.device.DeviceInfo;
-import org.sparkrdma.verbs.device.OpenResources;
 
 /** Allocates and registers memory, refuses both when told to, and counts what is open. */
-final class MemoryOnlyDevice implements Device {
+final class MemoryOnlyDevice extends UnsupportedDevice {
   private static final int PAGE_GAP = 4096;
 
   private final Domain domain = new Domain();
@@ -80,39 +75,6 @@ final class MemoryOnlyDevice implements Device {
     }
     return new Memory(Math.toIntExact(lengthBytes));
   }
-
-  @Override
-  public OpenResources openResources() {
-    throw new UnsupportedOperationException("not needed here");
-  }
-
-  @Override
-  public DeviceInfo info() {
-    throw new UnsupportedOperationException();
-  }
-
-  @Override
-  public ProtectionDomain allocateProtectionDomain() {
-    throw new UnsupportedOperationException();
-  }
-
-  @Override
-  public CompletionChannel createCompletionChannel() {
-    throw new UnsupportedOperationException();
-  }
-
-  @Override
-  public CompletionQueue createCompletionQueue(int capacity, CompletionChannel channel) {
-    throw new UnsupportedOperationException();
-  }
-
-  @Override
-  public ConnectionManager createConnectionManager(CompletionChannel channel) {
-    throw new UnsupportedOperationException();
-  }
-
-  @Override
-  public void close() {}
 
   private final class Domain implements ProtectionDomain {
     @Override

@@ -20,22 +20,17 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.sparkrdma.verbs.AccessFlag;
-import org.sparkrdma.verbs.CompletionChannel;
-import org.sparkrdma.verbs.CompletionQueue;
-import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.HostMemory;
 import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.RemoteRegion;
-import org.sparkrdma.verbs.cm.ConnectionManager;
-import org.sparkrdma.verbs.device.DeviceInfo;
-import org.sparkrdma.verbs.device.OpenResources;
+import org.sparkrdma.verbs.UnsupportedDevice;
 
 /**
  * The model of what a kernel pins: every page that a region touches, from before it is registered
  * until after it is closed. Knows nothing of the budget. Safe for any thread.
  */
-final class PageCountingDevice implements Device, ProtectionDomain {
+final class PageCountingDevice extends UnsupportedDevice implements ProtectionDomain {
   static final long PAGE = 4_096;
   private final AtomicLong nextAddress = new AtomicLong(1 << 20);
   private final AtomicLong pages = new AtomicLong();
@@ -74,33 +69,8 @@ final class PageCountingDevice implements Device, ProtectionDomain {
   }
 
   @Override
-  public DeviceInfo info() {
-    throw new UnsupportedOperationException();
-  }
-
-  @Override
-  public OpenResources openResources() {
-    throw new UnsupportedOperationException();
-  }
-
-  @Override
   public ProtectionDomain allocateProtectionDomain() {
     return this;
-  }
-
-  @Override
-  public CompletionChannel createCompletionChannel() {
-    throw new UnsupportedOperationException();
-  }
-
-  @Override
-  public CompletionQueue createCompletionQueue(int capacity, CompletionChannel channel) {
-    throw new UnsupportedOperationException();
-  }
-
-  @Override
-  public ConnectionManager createConnectionManager(CompletionChannel channel) {
-    throw new UnsupportedOperationException();
   }
 
   @Override

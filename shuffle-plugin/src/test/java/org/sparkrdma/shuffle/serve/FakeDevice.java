@@ -17,21 +17,16 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
 import java.util.Set;
-import org.sparkrdma.verbs.CompletionChannel;
-import org.sparkrdma.verbs.CompletionQueue;
-import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.HostMemory;
-import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.UnsupportedDevice;
 import org.sparkrdma.verbs.VerbsException;
-import org.sparkrdma.verbs.cm.ConnectionManager;
 import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.DeviceLimits;
-import org.sparkrdma.verbs.device.OpenResources;
 import org.sparkrdma.verbs.device.Transport;
 
 /** Has memory and facts, and nothing else of a device. */
-final class FakeDevice implements Device {
+final class FakeDevice extends UnsupportedDevice {
   private final DeviceInfo info;
   private boolean refusesMemory;
 
@@ -47,11 +42,6 @@ final class FakeDevice implements Device {
   }
 
   @Override
-  public OpenResources openResources() {
-    throw new UnsupportedOperationException("not needed here");
-  }
-
-  @Override
   public DeviceInfo info() {
     return info;
   }
@@ -63,29 +53,6 @@ final class FakeDevice implements Device {
     }
     return new FakeMemory(ByteBuffer.allocateDirect(Math.toIntExact(lengthBytes)));
   }
-
-  @Override
-  public ProtectionDomain allocateProtectionDomain() {
-    throw new UnsupportedOperationException();
-  }
-
-  @Override
-  public CompletionChannel createCompletionChannel() {
-    throw new UnsupportedOperationException();
-  }
-
-  @Override
-  public CompletionQueue createCompletionQueue(int capacity, CompletionChannel channel) {
-    throw new UnsupportedOperationException();
-  }
-
-  @Override
-  public ConnectionManager createConnectionManager(CompletionChannel channel) {
-    throw new UnsupportedOperationException();
-  }
-
-  @Override
-  public void close() {}
 
   private record FakeMemory(ByteBuffer bytes) implements HostMemory {
     @Override
