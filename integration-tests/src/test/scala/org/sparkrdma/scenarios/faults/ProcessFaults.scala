@@ -71,6 +71,8 @@ private[faults] object ProcessFaults {
         Seq(rule(Step.REGISTER_FILE, Act.TRUNCATE, chance = 1, most = 3)),
         counts = Set("fallback.read-error"),
         may = Set("peer-unknown-block"),
+        // Else whoever reads a file of its own first finds out, and all are computed again.
+        readsOnOne = true,
         retries = true,
         boundSeconds = 60
       ),
