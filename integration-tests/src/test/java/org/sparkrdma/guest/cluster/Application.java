@@ -202,6 +202,8 @@ final class Application implements AutoCloseable {
             false,
             ClassTag$.MODULE$.apply(Integer.class))
         .count();
+    // Else the end of one of these tasks is told later and taken for the next reader's.
+    SparkInternals.drainListeners(spark.sc());
   }
 
   private void write(StepResult result) throws IOException {
