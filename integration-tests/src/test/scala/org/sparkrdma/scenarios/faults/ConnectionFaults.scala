@@ -58,30 +58,9 @@ private[faults] object ConnectionFaults {
         argument = 400,
         counts = Set("connections.established")
       ),
-      onNewConnection(
-        "a HELLO is of no known version",
-        "the request is refused, blocks that wait for it go by TCP",
-        Step.CONNECT,
-        Act.GARBLE,
-        argument = 0,
-        counts = Set("fallback.refused", "connections.refused")
-      ),
-      onNewConnection(
-        "a HELLO is for another start of the executor",
-        "the request is refused, blocks that wait for it go by TCP",
-        Step.CONNECT,
-        Act.GARBLE,
-        argument = 4,
-        counts = Set("fallback.refused", "connections.refused")
-      ),
-      onNewConnection(
-        "a HELLO's proof is wrong",
-        "the request is refused, blocks that wait for it go by TCP",
-        Step.CONNECT,
-        Act.GARBLE,
-        argument = 40,
-        counts = Set("fallback.refused", "connections.refused")
-      ),
+      wrongHello("a HELLO is of no known version", garbledAt = 0),
+      wrongHello("a HELLO is for another start of the executor", garbledAt = 4),
+      wrongHello("a HELLO's proof is wrong", garbledAt = 40),
       onNewConnection(
         "the answer to a HELLO has a wrong proof",
         "the caller ends the connection, blocks that wait for it go by TCP",
@@ -107,6 +86,16 @@ private[faults] object ConnectionFaults {
       )
     )
   )
+
+  private def wrongHello(name: String, garbledAt: Int): FaultPoint =
+    onNewConnection(
+      name,
+      "the request is refused, blocks that wait for it go by TCP",
+      Step.CONNECT,
+      Act.GARBLE,
+      argument = garbledAt,
+      counts = Set("fallback.refused", "connections.refused")
+    )
 
   private def onNewConnection(
       name: String,

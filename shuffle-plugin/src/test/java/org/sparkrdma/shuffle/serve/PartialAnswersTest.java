@@ -115,21 +115,7 @@ class PartialAnswersTest {
       }
       channel.write(ByteBuffer.allocate(1), lengthBytes - 1);
     }
-    var settings =
-        new ServeSettings(
-            Mode.WINDOW,
-            windowBytes,
-            1 << 20,
-            0,
-            ServerFixture.LEASE,
-            10,
-            1000,
-            100,
-            ServerFixture.IDLE,
-            false,
-            false);
-    var can = EnumSet.of(Capability.FILE_REGIONS);
-    try (var on = ServerFixture.of(folder, settings, 256L << 20, 1000, can)) {
+    try (var on = windows(windowBytes, 256L << 20)) {
       on.outputs.add(1, 0, new MapOutput(file, new long[] {0, lengthBytes}, new long[] {42}));
       long[] at = new long[1];
       var reader = new TestReader(on, 9);
@@ -194,21 +180,7 @@ class PartialAnswersTest {
   @Test
   void shouldRegisterSoMuchAndNoMoreForOneAnswer() throws IOException {
     int windowBytes = 32 << 20;
-    var settings =
-        new ServeSettings(
-            Mode.WINDOW,
-            windowBytes,
-            1 << 20,
-            0,
-            ServerFixture.LEASE,
-            10,
-            1000,
-            100,
-            ServerFixture.IDLE,
-            false,
-            false);
-    var can = EnumSet.of(Capability.FILE_REGIONS);
-    try (var on = ServerFixture.of(folder, settings, 1L << 30, 1000, can)) {
+    try (var on = windows(windowBytes, 1L << 30)) {
       List<Wanted> blocks = new ArrayList<>();
       for (int map = 0; map < 5; map++) {
         Path file = folder.resolve("map" + map);
@@ -226,5 +198,24 @@ class PartialAnswersTest {
       var whole = blocks.stream().map(b -> Wanted.of(1, b.mapId(), 0, 2)).toList();
       assertThat(on.ask(9, List.of(), whole).pieces).as("64 MiB").hasSize(2);
     }
+  }
+
+  /** A server of windows of that length alone, under that much pinned memory. */
+  private ServerFixture windows(int windowBytes, long pinnedBytes) throws IOException {
+    var settings =
+        new ServeSettings(
+            Mode.WINDOW,
+            windowBytes,
+            1 << 20,
+            0,
+            ServerFixture.LEASE,
+            10,
+            1000,
+            100,
+            ServerFixture.IDLE,
+            false,
+            false);
+    var can = EnumSet.of(Capability.FILE_REGIONS);
+    return ServerFixture.of(folder, settings, pinnedBytes, 1000, can);
   }
 }
