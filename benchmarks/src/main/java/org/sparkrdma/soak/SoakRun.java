@@ -134,7 +134,7 @@ record SoakRun(
     conf.put("spark.shuffle.rdma.pinned.max", "96m");
     conf.put("spark.shuffle.rdma.connect.timeout", "2s");
     conf.put("spark.shuffle.rdma.request.timeout", "4s");
-    conf.put("spark.shuffle.rdma.lease", "20s");
+    conf.put("spark.shuffle.rdma.lease.timeout", "20s");
     conf.put("spark.shuffle.rdma.idle.timeout", "10s");
     conf.put("spark.shuffle.rdma.quarantine.max", "4s");
     return conf;

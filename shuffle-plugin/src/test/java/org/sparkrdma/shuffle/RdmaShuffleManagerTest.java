@@ -103,15 +103,15 @@ class RdmaShuffleManagerTest {
 
   @Test
   void shouldRefuseABadSettingOnTheDriver() {
-    SparkConf bad = conf().set("spark.shuffle.rdma.window", "17m");
+    SparkConf bad = conf().set("spark.shuffle.rdma.window.size", "17m");
     assertThatThrownBy(() -> new RdmaShuffleManager(bad, true))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("key=spark.shuffle.rdma.window value=17m");
+        .hasMessageContaining("key=spark.shuffle.rdma.window.size value=17m");
   }
 
   @Test
   void shouldGoOnWithoutRdmaWhenAnExecutorSeesABadSetting() {
-    SparkConf bad = conf().set("spark.shuffle.rdma.window", "17m");
+    SparkConf bad = conf().set("spark.shuffle.rdma.window.size", "17m");
     assertThat(new RdmaShuffleManager(bad, false).counters()).containsEntry("rdma.bytes.read", 0L);
   }
 
@@ -122,7 +122,7 @@ class RdmaShuffleManagerTest {
       assertThat(log.warnings())
           .singleElement()
           .asString()
-          .contains("recvQueueDepth", "replaced by spark.shuffle.rdma.locatesInFlight");
+          .contains("recvQueueDepth", "replaced by spark.shuffle.rdma.locates.max");
     }
   }
 

@@ -88,11 +88,11 @@ private[faults] object FaultBench {
       "copy.first" -> "false",
       "request.timeout" -> "1s",
       "connect.timeout" -> "1s",
-      "lease" -> "3s",
-      "quarantine" -> "50ms",
+      "lease.timeout" -> "3s",
+      "quarantine.min" -> "50ms",
       "quarantine.max" -> "100ms",
       "pool.max" -> "4m",
-      "chunk" -> "256k"
+      "chunk.size" -> "256k"
     )
     settings
       .foldLeft(plain) { case (conf, (key, value)) => conf.set(s"spark.shuffle.rdma.$key", value) }

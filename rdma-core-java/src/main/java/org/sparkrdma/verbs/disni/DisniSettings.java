@@ -14,6 +14,7 @@
 package org.sparkrdma.verbs.disni;
 
 import java.util.List;
+import org.sparkrdma.verbs.engine.FlushTimeout;
 import org.sparkrdma.verbs.spi.EngineSetting;
 import org.sparkrdma.verbs.spi.EngineSettings;
 
@@ -27,18 +28,10 @@ record DisniSettings(long flushWaitNs) {
   static final String NAME = "disni";
 
   private static final String PREFIX = NAME + ".";
-  private static final long NS_PER_MS = 1_000_000;
-  private static final int MAX_FLUSH_WAIT_MS = 60_000;
-
-  private static final EngineSetting FLUSH_WAIT =
-      new EngineSetting(
-          PREFIX + "flushWaitMs",
-          "100",
-          "milliseconds, 1 to 60000",
-          "How long a device may take to give back the work of a broken connection.");
+  private static final FlushTimeout FLUSH_TIMEOUT = new FlushTimeout(PREFIX);
 
   static List<EngineSetting> all() {
-    return List.of(FLUSH_WAIT);
+    return List.of(FLUSH_TIMEOUT.setting());
   }
 
   /**
@@ -48,32 +41,11 @@ record DisniSettings(long flushWaitNs) {
    */
   static DisniSettings of(EngineSettings given) {
     for (String key : given.values().keySet()) {
-      if (key.startsWith(PREFIX) && !key.equals(FLUSH_WAIT.key())) {
+      if (key.startsWith(PREFIX) && !key.equals(FLUSH_TIMEOUT.setting().key())) {
         throw new IllegalArgumentException(
-            "no such setting: key=" + key + " allowed=" + FLUSH_WAIT.key());
+            "no such setting: key=" + key + " allowed=" + FLUSH_TIMEOUT.setting().key());
       }
     }
-    return new DisniSettings(NS_PER_MS * flushWaitMs(given.value(FLUSH_WAIT)));
-  }
-
-  private static int flushWaitMs(String value) {
-    try {
-      int number = Integer.parseInt(value);
-      if (number >= 1 && number <= MAX_FLUSH_WAIT_MS) {
-        return number;
-      }
-    } catch (NumberFormatException e) {
-      throw bad(value, e);
-    }
-    throw bad(value, null);
-  }
-
-  private static IllegalArgumentException bad(String value, NumberFormatException cause) {
-    return new IllegalArgumentException(
-        "bad setting: key="
-            + FLUSH_WAIT.key()
-            + (" value=" + value)
-            + (" allowed=" + FLUSH_WAIT.allowed()),
-        cause);
+    return new DisniSettings(FLUSH_TIMEOUT.parseNs(given));
   }
 }

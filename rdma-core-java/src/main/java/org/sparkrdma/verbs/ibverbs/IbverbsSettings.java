@@ -14,6 +14,7 @@
 package org.sparkrdma.verbs.ibverbs;
 
 import java.util.List;
+import org.sparkrdma.verbs.engine.FlushTimeout;
 import org.sparkrdma.verbs.spi.EngineSetting;
 import org.sparkrdma.verbs.spi.EngineSettings;
 
@@ -29,23 +30,19 @@ record IbverbsSettings(int maxInlineBytes, long flushWaitNs) {
   static final String NAME = "ibverbs";
 
   private static final String PREFIX = NAME + ".";
-  private static final long NS_PER_MS = 1_000_000;
 
   private static final EngineSetting MAX_INLINE =
       new EngineSetting(
-          PREFIX + "maxInline",
+          PREFIX + "inline.max",
           "220",
           "bytes, 0 to 4096",
-          "Data that a send may carry in the work request; 0 for none. Devices may bear less.");
-  private static final EngineSetting FLUSH_WAIT =
-      new EngineSetting(
-          PREFIX + "flushWaitMs",
-          "100",
-          "milliseconds, 1 to 60000",
-          "How long a device may take to give back the work of a broken connection.");
+          "Controls the maximum number of bytes that a SEND carries in its work request; 0 for none."
+              + " More inline bytes make each work request larger and save the device a read of"
+              + " memory. Reduce it when a device cannot make queue pairs of this size.");
+  private static final FlushTimeout FLUSH_TIMEOUT = new FlushTimeout(PREFIX);
 
   static List<EngineSetting> all() {
-    return List.of(MAX_INLINE, FLUSH_WAIT);
+    return List.of(MAX_INLINE, FLUSH_TIMEOUT.setting());
   }
 
   /**
@@ -63,8 +60,7 @@ record IbverbsSettings(int maxInlineBytes, long flushWaitNs) {
                 + String.join(",", all().stream().map(EngineSetting::key).toList()));
       }
     }
-    return new IbverbsSettings(
-        number(given, MAX_INLINE, 0, 4_096), NS_PER_MS * number(given, FLUSH_WAIT, 1, 60_000));
+    return new IbverbsSettings(number(given, MAX_INLINE, 0, 4_096), FLUSH_TIMEOUT.parseNs(given));
   }
 
   private static int number(EngineSettings given, EngineSetting setting, int min, int max) {

@@ -55,19 +55,22 @@ record SoftSettings(
           "directory",
           "/dev/shm",
           "an absolute path",
-          "Directory on a tmpfs in which memory is shared; the same for all processes.");
+          "Controls the directory on a tmpfs in which memory is shared; it must be the same for all"
+              + " processes. Set it when /dev/shm is too small.");
   private static final EngineSetting LATENCY =
       setting(
           "latency",
           "0us",
           "a duration with ns, us, ms or s, up to 10s",
-          "Latency of the pretended network, added to each operation.");
+          "Controls the latency of the simulated network, added to each operation. Raise it to see"
+              + " how a job behaves on a slow network.");
   private static final EngineSetting BANDWIDTH =
       setting(
           "bandwidth",
           "unlimited",
           "unlimited, or a rate with b/s, kb/s, mb/s or gb/s, at least 1kb/s",
-          "Bandwidth of the pretended network, shared by a device's operations.");
+          "Controls the bandwidth of the simulated network, shared by the operations of a device."
+              + " Reduce it to see how a job behaves on a narrow network.");
   private static final EngineSetting FAULTS =
       setting(
           "faults",
@@ -75,43 +78,59 @@ record SoftSettings(
           "rules such as read-error@100, flip-bit@7, delay@3:200ms, hang@5, drop-connection@20,"
               + " refuse-connect@1, hang-connect@1, send-error@2, send-hang@2, register-error@1;"
               + " @n+ for the n-th and later, %p for a chance; seed=n",
-          "What goes wrong, for tests: rules with commas between them.");
+          "Controls which faults are injected, for tests: rules separated by commas.");
   private static final EngineSetting PEER_CHECK =
       setting(
-          "peerCheck",
+          "peer.check.interval",
           "500ms",
           "a duration with ns, us, ms or s, 1ms to 60s",
-          "How often the processes of peers are checked to be alive.");
+          "Controls how often the processes of peers are checked to be alive. A longer interval"
+              + " detects the end of a process later.");
   private static final EngineSetting GREETING_TIMEOUT =
       setting(
-          "greetingTimeout",
+          "handshake.timeout",
           "5s",
           "a duration with ns, us, ms or s, 1ms to 60s",
-          "How long a new connection may take to say who it is, or to confirm.");
+          "Controls how long the handshake of a new connection may take. Raise it on very busy"
+              + " hosts.");
   private static final EngineSetting RECEIVER_NOT_READY_DELAY =
       setting(
-          "receiverNotReadyDelay",
+          "rnr.delay",
           "1ms",
           "a duration with ns, us, ms or s, 10us to 1s",
-          "How long a sender waits before it tries again when the peer has no receive posted.");
+          "Controls how long a sender waits before it sends again when the peer has no receive"
+              + " posted (receiver not ready).");
   private static final EngineSetting ACKNOWLEDGE_DELAY =
       setting(
-          "acknowledgeDelay",
+          "ack.delay",
           "0us",
           "a duration with ns, us, ms or s, up to 10s",
-          "How late a sender is told that its message was taken; an answer may be there before.");
+          "Controls how long the completion of a SEND is delayed, for tests: the answer may arrive"
+              + " before it.");
   private static final EngineSetting MAX_HALF_OPEN =
       setting(
-          "maxHalfOpen",
+          "handshakes.max",
           "256",
           "1 to 65536",
-          "Connections that may be open without having said who they are.");
+          "Controls the maximum number of connections whose handshake has not ended.");
   private static final EngineSetting MAX_INLINE =
-      setting("maxInline", "256", "0 to 4096", "Bytes that a work request may carry inline.");
+      setting(
+          "inline.max",
+          "256",
+          "0 to 4096",
+          "Controls the maximum number of bytes inline in a work request.");
   private static final EngineSetting MAX_DEPTH =
-      setting("maxDepth", "16384", "1 to 65536", "Work requests in one send or receive queue.");
+      setting(
+          "depth.max",
+          "16384",
+          "1 to 65536",
+          "Controls the maximum number of work requests in one send or receive queue.");
   private static final EngineSetting MAX_OPEN_FILES =
-      setting("maxOpenFiles", "256", "1 to 65536", "Files of one peer that are kept open at once.");
+      setting(
+          "files.max",
+          "256",
+          "1 to 65536",
+          "Controls the maximum number of files of one peer that are open at the same time.");
 
   private static final List<EngineSetting> ALL =
       List.of(

@@ -80,17 +80,17 @@ class DisniProviderTest {
   @Test
   void shouldRefuseWrongSettings() {
     var provider = new DisniProvider();
-    for (String value : List.of("0", "60001", "soon")) {
+    for (String value : List.of("0ms", "61s", "100", "soon")) {
       assertThatThrownBy(
-              () -> provider.validate(EngineSettings.of(Map.of("disni.flushWaitMs", value))))
+              () -> provider.validate(EngineSettings.of(Map.of("disni.flush.timeout", value))))
           .isInstanceOf(IllegalArgumentException.class)
-          .hasMessageContaining("disni.flushWaitMs")
+          .hasMessageContaining("disni.flush.timeout")
           .hasMessageContaining(value);
     }
     assertThatThrownBy(() -> provider.validate(EngineSettings.of(Map.of("disni.none", "1"))))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("disni.none");
-    provider.validate(EngineSettings.of(Map.of("disni.flushWaitMs", "1", "soft.other", "1")));
+    provider.validate(EngineSettings.of(Map.of("disni.flush.timeout", "1ms", "soft.other", "1")));
   }
 
   /** The engine's reasons, as told by the classes of that loader. */

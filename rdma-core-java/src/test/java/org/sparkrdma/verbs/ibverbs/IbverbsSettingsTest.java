@@ -27,7 +27,7 @@ class IbverbsSettingsTest {
   void shouldTakeDefaultsAndWhatIsGiven() {
     assertThat(IbverbsSettings.of(EngineSettings.none()))
         .isEqualTo(new IbverbsSettings(220, 100_000_000));
-    assertThat(IbverbsSettings.of(EngineSettings.of(Map.of("ibverbs.maxInline", "0"))))
+    assertThat(IbverbsSettings.of(EngineSettings.of(Map.of("ibverbs.inline.max", "0"))))
         .isEqualTo(new IbverbsSettings(0, 100_000_000));
   }
 

@@ -42,7 +42,7 @@ class SoftSettingsTest {
   void shouldTakeUnits() {
     assertThat(of("soft.latency", "1.5us").latencyNs()).isEqualTo(1_500);
     assertThat(of("soft.bandwidth", "12.5gb/s").bytesPerSecond()).isEqualTo(12_500_000_000L);
-    assertThat(of("soft.maxDepth", "1").maxQueuePairDepth()).isEqualTo(1);
+    assertThat(of("soft.depth.max", "1").maxQueuePairDepth()).isEqualTo(1);
   }
 
   @ParameterizedTest
@@ -55,13 +55,13 @@ class SoftSettingsTest {
     "soft.bandwidth,0b/s",
     "soft.bandwidth,fast",
     "soft.faults,explode@1",
-    "soft.peerCheck,0ms",
-    "soft.greetingTimeout,2m",
-    "soft.receiverNotReadyDelay,1us",
-    "soft.maxHalfOpen,0",
-    "soft.maxInline,5000",
-    "soft.maxDepth,x",
-    "soft.maxOpenFiles,0"
+    "soft.peer.check.interval,0ms",
+    "soft.handshake.timeout,2m",
+    "soft.rnr.delay,1us",
+    "soft.handshakes.max,0",
+    "soft.inline.max,5000",
+    "soft.depth.max,x",
+    "soft.files.max,0"
   })
   void shouldNameKeyValueAndWhatIsAllowed(String key, String value) {
     assertThatThrownBy(() -> of(key, value))

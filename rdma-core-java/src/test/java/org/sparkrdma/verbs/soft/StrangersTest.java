@@ -163,7 +163,7 @@ class StrangersTest extends VerbsContract {
 
   @Test
   void shouldCloseAConnectionThatDoesNotGreet() throws Exception {
-    reopenClient(Map.of("soft.greetingTimeout", "20ms"));
+    reopenClient(Map.of("soft.handshake.timeout", "20ms"));
     try (Listener listener = client.listen(engine());
         Socket socket = socket(listener.address())) {
       assertThat(socket.getInputStream().read()).isEqualTo(-1);
@@ -172,7 +172,7 @@ class StrangersTest extends VerbsContract {
 
   @Test
   void shouldBoundConnectionsThatDoNotGreet() throws Exception {
-    reopenClient(Map.of("soft.maxHalfOpen", "2"));
+    reopenClient(Map.of("soft.handshakes.max", "2"));
     try (Listener listener = client.listen(engine());
         Socket first = socket(listener.address());
         Socket second = socket(listener.address());
@@ -185,7 +185,7 @@ class StrangersTest extends VerbsContract {
 
   @Test
   void shouldNoticeADeadProcessEvenWhenItsSocketLivesOn() throws Exception {
-    reopenClient(Map.of("soft.peerCheck", "20ms"));
+    reopenClient(Map.of("soft.peer.check.interval", "20ms"));
     Process sleeper = new ProcessBuilder("sleep", "1000").start();
     try (Listener listener = client.listen(engine());
         Socket socket = socket(listener.address());

@@ -92,11 +92,11 @@ class IbverbsProviderIT {
   void shouldNameSettingsThatAreWrong() {
     for (String value : Set.of("-1", "4097", "many", "")) {
       assertThatThrownBy(
-              () -> provider().validate(EngineSettings.of(Map.of("ibverbs.maxInline", value))))
+              () -> provider().validate(EngineSettings.of(Map.of("ibverbs.inline.max", value))))
           .isInstanceOf(IllegalArgumentException.class)
-          .hasMessageContaining("ibverbs.maxInline")
+          .hasMessageContaining("ibverbs.inline.max")
           .hasMessageContaining("0 to 4096");
     }
-    provider().validate(EngineSettings.of(Map.of("ibverbs.flushWaitMs", "50")));
+    provider().validate(EngineSettings.of(Map.of("ibverbs.flush.timeout", "50ms")));
   }
 }

@@ -21,16 +21,16 @@ final class FormerSettings {
   private static final Map<String, String> REPLACEMENTS = new TreeMap<>();
 
   static {
-    REPLACEMENTS.put("recvQueueDepth", replacedBy("locatesInFlight"));
-    REPLACEMENTS.put("sendQueueDepth", replacedBy("readsInFlight"));
-    REPLACEMENTS.put("recvWrSize", replacedBy("message"));
+    REPLACEMENTS.put("recvQueueDepth", replacedBy("locates.max"));
+    REPLACEMENTS.put("sendQueueDepth", replacedBy("reads.max"));
+    REPLACEMENTS.put("recvWrSize", replacedBy("message.size"));
     REPLACEMENTS.put("swFlowControl", "not needed: every message is answered");
     REPLACEMENTS.put("maxBufferAllocationSize", replacedBy("pinned.max"));
     REPLACEMENTS.put("device.num", replacedBy("device"));
     REPLACEMENTS.put("useOdp", "not needed: files are registered in windows under pinned.max");
     REPLACEMENTS.put("cpuList", "not needed: one thread serves all connections");
-    REPLACEMENTS.put("shuffleWriteBlockSize", replacedBy("window"));
-    REPLACEMENTS.put("shuffleReadBlockSize", replacedBy("chunk"));
+    REPLACEMENTS.put("shuffleWriteBlockSize", replacedBy("window.size"));
+    REPLACEMENTS.put("shuffleReadBlockSize", replacedBy("chunk.size"));
     REPLACEMENTS.put("maxBytesInFlight", "replaced by spark.reducer.maxSizeInFlight");
     REPLACEMENTS.put("preAllocateBuffers", "not needed: receive memory is pooled");
     REPLACEMENTS.put("collectShuffleReaderStats", "not needed: see the metrics source rdma");
@@ -39,7 +39,7 @@ final class FormerSettings {
     REPLACEMENTS.put("rdmaCmEventTimeout", replacedBy("connect.timeout"));
     REPLACEMENTS.put("teardownListenTimeout", "not needed");
     REPLACEMENTS.put("resolvePathTimeout", replacedBy("connect.timeout"));
-    REPLACEMENTS.put("maxConnectionAttempts", replacedBy("quarantine"));
+    REPLACEMENTS.put("maxConnectionAttempts", replacedBy("quarantine.min"));
   }
 
   private FormerSettings() {}

@@ -15,243 +15,313 @@ package org.sparkrdma.shuffle.settings;
 
 import java.time.Duration;
 
-/** Every key of the plug-in, without the engines' own: name, default, what is allowed, meaning. */
+/**
+ * Every key of the plug-in, without the engines' own: name, default, allowed values, meaning.
+ *
+ * <p>Names: lower-case words separated by dots, the subject first and the quantity last. {@code
+ * .max} and {@code .min} are limits, {@code .size} is a length in bytes, {@code .timeout} a
+ * duration after which something ends, {@code .threads} a number of threads. A key that chooses
+ * between ways of working is one word. Engines name their keys by the same rules.
+ *
+ * <p>Meanings: the first sentence says what the key controls, the second the effect of raising it,
+ * the third when to change it.
+ */
 public enum ShuffleSetting {
   /** Whether RDMA is used. */
   MODE(
       "mode",
       "auto",
       ValueType.choice("auto", "required", "off"),
-      "`auto` uses RDMA where it can and says once in a WARN why where it cannot; `required` fails"
-          + " tasks in an executor that has no RDMA; `off` is plain Spark."),
+      "Controls whether blocks are fetched by RDMA: `auto` uses RDMA where it can and "
+          + "otherwise logs one WARN with the reason; `required` fails tasks on an executor without "
+          + "RDMA; `off` is plain Spark. `required` turns a silent loss of speed into a failed "
+          + "task. Use `required` in tests and benchmarks, and `off` to exclude RDMA as the cause "
+          + "of a problem."),
   /** Which verbs engine. */
   ENGINE(
       "engine",
       "auto",
       ValueType.choice("auto", "ibverbs", "disni", "soft"),
-      "The verbs engine. `auto` takes the first that finds a device, never `soft`, which is a"
-          + " loopback device for tests and demos on one host."),
+      "Controls which verbs engine is used; `auto` takes the first engine that finds a "
+          + "device, and never `soft`, which is a loopback device for tests and demonstrations on "
+          + "one host. A named engine is the only one that is tried. Name an engine to learn why it "
+          + "cannot run, or to use `soft`."),
   /** Which devices. */
   DEVICE(
       "device",
       "auto",
-      ValueType.text("auto, or names of devices with commas between them"),
-      "The RDMA device, as in `mlx5_0`; several are spread over the executors of a host. `auto`"
-          + " takes one with an active port whose address peers can reach: Spark's own address"
-          + " first, else devices that are equally good are spread over the executors. What was"
-          + " chosen is logged with the reason."),
-  /** Which of its ports. */
-  PORT(
-      "port",
+      ValueType.text("auto, or device names separated by commas"),
+      "Controls which RDMA device is used, for example `mlx5_0`; `auto` takes a device with "
+          + "an active port whose address peers can reach, first the one that has Spark's own "
+          + "address, and logs its choice with the reason. Several names, or several equally good "
+          + "devices, are spread over the executors of a host. Set it when a host has devices that "
+          + "must not carry shuffle data."),
+  /** Which port of the device. */
+  DEVICE_PORT(
+      "device.port",
       ValueType.DERIVED,
       ValueType.count(1, 255).orDerived(),
-      "Port of the device, as `ibv_devinfo` counts them; not a port number of TCP, for that see"
-          + " `listen.port`."),
+      "Controls which physical port of the device is used, counted as by `ibv_devinfo`; it is "
+          + "not a TCP port number, see `listen.port`. With a number, all other ports are ignored. "
+          + "Set it when a device has several active ports and only one leads to the peers."),
   /** Which entry of the GID table. */
-  GID(
-      "gid",
+  GID_INDEX(
+      "gid.index",
       ValueType.DERIVED,
       ValueType.count(0, 65_535).orDerived(),
-      "Index of the GID whose address is used, as `ibv_devinfo -v` lists them."),
-  /** Which kind of GID. */
+      "Controls the index of the GID whose address is used, as listed by `ibv_devinfo -v`. "
+          + "With a number, all other GIDs are ignored. Set it when a port has several addresses, "
+          + "for example one for each VLAN; `listen.address` selects the same by address, which is "
+          + "the same on each host."),
+  /** Which type of GID. */
   GID_TYPE(
       "gid.type",
       "auto",
       ValueType.choice("auto", "infiniband", "roce-v1", "roce-v2", "iwarp"),
-      "Only addresses with a GID of this kind. Which of RoCE v1 and v2 a connection then takes is the"
-          + " kernel's setting (`default_roce_mode` of `rdma_cm` in configfs)."),
+      "Controls which type of GID may be used. With a type, addresses without a GID of this "
+          + "type are ignored; which of RoCE v1 and v2 a connection uses is still decided by the "
+          + "kernel (`default_roce_mode` of `rdma_cm` in configfs). Set it to exclude RoCE v1 in a "
+          + "routed network."),
   /** Where to listen. */
-  ADDRESS(
-      "address",
+  LISTEN_ADDRESS(
+      "listen.address",
       "auto",
-      ValueType.text("auto, a literal address, an interface's name or a network as in 10.1.0.0/16"),
-      "Where this executor takes RDMA connections; apart from Spark's own addresses. `auto` takes"
-          + " the address of Spark's block manager where the device has it."),
+      ValueType.text("auto, a literal address, an interface name or a network such as 10.1.0.0/16"),
+      "Controls the address where this executor accepts RDMA connections; `auto` takes the "
+          + "address of Spark's block manager where the device has it. A network such as "
+          + "10.1.0.0/16 selects the right address on every host. Set it when RDMA has a network of "
+          + "its own, apart from Spark's addresses."),
   /** Port to listen on. */
   LISTEN_PORT(
       "listen.port",
       "0",
       ValueType.count(0, 65_535),
-      "Port of the RDMA listener; 0 takes a free one. Executors that share a host need 0."),
+      "Controls the port of the RDMA listener; 0 takes a free port. With a fixed port only "
+          + "one executor of a host can listen. Set it only for a firewall that allows single ports "
+          + "and with one executor on each host."),
   /** The one account of pinned memory. */
   PINNED_MAX(
       "pinned.max",
       ValueType.DERIVED,
       ValueType.bytes(1L << 20, 1L << 44).orDerived(),
-      "Most memory that this executor pins, for everything together. `auto` is the least of this"
-          + " executor's part of a quarter of the host's memory (an eighth at most), half of what the"
-          + " container's limit leaves beside heap and off-heap memory, half of"
-          + " `spark.executor.memoryOverhead` on YARN and Kubernetes, and, on hardware,"
-          + " RLIMIT_MEMLOCK unless CAP_IPC_LOCK lifts it; the derivation is logged once. A value of"
-          + " yours is taken, with a warning when it is more than that machine or container allow."),
+      "Controls the maximum memory that this executor pins, all uses included; `auto` is the "
+          + "least of: this executor's part of a quarter of the host's memory (at most an eighth), "
+          + "half of what the container's limit leaves beside heap and off-heap memory, half of "
+          + "`spark.executor.memoryOverhead` on YARN and Kubernetes, and, on hardware, "
+          + "RLIMIT_MEMLOCK unless CAP_IPC_LOCK lifts it. A larger value keeps more map outputs "
+          + "registered and more blocks in flight, and leaves less memory to everything else; a "
+          + "value above what the machine or container allows is accepted with a warning. Raise it "
+          + "when many blocks use TCP for lack of memory; the derivation is logged once."),
   /** Ways of serving. */
   SERVE(
       "serve",
       "auto",
       ValueType.choice("auto", "window", "copy", "odp"),
-      "How blocks are served: `window` registers map-output files in windows, `copy` copies blocks"
-          + " into registered slots, `auto` copies out of a window until that has cost as much as registering it would"
-          + " (docs/benchmarks.md), registers it then, and copies when it cannot be had."
-          + " `odp` registers windows that are not pinned, where the device pages on demand (else as"
-          + " `auto`, with a warning): what is read costs the device a page fault each time that it"
-          + " is not in memory. Not yet tried on a real device."),
+      "Controls how blocks are served: `window` registers map-output files in windows; `copy` "
+          + "copies blocks into registered slots; `auto` copies out of a window until the copies "
+          + "cost as much as registering it (docs/benchmarks.md), then registers it, and copies "
+          + "when it cannot be registered; `odp` registers windows that are not pinned, if the "
+          + "device pages on demand (else as `auto`, with a warning). `window` pins most memory; "
+          + "`odp` costs the device a page fault for each page that is not in memory, and has not "
+          + "yet been tried on a real device. Change it only to measure, or to keep files of an "
+          + "unusual file system from being registered (`copy`)."),
   /** Copying before registering. */
   COPY_FIRST(
       "copy.first",
       "true",
       ValueType.flag(),
-      "Whether `serve=auto` copies out of a window first; without it each window is registered at"
-          + " the first question."),
+      "Controls whether `serve=auto` copies out of a window before it registers the window. "
+          + "With `false` each window is registered at its first request. Set it to `false` when "
+          + "nearly every window is read by many reducers."),
   /** Length of a window. */
-  WINDOW(
-      "window",
+  WINDOW_SIZE(
+      "window.size",
       "16m",
       ValueType.powerOfTwoBytes(1L << 16, 1L << 30),
-      "Length of the windows in which map-output files are registered."),
+      "Controls the length of the windows in which map-output files are registered. Larger "
+          + "windows need fewer registrations, but each pins more memory beyond the requested "
+          + "blocks. Reduce it when `pinned.max` is small and blocks are spread over many files."),
   /** Length of a copy slot. */
-  COPY_SLOT(
-      "copy.slot",
+  COPY_SLOT_SIZE(
+      "copy.slot.size",
       "1m",
       ValueType.powerOfTwoBytes(1L << 12, 1L << 28),
-      "Length of a slot of the copy pool."),
+      "Controls the length of one slot of the copy pool. Larger slots hold larger blocks in "
+          + "one piece and pin more memory. Change it only together with `copy.slots.max`."),
   /** Number of copy slots. */
-  COPY_SLOTS(
-      "copy.slots",
+  COPY_SLOTS_MAX(
+      "copy.slots.max",
       "32",
       ValueType.count(0, 65_536),
-      "Most slots of the copy pool; 0 turns copying off."),
+      "Controls the maximum number of slots of the copy pool; 0 turns copying off. More slots "
+          + "serve more readers at the same time and pin more memory. Raise it when the counter "
+          + "`serve.by-tcp` grows while memory is free."),
   /** Time of a lease. */
-  LEASE(
-      "lease",
+  LEASE_TIMEOUT(
+      "lease.timeout",
       "120s",
       ValueType.duration(Duration.ofSeconds(1), Duration.ofHours(1)),
-      "How long a reader may READ what was located for it; must be longer than"
-          + " `request.timeout`."),
+      "Controls how long a reader may READ what was located for it; must be longer than "
+          + "`request.timeout`. A longer time keeps memory for a reader that has stopped without "
+          + "notice. Raise it together with `request.timeout`."),
   /** Parsed index files. */
-  INDEX_CACHE(
-      "indexCache",
+  INDEX_CACHE_MAX(
+      "index.cache.max",
       "4096",
       ValueType.count(1, 1_000_000),
-      "Most map outputs whose index and checksums are kept parsed."),
+      "Controls the maximum number of map outputs whose index and checksums are kept parsed. "
+          + "A larger number uses more heap and reads fewer index files again. Raise it when an "
+          + "executor serves more map outputs than this at the same time."),
   /** Leases of one peer. */
-  PEER_LEASES(
-      "peer.leases",
+  PEER_LEASES_MAX(
+      "peer.leases.max",
       "1024",
       ValueType.count(1, 1_000_000),
-      "Most leases that one peer holds of this executor; who has them all is told that there is no"
-          + " room."),
+      "Controls the maximum number of leases that one peer holds of this executor; beyond it "
+          + "the peer is told to try again later. A larger number lets one peer hold more. Raise it "
+          + "when few executors read very many small blocks from each other."),
   /** Memory leased by one peer. */
-  PEER_SHARE(
-      "peer.share",
+  PEER_SHARE_MAX(
+      "peer.share.max",
       "50",
       ValueType.count(1, 100),
-      "Most of `pinned.max`, and of the copy slots, that leases of one peer hold, in percent;"
-          + " beyond that it is told that there is no room. It may always hold one window and one"
-          + " slot."),
+      "Controls the maximum percentage of `pinned.max`, and of the copy slots, that leases of "
+          + "one peer hold; a peer may always hold one window and one slot. A larger share lets one "
+          + "peer displace others. Raise it in an application with two or three executors."),
   /** Length of control messages. */
-  MESSAGE(
-      "message",
+  MESSAGE_SIZE(
+      "message.size",
       "16k",
       ValueType.bytes(512, 1L << 20),
-      "Length of a control message's buffer; every connection pins a few."),
+      "Controls the length of the buffer of one control message. Larger messages carry more "
+          + "blocks in one request, and every connection pins a few buffers. Reduce it when an "
+          + "executor has hundreds of peers and little memory to pin."),
   /** LOCATEs open. */
-  LOCATES_IN_FLIGHT(
-      "locatesInFlight",
+  LOCATES_MAX(
+      "locates.max",
       "4",
       ValueType.count(1, 256),
-      "LOCATE messages that one connection may have open."),
+      "Controls the maximum number of LOCATE messages that one connection has open. A larger "
+          + "number hides more latency of the serving side and pins more buffers for each "
+          + "connection. Raise it in a network with a long round trip."),
   /** READs posted. */
-  READS_IN_FLIGHT(
-      "readsInFlight",
+  READS_MAX(
+      "reads.max",
       "64",
       ValueType.count(1, 16_384),
-      "READs that one connection may have posted."),
+      "Controls the maximum number of READs that one connection has posted. A larger number "
+          + "keeps the device busy with small blocks and takes more of the completion queue, which "
+          + "limits the number of connections. Reduce it when an application has more executors "
+          + "than connections fit."),
   /** Length of a pool chunk. */
-  CHUNK(
-      "chunk",
+  CHUNK_SIZE(
+      "chunk.size",
       "256k",
       ValueType.powerOfTwoBytes(1L << 12, 1L << 28),
-      "Length of the pieces that receive memory is cut into; the smallest that a request takes."),
+      "Controls the length of the chunks into which receive memory is cut; a request takes at "
+          + "least one chunk. Larger chunks need fewer READs for each large block and waste memory "
+          + "on small blocks. Reduce it when blocks are small and receive memory is short."),
   /** Receive memory. */
   POOL_MAX(
       "pool.max",
       ValueType.DERIVED,
       ValueType.bytes(1L << 16, 1L << 44).orDerived(),
-      "Most receive memory, within `pinned.max`; `auto` is half of that. When it is used up blocks"
-          + " go by TCP."),
-  /** Until a connection is made. */
+      "Controls the maximum receive memory within `pinned.max`; `auto` is half of it. A "
+          + "larger pool keeps more blocks in flight; when it is used up, blocks use TCP. Raise it "
+          + "on executors that read much and serve little."),
+  /** Until a connection is established. */
   CONNECT_TIMEOUT(
       "connect.timeout",
       "5s",
       ValueType.duration(Duration.ofMillis(10), Duration.ofMinutes(10)),
-      "Until a connection, with its proof of identity, is made; also how long a look-up of a peer"
-          + " may take."),
+      "Controls how long connecting to a peer, proof of identity included, may take, and how "
+          + "long the look-up of a peer may take. A longer time delays the fallback to TCP when a "
+          + "peer cannot be reached. Raise it on slow or very busy hosts."),
   /** Until a request is answered. */
   REQUEST_TIMEOUT(
       "request.timeout",
       "30s",
       ValueType.duration(Duration.ofMillis(10), Duration.ofMinutes(30)),
-      "From sending a LOCATE, or posting READs, to their end."),
+      "Controls how long a LOCATE, or the READs of one answer, may take. A longer time delays "
+          + "the fallback to TCP when a peer hangs. Raise it when disks of the serving executors "
+          + "are slower than this under load."),
   /** Until a silent peer counts as dead. */
   PEER_TIMEOUT(
       "peer.timeout",
       "4s",
       ValueType.duration(Duration.ofMillis(100), Duration.ofMinutes(30)),
-      "How long a peer's device may be silent, while something of it is awaited, before the peer"
-          + " counts as dead. A process that is stopped or pauses is not: its device answers."),
+      "Controls how long a peer's device may be silent, while an answer of it is awaited, "
+          + "before the peer counts as dead; a process that is stopped or pauses is not dead, "
+          + "because its device answers. A longer time delays the fallback to TCP after a host has "
+          + "failed. Raise it when the network is interrupted for seconds at a time."),
   /** Until an idle connection is closed. */
   IDLE_TIMEOUT(
       "idle.timeout",
       "60s",
       ValueType.duration(Duration.ofMillis(100), Duration.ofDays(1)),
-      "Until a connection that nobody uses is closed, and registered memory that nobody uses is"
-          + " given back."),
+      "Controls how long an unused connection stays open and unused registered memory stays "
+          + "registered. A longer time saves connecting and registering again between stages, and "
+          + "keeps memory pinned. Raise it for interactive sessions with pauses between queries."),
   /** First quarantine. */
-  QUARANTINE(
-      "quarantine",
+  QUARANTINE_MIN(
+      "quarantine.min",
       "1s",
       ValueType.duration(Duration.ofMillis(1), Duration.ofHours(1)),
-      "How long a peer is first left alone after a failure; doubles each time."),
+      "Controls how long a peer is quarantined after its first failure; the time doubles with "
+          + "each further failure. A longer time sends more blocks by TCP after a short fault. "
+          + "Raise it when faults of the network last long."),
   /** Longest quarantine. */
   QUARANTINE_MAX(
       "quarantine.max",
       "60s",
       ValueType.duration(Duration.ofMillis(1), Duration.ofDays(1)),
-      "The longest that a peer is left alone; at least `quarantine`."),
+      "Controls the longest time that a peer is quarantined; must be at least "
+          + "`quarantine.min`. A longer time means fewer attempts to connect to a faulty peer, and "
+          + "a later return to RDMA after its recovery. Raise it when attempts to connect disturb "
+          + "the network."),
   /** Connections at once. */
-  MAX_CONNECTIONS(
-      "maxConnections",
+  CONNECTIONS_MAX(
+      "connections.max",
       "1024",
       ValueType.count(1, 65_536),
-      "Most connections at once; the oldest idle one makes room for a new one."),
+      "Controls the maximum number of connections at the same time; the connection that is "
+          + "idle longest is closed for a new one. Each connection pins buffers and takes a part of "
+          + "the completion queue. Raise it above the number of executors of the application."),
   /** Delivery threads. */
   DELIVERY_THREADS(
-      "deliveryThreads",
+      "delivery.threads",
       "2",
       ValueType.count(1, 64),
-      "Threads that verify blocks, write them to disk and hand them to tasks."),
-  /** Whether sums are checked. */
+      "Controls the number of threads that verify blocks, write them to disk and deliver them "
+          + "to tasks. More threads verify more bytes per second and use more CPU time beside the "
+          + "tasks. Raise it on executors with many cores when tasks wait for blocks that have "
+          + "arrived."),
+  /** Whether checksums are verified. */
   VERIFY(
       "verify",
       "true",
       ValueType.flag(),
-      "Whether blocks read by RDMA are checked against the checksums that Spark wrote"
-          + " (`spark.shuffle.checksum.*`)."),
+      "Controls whether blocks read by RDMA are verified with the checksums that Spark wrote "
+          + "(`spark.shuffle.checksum.*`). With `false` readers save CPU time and corruption is "
+          + "found only by decompression or deserialization. Set it to `false` only to measure."),
   /** Busy polling. */
-  SPIN(
-      "spin",
+  SPIN_TIMEOUT(
+      "spin.timeout",
       "20us",
       ValueType.duration(Duration.ZERO, Duration.ofSeconds(1)),
-      "How long the transport's thread polls before it sleeps."),
+      "Controls how long the transport's thread polls before it sleeps. A longer time reduces "
+          + "latency and uses CPU time while nothing arrives. Raise it when cores are free and "
+          + "blocks are small."),
   /** Plain text on the fabric allowed. */
-  TRUSTED_FABRIC(
+  FABRIC_TRUSTED(
       "fabric.trusted",
       "false",
       ValueType.flag(),
-      "RDMA carries blocks as they are stored. With `spark.network.crypto.enabled`,"
-          + " `spark.ssl.rpc.enabled` or encryption by SASL it is therefore off, unless"
-          + " `spark.io.encryption.enabled` encrypts the blocks themselves, or this says that the"
-          + " fabric is trusted.");
+      "Controls whether RDMA may carry unencrypted blocks although Spark's network is "
+          + "encrypted (`spark.network.crypto.enabled`, `spark.ssl.rpc.enabled` or encryption by "
+          + "SASL). With `true` blocks cross the fabric as they are stored; with `false` RDMA is "
+          + "off in such an application unless `spark.io.encryption.enabled` encrypts the blocks "
+          + "themselves. Set it to `true` when only trusted hosts can read the fabric.");
 
   /** In front of every key. */
   public static final String PREFIX = "spark.shuffle.rdma.";

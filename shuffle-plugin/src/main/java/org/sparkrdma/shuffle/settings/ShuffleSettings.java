@@ -135,15 +135,17 @@ public final class ShuffleSettings {
 
   private void checkTogether() {
     require(
-        duration(ShuffleSetting.LEASE).compareTo(duration(ShuffleSetting.REQUEST_TIMEOUT)) > 0,
-        ShuffleSetting.LEASE,
+        duration(ShuffleSetting.LEASE_TIMEOUT).compareTo(duration(ShuffleSetting.REQUEST_TIMEOUT))
+            > 0,
+        ShuffleSetting.LEASE_TIMEOUT,
         "more than",
         ShuffleSetting.REQUEST_TIMEOUT);
     require(
-        duration(ShuffleSetting.QUARANTINE_MAX).compareTo(duration(ShuffleSetting.QUARANTINE)) >= 0,
+        duration(ShuffleSetting.QUARANTINE_MAX).compareTo(duration(ShuffleSetting.QUARANTINE_MIN))
+            >= 0,
         ShuffleSetting.QUARANTINE_MAX,
         "at least",
-        ShuffleSetting.QUARANTINE);
+        ShuffleSetting.QUARANTINE_MIN);
     Optional<Long> pinned = bytesOrDerived(ShuffleSetting.PINNED_MAX);
     Optional<Long> pool = bytesOrDerived(ShuffleSetting.POOL_MAX);
     require(
@@ -201,11 +203,11 @@ public final class ShuffleSettings {
   public DeviceWish device(InetAddress sparkHost, int spread) {
     return new DeviceWish(
         textOrDerived(ShuffleSetting.DEVICE).map(ShuffleSettings::names).orElse(List.of()),
-        numberOrDerived(ShuffleSetting.PORT),
-        numberOrDerived(ShuffleSetting.GID),
+        numberOrDerived(ShuffleSetting.DEVICE_PORT),
+        numberOrDerived(ShuffleSetting.GID_INDEX),
         textOrDerived(ShuffleSetting.GID_TYPE)
             .map(text -> GidType.valueOf(text.toUpperCase(Locale.ROOT).replace('-', '_'))),
-        textOrDerived(ShuffleSetting.ADDRESS),
+        textOrDerived(ShuffleSetting.LISTEN_ADDRESS),
         sparkHost,
         spread);
   }
@@ -226,7 +228,7 @@ public final class ShuffleSettings {
 
   /** Whether blocks may be readable on the fabric although Spark's network is encrypted. */
   public boolean trustedFabric() {
-    return flag(ShuffleSetting.TRUSTED_FABRIC);
+    return flag(ShuffleSetting.FABRIC_TRUSTED);
   }
 
   /** How long a look-up of a peer may take. */
@@ -246,34 +248,34 @@ public final class ShuffleSettings {
    */
   public TransportSettings transport(long pinnedMaxBytes) {
     return new TransportSettings(
-        (int) bytes(ShuffleSetting.MESSAGE),
-        number(ShuffleSetting.LOCATES_IN_FLIGHT),
-        number(ShuffleSetting.READS_IN_FLIGHT),
-        (int) bytes(ShuffleSetting.CHUNK),
+        (int) bytes(ShuffleSetting.MESSAGE_SIZE),
+        number(ShuffleSetting.LOCATES_MAX),
+        number(ShuffleSetting.READS_MAX),
+        (int) bytes(ShuffleSetting.CHUNK_SIZE),
         bytesOrDerived(ShuffleSetting.POOL_MAX).orElse(pinnedMaxBytes / 2),
         duration(ShuffleSetting.CONNECT_TIMEOUT),
         duration(ShuffleSetting.REQUEST_TIMEOUT),
         duration(ShuffleSetting.PEER_TIMEOUT),
         duration(ShuffleSetting.IDLE_TIMEOUT),
-        duration(ShuffleSetting.QUARANTINE),
+        duration(ShuffleSetting.QUARANTINE_MIN),
         duration(ShuffleSetting.QUARANTINE_MAX),
-        number(ShuffleSetting.MAX_CONNECTIONS),
+        number(ShuffleSetting.CONNECTIONS_MAX),
         number(ShuffleSetting.DELIVERY_THREADS),
         flag(ShuffleSetting.VERIFY),
-        duration(ShuffleSetting.SPIN));
+        duration(ShuffleSetting.SPIN_TIMEOUT));
   }
 
   /** The serving side's part. */
   public ServeSettings serve() {
     return new ServeSettings(
         ServeSettings.Mode.valueOf(text(ShuffleSetting.SERVE).toUpperCase(Locale.ROOT)),
-        (int) bytes(ShuffleSetting.WINDOW),
-        (int) bytes(ShuffleSetting.COPY_SLOT),
-        number(ShuffleSetting.COPY_SLOTS),
-        duration(ShuffleSetting.LEASE),
-        number(ShuffleSetting.INDEX_CACHE),
-        number(ShuffleSetting.PEER_LEASES),
-        number(ShuffleSetting.PEER_SHARE),
+        (int) bytes(ShuffleSetting.WINDOW_SIZE),
+        (int) bytes(ShuffleSetting.COPY_SLOT_SIZE),
+        number(ShuffleSetting.COPY_SLOTS_MAX),
+        duration(ShuffleSetting.LEASE_TIMEOUT),
+        number(ShuffleSetting.INDEX_CACHE_MAX),
+        number(ShuffleSetting.PEER_LEASES_MAX),
+        number(ShuffleSetting.PEER_SHARE_MAX),
         duration(ShuffleSetting.IDLE_TIMEOUT),
         flag(ShuffleSetting.COPY_FIRST),
         flag(ShuffleSetting.VERIFY));

@@ -18,6 +18,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.verbs.Verbs;
 import org.sparkrdma.verbs.spi.VerbsProvider;
@@ -36,6 +39,16 @@ class ConfigurationPageTest {
     assertThat(Files.readString(PAGE))
         .as("regenerate it by: ./mvnw test -pl shuffle-plugin -am -D" + UPDATE + "=true")
         .isEqualTo(page);
+  }
+
+  @Test
+  void shouldNameEveryKeyInLowerCaseWordsSeparatedByDots() {
+    List<String> keys = new ArrayList<>();
+    Stream.of(ShuffleSetting.values()).map(ShuffleSetting::key).forEach(keys::add);
+    for (VerbsProvider provider : Verbs.providers()) {
+      provider.settings().forEach(setting -> keys.add(ShuffleSetting.PREFIX + setting.key()));
+    }
+    assertThat(keys).isNotEmpty().allMatch(key -> key.matches("[a-z]+(\\.[a-z]+)*"));
   }
 
   private static String page() {

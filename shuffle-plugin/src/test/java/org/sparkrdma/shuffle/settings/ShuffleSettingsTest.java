@@ -47,7 +47,14 @@ class ShuffleSettingsTest {
   @Test
   void shouldTakeUnitsAsUsersWriteThem() {
     ShuffleSettings settings =
-        of(Map.of(P + "window", "32m", P + "request.timeout", "1500ms", P + "lease", "2min"));
+        of(
+            Map.of(
+                P + "window.size",
+                "32m",
+                P + "request.timeout",
+                "1500ms",
+                P + "lease.timeout",
+                "2min"));
     assertThat(settings.serve().windowBytes()).isEqualTo(32 << 20);
     assertThat(settings.serve().lease()).isEqualTo(Duration.ofMinutes(2));
     assertThat(settings.transport(1 << 30).requestTimeout()).isEqualTo(Duration.ofMillis(1_500));
@@ -79,23 +86,23 @@ class ShuffleSettingsTest {
 
   @ParameterizedTest
   @CsvSource({
-    "window, 17m, a power of two",
-    "window, 32k, 64k to 1g",
-    "window, 16s, units k",
-    "window, -16m, 64k to 1g",
-    "lease, 120, units us",
-    "lease, 5m m, units us",
+    "window.size, 17m, a power of two",
+    "window.size, 32k, 64k to 1g",
+    "window.size, 16s, units k",
+    "window.size, -16m, 64k to 1g",
+    "lease.timeout, 120, units us",
+    "lease.timeout, 5m m, units us",
     "request.timeout, 99999999999999999d, units us",
     "listen.port, 70000, 0 to 65535",
     "listen.port, eighty, 0 to 65535",
-    "port, 0, 'auto, or a whole number from 1 to 255'",
-    "gid, -1, 'auto, or a whole number from 0 to 65535'",
+    "device.port, 0, 'auto, or a whole number from 1 to 255'",
+    "gid.index, -1, 'auto, or a whole number from 0 to 65535'",
     "gid.type, rocev2, 'auto, infiniband, roce-v1, roce-v2, iwarp'",
     "verify, yes, 'true, false'",
     "mode, on, 'auto, required, off'",
     "engine, verbs, 'auto, ibverbs, disni, soft'",
     "pinned.max, none, 'auto, or bytes'",
-    "window, '', 64k to 1g",
+    "window.size, '', 64k to 1g",
   })
   void shouldNameKeyValueAndWhatIsAllowed(String name, String value, String allowed) {
     assertThatThrownBy(() -> of(Map.of(P + name, value)))
@@ -110,7 +117,7 @@ class ShuffleSettingsTest {
     "pinnedMax, pinned.max",
     "requestTimeout, request.timeout",
     "soft.latncy, soft.latency",
-    "copy.slotts, copy.slots",
+    "copy.slots.mex, copy.slots.max",
   })
   void shouldNameTheNearestKeyOfAnUnknownOne(String name, String nearest) {
     assertThatThrownBy(() -> of(Map.of(P + name, "1")))
@@ -120,10 +127,10 @@ class ShuffleSettingsTest {
 
   @Test
   void shouldRefuseValuesThatDoNotFitTogether() {
-    assertThatThrownBy(() -> of(Map.of(P + "lease", "10s")))
-        .hasMessageContaining("key=" + P + "lease value=10000ms allowed=more than " + P)
+    assertThatThrownBy(() -> of(Map.of(P + "lease.timeout", "10s")))
+        .hasMessageContaining("key=" + P + "lease.timeout value=10000ms allowed=more than " + P)
         .hasMessageContaining("request.timeout=30000ms");
-    assertThatThrownBy(() -> of(Map.of(P + "quarantine", "2h", P + "quarantine.max", "1h")))
+    assertThatThrownBy(() -> of(Map.of(P + "quarantine.min", "2h", P + "quarantine.max", "1h")))
         .isInstanceOf(IllegalArgumentException.class);
     assertThatThrownBy(() -> of(Map.of(P + "pinned.max", "64m", P + "pool.max", "65m")))
         .hasMessageContaining("value=65m allowed=at most " + P + "pinned.max=64m");
@@ -182,10 +189,10 @@ class ShuffleSettingsTest {
     Map<String, String> texts =
         Map.of(
             P + "device", "mlx5_0, mlx5_1",
-            P + "port", "2",
-            P + "gid", "3",
+            P + "device.port", "2",
+            P + "gid.index", "3",
             P + "gid.type", "roce-v2",
-            P + "address", "10.0.0.0/8");
+            P + "listen.address", "10.0.0.0/8");
 
     assertThat(of(texts).device(InetAddress.getLoopbackAddress(), 3))
         .isEqualTo(

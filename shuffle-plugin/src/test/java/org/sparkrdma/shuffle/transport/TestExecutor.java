@@ -78,7 +78,7 @@ final class TestExecutor implements AutoCloseable {
     }
 
     Options acknowledgeDelay(String duration) {
-      engine.put("soft.acknowledgeDelay", duration);
+      engine.put("soft.ack.delay", duration);
       return this;
     }
 
