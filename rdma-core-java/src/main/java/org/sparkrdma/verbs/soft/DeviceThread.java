@@ -29,6 +29,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkrdma.verbs.soft.wire.SelectionHandler;
 
 /**
  * The card of one open device: executes posted work, moves bytes between sockets, makes completions
@@ -315,13 +316,7 @@ final class DeviceThread {
   }
 
   private static void onSelected(SelectionKey key) {
-    ((Selected) key.attachment()).onSelected();
-  }
-
-  /** What a selection key carries. */
-  interface Selected {
-    /** Its channel is ready. */
-    void onSelected();
+    ((SelectionHandler) key.attachment()).onSelected();
   }
 
   /** A command for a time. */

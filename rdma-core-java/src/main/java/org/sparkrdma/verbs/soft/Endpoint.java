@@ -21,6 +21,11 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
+import org.sparkrdma.verbs.soft.wire.FrameHandler;
+import org.sparkrdma.verbs.soft.wire.FrameHeader;
+import org.sparkrdma.verbs.soft.wire.Hello;
+import org.sparkrdma.verbs.soft.wire.Link;
+import org.sparkrdma.verbs.soft.wire.ProtocolException;
 
 /**
  * The device thread's end of a connection: its socket, its handshake, its state.
@@ -31,7 +36,7 @@ import org.sparkrdma.verbs.cm.ConnectionParameters;
  *  then      LINGERING: the last frames are sent and what comes in is dropped; CLOSED
  * </pre>
  */
-final class Endpoint implements Link.Frames {
+final class Endpoint implements FrameHandler {
   private static final SecureRandom RANDOM = new SecureRandom();
   private static final long LINGER_NS = Duration.ofSeconds(1).toNanos();
   private static final int MAX_REASON_BYTES = 400;
@@ -112,7 +117,7 @@ final class Endpoint implements Link.Frames {
     parameters = answer;
     state = State.ACCEPTED;
     pair.publish();
-    sendHello(Link.REPLY);
+    sendHello(FrameHeader.REPLY);
     limit(
         device.settings().greetingTimeoutNs(),
         () -> fail(ConnectionEvent.Type.CONNECT_ERROR, "the peer did not confirm"));
@@ -125,7 +130,7 @@ final class Endpoint implements Link.Frames {
 
   void reject(byte[] privateData) {
     if (state == State.REQUESTED) {
-      link.putHeader(Link.REJECT, 0, privateData.length, 0, 0, 0);
+      link.putHeader(FrameHeader.REJECT, 0, privateData.length, 0, 0, 0);
       link.out().put(privateData);
       linger();
     }
@@ -154,11 +159,11 @@ final class Endpoint implements Link.Frames {
   }
 
   private void sayDisconnect() {
-    if (!queuePair.sendSide().finish() || !link.hasRoomFor(Link.HEADER_BYTES)) {
+    if (!queuePair.sendSide().finish() || !link.hasRoomFor(FrameHeader.BYTES)) {
       closeNow();
       return;
     }
-    link.putHeader(Link.DISCONNECT, 0, 0, 0, 0, 0);
+    link.putHeader(FrameHeader.DISCONNECT, 0, 0, 0, 0, 0);
     linger();
   }
 
@@ -177,7 +182,7 @@ final class Endpoint implements Link.Frames {
   public void onConnected() throws IOException {
     state = State.REQUESTING;
     connection.setLocalAddress(link.localAddress());
-    sendHello(Link.REQUEST);
+    sendHello(FrameHeader.REQUEST);
   }
 
   private void sendHello(byte type) {
@@ -219,16 +224,17 @@ final class Endpoint implements Link.Frames {
   }
 
   @Override
-  public void onFrame(Link.Header header) throws IOException {
-    if (header.type >= Link.SEND) {
+  public void onFrame(FrameHeader header) throws IOException {
+    if (header.type >= FrameHeader.SEND) {
       require(state == State.ESTABLISHED, header);
-      require(header.type == Link.SEND || header.length == 0, header);
-      require(header.type != Link.SEND || header.length == header.extent, header);
+      require(header.type == FrameHeader.SEND || header.length == 0, header);
+      require(header.type != FrameHeader.SEND || header.length == header.extent, header);
       switch (header.type) {
-        case Link.SEND, Link.WRITTEN -> queuePair.receiveSide().onMessage(header);
-        case Link.ACKNOWLEDGE -> queuePair.sendSide().onAcknowledged(header.sequence);
-        case Link.NOT_READY -> queuePair.sendSide().onNotReady(header.sequence);
-        case Link.FAILED -> queuePair.sendSide().onFailed(header.sequence, header.extent == 1);
+        case FrameHeader.SEND, FrameHeader.WRITTEN -> queuePair.receiveSide().onMessage(header);
+        case FrameHeader.ACKNOWLEDGE -> queuePair.sendSide().onAcknowledged(header.sequence);
+        case FrameHeader.NOT_READY -> queuePair.sendSide().onNotReady(header.sequence);
+        case FrameHeader.FAILED ->
+            queuePair.sendSide().onFailed(header.sequence, header.extent == 1);
         default -> throw unexpected(header);
       }
     } else {
@@ -238,8 +244,8 @@ final class Endpoint implements Link.Frames {
   }
 
   @Override
-  public void onPayload(Link.Header header, ByteBuffer piece) {
-    if (header.type == Link.SEND) {
+  public void onPayload(FrameHeader header, ByteBuffer piece) {
+    if (header.type == FrameHeader.SEND) {
       queuePair.receiveSide().onPayload(piece);
     } else {
       body.put(piece);
@@ -247,20 +253,20 @@ final class Endpoint implements Link.Frames {
   }
 
   @Override
-  public void onFrameEnd(Link.Header header) throws IOException {
+  public void onFrameEnd(FrameHeader header) throws IOException {
     switch (header.type) {
-      case Link.SEND, Link.WRITTEN -> queuePair.receiveSide().onMessageEnd(header);
-      case Link.REQUEST -> onRequest(header);
-      case Link.REPLY -> onReply(header);
-      case Link.REJECT -> onReject(header);
-      case Link.REFUSED -> onRefused(header);
-      case Link.READY -> onReady(header);
-      case Link.DISCONNECT -> onDisconnect();
+      case FrameHeader.SEND, FrameHeader.WRITTEN -> queuePair.receiveSide().onMessageEnd(header);
+      case FrameHeader.REQUEST -> onRequest(header);
+      case FrameHeader.REPLY -> onReply(header);
+      case FrameHeader.REJECT -> onReject(header);
+      case FrameHeader.REFUSED -> onRefused(header);
+      case FrameHeader.READY -> onReady(header);
+      case FrameHeader.DISCONNECT -> onDisconnect();
       default -> {}
     }
   }
 
-  private void onRequest(Link.Header header) throws IOException {
+  private void onRequest(FrameHeader header) throws IOException {
     require(state == State.GREETING, header);
     cancelTimer();
     try {
@@ -273,7 +279,7 @@ final class Endpoint implements Link.Frames {
     }
   }
 
-  private void onReply(Link.Header header) throws IOException {
+  private void onReply(FrameHeader header) throws IOException {
     require(state == State.REQUESTING, header);
     byte[] privateData;
     try {
@@ -288,11 +294,11 @@ final class Endpoint implements Link.Frames {
       return;
     }
     queuePair.publish();
-    link.putHeader(Link.READY, 0, 0, 0, 0, 0);
+    link.putHeader(FrameHeader.READY, 0, 0, 0, 0, 0);
     establish(privateData);
   }
 
-  private void onReady(Link.Header header) throws IOException {
+  private void onReady(FrameHeader header) throws IOException {
     require(state == State.ACCEPTED, header);
     cancelTimer();
     establish(new byte[0]);
@@ -321,7 +327,7 @@ final class Endpoint implements Link.Frames {
     return hello.privateData();
   }
 
-  private void onReject(Link.Header header) throws IOException {
+  private void onReject(FrameHeader header) throws IOException {
     require(state == State.REQUESTING, header);
     byte[] privateData = new byte[body.flip().remaining()];
     body.get(privateData);
@@ -330,7 +336,7 @@ final class Endpoint implements Link.Frames {
     connection.onRejected(privateData, "the peer rejected the request");
   }
 
-  private void onRefused(Link.Header header) throws IOException {
+  private void onRefused(FrameHeader header) throws IOException {
     require(state == State.REQUESTING, header);
     byte[] text = new byte[body.flip().remaining()];
     body.get(text);
@@ -347,13 +353,13 @@ final class Endpoint implements Link.Frames {
     }
   }
 
-  private static void require(boolean expected, Link.Header header) throws ProtocolException {
+  private static void require(boolean expected, FrameHeader header) throws ProtocolException {
     if (!expected) {
       throw unexpected(header);
     }
   }
 
-  private static ProtocolException unexpected(Link.Header header) {
+  private static ProtocolException unexpected(FrameHeader header) {
     return new ProtocolException(
         "unexpected frame: type=" + header.type + " lengthBytes=" + header.length);
   }
@@ -395,7 +401,7 @@ final class Endpoint implements Link.Frames {
   private void refuse(String reason) {
     byte[] text = reason.getBytes(StandardCharsets.UTF_8);
     int length = Math.min(text.length, MAX_REASON_BYTES);
-    link.putHeader(Link.REFUSED, 0, length, 0, 0, 0);
+    link.putHeader(FrameHeader.REFUSED, 0, length, 0, 0, 0);
     link.out().put(text, 0, length);
     linger();
   }

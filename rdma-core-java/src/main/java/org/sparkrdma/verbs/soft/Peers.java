@@ -22,6 +22,7 @@ import java.util.Map;
 import org.sparkrdma.verbs.soft.shared.ProcessIdentity;
 import org.sparkrdma.verbs.soft.shared.SharedDirectory;
 import org.sparkrdma.verbs.soft.shared.SharedTable;
+import org.sparkrdma.verbs.soft.wire.Hello;
 
 /**
  * The devices that this one is connected to, by the name of their directory. Of the device thread.

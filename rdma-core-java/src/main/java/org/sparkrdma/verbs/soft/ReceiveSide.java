@@ -15,6 +15,8 @@ package org.sparkrdma.verbs.soft;
 
 import java.nio.ByteBuffer;
 import org.sparkrdma.verbs.WorkStatus;
+import org.sparkrdma.verbs.soft.wire.FrameHeader;
+import org.sparkrdma.verbs.soft.wire.ProtocolException;
 
 /**
  * Puts a peer's messages into a queue pair's receives, in order. Of the device thread.
@@ -38,7 +40,7 @@ final class ReceiveSide {
   }
 
   /** A message begins: SEND with its payload to come, or WRITTEN. */
-  void onMessage(Link.Header header) throws ProtocolException {
+  void onMessage(FrameHeader header) throws ProtocolException {
     receiving = null;
     if (header.sequence > expected && refused) {
       return;
@@ -79,7 +81,7 @@ final class ReceiveSide {
     }
   }
 
-  void onMessageEnd(Link.Header header) {
+  void onMessageEnd(FrameHeader header) {
     if (receiving != null) {
       queuePair.completeReceive(head, receiving, header);
       receiving.clear();

@@ -16,6 +16,11 @@ package org.sparkrdma.verbs.soft;
 import java.io.IOException;
 import org.sparkrdma.verbs.Opcode;
 import org.sparkrdma.verbs.WorkStatus;
+import org.sparkrdma.verbs.soft.faults.FaultPlan;
+import org.sparkrdma.verbs.soft.faults.Network;
+import org.sparkrdma.verbs.soft.wire.FrameHeader;
+import org.sparkrdma.verbs.soft.wire.Link;
+import org.sparkrdma.verbs.soft.wire.ProtocolException;
 
 /**
  * Executes a queue pair's send queue in order. Of the device thread.
@@ -95,10 +100,15 @@ final class SendSide {
 
   /** Sends a last word that a message cannot be taken. */
   void tellFailure(long sequence, WorkStatus status) {
-    if (sending == null && link.hasRoomFor(2 * Link.HEADER_BYTES)) {
+    if (sending == null && link.hasRoomFor(2 * FrameHeader.BYTES)) {
       putControl();
       link.putHeader(
-          Link.FAILED, 0, 0, sequence, 0, status == WorkStatus.REMOTE_INVALID_REQUEST ? 1 : 0);
+          FrameHeader.FAILED,
+          0,
+          0,
+          sequence,
+          0,
+          status == WorkStatus.REMOTE_INVALID_REQUEST ? 1 : 0);
     }
   }
 
@@ -136,7 +146,7 @@ final class SendSide {
     }
     link.flush();
     // A link that is still full gives another turn when it is writable.
-    return linkFull && link.hasRoomFor(2 * Link.HEADER_BYTES);
+    return linkFull && link.hasRoomFor(2 * FrameHeader.BYTES);
   }
 
   private boolean execute(WorkEntry entry) {
@@ -152,7 +162,10 @@ final class SendSide {
     long tail = queue.tail();
     for (; stamped < tail; stamped++) {
       WorkEntry entry = queue.entry(stamped);
-      entry.dueNs = device.network().dueNs(entry, device.thread().nowNs());
+      entry.dueNs =
+          device
+              .network()
+              .dueNs(entry.opcode == Opcode.READ, entry.totalBytes, device.thread().nowNs());
       entry.doomed =
           entry.opcode != Opcode.READ && device.faults().strikes(FaultPlan.Kind.SEND_ERROR);
     }
@@ -231,7 +244,10 @@ final class SendSide {
       return true;
     }
     if (entry.opcode == Opcode.READ && faults.isActive()) {
-      faults.spoil(entry);
+      long bit = faults.bitToFlip(entry.totalBytes);
+      if (bit >= 0) {
+        entry.flipBit(bit);
+      }
     }
     next++;
     completeHead();
@@ -263,7 +279,7 @@ final class SendSide {
       queuePair.fail(next, WorkStatus.LOCAL_PROTECTION_ERROR);
       return false;
     }
-    if (!link.hasRoomFor(Link.HEADER_BYTES)) {
+    if (!link.hasRoomFor(FrameHeader.BYTES)) {
       linkFull = true;
       return false;
     }
@@ -271,10 +287,10 @@ final class SendSide {
       entry.sequence = ++lastSequence;
     }
     boolean written = entry.opcode == Opcode.WRITE_WITH_IMMEDIATE;
-    int flags = entry.opcode == Opcode.SEND ? 0 : Link.WITH_IMMEDIATE;
+    int flags = entry.opcode == Opcode.SEND ? 0 : FrameHeader.WITH_IMMEDIATE;
     int total = (int) entry.totalBytes;
     link.putHeader(
-        written ? Link.WRITTEN : Link.SEND,
+        written ? FrameHeader.WRITTEN : FrameHeader.SEND,
         flags,
         written ? 0 : total,
         entry.sequence,
@@ -315,16 +331,16 @@ final class SendSide {
     if (acknowledge == 0 && notReady == 0) {
       return true;
     }
-    if (!link.hasRoomFor(2 * Link.HEADER_BYTES)) {
+    if (!link.hasRoomFor(2 * FrameHeader.BYTES)) {
       linkFull = true;
       return false;
     }
     if (acknowledge != 0) {
-      link.putHeader(Link.ACKNOWLEDGE, 0, 0, acknowledge, 0, 0);
+      link.putHeader(FrameHeader.ACKNOWLEDGE, 0, 0, acknowledge, 0, 0);
       acknowledge = 0;
     }
     if (notReady != 0) {
-      link.putHeader(Link.NOT_READY, 0, 0, notReady, 0, 0);
+      link.putHeader(FrameHeader.NOT_READY, 0, 0, notReady, 0, 0);
       notReady = 0;
     }
     return true;

@@ -24,6 +24,9 @@ import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
 import org.sparkrdma.verbs.engine.LimitChecks;
+import org.sparkrdma.verbs.soft.faults.FaultPlan;
+import org.sparkrdma.verbs.soft.wire.Hello;
+import org.sparkrdma.verbs.soft.wire.Link;
 
 /**
  * The application's end of a connection: checks what the owner asks for, hands it to the {@link
@@ -118,7 +121,7 @@ final class SoftConnection implements Connection {
   @Override
   public void connect(ConnectionParameters parameters) throws VerbsException {
     require(phase == Phase.RESOLVED && queuePair != null);
-    LimitChecks.checkPrivateData(parameters.privateData(), SoftDevice.MAX_PRIVATE_DATA_BYTES);
+    LimitChecks.checkPrivateData(parameters.privateData(), Hello.MAX_PRIVATE_DATA_BYTES);
     phase = Phase.CONNECTING;
     if (device.faults().strikes(FaultPlan.Kind.REFUSE_CONNECT)) {
       onFailed(ConnectionEvent.Type.REJECTED, "the fault plan refused the connection");
@@ -137,7 +140,7 @@ final class SoftConnection implements Connection {
         socket.bind(localAddress);
       }
       boolean connected = !mute && socket.connect(remoteAddress);
-      var link = new Link(device.thread(), socket, endpoint);
+      var link = new Link(device.thread().selector(), socket, endpoint);
       endpoint.connect(link, queuePair, parameters);
       if (connected) {
         endpoint.onConnected();
@@ -161,7 +164,7 @@ final class SoftConnection implements Connection {
   @Override
   public void accept(ConnectionParameters parameters) throws VerbsException {
     require(phase == Phase.REQUESTED && queuePair != null);
-    LimitChecks.checkPrivateData(parameters.privateData(), SoftDevice.MAX_PRIVATE_DATA_BYTES);
+    LimitChecks.checkPrivateData(parameters.privateData(), Hello.MAX_PRIVATE_DATA_BYTES);
     phase = Phase.ANSWERED;
     queuePair.markReady();
     SoftQueuePair pair = queuePair;
@@ -171,7 +174,7 @@ final class SoftConnection implements Connection {
   @Override
   public void reject(byte[] privateData) {
     require(phase == Phase.REQUESTED);
-    LimitChecks.checkPrivateData(privateData, SoftDevice.MAX_PRIVATE_DATA_BYTES);
+    LimitChecks.checkPrivateData(privateData, Hello.MAX_PRIVATE_DATA_BYTES);
     phase = Phase.ENDED;
     byte[] copy = privateData.clone();
     device.thread().execute(() -> endpoint.reject(copy));

@@ -30,6 +30,8 @@ import org.sparkrdma.verbs.cm.ConnectionManager;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.OpenResources;
 import org.sparkrdma.verbs.engine.LimitChecks;
+import org.sparkrdma.verbs.soft.faults.FaultPlan;
+import org.sparkrdma.verbs.soft.faults.Network;
 import org.sparkrdma.verbs.soft.shared.FileLinks;
 import org.sparkrdma.verbs.soft.shared.HostIdentity;
 import org.sparkrdma.verbs.soft.shared.ProcessIdentity;
@@ -43,7 +45,6 @@ import org.sparkrdma.verbs.soft.shared.SharedTable;
  */
 final class SoftDevice implements Device {
   static final long MAX_MESSAGE_BYTES = 1L << 30;
-  static final int MAX_PRIVATE_DATA_BYTES = 56;
 
   private final SoftSettings settings;
   private final HostIdentity host;

@@ -30,6 +30,7 @@ import org.sparkrdma.verbs.device.PortState;
 import org.sparkrdma.verbs.device.Transport;
 import org.sparkrdma.verbs.soft.shared.HostIdentity;
 import org.sparkrdma.verbs.soft.shared.SharedTable;
+import org.sparkrdma.verbs.soft.wire.Hello;
 
 /** What the soft device says of itself. */
 final class SoftDeviceFacts {
@@ -70,7 +71,7 @@ final class SoftDeviceFacts {
         SoftDevice.MAX_MESSAGE_BYTES,
         MAX_READS_IN_FLIGHT,
         settings.maxInlineBytes(),
-        SoftDevice.MAX_PRIVATE_DATA_BYTES);
+        Hello.MAX_PRIVATE_DATA_BYTES);
   }
 
   private static PortInfo port(List<Gid> gids) {

@@ -22,12 +22,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.cm.Listener;
+import org.sparkrdma.verbs.soft.wire.Link;
+import org.sparkrdma.verbs.soft.wire.SelectionHandler;
 
 /**
  * A listening socket in the device thread's selector. The number of sockets that have not yet said
  * who they are is bounded, and so is that of requests that nobody has polled yet.
  */
-final class SoftListener implements Listener, DeviceThread.Selected {
+final class SoftListener implements Listener, SelectionHandler {
   private static final Logger LOG = LoggerFactory.getLogger(SoftListener.class);
 
   private static final long PAUSE_NS = 100_000_000;
@@ -101,7 +103,7 @@ final class SoftListener implements Listener, DeviceThread.Selected {
     }
     peer.configureBlocking(false);
     var endpoint = new Endpoint(device, this);
-    endpoint.greet(new Link(device.thread(), peer, endpoint));
+    endpoint.greet(new Link(device.thread().selector(), peer, endpoint));
   }
 
   /**

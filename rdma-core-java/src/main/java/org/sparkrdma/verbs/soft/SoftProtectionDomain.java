@@ -24,6 +24,7 @@ import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.engine.DomainMembers;
 import org.sparkrdma.verbs.engine.LimitChecks;
+import org.sparkrdma.verbs.soft.faults.FaultPlan;
 import org.sparkrdma.verbs.soft.shared.LinkedFile;
 import org.sparkrdma.verbs.soft.shared.SharedTable;
 

@@ -27,6 +27,7 @@ import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.WorkRequest;
 import org.sparkrdma.verbs.WorkStatus;
 import org.sparkrdma.verbs.soft.shared.AccessBits;
+import org.sparkrdma.verbs.soft.wire.FrameHeader;
 
 /**
  * A queue pair: two rings that its owner thread fills, and their execution by the device thread.
@@ -353,15 +354,15 @@ final class SoftQueuePair implements QueuePair {
     failWork(sendCompletions, true, position, entry, status);
   }
 
-  void completeReceive(long position, WorkEntry entry, Link.Header header) {
+  void completeReceive(long position, WorkEntry entry, FrameHeader header) {
     Completion completion = next(receiveCompletions);
     if (completion != null) {
-      boolean written = header.type == Link.WRITTEN;
+      boolean written = header.type == FrameHeader.WRITTEN;
       completion.set(this, false, position, entry.id, WorkStatus.SUCCESS);
       completion.setResult(
           written ? Opcode.RECEIVE_WRITE_WITH_IMMEDIATE : Opcode.RECEIVE,
           header.extent,
-          (header.flags & Link.WITH_IMMEDIATE) != 0,
+          (header.flags & FrameHeader.WITH_IMMEDIATE) != 0,
           header.immediate);
       publish(receiveCompletions);
     }

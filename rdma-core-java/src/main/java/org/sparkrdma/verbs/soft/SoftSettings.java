@@ -16,6 +16,8 @@ package org.sparkrdma.verbs.soft;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Function;
+import org.sparkrdma.verbs.soft.faults.FaultPlan;
+import org.sparkrdma.verbs.soft.faults.Units;
 import org.sparkrdma.verbs.spi.EngineSetting;
 import org.sparkrdma.verbs.spi.EngineSettings;
 

@@ -182,6 +182,16 @@ final class WorkEntry {
     }
   }
 
+  /** Flips a bit of the local bytes, counted from the first byte. Keeps {@link #progress}. */
+  void flipBit(long bit) {
+    long end = progress;
+    progress = bit / Byte.SIZE;
+    ByteBuffer sink = view(1);
+    int at = sink.position();
+    sink.put(at, (byte) (sink.get(at) ^ (1 << (int) (bit % Byte.SIZE))));
+    progress = end;
+  }
+
   private int element() {
     long end = 0;
     for (int i = 0; i < elements; i++) {

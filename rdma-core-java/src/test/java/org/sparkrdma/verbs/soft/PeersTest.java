@@ -28,6 +28,7 @@ import org.sparkrdma.verbs.soft.shared.HostIdentity;
 import org.sparkrdma.verbs.soft.shared.ProcessIdentity;
 import org.sparkrdma.verbs.soft.shared.SharedDirectory;
 import org.sparkrdma.verbs.soft.shared.SharedTable;
+import org.sparkrdma.verbs.soft.wire.Hello;
 
 /** The watch over peers' processes, with a process that is no engine at all. */
 @Timeout(value = 30, unit = TimeUnit.SECONDS)

@@ -43,6 +43,8 @@ import org.sparkrdma.verbs.soft.shared.HostIdentity;
 import org.sparkrdma.verbs.soft.shared.ProcessIdentity;
 import org.sparkrdma.verbs.soft.shared.SharedDirectory;
 import org.sparkrdma.verbs.soft.shared.SharedTable;
+import org.sparkrdma.verbs.soft.wire.FrameHeader;
+import org.sparkrdma.verbs.soft.wire.Hello;
 import org.sparkrdma.verbs.spi.EngineSettings;
 
 /** Peers of other hosts and users, and peers that say what they should not. */
@@ -124,7 +126,7 @@ class StrangersTest extends VerbsContract {
         if (i % 2 == 0 && garbage.length > 24) {
           // A header that looks right, with a body that does not.
           int length = random.nextInt(garbage.length);
-          frame(Link.REQUEST, length, 0).get(garbage, 0, Link.HEADER_BYTES);
+          frame(FrameHeader.REQUEST, length, 0).get(garbage, 0, FrameHeader.BYTES);
         }
         try (Socket socket = socket(listener.address())) {
           socket.getOutputStream().write(garbage);
@@ -142,8 +144,8 @@ class StrangersTest extends VerbsContract {
     try (Listener listener = server.listen(engine());
         Socket socket = socket(listener.address());
         Other other = new Other()) {
-      ByteBuffer request = other.hello(Link.REQUEST, socket);
-      request.putInt(Link.HEADER_BYTES + 4, 77);
+      ByteBuffer request = other.hello(FrameHeader.REQUEST, socket);
+      request.putInt(FrameHeader.BYTES + 4, 77);
       send(socket, request);
       assertThat(refusal(socket)).contains("version=1").contains("peer=77");
     }
@@ -154,8 +156,8 @@ class StrangersTest extends VerbsContract {
     try (Listener listener = server.listen(engine());
         Socket socket = socket(listener.address());
         Other other = new Other()) {
-      ByteBuffer request = other.hello(Link.REQUEST, socket);
-      request.put(Link.HEADER_BYTES + 72, (byte) (request.get(Link.HEADER_BYTES + 72) ^ 1));
+      ByteBuffer request = other.hello(FrameHeader.REQUEST, socket);
+      request.put(FrameHeader.BYTES + 72, (byte) (request.get(FrameHeader.BYTES + 72) ^ 1));
       send(socket, request);
       assertThat(refusal(socket)).contains("not proven");
     }
@@ -190,14 +192,15 @@ class StrangersTest extends VerbsContract {
     try (Listener listener = client.listen(engine());
         Socket socket = socket(listener.address());
         Other other = new Other(ProcessIdentity.of((int) sleeper.pid()))) {
-      send(socket, other.hello(Link.REQUEST, socket));
+      send(socket, other.hello(FrameHeader.REQUEST, socket));
       var asked = event(client, ConnectionEvent.Type.CONNECT_REQUEST).connection();
       asked.createQueuePair(client.domain, client.settings());
       Node.Block inbox = client.block(100, 0, Node.SINK);
       asked.queuePair().postReceive(inbox.receive(1));
       asked.accept(parameters());
-      assertThat(socket.getInputStream().readNBytes(Link.HEADER_BYTES)[0]).isEqualTo(Link.REPLY);
-      send(socket, frame(Link.READY, 0, 0));
+      assertThat(socket.getInputStream().readNBytes(FrameHeader.BYTES)[0])
+          .isEqualTo(FrameHeader.REPLY);
+      send(socket, frame(FrameHeader.READY, 0, 0));
       event(client, ConnectionEvent.Type.ESTABLISHED);
       sleeper.destroyForcibly().onExit().join();
       assertThat(event(client, ConnectionEvent.Type.DISCONNECTED).reason())
@@ -209,17 +212,17 @@ class StrangersTest extends VerbsContract {
 
   /** What a connected peer may say that it should not. */
   enum Nonsense {
-    ACKNOWLEDGES_WHAT_WAS_NOT_SENT(Link.ACKNOWLEDGE, 0, 5),
-    REFUSES_WHAT_WAS_NOT_SENT(Link.NOT_READY, 0, 1),
-    FAILS_WHAT_WAS_NOT_SENT(Link.FAILED, 0, 1),
-    SKIPS_A_MESSAGE(Link.SEND, 0, 2),
-    REPEATS_A_MESSAGE(Link.SEND, 0, 0),
-    HAS_A_NEGATIVE_SEQUENCE(Link.ACKNOWLEDGE, 0, Long.MIN_VALUE),
-    HAS_A_NEGATIVE_LENGTH(Link.SEND, -1, 1),
-    HAS_A_BODY_WHERE_NONE_BELONGS(Link.ACKNOWLEDGE, 10, 0),
-    GREETS_AGAIN(Link.REQUEST, 0, 0),
-    IS_READY_AGAIN(Link.READY, 0, 0),
-    HAS_A_LONG_HANDSHAKE(Link.REPLY, 1 << 20, 0),
+    ACKNOWLEDGES_WHAT_WAS_NOT_SENT(FrameHeader.ACKNOWLEDGE, 0, 5),
+    REFUSES_WHAT_WAS_NOT_SENT(FrameHeader.NOT_READY, 0, 1),
+    FAILS_WHAT_WAS_NOT_SENT(FrameHeader.FAILED, 0, 1),
+    SKIPS_A_MESSAGE(FrameHeader.SEND, 0, 2),
+    REPEATS_A_MESSAGE(FrameHeader.SEND, 0, 0),
+    HAS_A_NEGATIVE_SEQUENCE(FrameHeader.ACKNOWLEDGE, 0, Long.MIN_VALUE),
+    HAS_A_NEGATIVE_LENGTH(FrameHeader.SEND, -1, 1),
+    HAS_A_BODY_WHERE_NONE_BELONGS(FrameHeader.ACKNOWLEDGE, 10, 0),
+    GREETS_AGAIN(FrameHeader.REQUEST, 0, 0),
+    IS_READY_AGAIN(FrameHeader.READY, 0, 0),
+    HAS_A_LONG_HANDSHAKE(FrameHeader.REPLY, 1 << 20, 0),
     SAYS_AN_UNKNOWN_WORD(99, 0, 0);
 
     private final byte type;
@@ -240,15 +243,16 @@ class StrangersTest extends VerbsContract {
     try (Listener listener = server.listen(engine());
         Socket socket = socket(listener.address());
         Other other = new Other()) {
-      ByteBuffer request = other.hello(Link.REQUEST, socket);
+      ByteBuffer request = other.hello(FrameHeader.REQUEST, socket);
       send(socket, request);
       var asked = event(server, ConnectionEvent.Type.CONNECT_REQUEST).connection();
       asked.createQueuePair(server.domain, server.settings());
       Node.Block inbox = server.block(100, 0, Node.SINK);
       asked.queuePair().postReceive(inbox.receive(1));
       asked.accept(parameters());
-      assertThat(socket.getInputStream().readNBytes(Link.HEADER_BYTES)[0]).isEqualTo(Link.REPLY);
-      send(socket, frame(Link.READY, 0, 0));
+      assertThat(socket.getInputStream().readNBytes(FrameHeader.BYTES)[0])
+          .isEqualTo(FrameHeader.REPLY);
+      send(socket, frame(FrameHeader.READY, 0, 0));
       event(server, ConnectionEvent.Type.ESTABLISHED);
       send(socket, frame(nonsense.type, nonsense.length, nonsense.sequence));
       assertThat(event(server, ConnectionEvent.Type.DISCONNECTED).reason())
@@ -282,13 +286,13 @@ class StrangersTest extends VerbsContract {
 
   private static String refusal(Socket socket) throws IOException {
     byte[] answer = socket.getInputStream().readAllBytes();
-    assertThat(answer[0]).isEqualTo(Link.REFUSED);
+    assertThat(answer[0]).isEqualTo(FrameHeader.REFUSED);
     return new String(
-        Arrays.copyOfRange(answer, Link.HEADER_BYTES, answer.length), StandardCharsets.UTF_8);
+        Arrays.copyOfRange(answer, FrameHeader.BYTES, answer.length), StandardCharsets.UTF_8);
   }
 
   private static ByteBuffer frame(byte type, int length, long sequence) {
-    return ByteBuffer.allocate(Link.HEADER_BYTES)
+    return ByteBuffer.allocate(FrameHeader.BYTES)
         .order(ByteOrder.LITTLE_ENDIAN)
         .put(0, type)
         .putInt(4, length)
@@ -320,11 +324,11 @@ class StrangersTest extends VerbsContract {
       var hello =
           new Hello(HostIdentity.self(), process, 1, nonce, proof, directory.name(), new byte[0]);
       ByteBuffer out =
-          ByteBuffer.allocate(Link.HEADER_BYTES + Hello.MAX_BYTES).order(ByteOrder.LITTLE_ENDIAN);
-      out.position(Link.HEADER_BYTES);
+          ByteBuffer.allocate(FrameHeader.BYTES + Hello.MAX_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+      out.position(FrameHeader.BYTES);
       hello.encode(out);
       out.flip();
-      return out.put(0, type).putInt(4, out.limit() - Link.HEADER_BYTES);
+      return out.put(0, type).putInt(4, out.limit() - FrameHeader.BYTES);
     }
 
     @Override

@@ -11,9 +11,8 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.sparkrdma.verbs.soft;
+package org.sparkrdma.verbs.soft.faults;
 
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -41,9 +40,9 @@ import java.util.regex.Pattern;
  * duration. Counts are of one open device; equal plans and equal orders of operations give equal
  * faults. Safe for any thread.
  */
-final class FaultPlan {
+public final class FaultPlan {
   /** What can go wrong. */
-  enum Kind {
+  public enum Kind {
     READ_ERROR,
     FLIP_BIT,
     HANG,
@@ -88,7 +87,7 @@ final class FaultPlan {
    * @param text as above; empty for no faults
    * @throws IllegalArgumentException saying what is wrong with it
    */
-  static FaultPlan parse(String text) {
+  public static FaultPlan parse(String text) {
     List<Rule> rules = new ArrayList<>();
     long seed = 0;
     for (String part : text.isEmpty() ? new String[0] : text.split(",", -1)) {
@@ -124,31 +123,31 @@ final class FaultPlan {
   }
 
   /** Whether anything may ever go wrong. */
-  boolean isActive() {
+  public boolean isActive() {
     return !rules.isEmpty();
   }
 
   /** Counts a time that this could go wrong and says whether it does. */
-  boolean strikes(Kind kind) {
+  public boolean strikes(Kind kind) {
     return isActive() && strike(kind) != null;
   }
 
   /** Counts a READ and says by how much it is delayed. */
-  long delayNs() {
+  public long delayNs() {
     Rule rule = isActive() ? strike(Kind.DELAY) : null;
     return rule == null ? 0 : rule.durationNs;
   }
 
-  /** Counts a READ that is done and perhaps flips a bit of what it brought. */
-  void spoil(WorkEntry read) {
-    if (read.totalBytes > 0 && strikes(Kind.FLIP_BIT)) {
-      long end = read.progress;
-      read.progress = chooseBelow(read.totalBytes);
-      ByteBuffer sink = read.view(1);
-      int at = sink.position();
-      sink.put(at, (byte) (sink.get(at) ^ (1 << (int) chooseBelow(Byte.SIZE))));
-      read.progress = end;
+  /**
+   * Counts a completed READ and chooses the bit of its data to flip.
+   *
+   * @return the number of the bit, counted from the first byte; -1 to leave the data alone
+   */
+  public long bitToFlip(long lengthBytes) {
+    if (lengthBytes == 0 || !strikes(Kind.FLIP_BIT)) {
+      return -1;
     }
+    return chooseBelow(lengthBytes) * Byte.SIZE + chooseBelow(Byte.SIZE);
   }
 
   private synchronized long chooseBelow(long bound) {

@@ -11,7 +11,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.sparkrdma.verbs.soft;
+package org.sparkrdma.verbs.soft.wire;
 
 import static org.sparkrdma.fuzz.DecoderGuard.require;
 
@@ -62,7 +62,7 @@ class HelloFuzz {
     Hello hello = Hello.decode(ByteBuffer.wrap(input).order(ByteOrder.LITTLE_ENDIAN));
     hello.isProvenBy(new byte[SharedTable.SECRET_BYTES], 1, 2);
     int dataBytes = hello.privateData().length;
-    require(dataBytes <= SoftDevice.MAX_PRIVATE_DATA_BYTES, "short private data", dataBytes);
+    require(dataBytes <= Hello.MAX_PRIVATE_DATA_BYTES, "short private data", dataBytes);
     if (SharedDirectory.ownerOf(hello.directory()) != null) {
       require(hello.directory().matches("[-0-9a-f]+"), "a plain name", 0);
     }

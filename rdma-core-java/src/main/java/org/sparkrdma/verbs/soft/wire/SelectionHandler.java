@@ -11,15 +11,11 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.sparkrdma.verbs.soft;
+package org.sparkrdma.verbs.soft.wire;
 
-import java.io.IOException;
-
-/** A peer sent what it may not send; it costs that connection and nothing else. */
-final class ProtocolException extends IOException {
-  private static final long serialVersionUID = 1L;
-
-  ProtocolException(String message) {
-    super(message);
-  }
+/** Attachment of a selection key: runs on the device thread when the channel is ready. */
+@FunctionalInterface
+public interface SelectionHandler {
+  /** The channel is ready for at least one of the operations it waits for. */
+  void onSelected();
 }

@@ -11,7 +11,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.sparkrdma.verbs.soft;
+package org.sparkrdma.verbs.soft.wire;
 
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
@@ -43,7 +43,7 @@ import org.sparkrdma.verbs.soft.shared.SharedTable;
  * @param directory name of its shared directory
  * @param privateData of the application
  */
-record Hello(
+public record Hello(
     HostIdentity host,
     ProcessIdentity process,
     int queuePairNumber,
@@ -52,14 +52,15 @@ record Hello(
     String directory,
     byte[] privateData) {
   static final int VERSION = 1;
-  static final int MAX_BYTES = 512;
-  static final int NONCE_BYTES = 16;
+  public static final int MAX_BYTES = 512;
+  public static final int NONCE_BYTES = 16;
+  public static final int MAX_PRIVATE_DATA_BYTES = 56;
 
   private static final int MAGIC = 0x4d445253;
   private static final String MAC = "HmacSHA256";
 
   /** Writes it at the buffer's position. */
-  void encode(ByteBuffer out) {
+  public void encode(ByteBuffer out) {
     out.putInt(MAGIC).putInt(VERSION);
     out.putLong(host.bootId().getMostSignificantBits());
     out.putLong(host.bootId().getLeastSignificantBits());
@@ -76,7 +77,7 @@ record Hello(
    *
    * @throws ProtocolException when it is no greeting, or of another version
    */
-  static Hello decode(ByteBuffer in) throws ProtocolException {
+  public static Hello decode(ByteBuffer in) throws ProtocolException {
     try {
       if (in.getInt() != MAGIC) {
         throw new ProtocolException("not a soft device: wrong magic");
@@ -93,7 +94,7 @@ record Hello(
       byte[] nonce = bytes(in, NONCE_BYTES);
       byte[] proof = bytes(in, SharedTable.SECRET_BYTES);
       byte[] name = bytes(in, length(in, SharedDirectory.MAX_NAME_BYTES));
-      byte[] data = bytes(in, length(in, SoftDevice.MAX_PRIVATE_DATA_BYTES));
+      byte[] data = bytes(in, length(in, Hello.MAX_PRIVATE_DATA_BYTES));
       if (in.hasRemaining()) {
         throw new ProtocolException("greeting too long: extraBytes=" + in.remaining());
       }
@@ -119,7 +120,7 @@ record Hello(
   }
 
   /** The proof that belongs to a secret. */
-  static byte[] proof(byte[] secret, byte[] nonce, int connectingPort, int listeningPort) {
+  public static byte[] proof(byte[] secret, byte[] nonce, int connectingPort, int listeningPort) {
     try {
       Mac mac = Mac.getInstance(MAC);
       mac.init(new SecretKeySpec(secret, MAC));
@@ -132,7 +133,7 @@ record Hello(
   }
 
   /** Whether the proof was made with the secret. */
-  boolean isProvenBy(byte[] secret, int connectingPort, int listeningPort) {
+  public boolean isProvenBy(byte[] secret, int connectingPort, int listeningPort) {
     return MessageDigest.isEqual(proof, proof(secret, nonce, connectingPort, listeningPort));
   }
 }

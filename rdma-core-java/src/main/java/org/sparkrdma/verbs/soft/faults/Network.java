@@ -11,18 +11,16 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.sparkrdma.verbs.soft;
-
-import org.sparkrdma.verbs.Opcode;
+package org.sparkrdma.verbs.soft.faults;
 
 /**
- * The wire that a device pretends to have: says when a request may happen. Requests share the
- * bandwidth in the order posted; each arrives one latency after its last byte left. Of the device
- * thread.
+ * Model of a network with latency, bandwidth and faults: computes when a request may run. Requests
+ * share the bandwidth in the order posted; each arrives one latency after its last byte was sent.
+ * Confined to the device thread.
  */
-final class Network {
-  /** The time of what the fault plan lets hang. */
-  static final long NEVER = Long.MAX_VALUE;
+public final class Network {
+  /** Due time of a request that hangs by the fault plan. */
+  public static final long NEVER = Long.MAX_VALUE;
 
   private static final double SECOND_NS = 1e9;
 
@@ -33,21 +31,24 @@ final class Network {
   private long freeNs;
   private boolean busy;
 
-  /** A bandwidth of 0 is one without limit. */
-  Network(long latencyNs, long bytesPerSecond, FaultPlan faults) {
+  /** Bandwidth 0 means unlimited. */
+  public Network(long latencyNs, long bytesPerSecond, FaultPlan faults) {
     this.latencyNs = latencyNs;
     this.bytesPerSecond = bytesPerSecond;
     this.faults = faults;
     perfect = latencyNs == 0 && bytesPerSecond == 0 && !faults.isActive();
   }
 
-  /** When the request may happen; 0 for at once. */
-  long dueNs(WorkEntry entry, long nowNs) {
-    return perfect ? 0 : imperfect(entry, nowNs);
+  /**
+   * When a request may run, as of System.nanoTime; 0 for at once, {@link #NEVER} when it hangs.
+   *
+   * @param read whether it is a READ, for the fault plan
+   */
+  public long dueNs(boolean read, long lengthBytes, long nowNs) {
+    return perfect ? 0 : imperfect(read, lengthBytes, nowNs);
   }
 
-  private long imperfect(WorkEntry entry, long nowNs) {
-    boolean read = entry.opcode == Opcode.READ;
+  private long imperfect(boolean read, long lengthBytes, long nowNs) {
     if (faults.strikes(read ? FaultPlan.Kind.HANG : FaultPlan.Kind.SEND_HANG)) {
       return NEVER;
     }
@@ -55,7 +56,7 @@ final class Network {
     long start = busy && freeNs - nowNs > 0 ? freeNs : nowNs;
     if (bytesPerSecond > 0) {
       busy = true;
-      freeNs = start + Math.round(entry.totalBytes * SECOND_NS / bytesPerSecond);
+      freeNs = start + Math.round(lengthBytes * SECOND_NS / bytesPerSecond);
       start = freeNs;
     }
     long due = start + latencyNs + delayNs;

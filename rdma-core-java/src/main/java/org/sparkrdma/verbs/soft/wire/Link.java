@@ -11,7 +11,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.sparkrdma.verbs.soft;
+package org.sparkrdma.verbs.soft.wire;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -19,45 +19,25 @@ import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A socket to a peer and the frames on it. Of the device thread.
+ * A socket to a peer and the frames on it, see {@link FrameHeader}. Confined to the device thread.
  *
- * <pre>
- *  0  type (8 bit), flags (8 bit), 0       4  length of what follows the header
- *  8  sequence number                     16  immediate data     20  extent; of FAILED 1 for
- *                                                              an invalid message
- * </pre>
- *
- * <p>All fields little-endian. Buffers are fixed: a frame longer than them passes in pieces.
+ * <p>Buffers have a fixed size: a frame longer than them passes in pieces.
  */
-final class Link implements DeviceThread.Selected {
-  static final int HEADER_BYTES = 24;
+public final class Link implements SelectionHandler {
 
   private static final Logger LOG = LoggerFactory.getLogger(Link.class);
-
-  static final byte REQUEST = 1;
-  static final byte REPLY = 2;
-  static final byte REJECT = 3;
-  static final byte REFUSED = 4;
-  static final byte READY = 5;
-  static final byte DISCONNECT = 6;
-  static final byte SEND = 16;
-  static final byte WRITTEN = 17;
-  static final byte ACKNOWLEDGE = 18;
-  static final byte NOT_READY = 19;
-  static final byte FAILED = 20;
-
-  static final byte WITH_IMMEDIATE = 1;
 
   private static final int BUFFER_BYTES = 1 << 16;
   private static final int READS_IN_A_ROW = 16;
 
   private final SocketChannel channel;
-  private final Frames frames;
+  private final FrameHandler handler;
   private final ByteBuffer in = buffer();
   private final ByteBuffer out = buffer();
   private final FrameParser parser;
@@ -65,12 +45,12 @@ final class Link implements DeviceThread.Selected {
   private boolean closed;
 
   /** Takes over a channel in non-blocking mode, connected or connecting. */
-  Link(DeviceThread thread, SocketChannel channel, Frames frames) throws IOException {
+  public Link(Selector selector, SocketChannel channel, FrameHandler handler) throws IOException {
     this.channel = channel;
-    this.frames = frames;
-    parser = new FrameParser(frames);
+    this.handler = handler;
+    parser = new FrameParser(handler);
     channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
-    key = channel.register(thread.selector(), interest(), this);
+    key = channel.register(selector, interest(), this);
   }
 
   /** Nothing, for a socket that is not even connecting. */
@@ -85,31 +65,32 @@ final class Link implements DeviceThread.Selected {
     return ByteBuffer.allocateDirect(BUFFER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
   }
 
-  InetSocketAddress localAddress() throws IOException {
+  public InetSocketAddress localAddress() throws IOException {
     return (InetSocketAddress) channel.getLocalAddress();
   }
 
-  InetSocketAddress remoteAddress() throws IOException {
+  public InetSocketAddress remoteAddress() throws IOException {
     return (InetSocketAddress) channel.getRemoteAddress();
   }
 
   /** Where the next bytes to send go, after a header; {@link #flush} sends them. */
-  ByteBuffer out() {
+  public ByteBuffer out() {
     return out;
   }
 
-  boolean hasRoomFor(int bytes) {
+  public boolean hasRoomFor(int bytes) {
     return out.remaining() >= bytes;
   }
 
   /** Puts a header; there must be room. */
-  void putHeader(byte type, int flags, int length, long sequence, int immediate, int extent) {
+  public void putHeader(
+      byte type, int flags, int length, long sequence, int immediate, int extent) {
     out.put(type).put((byte) flags).putShort((short) 0).putInt(length);
     out.putLong(sequence).putInt(immediate).putInt(extent);
   }
 
   /** Sends what the socket takes; the rest follows when it takes more. */
-  void flush() {
+  public void flush() {
     if (closed || out.position() == 0 || !channel.isConnected()) {
       return;
     }
@@ -128,17 +109,17 @@ final class Link implements DeviceThread.Selected {
   }
 
   /** Whether everything put was handed to the socket. */
-  boolean isFlushed() {
+  public boolean isFlushed() {
     return out.position() == 0;
   }
 
   /** From now on what comes in is thrown away. */
-  void discard() {
+  public void discard() {
     parser.discard();
   }
 
   /** No more will be sent; the peer sees the end after what is on its way. */
-  void shutdownOutput() {
+  public void shutdownOutput() {
     try {
       channel.shutdownOutput();
     } catch (IOException e) {
@@ -155,24 +136,24 @@ final class Link implements DeviceThread.Selected {
       if (key.isConnectable()) {
         channel.finishConnect();
         key.interestOps(SelectionKey.OP_READ);
-        frames.onConnected();
+        handler.onConnected();
       }
       if (!closed && key.isWritable()) {
         flush();
-        frames.onWritable();
+        handler.onWritable();
       }
       if (!closed && key.isReadable()) {
         receive();
       }
     } catch (java.net.ConnectException e) {
       close();
-      frames.onConnectRefused(e.getMessage());
+      handler.onConnectRefused(e.getMessage());
     } catch (ProtocolException e) {
       end("peer broke the protocol: " + e.getMessage());
     } catch (IOException e) {
       end("connection lost: " + e.getMessage());
     } catch (RuntimeException e) {
-      LOG.error("the soft device stumbled over a connection", e);
+      LOG.error("unexpected failure in a connection of the soft device; closing it", e);
       end("connection given up: " + e);
     }
   }
@@ -196,16 +177,16 @@ final class Link implements DeviceThread.Selected {
   private void end(String reason) {
     if (!closed) {
       close();
-      frames.onEnded(reason);
+      handler.onEnded(reason);
     }
   }
 
-  boolean isClosed() {
+  public boolean isClosed() {
     return closed;
   }
 
   /** Closes the socket without a word to the owner. */
-  void close() {
+  public void close() {
     closed = true;
     parser.discard();
     try {
@@ -213,52 +194,5 @@ final class Link implements DeviceThread.Selected {
     } catch (IOException e) {
       LOG.debug("could not close socket", e);
     }
-  }
-
-  /** The header of the frame at hand. */
-  static final class Header {
-    byte type;
-    int flags;
-    int length;
-    long sequence;
-    int immediate;
-    int extent;
-
-    void decode(ByteBuffer in) throws ProtocolException {
-      type = in.get();
-      flags = in.get();
-      short zero = in.getShort();
-      length = in.getInt();
-      sequence = in.getLong();
-      immediate = in.getInt();
-      extent = in.getInt();
-      if (zero != 0 || length < 0 || extent < 0) {
-        throw new ProtocolException("bad frame header: type=" + type + " length=" + length);
-      }
-    }
-  }
-
-  /** Who takes the frames. */
-  interface Frames {
-    /** The socket is connected. */
-    void onConnected() throws IOException;
-
-    /** Nobody listens there. */
-    void onConnectRefused(String reason);
-
-    /** A header came; its payload follows in pieces. */
-    void onFrame(Header header) throws IOException;
-
-    /** A piece of payload; what is not taken is dropped. */
-    void onPayload(Header header, ByteBuffer piece) throws IOException;
-
-    /** The frame is complete. */
-    void onFrameEnd(Header header) throws IOException;
-
-    /** The socket takes bytes again. */
-    void onWritable();
-
-    /** The socket is closed, not by us. */
-    void onEnded(String reason);
   }
 }

@@ -11,19 +11,19 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.sparkrdma.verbs.soft;
+package org.sparkrdma.verbs.soft.wire;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /** Cuts what comes over a {@link Link} into frames and keeps none of it. Of the device thread. */
-final class FrameParser {
-  private final Link.Frames frames;
-  private final Link.Header header = new Link.Header();
+public final class FrameParser {
+  private final FrameHandler frames;
+  private final FrameHeader header = new FrameHeader();
   private int payloadLeft;
   private boolean discarding;
 
-  FrameParser(Link.Frames frames) {
+  FrameParser(FrameHandler frames) {
     this.frames = frames;
   }
 
@@ -44,7 +44,7 @@ final class FrameParser {
           takePayload(in);
         }
       } else {
-        more = in.remaining() >= Link.HEADER_BYTES;
+        more = in.remaining() >= FrameHeader.BYTES;
         if (more) {
           takeHeader(in);
         }

@@ -11,7 +11,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.sparkrdma.verbs.soft;
+package org.sparkrdma.verbs.soft.wire;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.sparkrdma.fuzz.DecoderGuard.require;
@@ -33,9 +33,9 @@ class FrameFuzz {
 
   static Stream<byte[]> frames() {
     ByteBuffer two = ByteBuffer.allocate(60).order(ByteOrder.LITTLE_ENDIAN);
-    two.put(0, Link.SEND).putInt(4, 12).putLong(8, 1).putInt(20, 12);
-    two.put(36, Link.ACKNOWLEDGE).putLong(44, 1);
-    return Stream.of(two.array(), new byte[Link.HEADER_BYTES + 1]);
+    two.put(0, FrameHeader.SEND).putInt(4, 12).putLong(8, 1).putInt(20, 12);
+    two.put(36, FrameHeader.ACKNOWLEDGE).putLong(44, 1);
+    return Stream.of(two.array(), new byte[FrameHeader.BYTES + 1]);
   }
 
   @MethodSource("frames")
@@ -61,13 +61,13 @@ class FrameFuzz {
   private static void parse(byte[] input, int pieceBytes, List<String> seen) throws IOException {
     seen.clear();
     ByteBuffer in =
-        ByteBuffer.allocate(input.length + Link.HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        ByteBuffer.allocate(input.length + FrameHeader.BYTES).order(ByteOrder.LITTLE_ENDIAN);
     Recorder recorder = new Recorder(seen);
     FrameParser parser = new FrameParser(recorder);
     for (int at = 0; at < input.length; at += pieceBytes) {
       in.put(input, at, Math.min(pieceBytes, input.length - at)).flip();
       parser.parse(in);
-      require(in.remaining() < Link.HEADER_BYTES, "a part of a header", in.remaining());
+      require(in.remaining() < FrameHeader.BYTES, "a part of a header", in.remaining());
       in.compact();
     }
     require(parser.awaitsHeader() == (recorder.left == 0), "a whole frame", recorder.left);
@@ -79,7 +79,7 @@ class FrameFuzz {
   }
 
   /** Writes down whole frames, and checks that a frame has as much payload as its header says. */
-  private static final class Recorder implements Link.Frames {
+  private static final class Recorder implements FrameHandler {
     private final List<String> seen;
     private int left;
 
@@ -88,20 +88,20 @@ class FrameFuzz {
     }
 
     @Override
-    public void onFrame(Link.Header header) {
+    public void onFrame(FrameHeader header) {
       require(left == 0, "a frame after a frame", left);
       left = header.length;
       require(left >= 0, "a length", left);
     }
 
     @Override
-    public void onPayload(Link.Header header, ByteBuffer piece) {
+    public void onPayload(FrameHeader header, ByteBuffer piece) {
       require(piece.hasRemaining() && piece.remaining() <= left, "a piece of the frame", left);
       left -= piece.remaining();
     }
 
     @Override
-    public void onFrameEnd(Link.Header header) {
+    public void onFrameEnd(FrameHeader header) {
       require(left == 0, "all of a frame", left);
       seen.add(header.type + " " + header.length + " " + header.sequence);
     }

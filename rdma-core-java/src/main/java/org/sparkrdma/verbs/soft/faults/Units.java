@@ -11,7 +11,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.sparkrdma.verbs.soft;
+package org.sparkrdma.verbs.soft.faults;
 
 import java.math.BigDecimal;
 import java.util.Map;
@@ -19,7 +19,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** Reads durations and rates as users write them. */
-final class Units {
+public final class Units {
   private static final Pattern NUMBER = Pattern.compile("([0-9]{1,12}(?:\\.[0-9]{1,6})?)([a-z/]*)");
   private static final Map<String, Long> NANOSECONDS =
       Map.of("ns", 1L, "us", 1_000L, "ms", 1_000_000L, "s", 1_000_000_000L);
@@ -29,12 +29,12 @@ final class Units {
   private Units() {}
 
   /** A duration such as {@code 200ms}, in nanoseconds. */
-  static long durationNs(String text) {
+  public static long durationNs(String text) {
     return scaled(text, NANOSECONDS, "a duration with ns, us, ms or s");
   }
 
   /** A rate such as {@code 10gb/s}, in bytes per second. */
-  static long bytesPerSecond(String text) {
+  public static long bytesPerSecond(String text) {
     return scaled(text, BYTES, "a rate with b/s, kb/s, mb/s or gb/s");
   }
 

@@ -11,7 +11,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.sparkrdma.verbs.soft;
+package org.sparkrdma.verbs.soft.wire;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -43,7 +43,7 @@ class HelloPropertyTest {
       @ForAll @Size(Hello.NONCE_BYTES) byte[] nonce,
       @ForAll @Size(SharedTable.SECRET_BYTES) byte[] proof,
       @ForAll @StringLength(max = SharedDirectory.MAX_NAME_BYTES) @CharRange(to = 127) String name,
-      @ForAll @Size(max = SoftDevice.MAX_PRIVATE_DATA_BYTES) byte[] data,
+      @ForAll @Size(max = Hello.MAX_PRIVATE_DATA_BYTES) byte[] data,
       @ForAll @IntRange(max = 999) int cutPerMille)
       throws ProtocolException {
     Hello hello =
