@@ -26,6 +26,7 @@ import org.sparkrdma.shuffle.fetch.ReadBatch;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.wire.Located;
+import org.sparkrdma.shuffle.wire.MalformedMessageException;
 import org.sparkrdma.shuffle.wire.Release;
 
 /**
@@ -52,7 +53,6 @@ public final class FetchSide implements ReadOperation.Listener {
   private final Set<ReadBatch> batches = new LinkedHashSet<>();
   private final ArrayDeque<ReadOperation> unposted = new ArrayDeque<>();
   private int readsPosted;
-  private boolean heldLeasesWhenAsked;
   private boolean waitingForRoom;
   private boolean starved;
   private long starvedSinceNs;
@@ -70,9 +70,7 @@ public final class FetchSide implements ReadOperation.Listener {
     this.sends = sends;
     this.requests = new OpenRequests(context, sends, slots);
     this.wantMore = wantMore;
-    this.reader =
-        new LocatedReader(
-            context.sinks(), context.delivery(), this, unposted, this::mayWaitForRoom);
+    this.reader = new LocatedReader(context.sinks(), this);
     this.watch =
         new PeerWatch(context.settings().peerTimeout().toNanos(), context.nanoClock().getAsLong());
   }
@@ -92,7 +90,7 @@ public final class FetchSide implements ReadOperation.Listener {
     postReads();
     waitingForRoom &= holdsLeases();
     while (!wanted.isEmpty() && !waitingForRoom && requests.mayLocate()) {
-      if (starved && !sinksAgain(nowNs)) {
+      if (starved && !recheckReceivePool(nowNs)) {
         break;
       }
       requests.locate(wanted, nowNs, holdsLeases());
@@ -112,15 +110,6 @@ public final class FetchSide implements ReadOperation.Listener {
     return !batches.isEmpty() || requests.holdLeases();
   }
 
-  /**
-   * Whether to wait when the peer has no room: what takes its room may well be what this end has
-   * leased, or had when it asked.
-   */
-  private boolean mayWaitForRoom(BlockProgress block) {
-    boolean holdsMore = batches.size() > 1 || requests.holdLeases();
-    return (heldLeasesWhenAsked || holdsMore) && block.mayWaitForRoom();
-  }
-
   private void postReads() {
     while (!unposted.isEmpty() && readsPosted < context.settings().readsInFlight()) {
       ReadOperation read = unposted.poll();
@@ -131,7 +120,13 @@ public final class FetchSide implements ReadOperation.Listener {
     }
   }
 
-  private boolean sinksAgain(long nowNs) {
+  /**
+   * Ends the wait for receive memory when there is some; when the wait is too long the wanted
+   * blocks go by TCP.
+   *
+   * @return whether there is memory and a block to ask for
+   */
+  private boolean recheckReceivePool(long nowNs) {
     var chunk = context.sinks().tryTake();
     if (chunk.isPresent()) {
       chunk.get().release();
@@ -161,54 +156,66 @@ public final class FetchSide implements ReadOperation.Listener {
     waitingForRoom = false;
   }
 
-  /** A LOCATED came. */
+  /** A LOCATED is received. */
   void onLocated(ByteBuffer message, long nowNs) {
     assert context.owner().holds();
     watch.heard();
     Located.Decoder located = LocatedReader.decoder(message);
-    OpenRequest request = requests.located(located.requestId());
+    OpenRequest request = requests.openLocate(located.requestId());
+    if (holdsLease(located.leaseId())) {
+      throw new MalformedMessageException("bad LOCATED: lease of another answer");
+    }
     long timeoutNs = context.settings().requestTimeout().toNanos();
     ReadBatch batch = new ReadBatch(located.leaseId(), nowNs + timeoutNs);
-    batches.add(batch);
     long leaseMs = located.leaseRemainingMs();
     if (located.leaseId() != 0 && leaseMs < timeoutNs / 1_000_000 + LEASE_MARGIN_MS) {
+      requests.closeLocate(request);
+      String detail = "lease shorter than the request time-out: leaseMs=" + leaseMs;
       request
           .blocks()
-          .forEach(
-              block ->
-                  context
-                      .delivery()
-                      .fail(
-                          block,
-                          FallbackReason.TIMEOUT,
-                          "lease shorter than the request time-out: leaseMs=" + leaseMs));
+          .forEach(block -> context.delivery().fail(block, FallbackReason.TIMEOUT, detail));
     } else {
       readBlocks(located, request, batch, nowNs);
     }
+    batches.add(batch);
     if (!batch.hasReads()) {
       batchDone(batch);
     }
   }
 
+  private boolean holdsLease(long leaseId) {
+    return leaseId != 0
+        && (requests.isToBeReleased(leaseId)
+            || batches.stream().anyMatch(batch -> batch.leaseId() == leaseId));
+  }
+
   private void readBlocks(
       Located.Decoder located, OpenRequest request, ReadBatch batch, long nowNs) {
-    BlockProgress[] blocks = request.blocks().toArray(new BlockProgress[0]);
-    boolean[] told = new boolean[blocks.length];
-    heldLeasesWhenAsked = request.heldLeases();
-    try {
-      reader.read(located, blocks, told, batch);
-    } finally {
-      // In front, in their order: neighbours stay together, and so do the windows they lie in.
-      for (int i = blocks.length - 1; i >= 0; i--) {
-        if (!told[i]) {
-          wanted.addFirst(blocks[i]);
-        }
-      }
-    }
-    waitingForRoom |= reader.peerBusy();
-    if (reader.poolEmpty() && !starved) {
+    // It is worth waiting for room when this end's own leases may take it.
+    boolean mayWait =
+        request.heldLeases() || !batches.isEmpty() || requests.holdLeasesBeside(request);
+    LocatedReader.Result result = reader.read(located, request.blocks(), mayWait, batch);
+    requests.closeLocate(request);
+    unposted.addAll(result.reads());
+    result.refused().forEach(this::sendToTcp);
+    askAgainFirst(result.askAgain());
+    waitingForRoom |= result.peerBusy();
+    if (result.poolEmpty() && !starved) {
       starved = true;
       starvedSinceNs = nowNs;
+    }
+  }
+
+  private void sendToTcp(BlockProgress block, Located.Kind kind) {
+    FallbackReason reason =
+        kind == Located.Kind.BUSY ? FallbackReason.PEER_BUSY : FallbackReason.PEER_UNKNOWN_BLOCK;
+    context.delivery().fail(block, reason, "peer answered " + kind);
+  }
+
+  /** In front, in their order: neighbours stay together, and so do the windows they lie in. */
+  private void askAgainFirst(List<BlockProgress> blocks) {
+    for (int i = blocks.size() - 1; i >= 0; i--) {
+      wanted.addFirst(blocks.get(i));
     }
   }
 
@@ -240,10 +247,8 @@ public final class FetchSide implements ReadOperation.Listener {
         unfinished.add(block);
       }
     }
-    // In their order: the one that holds memory already goes on before others take what is left.
-    for (int i = unfinished.size() - 1; i >= 0; i--) {
-      wanted.addFirst(unfinished.get(i));
-    }
+    // The one that holds memory already goes on before others take what is left.
+    askAgainFirst(unfinished);
     if (!whole.isEmpty()) {
       context.delivery().deliver(whole);
     }

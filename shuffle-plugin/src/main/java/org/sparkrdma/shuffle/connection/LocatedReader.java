@@ -15,178 +15,211 @@ package org.sparkrdma.shuffle.connection;
 
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.function.Predicate;
+import java.util.Map;
 import org.sparkrdma.memory.RegisteredPool;
 import org.sparkrdma.shuffle.block.Segment;
 import org.sparkrdma.shuffle.fetch.BlockProgress;
-import org.sparkrdma.shuffle.fetch.Delivery;
 import org.sparkrdma.shuffle.fetch.ReadBatch;
-import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.shuffle.wire.MalformedMessageException;
 
 /**
  * Turns the pieces of a LOCATED into READs: as many as there is receive memory for, neighbours
- * merged. Owned by the agent.
+ * merged. A message is applied as a whole or not at all. Owned by the agent.
  */
 final class LocatedReader {
-  /** Most of a block to disk that is read before it is written. */
+  /** Maximum of a block to disk that is read before it is written. */
   private static final long DISK_PART_BYTES = 8L << 20;
 
+  /** An answer that brings less of an unfinished block makes small progress. */
+  private static final int SMALL_PROGRESS_BYTES = 4_096;
+
   private final RegisteredPool sinks;
-  private final Delivery delivery;
   private final ReadOperation.Listener listener;
-  private final ArrayDeque<ReadOperation> unposted;
-  private final Predicate<BlockProgress> mayWaitForRoom;
-  private boolean poolEmpty;
-  private boolean peerBusy;
 
   /**
-   * @param unposted where READs go, in the order they are to be posted
-   * @param mayWaitForRoom whether a block for which the peer has no room is asked for again,
-   *     instead of going by TCP
+   * @param listener told when a READ completes
    */
-  LocatedReader(
-      RegisteredPool sinks,
-      Delivery delivery,
-      ReadOperation.Listener listener,
-      ArrayDeque<ReadOperation> unposted,
-      Predicate<BlockProgress> mayWaitForRoom) {
+  LocatedReader(RegisteredPool sinks, ReadOperation.Listener listener) {
     this.sinks = sinks;
-    this.delivery = delivery;
     this.listener = listener;
-    this.unposted = unposted;
-    this.mayWaitForRoom = mayWaitForRoom;
-  }
-
-  /** Whether the last message found too little receive memory. */
-  boolean poolEmpty() {
-    return poolEmpty;
-  }
-
-  /** Whether the last message had blocks that now wait for room at the peer. */
-  boolean peerBusy() {
-    return peerBusy;
   }
 
   /**
-   * Takes the pieces of a message.
+   * What a message leads to.
    *
-   * @param blocks those asked for; entries that the message fails are set to null
-   * @param told set for each block that the message says something of
-   * @throws MalformedMessageException when the pieces do not fit the question
+   * @param reads to be posted, in this order
+   * @param refused blocks that go by TCP, with what the server says of them
+   * @param askAgain blocks to be asked for again, in their order
+   * @param poolEmpty whether there was too little receive memory
+   * @param peerBusy whether a block waits for room at the server
    */
-  void read(Located.Decoder message, BlockProgress[] blocks, boolean[] told, ReadBatch batch) {
-    poolEmpty = false;
-    peerBusy = false;
-    int pieces = 0;
-    int before = 0;
+  record Result(
+      List<ReadOperation> reads,
+      Map<BlockProgress, Located.Kind> refused,
+      List<BlockProgress> askAgain,
+      boolean poolEmpty,
+      boolean peerBusy) {}
+
+  /**
+   * Reads the pieces of a message.
+   *
+   * @param asked the blocks of the request
+   * @param mayWait whether a block for which the server has no room may be asked for again, instead
+   *     of going by TCP
+   * @param batch takes the parts of blocks that are read
+   * @throws MalformedMessageException when the pieces do not fit the question; the batch is then of
+   *     no use and holds no memory
+   */
+  Result read(
+      Located.Decoder message, List<BlockProgress> asked, boolean mayWait, ReadBatch batch) {
+    Reading reading = new Reading(message, asked, mayWait, batch);
     try (SinkCursor cursor = new SinkCursor(sinks)) {
-      while (message.nextPiece()) {
-        int index = message.blockIndex();
-        if (index < before || index >= blocks.length || blocks[index] == null) {
-          throw new MalformedMessageException("bad LOCATED: blockIndex=" + index);
-        }
-        before = index;
-        told[index] = true;
-        pieces++;
-        if (message.kind() == Located.Kind.LOCATED) {
-          readPiece(message, blocks[index], batch, cursor);
-        } else if (message.kind() == Located.Kind.BUSY && mayWaitForRoom.test(blocks[index])) {
-          peerBusy = true;
-          told[index] = false;
-        } else {
-          blocks[index] = fail(blocks[index], message.kind(), batch);
-        }
-      }
+      return reading.run(cursor);
+    } catch (MalformedMessageException e) {
+      // Its READs are not posted.
+      batch.releaseSinks();
+      throw e;
     }
-    if (pieces == 0) {
-      throw new MalformedMessageException("bad LOCATED: no piece at all");
-    }
-  }
-
-  private BlockProgress fail(BlockProgress block, Located.Kind kind, ReadBatch batch) {
-    List<ReadBatch.Part> parts = batch.parts();
-    if (!parts.isEmpty() && parts.get(parts.size() - 1).block() == block) {
-      // Its first pieces are being read; the next LOCATE will tell about the rest.
-      return block;
-    }
-    delivery.fail(
-        block,
-        kind == Located.Kind.BUSY ? FallbackReason.PEER_BUSY : FallbackReason.PEER_UNKNOWN_BLOCK,
-        "peer answered " + kind);
-    return null;
-  }
-
-  private void readPiece(
-      Located.Decoder piece, BlockProgress block, ReadBatch batch, SinkCursor cursor) {
-    if (!block.learn(piece.blockBytes(), piece.checksumKind())) {
-      throw new MalformedMessageException("bad LOCATED: block changed its length");
-    }
-    ReadBatch.Part part = batch.partOf(block);
-    long expected = block.bytesRead() + part.bytes();
-    if (piece.blockOffset() != expected) {
-      if (piece.blockOffset() > expected && part.cutOff()) {
-        return;
-      }
-      throw new MalformedMessageException("bad LOCATED: blockOffset=" + piece.blockOffset());
-    }
-    int placed = 0;
-    while (placed < piece.lengthBytes()) {
-      if (block.toDisk() && part.bytes() >= DISK_PART_BYTES) {
-        part.cutOffHere();
-        break;
-      }
-      int room = cursor.room();
-      if (room == 0) {
-        poolEmpty = true;
-        part.cutOffHere();
-        break;
-      }
-      int step = Math.min(room, piece.lengthBytes() - placed);
-      place(piece, placed, step, part, batch, cursor);
-      placed += step;
-    }
-    long end = block.bytesRead() + part.bytes();
-    for (int i = 0; i < piece.sumCount() && piece.sumEnd(i) <= end; i++) {
-      part.sum(piece.sumEnd(i), piece.sum(i));
-    }
-  }
-
-  private void place(
-      Located.Decoder piece,
-      int from,
-      int lengthBytes,
-      ReadBatch.Part part,
-      ReadBatch batch,
-      SinkCursor cursor) {
-    long address = piece.address() + from;
-    ReadOperation last = unposted.peekLast();
-    boolean grown =
-        last != null
-            && last.batch() == batch
-            && last.append(
-                address, piece.remoteKey(), cursor.chunk(), cursor.position(), lengthBytes);
-    if (!grown) {
-      batch.readAdded();
-      unposted.add(
-          new ReadOperation(
-              batch,
-              listener,
-              address,
-              piece.remoteKey(),
-              cursor.chunk(),
-              cursor.position(),
-              lengthBytes));
-    }
-    cursor.chunk().retain();
-    part.add(new Segment(cursor.chunk(), cursor.position(), lengthBytes));
-    cursor.advance(lengthBytes);
   }
 
   /** A view of a received LOCATED, to be decoded once. */
   static Located.Decoder decoder(ByteBuffer message) {
     return new Located.Decoder().begin(message);
+  }
+
+  /** One message on its way through the reader. */
+  private final class Reading {
+    private final Located.Decoder message;
+    private final List<BlockProgress> asked;
+    private final boolean mayWait;
+    private final ReadBatch batch;
+    private final ArrayDeque<ReadOperation> reads = new ArrayDeque<>();
+    private final Map<BlockProgress, Located.Kind> refused = new LinkedHashMap<>();
+    private final boolean[] told;
+    private int current = -1;
+    private boolean currentEnded;
+    private boolean poolEmpty;
+    private boolean peerBusy;
+
+    Reading(Located.Decoder message, List<BlockProgress> asked, boolean mayWait, ReadBatch batch) {
+      this.message = message;
+      this.asked = asked;
+      this.mayWait = mayWait;
+      this.batch = batch;
+      this.told = new boolean[asked.size()];
+    }
+
+    Result run(SinkCursor cursor) {
+      while (message.nextPiece()) {
+        takePiece(cursor);
+      }
+      if (current < 0) {
+        throw new MalformedMessageException("bad LOCATED: no piece at all");
+      }
+      if (!reads.isEmpty() && message.leaseId() == 0) {
+        throw new MalformedMessageException("bad LOCATED: pieces without a lease");
+      }
+      batch.parts().forEach(Reading::checkProgress);
+      List<BlockProgress> askAgain = new ArrayList<>();
+      for (int i = 0; i < told.length; i++) {
+        if (!told[i]) {
+          askAgain.add(asked.get(i));
+        }
+      }
+      return new Result(new ArrayList<>(reads), refused, askAgain, poolEmpty, peerBusy);
+    }
+
+    private void takePiece(SinkCursor cursor) {
+      int index = message.blockIndex();
+      if (index < current || index >= told.length || (index == current && currentEnded)) {
+        throw new MalformedMessageException("bad LOCATED: blockIndex=" + index);
+      }
+      boolean first = index != current;
+      current = index;
+      currentEnded = message.kind() != Located.Kind.LOCATED;
+      BlockProgress block = asked.get(index);
+      if (!currentEnded) {
+        told[index] = true;
+        readPiece(block, cursor);
+      } else if (first) {
+        told[index] = !tryWait(block);
+        if (told[index]) {
+          refused.put(block, message.kind());
+        }
+      }
+      // Else its first pieces are being read; the next LOCATE tells about the rest.
+    }
+
+    private boolean tryWait(BlockProgress block) {
+      boolean waits = message.kind() == Located.Kind.BUSY && mayWait && block.tryUseWait();
+      peerBusy |= waits;
+      return waits;
+    }
+
+    private void readPiece(BlockProgress block, SinkCursor cursor) {
+      if (!block.learn(message.blockBytes(), message.checksumKind())) {
+        throw new MalformedMessageException("bad LOCATED: block changed its length");
+      }
+      ReadBatch.Part part = batch.partOf(block);
+      long expected = block.bytesRead() + part.bytes();
+      if (message.blockOffset() != expected) {
+        if (message.blockOffset() > expected && part.cutOff()) {
+          return;
+        }
+        throw new MalformedMessageException("bad LOCATED: blockOffset=" + message.blockOffset());
+      }
+      if (message.lengthBytes() == 0 && message.blockBytes() != 0) {
+        throw new MalformedMessageException("bad LOCATED: empty piece of a block that is not");
+      }
+      int placed = 0;
+      while (placed < message.lengthBytes()) {
+        if (block.toDisk() && part.bytes() >= DISK_PART_BYTES) {
+          part.cutOffHere();
+          break;
+        }
+        int room = cursor.room();
+        if (room == 0) {
+          poolEmpty = true;
+          part.cutOffHere();
+          break;
+        }
+        int step = Math.min(room, message.lengthBytes() - placed);
+        place(placed, step, part, cursor);
+        placed += step;
+      }
+      long end = block.bytesRead() + part.bytes();
+      for (int i = 0; i < message.sumCount() && message.sumEnd(i) <= end; i++) {
+        part.sum(message.sumEnd(i), message.sum(i));
+      }
+    }
+
+    private void place(int from, int lengthBytes, ReadBatch.Part part, SinkCursor cursor) {
+      long address = message.address() + from;
+      int key = message.remoteKey();
+      ReadOperation last = reads.peekLast();
+      boolean grown =
+          last != null && last.append(address, key, cursor.chunk(), cursor.position(), lengthBytes);
+      if (!grown) {
+        batch.readAdded();
+        reads.add(
+            new ReadOperation(
+                batch, listener, address, key, cursor.chunk(), cursor.position(), lengthBytes));
+      }
+      cursor.chunk().retain();
+      part.add(new Segment(cursor.chunk(), cursor.position(), lengthBytes));
+      cursor.advance(lengthBytes);
+    }
+
+    /** A server must not keep a block for ever by giving it away byte by byte. */
+    private static void checkProgress(ReadBatch.Part part) {
+      boolean small = part.bytes() < SMALL_PROGRESS_BYTES && !part.cutOff();
+      if (small && !part.completesBlock() && !part.block().tryUseSmallProgress()) {
+        throw new MalformedMessageException("block comes in too small pieces");
+      }
+    }
   }
 }

@@ -57,6 +57,16 @@ final class OpenRequests {
     return !open.isEmpty() || !leasesToRelease.isEmpty();
   }
 
+  /** The same without what the answer to one request tells. */
+  boolean holdLeasesBeside(OpenRequest request) {
+    return open.stream().anyMatch(other -> other != request) || !leasesToRelease.isEmpty();
+  }
+
+  /** Whether this lease waits to be given back. */
+  boolean isToBeReleased(long leaseId) {
+    return leasesToRelease.contains(leaseId);
+  }
+
   /** Gives a lease back with the next request. */
   void giveBack(long leaseId) {
     leasesToRelease.add(leaseId);
@@ -123,35 +133,42 @@ final class OpenRequests {
   }
 
   /**
-   * A LOCATED has come.
+   * The open LOCATE that a LOCATED answers.
    *
-   * @throws MalformedMessageException when it answers no open LOCATE
+   * @throws MalformedMessageException when there is none
    */
-  OpenRequest located(long requestId) {
-    OpenRequest request = close(requestId);
+  OpenRequest openLocate(long requestId) {
+    OpenRequest request = find(requestId);
     if (request.blocks().isEmpty()) {
       throw new MalformedMessageException("LOCATED as the answer to a RELEASE");
     }
     return request;
   }
 
+  /** The answer to a LOCATE is taken: it is no longer open. */
+  void closeLocate(OpenRequest request) {
+    open.remove(request);
+    request.answered();
+  }
+
   /**
-   * A RELEASED has come.
+   * A RELEASED is received.
    *
    * @throws MalformedMessageException when it answers no open RELEASE
    */
   void released(long requestId) {
-    if (!close(requestId).blocks().isEmpty()) {
+    OpenRequest request = find(requestId);
+    if (!request.blocks().isEmpty()) {
       throw new MalformedMessageException("RELEASED as the answer to a LOCATE");
     }
+    open.remove(request);
+    request.answered();
     releaseOpen = false;
   }
 
-  private OpenRequest close(long requestId) {
-    for (int i = 0; i < open.size(); i++) {
-      if (open.get(i).requestId() == requestId) {
-        OpenRequest request = open.remove(i);
-        request.answered();
+  private OpenRequest find(long requestId) {
+    for (OpenRequest request : open) {
+      if (request.requestId() == requestId) {
         return request;
       }
     }

@@ -26,7 +26,8 @@ import org.sparkrdma.shuffle.block.Segment;
  */
 public final class BlockProgress {
   private static final long UNKNOWN = -1;
-  private static final int MOST_WAITS_FOR_ROOM = 100;
+  private static final int MAX_WAITS_FOR_ROOM = 100;
+  private static final int MAX_SMALL_PROGRESS = 100;
 
   private final BlockFetch fetch;
   private final int index;
@@ -40,6 +41,7 @@ public final class BlockProgress {
   private boolean freshSums;
   private boolean reissued;
   private int waitsForRoom;
+  private int smallProgress;
   private DiskBlock disk;
 
   BlockProgress(BlockFetch fetch, int index, BlockRange range) {
@@ -123,19 +125,43 @@ public final class BlockProgress {
   }
 
   public boolean isComplete() {
-    return bytesRead == blockBytes;
+    return isCompleteWith(0);
   }
 
-  /** Whether it may be asked for once more after its connection broke; true only the first time. */
-  public boolean mayReissue() {
+  /** Whether it is complete once {@code moreBytes} are committed. */
+  boolean isCompleteWith(long moreBytes) {
+    return bytesRead + moreBytes == blockBytes;
+  }
+
+  /**
+   * Uses its one reissue after its connection broke.
+   *
+   * @return false when it was used before; the block is then not asked for again
+   */
+  public boolean tryUseReissue() {
     boolean first = !reissued;
     reissued = true;
     return first;
   }
 
-  /** Whether it may be asked for once more after the peer had no room for it. */
-  public boolean mayWaitForRoom() {
-    return ++waitsForRoom <= MOST_WAITS_FOR_ROOM;
+  /**
+   * Uses one wait for room at the peer.
+   *
+   * @return false when all are used; the block is then not asked for again
+   */
+  public boolean tryUseWait() {
+    return ++waitsForRoom <= MAX_WAITS_FOR_ROOM;
+  }
+
+  /**
+   * Uses one of the answers that may bring only little of it. Honest servers give such answers at
+   * the ends of windows, and where the checksums of many small partitions fill a message.
+   *
+   * @return false when all are used
+   */
+  public boolean tryUseSmallProgress() {
+    int partitions = range.endReduceId() - range.startReduceId();
+    return ++smallProgress <= MAX_SMALL_PROGRESS + partitions;
   }
 
   /** Gives back the memory it holds. */

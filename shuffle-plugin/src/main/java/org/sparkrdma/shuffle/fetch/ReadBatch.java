@@ -59,6 +59,11 @@ public final class ReadBatch {
       return bytes;
     }
 
+    /** Whether the block is complete once this part is committed. */
+    public boolean completesBlock() {
+      return block.isCompleteWith(bytes);
+    }
+
     /** Sums of the partitions that end in this part. */
     PartitionSums sums() {
       return sums;

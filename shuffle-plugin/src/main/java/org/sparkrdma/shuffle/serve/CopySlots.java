@@ -91,7 +91,7 @@ final class CopySlots implements AutoCloseable {
       throws IOException {
     assert owner.holds();
     if (slot == null || used == slot.lengthBytes()) {
-      slot = lease.share().mayHoldSlot() ? take().orElse(null) : null;
+      slot = lease.share().admitSlot() ? take().orElse(null) : null;
       used = 0;
       if (slot == null) {
         return false;

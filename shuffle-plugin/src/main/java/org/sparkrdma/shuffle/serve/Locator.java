@@ -95,7 +95,7 @@ final class Locator {
     placement.beginAnswer(lease);
     try {
       beginAnswer(call, request);
-      if (stopped || !lease.share().mayLease()) {
+      if (stopped || !lease.share().admitLease()) {
         sendAllToTcp(request);
       } else {
         writeBlocks(request);

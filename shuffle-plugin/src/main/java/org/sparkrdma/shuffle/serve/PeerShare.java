@@ -42,17 +42,18 @@ final class PeerShare {
     mostSlots = Math.max(1, settings.slots() * settings.peerPercent() / WHOLE);
   }
 
-  /** Whether it may have another lease. */
-  boolean mayLease() {
+  /** Returns whether it may have another lease; remembers a refusal. */
+  boolean admitLease() {
     return !refuse(leases >= mostLeases);
   }
 
   /**
-   * Whether another lease may be on a window: on one that it holds already always.
+   * Returns whether another lease may be on a window; remembers a refusal. Always on one that it
+   * holds already.
    *
    * @param window null for one that is not registered yet
    */
-  boolean mayHold(FileWindow window) {
+  boolean admitWindow(FileWindow window) {
     return !refuse(!hasRoomForWindows() && !windows.containsKey(window));
   }
 
@@ -60,8 +61,8 @@ final class PeerShare {
     return windowBytes < mostWindowBytes;
   }
 
-  /** Whether it may hold another slot. */
-  boolean mayHoldSlot() {
+  /** Returns whether it may hold another slot; remembers a refusal. */
+  boolean admitSlot() {
     return !refuse(slots >= mostSlots);
   }
 

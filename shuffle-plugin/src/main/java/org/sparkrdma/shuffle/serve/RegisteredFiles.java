@@ -104,7 +104,7 @@ final class RegisteredFiles {
     assert owner.holds();
     int index = (int) (fileOffset / windowBytes);
     FileWindow window = output.window(index);
-    if (!lease.share().mayHold(window)) {
+    if (!lease.share().admitWindow(window)) {
       return null;
     }
     if (window == null) {

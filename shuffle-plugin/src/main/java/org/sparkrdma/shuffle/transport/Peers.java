@@ -114,7 +114,7 @@ final class Peers {
     for (BlockProgress block : left) {
       if (atFault.contains(block)) {
         context.delivery().fail(block, why.reason(), why.detail());
-      } else if (block.mayReissue()) {
+      } else if (block.tryUseReissue()) {
         want(block);
       } else {
         context.delivery().fail(block, FallbackReason.LOST_PEER, why.detail());

@@ -1,0 +1,291 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.transport;
+
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.sparkrdma.leak.WatchedEngine;
+import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.wire.Hello;
+import org.sparkrdma.shuffle.wire.Located;
+import org.sparkrdma.shuffle.wire.MessageType;
+import org.sparkrdma.shuffle.wire.Release;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.CompletionChannel;
+import org.sparkrdma.verbs.CompletionQueue;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.HostMemory;
+import org.sparkrdma.verbs.MemoryRegion;
+import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.QueuePair;
+import org.sparkrdma.verbs.QueuePairSettings;
+import org.sparkrdma.verbs.VerbsEngine;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.WorkCompletion;
+import org.sparkrdma.verbs.WorkRequest;
+import org.sparkrdma.verbs.cm.Connection;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
+import org.sparkrdma.verbs.cm.ConnectionManager;
+import org.sparkrdma.verbs.cm.ConnectionParameters;
+
+/**
+ * An executor of the application that answers requests as a script says; bare verbs, one thread,
+ * which owns everything.
+ */
+final class HostileServer implements AutoCloseable {
+  /** Bytes that it lets others read. */
+  static final int CONTENT_BYTES = 1 << 20;
+
+  private static final long POLL_NS = 1_000_000;
+  private static final int DEPTH = 64;
+  private static final int BUFFER_BYTES = 16 << 10;
+
+  private final VerbsEngine engine;
+  private final Device device;
+  private final CompletionChannel channel;
+  private final CompletionQueue queue;
+  private final ProtectionDomain domain;
+  private final ConnectionManager manager;
+  private final HostMemory memory;
+  private final MemoryRegion messages;
+  private final MemoryRegion content;
+  private final WorkRequest work = new WorkRequest(1);
+  private final ArrayDeque<Integer> freeSends = new ArrayDeque<>();
+  private final Endpoint endpoint;
+  private final Script script;
+  private final AtomicInteger locates = new AtomicInteger();
+  private final Thread thread;
+  private QueuePair queuePair;
+  private volatile boolean stopping;
+
+  /** What it does. */
+  interface Script {
+    /** A LOCATE is received. */
+    void onLocate(Question question);
+
+    /** A RELEASE is received; answered as the protocol demands. */
+    default void onRelease(HostileServer server, long requestId) {
+      server.send(released(requestId));
+    }
+
+    /** The answer to a connection request. */
+    default byte[] answer(Hello request, Endpoint self) {
+      return request.answer(request.generation() + 1).encodeAnswer(self.token());
+    }
+
+    /** A connection request is accepted; an honest server waits for the first message. */
+    default void onAccepted(HostileServer server) {}
+  }
+
+  /**
+   * A LOCATE that is to be answered.
+   *
+   * @param number 1 for the first of this server
+   */
+  record Question(HostileServer server, int number, long requestId, int blocks) {
+    /** Begins a LOCATED. */
+    Answer answer() {
+      return new Answer(server, requestId);
+    }
+  }
+
+  /** A LOCATED that is written piece by piece. */
+  static final class Answer {
+    private final HostileServer server;
+    private final ByteBuffer bytes = ByteBuffer.allocate(BUFFER_BYTES);
+    private final Located.Encoder encoder = new Located.Encoder();
+
+    Answer(HostileServer server, long requestId) {
+      this.server = server;
+      encoder.begin(bytes, requestId, Located.NO_CHECKSUM);
+    }
+
+    /** A piece that can be read. */
+    Answer piece(int block, long blockOffset, int lengthBytes, long blockBytes) {
+      var remote = server.content.remote();
+      encoder.located(
+          block, remote.address(), remote.remoteKey(), lengthBytes, blockOffset, blockBytes, 0);
+      return this;
+    }
+
+    /** A piece that cannot be read. */
+    Answer unreadable(int block, int lengthBytes) {
+      encoder.located(block, 0x1234_0000L, 0x7eef, lengthBytes, 0, lengthBytes, 0);
+      return this;
+    }
+
+    Answer byTcp(int block, Located.Kind kind) {
+      encoder.byTcp(block, kind);
+      return this;
+    }
+
+    void send(long leaseId) {
+      send(leaseId, 60_000);
+    }
+
+    void send(long leaseId, int leaseMs) {
+      byte[] message = new byte[encoder.finish(leaseId, leaseMs)];
+      bytes.get(0, message);
+      server.send(message);
+    }
+  }
+
+  HostileServer(long incarnation, Script script) throws VerbsException {
+    this.script = script;
+    engine = WatchedEngine.watch(TestEngine.load(Map.of()));
+    device = TestEngine.open(engine);
+    channel = device.createCompletionChannel();
+    queue = device.createCompletionQueue(4 * DEPTH, channel);
+    domain = device.allocateProtectionDomain();
+    manager = device.createConnectionManager(channel);
+    memory = device.allocate(2L * DEPTH * BUFFER_BYTES + CONTENT_BYTES);
+    messages =
+        domain.register(memory, 0, 2L * DEPTH * BUFFER_BYTES, Set.of(AccessFlag.LOCAL_WRITE));
+    content =
+        domain.register(
+            memory, 2L * DEPTH * BUFFER_BYTES, CONTENT_BYTES, Set.of(AccessFlag.REMOTE_READ));
+    InetSocketAddress address =
+        manager.listen(new InetSocketAddress(TestEngine.address(), 0), DEPTH).address();
+    endpoint =
+        new Endpoint(
+            Long.toString(incarnation),
+            address.getAddress().getHostAddress(),
+            address.getPort(),
+            "soft",
+            Hello.PROTOCOL,
+            incarnation,
+            new byte[Endpoint.TOKEN_BYTES]);
+    thread = new Thread(this::run, "hostile-server");
+    thread.start();
+  }
+
+  static byte[] released(long requestId) {
+    ByteBuffer bytes = ByteBuffer.allocate(Release.HEADER_BYTES);
+    Release.encodeAnswer(bytes, requestId);
+    return bytes.array();
+  }
+
+  Endpoint endpoint() {
+    return endpoint;
+  }
+
+  /** LOCATEs received so far; any thread. */
+  int locates() {
+    return locates.get();
+  }
+
+  private void run() {
+    while (!stopping) {
+      ConnectionEvent event = manager.pollEvent();
+      while (event != null) {
+        if (event.type() == ConnectionEvent.Type.CONNECT_REQUEST) {
+          accept(event);
+        }
+        event = manager.pollEvent();
+      }
+      if (queue.poll(DEPTH, this::onCompletion) == 0) {
+        channel.await(POLL_NS);
+      }
+    }
+  }
+
+  private void accept(ConnectionEvent request) {
+    Connection connection = request.connection();
+    try {
+      queuePair =
+          connection.createQueuePair(
+              domain,
+              new QueuePairSettings(
+                  queue, queue, DEPTH, DEPTH, 1, 0, Set.of(AccessFlag.REMOTE_READ)));
+      freeSends.clear();
+      for (int i = 0; i < DEPTH; i++) {
+        freeSends.add(i);
+        receive(i);
+      }
+      byte[] answer = script.answer(Hello.decode(request.privateData()), endpoint);
+      connection.accept(new ConnectionParameters(answer, 4, 6, 7, 17, Duration.ofSeconds(10)));
+      script.onAccepted(this);
+    } catch (VerbsException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private void receive(int slot) {
+    work.receive(DEPTH + slot).local(messages, (long) (DEPTH + slot) * BUFFER_BYTES, BUFFER_BYTES);
+    queuePair.postReceive(work);
+  }
+
+  private void onCompletion(WorkCompletion completion) {
+    int slot = (int) completion.requestId();
+    if (completion.queuePairNumber() != queuePair.number() || !completion.succeeded()) {
+      return;
+    }
+    if (slot < DEPTH) {
+      freeSends.add(slot);
+      return;
+    }
+    ByteBuffer message =
+        memory
+            .slice((long) slot * BUFFER_BYTES, (int) completion.byteLength())
+            .order(ByteOrder.LITTLE_ENDIAN);
+    long requestId = message.getLong(8);
+    switch (MessageType.of(message)) {
+      case LOCATE ->
+          script.onLocate(
+              new Question(
+                  this,
+                  locates.incrementAndGet(),
+                  requestId,
+                  Short.toUnsignedInt(message.getShort(4))));
+      case RELEASE -> script.onRelease(this, requestId);
+      default -> throw new IllegalStateException("nobody asked the reader");
+    }
+    receive(slot - DEPTH);
+  }
+
+  /** Sends bytes as they are; on the server's thread. */
+  void send(byte[] message) {
+    Integer slot = freeSends.poll();
+    if (slot == null) {
+      return;
+    }
+    long at = (long) slot * BUFFER_BYTES;
+    memory.slice(at, message.length).put(message);
+    work.send(slot).local(messages, at, message.length).signalled();
+    queuePair.postSend(work);
+  }
+
+  @Override
+  public void close() {
+    stopping = true;
+    channel.wakeup();
+    try {
+      thread.join();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    manager.close();
+    List.of(content, messages).forEach(MemoryRegion::close);
+    memory.close();
+    device.close();
+    engine.close();
+  }
+}

@@ -1,0 +1,388 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.wire.Hello;
+import org.sparkrdma.shuffle.wire.Located;
+
+/**
+ * What a server that belongs to the application can do to a reader: have its own blocks fetched by
+ * TCP, and nothing else. Each block is answered once, nothing leaks, and no server can keep a block
+ * for ever.
+ */
+@Timeout(60)
+class HostileServerTest {
+  private static final int LENGTH = 1_000;
+
+  @TempDir private Path directory;
+  private TestExecutor reader;
+  private HostileServer server;
+
+  @BeforeEach
+  void startAReader() throws Exception {
+    reader =
+        new TestExecutor(
+            directory, new TestExecutor.Options(1).requestTimeout(Duration.ofSeconds(2)));
+  }
+
+  @AfterEach
+  void closeWithoutLeaks() {
+    reader.close();
+    if (server != null) {
+      server.close();
+    }
+  }
+
+  private CollectedBlocks fetch(int blocks, Consumer<HostileServer.Question> script)
+      throws Exception {
+    return fetchFrom(blocks, script::accept);
+  }
+
+  private CollectedBlocks fetchFrom(int blocks, HostileServer.Script script) throws Exception {
+    server = new HostileServer(2, script);
+    List<BlockRange> wanted =
+        LongStream.range(0, blocks).mapToObj(map -> new BlockRange(0, map, 0, 1)).toList();
+    CollectedBlocks collected = new CollectedBlocks(wanted);
+    reader.transport().fetch(server.endpoint(), wanted, null, collected);
+    return collected.await();
+  }
+
+  private void assertProtocolError(CollectedBlocks collected, int blocks) {
+    assertThat(reader.count(Counter.PROTOCOL_ERRORS)).isEqualTo(1);
+    assertThat(reader.count(Counter.PEERS_QUARANTINED)).isEqualTo(1);
+    for (int i = 0; i < blocks; i++) {
+      assertThat(collected.reason(i)).isEqualTo(FallbackReason.QUARANTINED);
+    }
+  }
+
+  @Test
+  void shouldReadWhatAnHonestScriptTells() throws Exception {
+    CollectedBlocks collected =
+        fetch(2, q -> q.answer().piece(0, 0, LENGTH, LENGTH).piece(1, 0, 0, 0).send(1));
+    assertThat(collected.bytes(0)).hasSize(LENGTH);
+    assertThat(collected.bytes(1)).isEmpty();
+    assertThat(reader.count(Counter.PROTOCOL_ERRORS)).isZero();
+  }
+
+  @Test
+  void shouldAnswerABlockOfTwoLengthsInOneMessage() throws Exception {
+    CollectedBlocks collected =
+        fetch(
+            2,
+            q ->
+                q.answer()
+                    .piece(0, 0, LENGTH, 2 * LENGTH)
+                    .piece(0, LENGTH, LENGTH, 3 * LENGTH)
+                    .piece(1, 0, LENGTH, LENGTH)
+                    .send(1));
+    assertProtocolError(collected, 2);
+  }
+
+  @Test
+  void shouldAnswerABlockOfTwoLengthsInTwoMessages() throws Exception {
+    CollectedBlocks collected =
+        fetch(
+            1,
+            q -> {
+              long before = LENGTH * (q.number() - 1L);
+              q.answer().piece(0, before, LENGTH, (1L + q.number()) * LENGTH).send(q.number());
+            });
+    assertProtocolError(collected, 1);
+  }
+
+  @Test
+  void shouldReadABlockOnceThatIsLocatedAndThenBusy() throws Exception {
+    CollectedBlocks collected =
+        fetch(
+            1,
+            q -> {
+              HostileServer.Answer answer = q.answer();
+              answer.piece(0, LENGTH * (q.number() - 1L), LENGTH, 4 * LENGTH);
+              if (q.number() < 4) {
+                answer.byTcp(0, Located.Kind.BUSY);
+              }
+              answer.send(q.number());
+            });
+    assertThat(collected.bytes(0)).hasSize(4 * LENGTH);
+    assertThat(server.locates()).isEqualTo(4);
+    assertThat(reader.count(Counter.PROTOCOL_ERRORS)).isZero();
+  }
+
+  @Test
+  void shouldAnswerABlockThatIsBusyAndThenLocated() throws Exception {
+    CollectedBlocks collected =
+        fetch(
+            1,
+            q -> {
+              HostileServer.Answer answer = q.answer();
+              if (q.number() > 1) {
+                answer.byTcp(0, Located.Kind.BUSY);
+              }
+              answer.piece(0, LENGTH * (q.number() - 1L), LENGTH, 4 * LENGTH).send(q.number());
+            });
+    assertProtocolError(collected, 1);
+  }
+
+  @Test
+  void shouldNotAskForEverWhenPiecesAreEmpty() throws Exception {
+    CollectedBlocks collected = fetch(1, q -> q.answer().piece(0, 0, 0, LENGTH).send(q.number()));
+    assertProtocolError(collected, 1);
+    assertThat(server.locates()).isEqualTo(1);
+  }
+
+  @Test
+  void shouldNotAskForEverWhenPiecesAreTiny() throws Exception {
+    CollectedBlocks collected =
+        fetch(1, q -> q.answer().piece(0, q.number() - 1L, 1, 1L << 40).send(q.number()));
+    assertProtocolError(collected, 1);
+    assertThat(server.locates()).isLessThan(200);
+  }
+
+  @Test
+  void shouldNotAskForEverWhenTheServerHasNoRoom() throws Exception {
+    CollectedBlocks collected =
+        fetch(
+            2,
+            q -> {
+              if (q.number() == 1) {
+                q.answer().piece(0, 0, LENGTH, 2 * LENGTH).send(1);
+              } else {
+                q.answer().byTcp(0, Located.Kind.BUSY).send(0);
+              }
+            });
+    assertThat(collected.reason(0)).isEqualTo(FallbackReason.PEER_BUSY);
+    assertThat(collected.reason(1)).isEqualTo(FallbackReason.PEER_BUSY);
+    assertThat(server.locates()).isLessThan(400);
+  }
+
+  @Test
+  void shouldRefuseALeaseIdOfAnotherRequest() throws Exception {
+    // More blocks than one LOCATE holds, so that two are open at once.
+    int blocks = 600;
+    AtomicReference<HostileServer.Question> first = new AtomicReference<>();
+    CollectedBlocks collected =
+        fetch(
+            blocks,
+            q -> {
+              if (!first.compareAndSet(null, q)) {
+                int length = HostileServer.CONTENT_BYTES;
+                first.get().answer().piece(0, 0, length, length).send(7);
+                q.answer().piece(0, 0, length, length).send(7);
+              }
+            });
+    assertThat(reader.count(Counter.PROTOCOL_ERRORS)).isEqualTo(1);
+    assertThat(collected.failed(blocks - 1)).isTrue();
+  }
+
+  @Test
+  void shouldRefuseToReadUnderNoLease() throws Exception {
+    assertProtocolError(fetch(1, q -> q.answer().piece(0, 0, LENGTH, LENGTH).send(0)), 1);
+  }
+
+  @Test
+  void shouldAnswerBlocksInAnotherOrder() throws Exception {
+    CollectedBlocks collected =
+        fetch(2, q -> q.answer().piece(1, 0, LENGTH, LENGTH).piece(0, 0, LENGTH, LENGTH).send(1));
+    assertProtocolError(collected, 2);
+  }
+
+  @Test
+  void shouldAnswerABlockWhosePiecesOverlap() throws Exception {
+    CollectedBlocks collected =
+        fetch(
+            1,
+            q ->
+                q.answer()
+                    .piece(0, 0, LENGTH, 2 * LENGTH)
+                    .piece(0, LENGTH / 2, LENGTH, 2 * LENGTH)
+                    .send(1));
+    assertProtocolError(collected, 1);
+  }
+
+  @Test
+  void shouldAnswerABlockWhosePiecesLeaveAGap() throws Exception {
+    CollectedBlocks collected =
+        fetch(1, q -> q.answer().piece(0, LENGTH, LENGTH, 2 * LENGTH).send(1));
+    assertProtocolError(collected, 1);
+  }
+
+  @Test
+  void shouldAnswerAllWhenMoreBlocksComeThanWereAskedFor() throws Exception {
+    CollectedBlocks collected =
+        fetch(
+            2,
+            q ->
+                q.answer()
+                    .piece(0, 0, LENGTH, LENGTH)
+                    .piece(1, 0, LENGTH, LENGTH)
+                    .piece(2, 0, LENGTH, LENGTH)
+                    .send(1));
+    assertProtocolError(collected, 2);
+  }
+
+  @Test
+  void shouldAnswerABlockThatWasSentToTcpAndThenLocated() throws Exception {
+    CollectedBlocks collected =
+        fetch(
+            2,
+            q ->
+                q.answer()
+                    .byTcp(0, Located.Kind.UNKNOWN)
+                    .piece(0, 0, LENGTH, LENGTH)
+                    .piece(1, 0, LENGTH, LENGTH)
+                    .send(1));
+    assertProtocolError(collected, 2);
+  }
+
+  @Test
+  void shouldAnswerAllWhenAnAnswerSaysNothing() throws Exception {
+    assertProtocolError(fetch(2, q -> q.answer().send(1)), 2);
+  }
+
+  @Test
+  void shouldFetchByTcpWhatIsLeasedForTooShort() throws Exception {
+    CollectedBlocks collected = fetch(2, q -> q.answer().piece(0, 0, LENGTH, LENGTH).send(1, 500));
+    assertThat(collected.reason(0)).isEqualTo(FallbackReason.TIMEOUT);
+    assertThat(collected.reason(1)).isEqualTo(FallbackReason.TIMEOUT);
+  }
+
+  @Test
+  void shouldFetchByTcpWhatCannotBeRead() throws Exception {
+    CollectedBlocks collected = fetch(1, q -> q.answer().unreadable(0, LENGTH).send(1));
+    assertThat(collected.failed(0)).isTrue();
+  }
+
+  @Test
+  void shouldFetchByTcpABlockLongerThanAllMemory() throws Exception {
+    CollectedBlocks collected =
+        fetch(
+            1,
+            q -> {
+              HostileServer.Answer answer = q.answer();
+              long from = (q.number() - 1L) * HostileServer.CONTENT_BYTES;
+              answer.piece(0, from, HostileServer.CONTENT_BYTES, Long.MAX_VALUE).send(q.number());
+            });
+    assertThat(collected.failed(0)).isTrue();
+  }
+
+  @Test
+  void shouldEndTheConnectionOfAServerThatAnswersTwice() throws Exception {
+    CollectedBlocks collected =
+        fetch(
+            1,
+            q -> {
+              q.answer().piece(0, 0, LENGTH, 2 * LENGTH).send(1);
+              q.answer().piece(0, 0, LENGTH, 2 * LENGTH).send(2);
+            });
+    assertProtocolError(collected, 1);
+  }
+
+  @Test
+  void shouldEndTheConnectionOfAServerThatAnswersWhatNobodyAsked() throws Exception {
+    CollectedBlocks collected = fetch(1, q -> q.server().send(HostileServer.released(4711)));
+    assertProtocolError(collected, 1);
+  }
+
+  @Test
+  void shouldAnswerABlockWhoseLocateIsAnsweredByReleased() throws Exception {
+    CollectedBlocks collected =
+        fetch(1, q -> q.server().send(HostileServer.released(q.requestId())));
+    assertProtocolError(collected, 1);
+  }
+
+  @Test
+  void shouldAnswerABlockWhenALocatedAnswersARelease() throws Exception {
+    CollectedBlocks collected =
+        fetchFrom(
+            1,
+            new HostileServer.Script() {
+              @Override
+              public void onLocate(HostileServer.Question question) {}
+
+              @Override
+              public void onRelease(HostileServer server, long requestId) {
+                new HostileServer.Answer(server, requestId).piece(0, 0, LENGTH, LENGTH).send(1);
+              }
+            });
+    assertProtocolError(collected, 1);
+  }
+
+  @Test
+  void shouldTakeNothingOfAServerBeforeItHasProvenWhoItIs() throws Exception {
+    CollectedBlocks collected =
+        fetchFrom(
+            1,
+            new HostileServer.Script() {
+              @Override
+              public void onLocate(HostileServer.Question question) {}
+
+              @Override
+              public byte[] answer(Hello request, Endpoint self) {
+                return request.answer(1).encodeAnswer(new byte[] {1, 2, 3});
+              }
+
+              @Override
+              public void onAccepted(HostileServer server) {
+                new HostileServer.Answer(server, 1).piece(0, 0, LENGTH, LENGTH).send(1);
+              }
+            });
+    assertThat(collected.failed(0)).isTrue();
+    assertThat(reader.count(Counter.CONNECTIONS_ESTABLISHED)).isZero();
+  }
+
+  @Test
+  void shouldAnswerAllWhenTheServerSendsFirst() throws Exception {
+    CollectedBlocks collected =
+        fetchFrom(
+            1,
+            new HostileServer.Script() {
+              @Override
+              public void onLocate(HostileServer.Question question) {}
+
+              @Override
+              public void onAccepted(HostileServer server) {
+                new HostileServer.Answer(server, 1).piece(0, 0, LENGTH, LENGTH).send(1);
+              }
+            });
+    assertProtocolError(collected, 1);
+  }
+
+  @Test
+  void shouldAnswerAllWhenTheServerSendsNonsense() throws Exception {
+    assertProtocolError(fetch(1, q -> q.server().send(new byte[] {9, 9, 9})), 1);
+  }
+
+  @Test
+  void shouldAnswerAllWhenTheServerIsMute() throws Exception {
+    CollectedBlocks collected = fetch(1, q -> {});
+    assertThat(collected.reason(0)).isEqualTo(FallbackReason.TIMEOUT);
+  }
+}
