@@ -68,6 +68,7 @@ final class RdmaRuntime implements AutoCloseable {
   /** Most peers that may be connected to by TCP at the same time. */
   private static final int TCP_THREADS = 64;
 
+  private final String executorId;
   private final RuntimeStart start;
   private final DirectoryClient directory;
   private final TcpFallback tcp;
@@ -85,6 +86,7 @@ final class RdmaRuntime implements AutoCloseable {
 
   RdmaRuntime(
       SparkEnv env, ShuffleSettings settings, ShuffleCounters counters, RuntimeStart start) {
+    this.executorId = env.executorId();
     this.start = start;
     this.directory = new DirectoryClient(env, settings.lookupTimeout());
     BlockStoreClient spark = env.blockManager().blockStoreClient();
@@ -189,6 +191,7 @@ final class RdmaRuntime implements AutoCloseable {
           "RDMA is not used in this executor, its shuffle reads are Spark's own: {}",
           String.join("; ", start.reasons()));
       giveUp("RDMA is off");
+      var unused = directory.withdraw(executorId, start.reasons());
     }
     decided.countDown();
   }
@@ -214,6 +217,7 @@ final class RdmaRuntime implements AutoCloseable {
     }
     log.warn(
         "RDMA is not used any more in this executor, blocks go by TCP: the device was removed");
+    var unused = directory.withdraw(executorId, reasons());
     open.close();
   }
 

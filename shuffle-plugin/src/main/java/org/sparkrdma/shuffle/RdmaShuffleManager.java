@@ -38,6 +38,7 @@ import org.sparkrdma.shuffle.metrics.RdmaMetricsSource;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.read.RdmaShuffleReader;
 import org.sparkrdma.shuffle.read.ReadRange;
+import org.sparkrdma.shuffle.settings.ShuffleSetting;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.verbs.Verbs;
 
@@ -120,8 +121,17 @@ public class RdmaShuffleManager extends SortShuffleManager {
     if (!isDriver) {
       runtime();
     } else if (directory == null && !stopped && settings.mode() != ShuffleSettings.Mode.OFF) {
-      directory = DriverDirectory.open(conf, SparkEnv.get().rpcEnv()).orElse(null);
+      directory = DriverDirectory.open(conf, SparkEnv.get().rpcEnv(), advice()).orElse(null);
     }
+  }
+
+  /** For the driver's WARN about executors without RDMA. */
+  private String advice() {
+    String engine = settings.engine();
+    return engine.equals("auto") || settings.mode() == ShuffleSettings.Mode.REQUIRED
+        ? ""
+        : "%s=%s was set and cannot be used there; with %s=required the job ends instead"
+            .formatted(ShuffleSetting.ENGINE.key(), engine, ShuffleSetting.MODE.key());
   }
 
   /** This process's counters by label; see {@link ShuffleCounters#snapshot()}. */
@@ -146,7 +156,7 @@ public class RdmaShuffleManager extends SortShuffleManager {
   public <K, V> ShuffleWriter<K, V> getWriter(
       ShuffleHandle handle, long mapId, TaskContext context, ShuffleWriteMetricsReporter metrics) {
     RdmaRuntime rdma = runtimeForTask();
-    if (rdma != null && !isDriver) {
+    if (rdma != null) {
       rdma.awaitPublished();
     }
     return super.getWriter(handle, mapId, context, metrics);
@@ -162,10 +172,11 @@ public class RdmaShuffleManager extends SortShuffleManager {
       TaskContext context,
       ShuffleReadMetricsReporter metrics) {
     RdmaRuntime rdma = runtimeForTask();
-    if (rdma != null && rdma.mayFetch()) {
+    boolean local = isDriver && settings.mode() != ShuffleSettings.Mode.OFF;
+    if (local || (rdma != null && rdma.mayFetch())) {
       return new RdmaShuffleReader<>(
           SparkEnv.get(),
-          rdma.client(),
+          local ? SparkEnv.get().blockManager().blockStoreClient() : rdma.client(),
           RdmaShuffleManager.<K, C>dependency(handle),
           new ReadRange(startMapIndex, endMapIndex, startPartition, endPartition),
           context,
@@ -187,7 +198,7 @@ public class RdmaShuffleManager extends SortShuffleManager {
    */
   public BlockStoreClient blockStoreClient() {
     RdmaRuntime rdma = runtimeForTask();
-    if (rdma != null && !isDriver) {
+    if (rdma != null) {
       rdma.awaitPublished();
     }
     return rdma != null && rdma.mayFetch()
@@ -235,7 +246,8 @@ public class RdmaShuffleManager extends SortShuffleManager {
   }
 
   /**
-   * The runtime of this executor; null when the mode is off.
+   * The runtime of this executor; null when the mode is off, and in local mode, where no block is
+   * remote.
    *
    * @throws IllegalStateException when RDMA is required and not to be had; it fails the task
    */
@@ -248,7 +260,7 @@ public class RdmaShuffleManager extends SortShuffleManager {
   }
 
   private synchronized RdmaRuntime runtime() {
-    if (runtime == null && !stopped && settings.mode() != ShuffleSettings.Mode.OFF) {
+    if (runtime == null && !isDriver && !stopped && settings.mode() != ShuffleSettings.Mode.OFF) {
       SparkEnv env = SparkEnv.get();
       env.metricsSystem().registerSource(new RdmaMetricsSource(counters));
       runtime =

@@ -13,13 +13,13 @@
  */
 package org.sparkrdma.shuffle.directory;
 
+import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
@@ -34,26 +34,30 @@ import org.slf4j.LoggerFactory;
  * The directory's executor side: publishes this executor and finds others.
  *
  * <p>One thread asks the driver; each answer brings everything that is new, so that a wave of
- * look-ups costs one question. A miss is remembered for a second. Owned by the runtime, which
- * closes it; safe for any thread.
+ * look-ups costs one question. Executors that publish nothing are asked for ever more rarely, see
+ * {@link Absences}. Owned by the runtime, which closes it; safe for any thread.
  */
 public final class DirectoryClient implements EndpointLookup, AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(DirectoryClient.class);
-  private static final long MISS_REMEMBERED_NS = TimeUnit.SECONDS.toNanos(1);
   private static final long FIRST_RETRY_MS = 50;
   private static final long LAST_RETRY_MS = 5_000;
+  private static final long RECHECK_INTERVAL_NS = TimeUnit.SECONDS.toNanos(5);
 
   private final DriverCall driver;
   private final Duration timeout;
   private final LongSupplier nowNs;
   private final ScheduledThreadPoolExecutor asker;
+  private final long publisher = new SecureRandom().nextLong();
 
-  private final Map<String, Endpoint> known = new ConcurrentHashMap<>();
-  private final Set<String> gone = ConcurrentHashMap.newKeySet();
-  private final Map<String, Long> missedNs = new ConcurrentHashMap<>();
+  /** Of every executor that has published; empty for those without RDMA. */
+  private final Map<String, Optional<Endpoint>> known = new ConcurrentHashMap<>();
+
+  private final Absences absences;
 
   private Map<String, CompletableFuture<Optional<Endpoint>>> waiting = new HashMap<>();
   private boolean closed;
+  private long lastEpoch;
+  private long recheckedNs;
 
   /** Touched by the asking thread only. */
   private long version;
@@ -67,6 +71,8 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
     this.driver = driver;
     this.timeout = timeout;
     this.nowNs = nowNs;
+    this.absences = new Absences(nowNs);
+    this.recheckedNs = nowNs.getAsLong() - RECHECK_INTERVAL_NS;
     this.asker =
         new ScheduledThreadPoolExecutor(
             1,
@@ -80,33 +86,63 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
   }
 
   /**
-   * Publishes an endpoint, trying again until it succeeds or this is closed.
+   * Publishes an endpoint, trying again until the driver answers, something else is published, or
+   * this is closed.
    *
    * @return completes with whether the driver took it; not when this is closed before
    */
   public CompletableFuture<Boolean> publish(Endpoint endpoint) {
+    return publish(ExecutorRecord.available(endpoint, publisher, nextEpoch()));
+  }
+
+  /**
+   * Publishes that this executor does not use RDMA, or not any more; then as {@link
+   * #publish(Endpoint)}. An endpoint that was published before and comes late is refused.
+   *
+   * @param reasons for the driver's log
+   */
+  public CompletableFuture<Boolean> withdraw(String executorId, List<String> reasons) {
+    return publish(ExecutorRecord.unavailable(executorId, reasons, publisher, nextEpoch()));
+  }
+
+  private synchronized long nextEpoch() {
+    return ++lastEpoch;
+  }
+
+  private synchronized boolean isLatest(ExecutorRecord record) {
+    return record.epoch() == lastEpoch;
+  }
+
+  private CompletableFuture<Boolean> publish(ExecutorRecord record) {
     CompletableFuture<Boolean> taken = new CompletableFuture<>();
-    later(() -> tryToPublish(endpoint, taken, FIRST_RETRY_MS), 0);
+    schedule(() -> tryToPublish(record, taken, FIRST_RETRY_MS), 0);
     return taken;
   }
 
-  private void tryToPublish(Endpoint endpoint, CompletableFuture<Boolean> taken, long retryMs) {
+  private void tryToPublish(ExecutorRecord record, CompletableFuture<Boolean> taken, long retryMs) {
     try {
       Object answer =
           driver.ask(
-              new ArrayList<>(List.of(DirectoryService.PUBLISH, EndpointCodec.encode(endpoint))));
-      taken.complete(EndpointCodec.as(Boolean.class, answer));
-    } catch (Exception e) {
-      log.debug("the driver did not take the endpoint, will try again: inMs={}", retryMs, e);
-      later(() -> tryToPublish(endpoint, taken, Math.min(2 * retryMs, LAST_RETRY_MS)), retryMs);
+              new ArrayList<>(List.of(DirectoryService.PUBLISH, RecordCodec.encode(record))));
+      taken.complete(RecordCodec.as(Boolean.class, answer));
+    } catch (Throwable e) {
+      if (isLatest(record)) {
+        log.debug("the driver did not take the record, trying again in {} ms", retryMs, e);
+        schedule(() -> tryToPublish(record, taken, Math.min(2 * retryMs, LAST_RETRY_MS)), retryMs);
+      } else {
+        taken.complete(false);
+      }
     }
   }
 
   @Override
   public CompletableFuture<Optional<Endpoint>> find(String executorId) {
-    Endpoint endpoint = known.get(executorId);
-    if (endpoint != null || missedLately(executorId)) {
-      return CompletableFuture.completedFuture(Optional.ofNullable(endpoint));
+    Optional<Endpoint> endpoint = known.get(executorId);
+    if (endpoint != null) {
+      return CompletableFuture.completedFuture(endpoint);
+    }
+    if (absences.contains(executorId)) {
+      return CompletableFuture.completedFuture(Optional.empty());
     }
     CompletableFuture<Optional<Endpoint>> answer;
     boolean first;
@@ -119,56 +155,91 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
     }
     answer.completeOnTimeout(Optional.empty(), timeout.toNanos(), TimeUnit.NANOSECONDS);
     if (first) {
-      later(this::refresh, 0);
+      try {
+        schedule(this::refresh, 0);
+      } catch (Throwable e) {
+        log.warn("cannot ask the driver's directory, peers are not found for now", e);
+        answerAll(takeWaiting());
+      }
     }
     return answer;
   }
 
-  private boolean missedLately(String executorId) {
-    Long missed = missedNs.get(executorId);
-    return gone.contains(executorId)
-        || (missed != null && nowNs.getAsLong() - missed < MISS_REMEMBERED_NS);
+  private synchronized Map<String, CompletableFuture<Optional<Endpoint>>> takeWaiting() {
+    Map<String, CompletableFuture<Optional<Endpoint>>> taken = waiting;
+    waiting = new HashMap<>();
+    return taken;
+  }
+
+  private static void answerAll(Map<String, CompletableFuture<Optional<Endpoint>>> futures) {
+    futures.values().forEach(answer -> answer.complete(Optional.empty()));
+  }
+
+  @Override
+  public void recheck() {
+    synchronized (this) {
+      long now = nowNs.getAsLong();
+      if (closed || !waiting.isEmpty() || now - recheckedNs < RECHECK_INTERVAL_NS) {
+        return;
+      }
+      recheckedNs = now;
+    }
+    schedule(this::refresh, 0);
   }
 
   /** Asks what is new and answers everybody who waited when it began. */
   private void refresh() {
-    Map<String, CompletableFuture<Optional<Endpoint>>> asked;
-    synchronized (this) {
-      asked = waiting;
-      waiting = new HashMap<>();
-    }
+    Map<String, CompletableFuture<Optional<Endpoint>>> asked = takeWaiting();
     try {
       take(driver.ask(new ArrayList<>(List.of(DirectoryService.CHANGES, version))));
-    } catch (Exception e) {
+    } catch (Throwable e) {
+      // Also an Error, which the executor service would keep to itself: the look-ups are answered.
       log.debug("the driver's directory did not answer", e);
     }
     asked.forEach(
         (executorId, answer) -> {
-          Endpoint endpoint = known.get(executorId);
+          Optional<Endpoint> endpoint = known.get(executorId);
           if (endpoint == null) {
-            missedNs.put(executorId, nowNs.getAsLong());
-          } else {
-            missedNs.remove(executorId);
+            absences.addMiss(executorId);
           }
-          answer.complete(Optional.ofNullable(endpoint));
+          answer.complete(endpoint == null ? Optional.empty() : endpoint);
         });
   }
 
   private void take(Object answer) {
-    List<?> changes = EndpointCodec.list(answer, 3);
-    for (Object encoded : EndpointCodec.as(List.class, changes.get(1))) {
-      Endpoint endpoint = EndpointCodec.decode(encoded);
-      known.put(endpoint.executorId(), endpoint);
+    List<?> changes = RecordCodec.list(answer, 4);
+    if (RecordCodec.as(Boolean.class, changes.get(1))) {
+      // The driver no longer knows which executors have gone since the last question.
+      known.clear();
     }
-    for (Object executorId : EndpointCodec.as(List.class, changes.get(2))) {
-      known.remove(EndpointCodec.name(executorId));
-      missedNs.remove(EndpointCodec.name(executorId));
-      gone.add(EndpointCodec.name(executorId));
+    for (Object encoded : RecordCodec.as(List.class, changes.get(2))) {
+      takeRecord(encoded);
     }
-    version = EndpointCodec.as(Long.class, changes.get(0));
+    for (Object gone : RecordCodec.as(List.class, changes.get(3))) {
+      String executorId = RecordCodec.name(gone);
+      known.remove(executorId);
+      absences.addGone(executorId);
+    }
+    version = RecordCodec.as(Long.class, changes.get(0));
   }
 
-  private void later(Runnable task, long delayMs) {
+  private void takeRecord(Object encoded) {
+    try {
+      ExecutorRecord record = RecordCodec.decode(encoded);
+      known.put(record.executorId(), record.endpoint());
+      absences.remove(record.executorId());
+    } catch (IllegalArgumentException e) {
+      // Perhaps of a later version of this plug-in; the others' records are of use.
+      log.debug("a record of the directory is skipped", e);
+    }
+  }
+
+  /** Entries held about other executors. */
+  int size() {
+    return known.size() + absences.size();
+  }
+
+  private void schedule(Runnable task, long delayMs) {
     try {
       var unused = asker.schedule(task, delayMs, TimeUnit.MILLISECONDS);
     } catch (RejectedExecutionException e) {
@@ -179,13 +250,10 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
   /** Answers everybody who waits with nothing; a second close does nothing. */
   @Override
   public void close() {
-    Map<String, CompletableFuture<Optional<Endpoint>>> left;
     synchronized (this) {
       closed = true;
-      left = waiting;
-      waiting = new HashMap<>();
     }
     asker.shutdownNow();
-    left.values().forEach(answer -> answer.complete(Optional.empty()));
+    answerAll(takeWaiting());
   }
 }

@@ -22,30 +22,38 @@ import org.slf4j.LoggerFactory;
  * Answers the directory's messages on the driver.
  *
  * <pre>
- *   [PUBLISH, endpoint]       → Boolean: taken
- *   [CHANGES, since version]  → [version, endpoints, ids of executors that are gone]
+ *   [PUBLISH, record]         → Boolean: taken
+ *   [CHANGES, since version]  → [version, Boolean: these are all, records, ids of gone executors]
  * </pre>
  *
- * <p>Lists and the JDK's types only, see {@link EndpointCodec}. Safe for any thread.
+ * <p>Lists and the JDK's types only, see {@link RecordCodec}. Safe for any thread.
  */
 final class DirectoryService {
   static final String PUBLISH = "publish";
   static final String CHANGES = "changes";
 
   private static final Logger log = LoggerFactory.getLogger(DirectoryService.class);
-  private static final int MAX_REMEMBERED = 10_000;
+  private static final int MAX_GONE = 1_000;
 
-  private final EndpointTable table = new EndpointTable(MAX_REMEMBERED);
+  private final EndpointTable table = new EndpointTable(MAX_GONE);
+  private final UnavailableExecutors unavailable;
+
+  /**
+   * @param advice for users when an executor does not use RDMA; may be empty
+   */
+  DirectoryService(String advice) {
+    this.unavailable = new UnavailableExecutors(advice);
+  }
 
   /**
    * @throws IllegalArgumentException when the message is none of the above
    */
   synchronized Object answer(Object message) {
-    List<?> request = EndpointCodec.list(message, 2);
-    String kind = EndpointCodec.name(request.get(0));
+    List<?> request = RecordCodec.list(message, 2);
+    String kind = RecordCodec.name(request.get(0));
     return switch (kind) {
-      case PUBLISH -> publish(EndpointCodec.decode(request.get(1)));
-      case CHANGES -> changes(EndpointCodec.as(Long.class, request.get(1)));
+      case PUBLISH -> publish(RecordCodec.decode(request.get(1)));
+      case CHANGES -> changes(RecordCodec.as(Long.class, request.get(1)));
       default -> throw new IllegalArgumentException("no such message: kind=" + kind);
     };
   }
@@ -55,24 +63,37 @@ final class DirectoryService {
     table.remove(executorId);
   }
 
-  private Boolean publish(Endpoint endpoint) {
-    boolean taken = table.publish(endpoint);
-    if (!taken) {
-      log.warn("a second RDMA endpoint of one executor is not believed: {}", endpoint);
+  private Boolean publish(ExecutorRecord record) {
+    switch (table.publish(record)) {
+      case TAKEN -> {
+        if (record.endpoint().isEmpty()) {
+          unavailable.report(record.executorId(), record.reasons());
+        }
+      }
+      case REFUSED -> {
+        log.warn(
+            "RDMA endpoint refused: executorId={} epoch={}; the executor is gone, another process"
+                + " has published under its id, or a later record is known",
+            record.executorId(),
+            record.epoch());
+        return false;
+      }
+      case KNOWN -> log.debug("published again: executorId={}", record.executorId());
     }
-    return taken;
+    return true;
   }
 
   private List<Object> changes(long since) {
-    ArrayList<Object> endpoints = new ArrayList<>();
+    boolean all = table.hasForgottenAfter(since);
+    ArrayList<Object> records = new ArrayList<>();
     ArrayList<Object> gone = new ArrayList<>();
-    for (EndpointTable.Entry entry : table.changesAfter(since).values()) {
+    for (EndpointTable.Entry entry : all ? table.all() : table.changesAfter(since).values()) {
       entry
-          .endpoint()
+          .record()
           .ifPresentOrElse(
-              endpoint -> endpoints.add(EndpointCodec.encode(endpoint)),
+              record -> records.add(RecordCodec.encode(record)),
               () -> gone.add(entry.executorId()));
     }
-    return new ArrayList<>(List.of(table.version(), endpoints, gone));
+    return new ArrayList<>(List.of(table.version(), all, records, gone));
   }
 }

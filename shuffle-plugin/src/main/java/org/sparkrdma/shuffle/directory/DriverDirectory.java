@@ -37,18 +37,23 @@ public final class DriverDirectory implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(DriverDirectory.class);
 
   private final RpcEnv rpcEnv;
-  private final DirectoryService service = new DirectoryService();
+  private final DirectoryService service;
   private final RpcEndpointRef ref;
 
-  private DriverDirectory(RpcEnv rpcEnv, String name) {
+  private DriverDirectory(RpcEnv rpcEnv, String name, String advice) {
     this.rpcEnv = rpcEnv;
-    this.ref = rpcEnv.setupEndpoint(name, new Door(rpcEnv, service));
+    this.service = new DirectoryService(advice);
+    this.ref = rpcEnv.setupEndpoint(name, new DirectoryRpcEndpoint(rpcEnv, service));
   }
 
-  /** Opens it under its {@link DirectoryName}; empty when this RPC environment has it already. */
-  public static Optional<DriverDirectory> open(SparkConf conf, RpcEnv rpcEnv) {
+  /**
+   * Opens it under its {@link DirectoryName}; empty when this RPC environment has it already.
+   *
+   * @param advice for users when an executor does not use RDMA; may be empty
+   */
+  public static Optional<DriverDirectory> open(SparkConf conf, RpcEnv rpcEnv, String advice) {
     try {
-      return Optional.of(new DriverDirectory(rpcEnv, DirectoryName.of(conf)));
+      return Optional.of(new DriverDirectory(rpcEnv, DirectoryName.of(conf), advice));
     } catch (IllegalArgumentException e) {
       log.warn("the driver has an RDMA directory of another shuffle manager already", e);
       return Optional.empty();
@@ -72,7 +77,8 @@ public final class DriverDirectory implements AutoCloseable {
   }
 
   /** What Spark's RPC calls; on its dispatcher, one message at a time. */
-  private record Door(RpcEnv rpcEnv, DirectoryService service) implements ThreadSafeRpcEndpoint {
+  private record DirectoryRpcEndpoint(RpcEnv rpcEnv, DirectoryService service)
+      implements ThreadSafeRpcEndpoint {
     @Override
     public PartialFunction<Object, BoxedUnit> receiveAndReply(RpcCallContext context) {
       return new AbstractPartialFunction<>() {

@@ -26,4 +26,10 @@ public interface EndpointLookup {
    *     which must not be blocked, and never exceptionally
    */
   CompletableFuture<Optional<Endpoint>> find(String executorId);
+
+  /**
+   * An endpoint did not answer: looks soon whether it is still what the directory says; at most
+   * every few seconds.
+   */
+  default void recheck() {}
 }

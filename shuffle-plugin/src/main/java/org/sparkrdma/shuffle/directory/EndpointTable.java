@@ -14,6 +14,7 @@
 package org.sparkrdma.shuffle.directory;
 
 import java.util.ArrayDeque;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.NavigableMap;
@@ -21,24 +22,35 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * What the driver knows: each executor's endpoint, or that it is gone, under the version at which
+ * What the driver knows: each executor's record, or that it is gone, under the version at which
  * that was learnt. Not safe for several threads; owned by the {@link DirectoryService}.
  */
 final class EndpointTable {
-  private final int maxRemembered;
+  private final int maxGone;
   private final NavigableMap<Long, Entry> byVersion = new TreeMap<>();
   private final Map<String, Long> versions = new HashMap<>();
   private final ArrayDeque<String> gone = new ArrayDeque<>();
   private long version;
+  private long forgottenVersion;
 
-  /** Of one executor; the endpoint is empty when it is gone. */
-  record Entry(String executorId, Optional<Endpoint> endpoint) {}
+  /** Of one executor; the record is empty when it is gone. */
+  record Entry(String executorId, Optional<ExecutorRecord> record) {}
+
+  /** What {@link #publish} did. */
+  enum Published {
+    /** It is the executor's record from now on. */
+    TAKEN,
+    /** It was known already. */
+    KNOWN,
+    /** The executor is gone, another process has its id, or the record has come late. */
+    REFUSED
+  }
 
   /**
-   * @param maxRemembered most executors that are remembered as gone
+   * @param maxGone maximum number of executors that are remembered as gone
    */
-  EndpointTable(int maxRemembered) {
-    this.maxRemembered = maxRemembered;
+  EndpointTable(int maxGone) {
+    this.maxGone = maxGone;
   }
 
   /** Version of the latest change; 0 before the first. */
@@ -46,34 +58,44 @@ final class EndpointTable {
     return version;
   }
 
+  /** Whether executors that went after this version are forgotten by now. */
+  boolean hasForgottenAfter(long since) {
+    return since < forgottenVersion;
+  }
+
   /** What changed after a version, oldest first; a view. */
   NavigableMap<Long, Entry> changesAfter(long since) {
     return byVersion.tailMap(since, false);
   }
 
-  /**
-   * Takes an endpoint in. An executor's id is never used again, so a second start under the same id
-   * is not believed.
-   *
-   * @return false when it is refused; true also when it is known already
-   */
-  boolean publish(Endpoint endpoint) {
-    Long known = versions.get(endpoint.executorId());
+  /** Everything; a view. */
+  Collection<Entry> all() {
+    return byVersion.values();
+  }
+
+  /** Takes a record in. An executor's id is never used again, so another process is refused. */
+  Published publish(ExecutorRecord record) {
+    Long known = versions.get(record.executorId());
     if (known != null) {
-      return byVersion
-          .get(known)
-          .endpoint()
-          .filter(earlier -> earlier.incarnation() == endpoint.incarnation())
-          .isPresent();
+      ExecutorRecord earlier = byVersion.get(known).record().orElse(null);
+      if (earlier == null
+          || earlier.publisher() != record.publisher()
+          || earlier.epoch() > record.epoch()) {
+        return Published.REFUSED;
+      }
+      if (earlier.epoch() == record.epoch()) {
+        return Published.KNOWN;
+      }
+      byVersion.remove(known);
     }
-    put(endpoint.executorId(), Optional.of(endpoint));
-    return true;
+    put(record.executorId(), Optional.of(record));
+    return Published.TAKEN;
   }
 
   /** The executor is gone, whether it had published or not. */
   void remove(String executorId) {
     Long known = versions.get(executorId);
-    if (known != null && byVersion.get(known).endpoint().isEmpty()) {
+    if (known != null && byVersion.get(known).record().isEmpty()) {
       return;
     }
     if (known != null) {
@@ -81,14 +103,15 @@ final class EndpointTable {
     }
     put(executorId, Optional.empty());
     gone.add(executorId);
-    if (gone.size() > maxRemembered) {
-      byVersion.remove(versions.remove(gone.remove()));
+    if (gone.size() > maxGone) {
+      forgottenVersion = versions.remove(gone.remove());
+      byVersion.remove(forgottenVersion);
     }
   }
 
-  private void put(String executorId, Optional<Endpoint> endpoint) {
+  private void put(String executorId, Optional<ExecutorRecord> record) {
     version++;
     versions.put(executorId, version);
-    byVersion.put(version, new Entry(executorId, endpoint));
+    byVersion.put(version, new Entry(executorId, record));
   }
 }

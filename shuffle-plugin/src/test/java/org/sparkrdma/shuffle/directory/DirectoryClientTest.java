@@ -17,6 +17,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -29,7 +30,7 @@ import org.junit.jupiter.api.Timeout;
 
 @Timeout(30)
 class DirectoryClientTest {
-  private final DirectoryService service = new DirectoryService();
+  private final DirectoryService service = new DirectoryService("");
   private final AtomicInteger asked = new AtomicInteger();
   private final AtomicLong nowNs = new AtomicLong();
   private final DirectoryClient client = client(this::answer, Duration.ofSeconds(20));
@@ -61,18 +62,129 @@ class DirectoryClientTest {
   }
 
   @Test
-  void shouldRememberAMissForASecond() {
-    assertThat(client.find("1").join()).isEmpty();
+  void shouldAskEverMoreRarelyForAnExecutorThatPublishesNothing() {
+    int secondsUntilAnswered = 100;
+    for (int i = 0; i < secondsUntilAnswered; i++) {
+      assertThat(client.find("1").join()).isEmpty();
+      nowNs.addAndGet(1_000_000_000L);
+    }
+    // At once, then after 1, 2, 4, 8, 16, 32 and 32 seconds.
+    assertThat(asked).hasValue(8);
     client.publish(DirectoryServiceTest.endpoint("1", 10)).join();
-    assertThat(client.find("1").join()).isEmpty();
-    nowNs.addAndGet(1_000_000_000L);
+    nowNs.addAndGet(32_000_000_000L);
     assertThat(client.find("1").join()).isPresent();
   }
 
   @Test
+  void shouldNotAskAgainForAnExecutorThatSaysItDoesNotUseRdma() {
+    client.withdraw("1", List.of("no device")).join();
+    assertThat(client.find("1").join()).isEmpty();
+    for (int i = 0; i < 100; i++) {
+      nowNs.addAndGet(1_000_000_000L);
+      assertThat(client.find("1")).isCompletedWithValue(Optional.empty());
+    }
+    assertThat(asked).hasValue(2);
+  }
+
+  @Test
+  void shouldNotFindAnEndpointAnyMoreAfterItsWithdrawalAndARecheck() {
+    client.publish(DirectoryServiceTest.endpoint("1", 10)).join();
+    assertThat(client.find("1").join()).isPresent();
+    client.withdraw("1", List.of("the device was removed")).join();
+    client.recheck();
+    client.recheck();
+    // The asking thread does one thing after the other, so this look-up ends after the recheck.
+    assertThat(client.find("2").join()).isEmpty();
+    assertThat(client.find("1")).isCompletedWithValue(Optional.empty());
+    assertThat(asked).hasValueLessThanOrEqualTo(5);
+  }
+
+  @Test
+  void shouldRefuseAnEndpointThatComesAfterItsWithdrawal() {
+    AtomicInteger tries = new AtomicInteger();
+    try (DirectoryClient late =
+        client(
+            message -> {
+              if (tries.incrementAndGet() == 1) {
+                throw new IOException("lost on the way, and arrives later");
+              }
+              return service.answer(message);
+            },
+            Duration.ofSeconds(20))) {
+      var published = late.publish(DirectoryServiceTest.endpoint("1", 10));
+      assertThat(late.withdraw("1", List.of("no device")).join()).isTrue();
+      assertThat(published.join()).isFalse();
+      assertThat(client.find("1").join()).isEmpty();
+    }
+  }
+
+  @Test
+  void shouldHoldNoMoreAfterFiveThousandExecutorsThanAfterATenth() {
+    List<Integer> sizes = new ArrayList<>();
+    for (int i = 0; i < 5_000; i++) {
+      String executorId = Integer.toString(i);
+      client.publish(DirectoryServiceTest.endpoint(executorId, i)).join();
+      assertThat(client.find(executorId).join()).isPresent();
+      if (i >= 10) {
+        service.remove(Integer.toString(i - 10));
+      }
+      sizes.add(client.size());
+    }
+    assertThat(sizes.get(4_999)).isLessThanOrEqualTo(1_024 + 12);
+    assertThat(sizes.get(4_999)).isEqualTo(sizes.get(1_500));
+    assertThat(client.find("4980")).isCompletedWithValue(Optional.empty());
+  }
+
+  @Test
+  void shouldStillKnowWhoIsThereWhenTheDriverHasForgottenWhoWent() {
+    client.publish(DirectoryServiceTest.endpoint("there", 1)).join();
+    client.publish(DirectoryServiceTest.endpoint("gone", 2)).join();
+    assertThat(client.find("gone").join()).isPresent();
+    service.remove("gone");
+    for (int i = 0; i < 2_000; i++) {
+      service.remove("never-known-" + i);
+    }
+    assertThat(client.find("unknown").join()).isEmpty();
+    assertThat(client.find("there").join()).isPresent();
+    assertThat(client.find("gone").join()).isEmpty();
+  }
+
+  @Test
+  void shouldAnswerLookUpsAlsoWhenAskingEndsInAnError() {
+    AtomicInteger tries = new AtomicInteger();
+    try (DirectoryClient failing =
+        client(
+            message -> {
+              if (tries.incrementAndGet() == 1) {
+                throw new OutOfMemoryError("unable to create native thread");
+              }
+              return service.answer(message);
+            },
+            Duration.ofDays(1))) {
+      assertThat(failing.find("1").join()).isEmpty();
+      client.publish(DirectoryServiceTest.endpoint("1", 10)).join();
+      nowNs.addAndGet(1_000_000_000L);
+      assertThat(failing.find("1").join()).isPresent();
+    }
+  }
+
+  @Test
+  void shouldSkipARecordOfALaterFormat() {
+    List<Object> later = RecordCodec.encode(DirectoryServiceTest.record("1", 10, 1));
+    later.set(0, RecordCodec.FORMAT + 1);
+    List<Object> known = RecordCodec.encode(DirectoryServiceTest.record("2", 20, 1));
+    try (DirectoryClient reader =
+        client(
+            message -> List.of(2L, false, List.of(later, known), List.of()),
+            Duration.ofSeconds(20))) {
+      assertThat(reader.find("2").join()).isPresent();
+      assertThat(reader.find("1").join()).isEmpty();
+    }
+  }
+
+  @Test
   void shouldDropExecutorsThatAreGone() {
-    service.answer(
-        List.of("publish", EndpointCodec.encode(DirectoryServiceTest.endpoint("1", 10))));
+    client.publish(DirectoryServiceTest.endpoint("1", 10)).join();
     assertThat(client.find("1").join()).isPresent();
     service.remove("1");
     assertThat(client.find("2").join()).isEmpty();

@@ -34,15 +34,29 @@ class DirectoryFuzz {
   private static final int MAX_DEPTH = 4;
 
   static Stream<byte[]> messages() {
-    ByteBuffer publish = ByteBuffer.allocate(100);
+    ByteBuffer publish = ByteBuffer.allocate(200);
     publish.put((byte) 0).put((byte) 2).put((byte) 5);
-    publish.put((byte) 0).put((byte) 7);
-    publish.put(text("3")).put(text("host"));
-    publish.put((byte) 2).putInt(4711).put(text("soft")).put((byte) 2).putInt(1);
-    publish.put((byte) 3).putLong(-1).put((byte) 4).put((byte) Endpoint.TOKEN_BYTES);
+    publish.put((byte) 0).put((byte) 9).put((byte) 2).putInt(RecordCodec.FORMAT);
+    publish.put(text("executor")).put(text("3"));
+    publish.put(text("publisher")).put((byte) 3).putLong(-1);
+    publish.put(text("epoch")).put((byte) 3).putLong(1);
+    publish.put(text("endpoint")).put((byte) 0).put((byte) 12);
+    publish.put(text("host")).put(text("host"));
+    publish.put(text("port")).put((byte) 2).putInt(4711);
+    publish.put(text("engine")).put(text("soft"));
+    publish.put(text("protocol")).put((byte) 2).putInt(1);
+    publish.put(text("incarnation")).put((byte) 3).putLong(-1);
+    publish.put(text("token")).put((byte) 9);
+    ByteBuffer withdraw = ByteBuffer.allocate(100);
+    withdraw.put((byte) 0).put((byte) 2).put((byte) 5);
+    withdraw.put((byte) 0).put((byte) 9).put((byte) 2).putInt(RecordCodec.FORMAT);
+    withdraw.put(text("executor")).put(text("3"));
+    withdraw.put(text("publisher")).put((byte) 3).putLong(-1);
+    withdraw.put(text("epoch")).put((byte) 3).putLong(1);
+    withdraw.put(text("reasons")).put((byte) 0).put((byte) 1).put(text("no device"));
     ByteBuffer changes = ByteBuffer.allocate(12);
     changes.put((byte) 0).put((byte) 2).put((byte) 6).put((byte) 3).putLong(0);
-    return Stream.of(publish.array(), changes.array());
+    return Stream.of(publish.array(), withdraw.array(), changes.array());
   }
 
   private static byte[] text(String text) {
@@ -62,19 +76,27 @@ class DirectoryFuzz {
   }
 
   private static void read(Object message) {
-    DirectoryService service = new DirectoryService();
+    DirectoryService service = new DirectoryService("");
     if (Boolean.TRUE.equals(service.answer(message))) {
       List<?> changes = (List<?>) service.answer(List.of(DirectoryService.CHANGES, 0L));
-      Object told = ((List<?>) changes.get(1)).get(0);
-      Endpoint endpoint = EndpointCodec.decode(told);
-      require(endpoint.port() >= 1 && endpoint.port() <= 65_535, "a port", endpoint.port());
-      int tokenBytes = endpoint.token().length;
-      require(tokenBytes == Endpoint.TOKEN_BYTES, "a token", tokenBytes);
-      Endpoint published = EndpointCodec.decode(((List<?>) message).get(1));
-      require(published.host().equals(endpoint.host()), "the same host", 0);
-      require(published.executorId().equals(endpoint.executorId()), "the same executor", 0);
-      require(Arrays.equals(published.token(), endpoint.token()), "the same token", 0);
+      ExecutorRecord told = RecordCodec.decode(((List<?>) changes.get(2)).get(0));
+      ExecutorRecord published = RecordCodec.decode(((List<?>) message).get(1));
+      require(published.executorId().equals(told.executorId()), "the same executor", 0);
+      require(published.reasons().equals(told.reasons()), "the same reasons", 0);
+      require(
+          published.endpoint().isPresent() == told.endpoint().isPresent(), "an endpoint or not", 0);
+      if (told.endpoint().isPresent()) {
+        sameEndpoint(published.endpoint().get(), told.endpoint().get());
+      }
     }
+  }
+
+  private static void sameEndpoint(Endpoint published, Endpoint told) {
+    require(told.port() >= 1 && told.port() <= 65_535, "a port", told.port());
+    int tokenBytes = told.token().length;
+    require(tokenBytes == Endpoint.TOKEN_BYTES, "a token", tokenBytes);
+    require(published.host().equals(told.host()), "the same host", 0);
+    require(Arrays.equals(published.token(), told.token()), "the same token", 0);
   }
 
   private static Object object(ByteBuffer in, int depth) {

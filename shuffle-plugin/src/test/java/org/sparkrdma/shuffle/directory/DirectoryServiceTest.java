@@ -17,23 +17,29 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayList;
-import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.sparkrdma.shuffle.CapturedLog;
 
 class DirectoryServiceTest {
-  private final DirectoryService service = new DirectoryService();
+  private final DirectoryService service = new DirectoryService("");
 
   static Endpoint endpoint(String executorId, long incarnation) {
     return new Endpoint(executorId, "10.0.0.1", 4_711, "soft", 1, incarnation, new byte[32]);
   }
 
+  /** An endpoint whose publisher has the number of its incarnation. */
+  static ExecutorRecord record(String executorId, long incarnation, long epoch) {
+    return ExecutorRecord.available(endpoint(executorId, incarnation), incarnation, epoch);
+  }
+
   @Test
   void shouldBringEverythingThatIsNewer() {
-    assertThat(publish(endpoint("1", 10))).isTrue();
-    assertThat(publish(endpoint("2", 20))).isTrue();
+    assertThat(publish(record("1", 10, 1))).isTrue();
+    assertThat(publish(record("2", 20, 1))).isTrue();
     List<?> all = changes(0);
     assertThat(all.get(0)).isEqualTo(2L);
     assertThat(executorIds(all)).containsExactly("1", "2");
@@ -43,38 +49,38 @@ class DirectoryServiceTest {
 
   @Test
   void shouldTakeTheSameStartTwiceAndNoOther() {
-    publish(endpoint("1", 10));
-    assertThat(publish(endpoint("1", 10))).isTrue();
-    assertThat(publish(endpoint("1", 11))).isFalse();
+    publish(record("1", 10, 1));
+    assertThat(publish(record("1", 10, 1))).isTrue();
+    assertThat(publish(record("1", 11, 2))).isFalse();
     assertThat(changes(0).get(0)).isEqualTo(1L);
   }
 
   @Test
   void shouldTellThatAnExecutorIsGoneAndNotBelieveInItsReturn() {
-    publish(endpoint("1", 10));
+    publish(record("1", 10, 1));
     service.remove("1");
     service.remove("1");
     assertThat(changes(0).get(0)).isEqualTo(2L);
-    assertThat(changes(0).get(2)).isEqualTo(List.of("1"));
+    assertThat(changes(0).get(3)).isEqualTo(List.of("1"));
     assertThat(executorIds(changes(0))).isEmpty();
-    assertThat(publish(endpoint("1", 10))).isFalse();
+    assertThat(publish(record("1", 10, 1))).isFalse();
   }
 
   @Test
   void shouldForgetTheOldestOfThoseThatAreGone() {
     EndpointTable table = new EndpointTable(2);
     for (String executorId : List.of("1", "2", "3")) {
-      table.publish(endpoint(executorId, 1));
+      table.publish(record(executorId, 1, 1));
       table.remove(executorId);
     }
-    assertThat(table.changesAfter(0).values())
-        .extracting(EndpointTable.Entry::executorId)
-        .containsExactly("2", "3");
+    assertThat(table.all()).extracting(EndpointTable.Entry::executorId).containsExactly("2", "3");
+    assertThat(table.hasForgottenAfter(1)).isTrue();
+    assertThat(table.hasForgottenAfter(table.version())).isFalse();
   }
 
   @Test
   void shouldSendTypesOfTheJdkOnly() {
-    publish(endpoint("1", 10));
+    publish(record("1", 10, 1));
     assertOnlyJdkTypes(changes(0));
   }
 
@@ -87,9 +93,61 @@ class DirectoryServiceTest {
 
   @Test
   void shouldKeepEveryFieldOnTheWay() {
-    Endpoint sent = endpoint("1", Long.MIN_VALUE);
-    Endpoint come = EndpointCodec.decode(EndpointCodec.encode(sent));
+    ExecutorRecord sent = record("1", Long.MIN_VALUE, 3);
+    ExecutorRecord come = RecordCodec.decode(RecordCodec.encode(sent));
     assertThat(come).usingRecursiveComparison().isEqualTo(sent);
+    ExecutorRecord without = ExecutorRecord.unavailable("1", List.of("no device", ""), 4, 5);
+    assertThat(RecordCodec.decode(RecordCodec.encode(without))).isEqualTo(without);
+  }
+
+  @Test
+  void shouldReplaceARecordByALaterOneOfTheSameProcessOnly() {
+    publish(record("1", 10, 1));
+    assertThat(publish(ExecutorRecord.unavailable("1", List.of("device removed"), 10, 2))).isTrue();
+    assertThat(publish(record("1", 10, 1))).isFalse();
+    assertThat(publish(record("1", 11, 3))).isFalse();
+    ExecutorRecord told = RecordCodec.decode(((List<?>) changes(0).get(2)).get(0));
+    assertThat(told.endpoint()).isEmpty();
+    assertThat(told.reasons()).containsExactly("device removed");
+    assertThat(changes(0).get(0)).isEqualTo(2L);
+  }
+
+  @Test
+  void shouldWarnOfTheFirstExecutorWithoutRdmaAndThenCountThem() {
+    DirectoryService warning = new DirectoryService("Set something.");
+    try (CapturedLog log = new CapturedLog()) {
+      for (int i = 1; i <= 5; i++) {
+        ExecutorRecord record =
+            ExecutorRecord.unavailable("" + i, List.of("no device " + i, "no library"), i, 1);
+        List<Object> message = List.of("publish", RecordCodec.encode(record));
+        assertThat(warning.answer(message)).isEqualTo(true);
+        assertThat(warning.answer(message)).isEqualTo(true);
+      }
+      assertThat(log.warnings()).hasSize(3);
+      assertThat(log.warnings().get(0))
+          .contains("executor 1", "no device 1; no library", "TCP", "Set something.");
+      assertThat(log.warnings().subList(1, 3))
+          .containsExactly(
+              "RDMA is not used in 2 executors so far, the latest is 2",
+              "RDMA is not used in 4 executors so far, the latest is 4");
+    }
+  }
+
+  @Test
+  void shouldIgnoreFieldsItDoesNotKnow() {
+    List<Object> encoded = RecordCodec.encode(record("1", 10, 1));
+    encoded.addAll(List.of("invented-later", List.of("addresses")));
+    assertThat(RecordCodec.decode(encoded))
+        .usingRecursiveComparison()
+        .isEqualTo(record("1", 10, 1));
+  }
+
+  @Test
+  void shouldShortenReasonsThatAreTooLongForARecord() {
+    List<String> reasons = Collections.nCopies(40, "x".repeat(2_000));
+    ExecutorRecord come =
+        RecordCodec.decode(RecordCodec.encode(ExecutorRecord.unavailable("1", reasons, 1, 1)));
+    assertThat(come.reasons()).hasSize(16).allMatch(reason -> reason.length() == 1_000);
   }
 
   static List<Object> brokenMessages() {
@@ -100,19 +158,44 @@ class DirectoryServiceTest {
         List.of("changes", "0"),
         List.of("other", 0L),
         List.of(1, 0L),
-        withField(0, ""),
-        withField(1, "x".repeat(256)),
-        withField(2, 0),
-        withField(2, 65_536),
-        withField(2, 80L),
-        withField(4, -1),
-        withField(6, new byte[31]));
+        withField("executor", ""),
+        withField("executor", 1),
+        withField("publisher", null),
+        withField("epoch", 1),
+        withField("reasons", "no device"),
+        withEndpoint("host", "x".repeat(256)),
+        withEndpoint("port", 0),
+        withEndpoint("port", 65_536),
+        withEndpoint("port", 80L),
+        withEndpoint("protocol", -1),
+        withEndpoint("token", new byte[31]),
+        publishing(List.of()),
+        publishing(List.of(2)),
+        publishing(List.of("1")),
+        publishing(List.of(1, "executor")),
+        publishing(List.of(1, "executor", "1", "executor", "1")),
+        publishing(Collections.nCopies(129, 1)));
   }
 
-  private static Object withField(int index, Object value) {
-    List<Object> fields = EndpointCodec.encode(endpoint("1", 10));
-    fields.set(index, value);
-    return Arrays.asList("publish", fields);
+  private static Object publishing(List<?> record) {
+    return List.of("publish", record);
+  }
+
+  private static Object withField(String name, Object value) {
+    boolean unavailable = name.equals("reasons");
+    List<Object> fields =
+        RecordCodec.encode(
+            unavailable ? ExecutorRecord.unavailable("1", List.of(), 1, 1) : record("1", 10, 1));
+    fields.set(fields.indexOf(name) + 1, value);
+    return publishing(fields);
+  }
+
+  @SuppressWarnings("unchecked")
+  private static Object withEndpoint(String name, Object value) {
+    List<Object> fields = RecordCodec.encode(record("1", 10, 1));
+    List<Object> endpoint = (List<Object>) fields.get(fields.indexOf("endpoint") + 1);
+    endpoint.set(endpoint.indexOf(name) + 1, value);
+    return publishing(fields);
   }
 
   @ParameterizedTest
@@ -123,9 +206,9 @@ class DirectoryServiceTest {
         .hasMessageMatching("(bad|no such) .*");
   }
 
-  private boolean publish(Endpoint endpoint) {
+  private boolean publish(ExecutorRecord record) {
     return (Boolean)
-        service.answer(new ArrayList<>(List.of("publish", EndpointCodec.encode(endpoint))));
+        service.answer(new ArrayList<>(List.of("publish", RecordCodec.encode(record))));
   }
 
   private List<?> changes(long since) {
@@ -133,7 +216,7 @@ class DirectoryServiceTest {
   }
 
   private static List<String> executorIds(List<?> changes) {
-    return ((List<?>) changes.get(1))
-        .stream().map(EndpointCodec::decode).map(Endpoint::executorId).toList();
+    return ((List<?>) changes.get(2))
+        .stream().map(RecordCodec::decode).map(ExecutorRecord::executorId).toList();
   }
 }

@@ -47,7 +47,8 @@ class DriverDirectoryTest {
 
   @Test
   void shouldFindWhatWasPublishedUntilTheExecutorIsRemoved() throws Exception {
-    try (DriverDirectory directory = DriverDirectory.open(env.conf(), env.rpcEnv()).orElseThrow();
+    try (DriverDirectory directory =
+            DriverDirectory.open(env.conf(), env.rpcEnv(), "").orElseThrow();
         DirectoryClient other = new DirectoryClient(env, WAIT)) {
       directory.watch(spark.sc());
       assertThat(client.publish(DirectoryServiceTest.endpoint("7", 70)).join()).isTrue();
@@ -63,7 +64,8 @@ class DriverDirectoryTest {
   void shouldPublishOnceThereIsADirectory() {
     var published = client.publish(DirectoryServiceTest.endpoint("7", 70));
     assertThat(client.find("7").join()).isEmpty();
-    try (DriverDirectory directory = DriverDirectory.open(env.conf(), env.rpcEnv()).orElseThrow()) {
+    try (DriverDirectory directory =
+        DriverDirectory.open(env.conf(), env.rpcEnv(), "").orElseThrow()) {
       assertThat(directory).isNotNull();
       assertThat(published.join()).isTrue();
     }
@@ -74,7 +76,8 @@ class DriverDirectoryTest {
     SparkConf earlier = env.conf().clone();
     DirectoryName.choose(earlier);
     DirectoryName.choose(env.conf());
-    try (DriverDirectory directory = DriverDirectory.open(env.conf(), env.rpcEnv()).orElseThrow();
+    try (DriverDirectory directory =
+            DriverDirectory.open(env.conf(), env.rpcEnv(), "").orElseThrow();
         DirectoryClient stale =
             new DirectoryClient(
                 new RpcDriverCall(earlier, env.rpcEnv(), WAIT), WAIT, System::nanoTime)) {
@@ -90,9 +93,10 @@ class DriverDirectoryTest {
 
   @Test
   void shouldOpenOnlyOneForADriver() {
-    try (DriverDirectory directory = DriverDirectory.open(env.conf(), env.rpcEnv()).orElseThrow()) {
+    try (DriverDirectory directory =
+        DriverDirectory.open(env.conf(), env.rpcEnv(), "").orElseThrow()) {
       assertThat(directory).isNotNull();
-      assertThat(DriverDirectory.open(env.conf(), env.rpcEnv())).isEmpty();
+      assertThat(DriverDirectory.open(env.conf(), env.rpcEnv(), "")).isEmpty();
     }
   }
 }

@@ -26,23 +26,27 @@ import net.jqwik.api.constraints.StringLength;
 import net.jqwik.api.lifecycle.AfterContainer;
 import org.sparkrdma.fuzz.DecoderGuard;
 
-/** Endpoints come back as they were written; a field of another kind is refused. */
-class EndpointCodecPropertyTest {
+/** Records come back as they were written; a field of another kind is refused. */
+class RecordCodecPropertyTest {
   private static final DecoderGuard GUARD =
       new DecoderGuard("directory.properties", IllegalArgumentException.class);
 
   @Property(seed = "1")
-  void shouldReadAnEndpointAsItWasWritten(
+  void shouldReadARecordAsItWasWritten(
       @ForAll @StringLength(min = 1, max = 255) String name,
       @ForAll @IntRange(min = 1, max = 65_535) int port,
       @ForAll @IntRange(max = Integer.MAX_VALUE) int protocol,
       @ForAll long incarnation,
       @ForAll @Size(Endpoint.TOKEN_BYTES) byte[] token,
-      @ForAll @IntRange(max = 6) int field) {
+      @ForAll @IntRange(max = 20) int field) {
     Endpoint endpoint = new Endpoint(name, name, port, name, protocol, incarnation, token);
-    List<Object> encoded = EndpointCodec.encode(endpoint);
+    List<Object> encoded =
+        RecordCodec.encode(ExecutorRecord.available(endpoint, incarnation, protocol));
 
-    Endpoint read = EndpointCodec.decode(encoded);
+    ExecutorRecord record = RecordCodec.decode(encoded);
+    assertThat(record.publisher()).isEqualTo(incarnation);
+    assertThat(record.epoch()).isEqualTo(protocol);
+    Endpoint read = record.endpoint().orElseThrow();
     assertThat(read.executorId()).isEqualTo(name);
     assertThat(read.host()).isEqualTo(name);
     assertThat(read.engine()).isEqualTo(name);
@@ -51,12 +55,15 @@ class EndpointCodecPropertyTest {
     assertThat(read.incarnation()).isEqualTo(incarnation);
     assertThat(read.token()).isEqualTo(token);
 
-    encoded.set(field, Arrays.asList(name, null));
-    assertThat(GUARD.accepts(name.length(), () -> EndpointCodec.decode(encoded))).isFalse();
-    encoded.set(field, null);
-    assertThat(GUARD.accepts(name.length(), () -> EndpointCodec.decode(encoded))).isFalse();
-    encoded.remove(field);
-    assertThat(GUARD.accepts(name.length(), () -> EndpointCodec.decode(encoded))).isFalse();
+    @SuppressWarnings("unchecked")
+    List<Object> changed = field < 9 ? encoded : (List<Object>) encoded.get(8);
+    int index = field < 9 ? field : field - 9;
+    changed.set(index, Arrays.asList(name, null));
+    assertThat(GUARD.accepts(name.length(), () -> RecordCodec.decode(encoded))).isFalse();
+    changed.set(index, null);
+    assertThat(GUARD.accepts(name.length(), () -> RecordCodec.decode(encoded))).isFalse();
+    changed.remove(index);
+    assertThat(GUARD.accepts(name.length(), () -> RecordCodec.decode(encoded))).isFalse();
   }
 
   @AfterContainer

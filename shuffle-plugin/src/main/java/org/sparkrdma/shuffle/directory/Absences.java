@@ -1,0 +1,81 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.directory;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+
+/**
+ * Executors of which the directory knows nothing, so that nobody asks for them at each fetch: those
+ * that are gone for good, others for a second, twice as long after each further miss. Holds a
+ * bounded number and forgets the least recently used. Safe for any thread.
+ */
+final class Absences {
+  private static final int MAX_ENTRIES = 1_024;
+  private static final long FIRST_NS = TimeUnit.SECONDS.toNanos(1);
+  private static final long MAX_NS = TimeUnit.SECONDS.toNanos(32);
+  private static final long GONE = -1;
+
+  private final LongSupplier nowNs;
+  private final Map<String, Absence> absences = new LeastRecentlyUsed();
+
+  /** For how long not to ask again, from when; or {@link #GONE}. */
+  private record Absence(long sinceNs, long forNs) {}
+
+  Absences(LongSupplier nowNs) {
+    this.nowNs = nowNs;
+  }
+
+  /** Whether asking the driver for it now would be in vain. */
+  synchronized boolean contains(String executorId) {
+    Absence absence = absences.get(executorId);
+    return absence != null
+        && (absence.forNs == GONE || nowNs.getAsLong() - absence.sinceNs < absence.forNs);
+  }
+
+  synchronized void addMiss(String executorId) {
+    Absence before = absences.get(executorId);
+    if (before == null || before.forNs != GONE) {
+      long forNs = before == null ? FIRST_NS : Math.min(2 * before.forNs, MAX_NS);
+      absences.put(executorId, new Absence(nowNs.getAsLong(), forNs));
+    }
+  }
+
+  synchronized void addGone(String executorId) {
+    absences.put(executorId, new Absence(0, GONE));
+  }
+
+  synchronized void remove(String executorId) {
+    absences.remove(executorId);
+  }
+
+  synchronized int size() {
+    return absences.size();
+  }
+
+  private static final class LeastRecentlyUsed extends LinkedHashMap<String, Absence> {
+    private static final long serialVersionUID = 1L;
+
+    LeastRecentlyUsed() {
+      super(16, 0.75f, true);
+    }
+
+    @Override
+    protected boolean removeEldestEntry(Map.Entry<String, Absence> eldest) {
+      return size() > MAX_ENTRIES;
+    }
+  }
+}

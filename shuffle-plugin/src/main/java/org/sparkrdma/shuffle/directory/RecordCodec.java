@@ -1,0 +1,181 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.directory;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Records and messages as lists of JDK types: Spark's RPC reads a message with the class loader of
+ * the executor itself, which does not know a jar given by {@code --jars}, and closes the connection
+ * to the driver over a class it cannot find. Stateless.
+ *
+ * <pre>
+ *   record    [format, "executor", id, "publisher", long, "epoch", long, "endpoint", endpoint]
+ *   or        [format, "executor", id, "publisher", long, "epoch", long, "reasons", [text, ...]]
+ *   endpoint  ["host", text, "port", int, "engine", text, "protocol", int,
+ *              "incarnation", long, "token", 32 bytes]
+ * </pre>
+ *
+ * <p>Fields have names and any order; a reader ignores names that it does not know. The format is
+ * raised only for a change that an earlier reader would misunderstand.
+ */
+final class RecordCodec {
+  static final int FORMAT = 1;
+
+  private static final int MAX_NAME_CHARS = 255;
+  private static final int MAX_FIELDS = 32;
+  private static final int MAX_REASONS = 16;
+  private static final int MAX_REASON_CHARS = 1_000;
+  private static final int MAX_PORT = 65_535;
+
+  private RecordCodec() {}
+
+  static List<Object> encode(ExecutorRecord record) {
+    List<Object> encoded = new ArrayList<>();
+    encoded.add(FORMAT);
+    put(encoded, "executor", record.executorId());
+    put(encoded, "publisher", record.publisher());
+    put(encoded, "epoch", record.epoch());
+    if (record.endpoint().isPresent()) {
+      put(encoded, "endpoint", encode(record.endpoint().get()));
+    } else {
+      put(encoded, "reasons", shortened(record.reasons()));
+    }
+    return encoded;
+  }
+
+  private static List<Object> encode(Endpoint endpoint) {
+    List<Object> encoded = new ArrayList<>();
+    put(encoded, "host", endpoint.host());
+    put(encoded, "port", endpoint.port());
+    put(encoded, "engine", endpoint.engine());
+    put(encoded, "protocol", endpoint.protocol());
+    put(encoded, "incarnation", endpoint.incarnation());
+    put(encoded, "token", endpoint.token());
+    return encoded;
+  }
+
+  private static void put(List<Object> encoded, String name, Object value) {
+    encoded.add(name);
+    encoded.add(value);
+  }
+
+  private static List<String> shortened(List<String> reasons) {
+    List<String> shortened = new ArrayList<>();
+    for (String reason : reasons.subList(0, Math.min(MAX_REASONS, reasons.size()))) {
+      shortened.add(reason.substring(0, Math.min(MAX_REASON_CHARS, reason.length())));
+    }
+    return shortened;
+  }
+
+  /**
+   * @throws IllegalArgumentException when it is no record, or a field is missing or out of range
+   */
+  static ExecutorRecord decode(Object encoded) {
+    List<?> list = as(List.class, encoded);
+    int format = list.isEmpty() ? 0 : as(Integer.class, list.get(0));
+    if (format != FORMAT) {
+      throw new IllegalArgumentException("bad record: format=" + format + " known=" + FORMAT);
+    }
+    Map<String, Object> fields = fields(list.subList(1, list.size()));
+    String executorId = name(fields.get("executor"));
+    Optional<Endpoint> endpoint =
+        fields.containsKey("endpoint")
+            ? Optional.of(endpoint(executorId, fields(as(List.class, fields.get("endpoint")))))
+            : Optional.empty();
+    return new ExecutorRecord(
+        executorId,
+        as(Long.class, fields.get("publisher")),
+        as(Long.class, fields.get("epoch")),
+        endpoint,
+        endpoint.isPresent() ? List.of() : reasons(fields.get("reasons")));
+  }
+
+  private static Endpoint endpoint(String executorId, Map<String, Object> fields) {
+    Endpoint endpoint =
+        new Endpoint(
+            executorId,
+            name(fields.get("host")),
+            as(Integer.class, fields.get("port")),
+            name(fields.get("engine")),
+            as(Integer.class, fields.get("protocol")),
+            as(Long.class, fields.get("incarnation")),
+            as(byte[].class, fields.get("token")));
+    if (endpoint.port() < 1 || endpoint.port() > MAX_PORT || endpoint.protocol() < 0) {
+      throw new IllegalArgumentException("bad endpoint: " + endpoint);
+    }
+    if (endpoint.token().length != Endpoint.TOKEN_BYTES) {
+      throw new IllegalArgumentException("bad endpoint: tokenBytes=" + endpoint.token().length);
+    }
+    return endpoint;
+  }
+
+  private static List<String> reasons(Object encoded) {
+    List<?> list = as(List.class, encoded);
+    List<String> reasons = new ArrayList<>();
+    for (Object element : list) {
+      String reason = as(String.class, element);
+      if (list.size() > MAX_REASONS || reason.length() > MAX_REASON_CHARS) {
+        throw new IllegalArgumentException(
+            "bad record: reasons=" + list.size() + " reasonChars=" + reason.length());
+      }
+      reasons.add(reason);
+    }
+    return reasons;
+  }
+
+  private static Map<String, Object> fields(List<?> list) {
+    if (list.size() % 2 != 0 || list.size() > 2 * MAX_FIELDS) {
+      throw new IllegalArgumentException("bad record: namesAndValues=" + list.size());
+    }
+    Map<String, Object> fields = new HashMap<>();
+    for (int i = 0; i < list.size(); i += 2) {
+      String name = name(list.get(i));
+      if (fields.containsKey(name)) {
+        throw new IllegalArgumentException("bad record: repeated=" + name);
+      }
+      fields.put(name, list.get(i + 1));
+    }
+    return fields;
+  }
+
+  /** A list of exactly {@code size} elements. */
+  static List<?> list(Object encoded, int size) {
+    List<?> list = as(List.class, encoded);
+    if (list.size() != size) {
+      throw new IllegalArgumentException("bad message: size=" + list.size() + " wanted=" + size);
+    }
+    return list;
+  }
+
+  static <T> T as(Class<T> type, Object value) {
+    if (!type.isInstance(value)) {
+      throw new IllegalArgumentException("bad message: wanted=" + type.getSimpleName());
+    }
+    return type.cast(value);
+  }
+
+  /** A name that is neither empty nor absurdly long. */
+  static String name(Object value) {
+    String name = as(String.class, value);
+    if (name.isEmpty() || name.length() > MAX_NAME_CHARS) {
+      throw new IllegalArgumentException("bad message: nameChars=" + name.length());
+    }
+    return name;
+  }
+}

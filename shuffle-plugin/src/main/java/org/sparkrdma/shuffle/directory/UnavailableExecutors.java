@@ -1,0 +1,51 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.directory;
+
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Tells the driver's log which executors do not use RDMA: the first one with its reasons, then only
+ * their number whenever it has doubled. Not safe for several threads; owned by the {@link
+ * DirectoryService}.
+ */
+final class UnavailableExecutors {
+  private static final Logger log = LoggerFactory.getLogger(UnavailableExecutors.class);
+
+  private final String advice;
+  private long count;
+
+  /**
+   * @param advice a sentence for the end of the WARN; may be empty
+   */
+  UnavailableExecutors(String advice) {
+    this.advice = advice;
+  }
+
+  void report(String executorId, List<String> reasons) {
+    count++;
+    if (count == 1) {
+      log.warn(
+          "RDMA is not used in executor {}, its shuffle blocks use TCP: {}{}; further executors"
+              + " are only counted",
+          executorId,
+          String.join("; ", reasons),
+          advice.isEmpty() ? "" : ". " + advice);
+    } else if (Long.bitCount(count) == 1) {
+      log.warn("RDMA is not used in {} executors so far, the latest is {}", count, executorId);
+    }
+  }
+}
