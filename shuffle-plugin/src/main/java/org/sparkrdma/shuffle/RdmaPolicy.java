@@ -35,22 +35,22 @@ final class RdmaPolicy {
   private RdmaPolicy() {}
 
   /** One sentence for each thing that forbids RDMA; empty when it may be used. */
-  static List<String> objections(SparkConf conf, ShuffleSettings settings) {
-    List<String> objections = new ArrayList<>();
+  static List<String> warnings(SparkConf conf, ShuffleSettings settings) {
+    List<String> warnings = new ArrayList<>();
     if (conf.getBoolean("spark.shuffle.useOldFetchProtocol", false)) {
-      objections.add("spark.shuffle.useOldFetchProtocol=true names blocks by map index");
+      warnings.add("spark.shuffle.useOldFetchProtocol=true names blocks by map index");
     }
     boolean safe =
         settings.trustedFabric() || conf.getBoolean("spark.io.encryption.enabled", false);
     for (String key : NETWORK_ENCRYPTION) {
       if (!safe && conf.getBoolean(key, false)) {
-        objections.add(
+        warnings.add(
             key
                 + "=true asks for encryption and RDMA carries blocks as they are stored; set"
                 + " spark.io.encryption.enabled=true, or spark.shuffle.rdma.fabric.trusted=true if"
                 + " the fabric is trusted");
       }
     }
-    return objections;
+    return warnings;
   }
 }

@@ -60,7 +60,7 @@ public class RdmaShuffleManager extends SortShuffleManager {
   private final EngineChooser engines;
   private final TransportFactory transports;
   private final ShuffleSettings settings;
-  private final List<String> objections = new ArrayList<>();
+  private final List<String> warnings = new ArrayList<>();
   private final ShuffleCounters counters = new ShuffleCounters();
 
   private final boolean isDriver;
@@ -99,10 +99,10 @@ public class RdmaShuffleManager extends SortShuffleManager {
         throw e;
       }
       read = ShuffleSettings.defaults();
-      objections.add(e.getMessage());
+      warnings.add(e.getMessage());
     }
     settings = read;
-    objections.addAll(RdmaPolicy.objections(conf, settings));
+    warnings.addAll(RdmaPolicy.warnings(conf, settings));
     if (isDriver) {
       // Here, since executors get the configuration as it is when the first of them comes.
       DirectoryName.choose(conf);
@@ -269,13 +269,7 @@ public class RdmaShuffleManager extends SortShuffleManager {
               settings,
               counters,
               new RuntimeStart(
-                  env,
-                  shuffleBlockResolver(),
-                  settings,
-                  counters,
-                  engines,
-                  transports,
-                  objections));
+                  env, shuffleBlockResolver(), settings, counters, engines, transports, warnings));
       runtime.start();
     }
     return runtime;

@@ -94,7 +94,7 @@ final class RdmaTransportFactory implements TransportFactory {
 
     @Override
     public void unregisterShuffle(int shuffleId) {
-      rdma.forgetShuffle(shuffleId, () -> {});
+      rdma.unregisterShuffle(shuffleId, () -> {});
     }
 
     @Override

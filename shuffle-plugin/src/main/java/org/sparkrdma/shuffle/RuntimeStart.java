@@ -48,7 +48,7 @@ final class RuntimeStart {
   private final boolean forbidden;
 
   /**
-   * @param objections why RDMA must not be used, known beforehand; then only the other reasons are
+   * @param warnings why RDMA must not be used, known beforehand; then only the other reasons are
    *     looked for, to name all at once
    */
   RuntimeStart(
@@ -58,15 +58,15 @@ final class RuntimeStart {
       ShuffleCounters counters,
       EngineChooser engines,
       TransportFactory factory,
-      List<String> objections) {
+      List<String> warnings) {
     this.env = env;
     this.resolver = resolver;
     this.settings = settings;
     this.counters = counters;
     this.engines = engines;
     this.factory = factory;
-    this.reasons = new ArrayList<>(objections);
-    this.forbidden = !objections.isEmpty();
+    this.reasons = new ArrayList<>(warnings);
+    this.forbidden = !warnings.isEmpty();
   }
 
   /** Whether it is known beforehand that nothing will come of it. */
@@ -139,7 +139,7 @@ final class RuntimeStart {
   private RunningParts startOn(OpenedDevice opened, Runnable deviceRemoved) throws VerbsException {
     boolean started = false;
     try {
-      MachineMemory machine = MachineMemory.ofThisMachine();
+      MachineMemory machine = MachineMemory.current();
       boolean hardware = opened.device().info().transport() != Transport.LOOPBACK;
       PinnedLimit limit =
           PinnedLimit.of(settings.pinnedMaxBytes(), machine, SparkMemory.of(env.conf()), hardware);

@@ -144,6 +144,6 @@ class RdmaPolicyTest {
   }
 
   private org.assertj.core.api.ListAssert<String> assertObjections() {
-    return assertThat(RdmaPolicy.objections(conf, ShuffleSettings.of(conf)));
+    return assertThat(RdmaPolicy.warnings(conf, ShuffleSettings.of(conf)));
   }
 }

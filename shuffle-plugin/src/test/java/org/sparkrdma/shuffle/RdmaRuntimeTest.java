@@ -200,7 +200,7 @@ class RdmaRuntimeTest {
   }
 
   private RdmaRuntime runtime(
-      EngineChooser engines, TransportFactory factory, List<String> objections) {
+      EngineChooser engines, TransportFactory factory, List<String> warnings) {
     SparkEnv env = SparkEnv.get();
     ShuffleSettings settings = ShuffleSettings.defaults();
     ShuffleCounters counters = new ShuffleCounters();
@@ -215,6 +215,6 @@ class RdmaRuntimeTest {
             counters,
             engines,
             factory,
-            objections));
+            warnings));
   }
 }

@@ -19,17 +19,15 @@ import java.util.zip.CRC32C;
 import org.apache.spark.network.buffer.FileSegmentManagedBuffer;
 import org.apache.spark.network.buffer.ManagedBuffer;
 
-/**
- * CRC32C of a whole block, by which two fetches of it are compared. Stateless; safe for any thread.
- */
+/** CRC32C of a whole block, to compare two fetches of it. Stateless; safe for any thread. */
 public final class BlockSum {
   private static final int STEP_BYTES = 64 << 10;
 
   private BlockSum() {}
 
   /**
-   * Sums a block up and leaves its buffer as it is: a stream over Netty's would move its reader
-   * index.
+   * Computes the checksum and leaves the buffer unchanged: a stream over a Netty buffer would move
+   * its reader index.
    *
    * @throws IOException when its file cannot be read
    */

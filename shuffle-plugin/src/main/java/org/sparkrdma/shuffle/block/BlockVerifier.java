@@ -18,17 +18,17 @@ import java.util.zip.Checksum;
 import org.sparkrdma.shuffle.wire.ChecksumKind;
 
 /**
- * Compares a block, fed from front to back, with the checksums that Spark recorded when it was
- * written, partition by partition. Owned by one thread at a time.
+ * Verifies a block, fed from front to back, with the checksums of its partitions. Owned by one
+ * thread at a time.
  */
 public final class BlockVerifier {
-  /** How a comparison ended. */
+  /** Result of the verification. */
   public enum Verdict {
-    /** Every partition's sum matches. */
+    /** All checksums match. */
     MATCH,
-    /** There is no sum, or not for all of it. */
+    /** There are no checksums, or not for the whole block. */
     NO_SUMS,
-    /** A sum differs. */
+    /** A checksum differs. */
     MISMATCH
   }
 
@@ -41,8 +41,8 @@ public final class BlockVerifier {
   /**
    * @param checksumKind as {@link org.sparkrdma.shuffle.wire.Located#NO_CHECKSUM} and its
    *     companions
-   * @param sums of the block; may grow while it is fed, as long as a partition's sum is there
-   *     before the bytes behind that partition's end
+   * @param sums of the block; a partition's checksum must be added before the bytes after its end
+   *     are fed
    */
   public BlockVerifier(int checksumKind, PartitionSums sums) {
     this.checksum = ChecksumKind.newChecksum(checksumKind);
@@ -71,7 +71,7 @@ public final class BlockVerifier {
     }
   }
 
-  /** What came out, once the whole block was fed. */
+  /** The result, after the whole block was fed. */
   public Verdict verdict() {
     if (mismatch) {
       return Verdict.MISMATCH;

@@ -22,11 +22,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.spark.network.buffer.ManagedBuffer;
 
 /**
- * A block in registered memory, counted as Spark counts its own network buffers.
+ * A block in registered memory, reference-counted as Spark's own network buffers.
  *
- * <p>Made with one reference. After the last release the memory belongs to other blocks: every
- * access from then on throws, and a read that was under way when it happened throws too instead of
- * handing out foreign bytes. Safe for any thread.
+ * <p>Created with one reference. After the last release the memory is used for other blocks: every
+ * later access throws, and a concurrent read throws instead of returning other bytes. Safe for any
+ * thread.
  */
 public final class FetchedBlock extends ManagedBuffer {
   private final List<Segment> segments;
@@ -34,7 +34,7 @@ public final class FetchedBlock extends ManagedBuffer {
   private final AtomicInteger references = new AtomicInteger(1);
 
   /**
-   * Takes over the references that the segments hold.
+   * Owns the references of the segments from now on.
    *
    * @param segments in the order of the block; empty for an empty block
    */
@@ -48,7 +48,7 @@ public final class FetchedBlock extends ManagedBuffer {
   }
 
   /**
-   * Throws when the memory has gone back.
+   * Throws when the memory was released.
    *
    * @throws IllegalStateException after the last release
    */
@@ -70,7 +70,7 @@ public final class FetchedBlock extends ManagedBuffer {
     return sizeBytes;
   }
 
-  /** A copy on the heap: nobody can read it after release, and it outlives the chunk. */
+  /** A copy on the heap, which stays valid after release. */
   @Override
   public ByteBuffer nioByteBuffer() {
     checkLive();
@@ -90,7 +90,7 @@ public final class FetchedBlock extends ManagedBuffer {
 
   @Override
   public ManagedBuffer retain() {
-    // Never above 0 again, not even for a moment: another thread would take it for live.
+    // Never increments from 0, not even briefly: another thread would see a live block.
     if (references.getAndUpdate(n -> n > 0 ? n + 1 : n) <= 0) {
       throw new IllegalStateException("block retained after its last release");
     }

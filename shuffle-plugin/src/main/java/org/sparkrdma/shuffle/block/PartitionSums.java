@@ -15,9 +15,7 @@ package org.sparkrdma.shuffle.block;
 
 import java.util.Arrays;
 
-/**
- * The recorded checksums of a block's partitions, in their order; owned by one thread at a time.
- */
+/** Checksums of the partitions of a block, in order; owned by one thread at a time. */
 public final class PartitionSums {
   private long[] ends = new long[1];
   private long[] sums = new long[1];
@@ -34,12 +32,12 @@ public final class PartitionSums {
     count++;
   }
 
-  /** How many there are. */
+  /** Number of checksums. */
   public int count() {
     return count;
   }
 
-  /** Where the {@code i}-th partition ends in the block. */
+  /** End of the {@code i}-th partition in the block. */
   public long end(int i) {
     return ends[i];
   }
@@ -49,7 +47,7 @@ public final class PartitionSums {
     return sums[i];
   }
 
-  /** Whether the sums reach to the end of a block of this length. */
+  /** Whether the checksums cover a block of this length. */
   public boolean cover(long blockBytes) {
     return count > 0 && ends[count - 1] == blockBytes;
   }

@@ -17,7 +17,7 @@ import java.nio.ByteBuffer;
 import org.sparkrdma.memory.RegisteredChunk;
 
 /**
- * A run of bytes of a block in one chunk; holds one reference to the chunk.
+ * Contiguous bytes of a block in one chunk; holds one reference to the chunk.
  *
  * @param offset in the chunk
  * @param lengthBytes more than 0

@@ -21,7 +21,7 @@ import java.util.Objects;
 /**
  * Reads a {@link FetchedBlock} from front to back; owned by one thread, holds no reference.
  *
- * <p>Bytes are handed out only when the block was live after they were copied.
+ * <p>Bytes are returned only if the block was live after they were copied.
  */
 final class SegmentInputStream extends InputStream {
   private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);

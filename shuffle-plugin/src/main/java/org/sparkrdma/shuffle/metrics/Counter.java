@@ -13,53 +13,53 @@
  */
 package org.sparkrdma.shuffle.metrics;
 
-/** Every number the plug-in counts; the label is its key in reports and in Spark's metrics. */
+/** All counters of the plug-in; the label is the key in reports and in Spark's metrics. */
 public enum Counter {
-  /** Bytes handed to tasks that came by RDMA READ. */
+  /** Bytes delivered to tasks by RDMA READ. */
   RDMA_BYTES_READ("rdma.bytes.read"),
-  /** Blocks handed to tasks that came by RDMA READ. */
+  /** Blocks delivered to tasks by RDMA READ. */
   RDMA_BLOCKS_READ("rdma.blocks.read"),
   /** RDMA READs posted. */
   RDMA_READS_POSTED("rdma.reads.posted"),
-  /** Bytes handed to tasks that our client fetched by TCP. */
+  /** Bytes delivered to tasks by TCP through the plug-in. */
   TCP_BYTES_READ("tcp.bytes.read"),
-  /** Blocks handed to tasks that our client fetched by TCP. */
+  /** Blocks delivered to tasks by TCP through the plug-in. */
   TCP_BLOCKS_READ("tcp.blocks.read"),
   /** Blocks whose checksum matched. */
   BLOCKS_VERIFIED("verify.blocks"),
-  /** Blocks delivered without a check because no usable checksum exists. */
+  /** Blocks delivered without verification because no usable checksum exists. */
   BLOCKS_UNVERIFIED("verify.unverified"),
-  /** Blocks whose recorded checksum was wrong while their bytes were right. */
+  /** Blocks with correct bytes and a wrong recorded checksum. */
   CHECKSUMS_UNUSABLE("verify.unusable-sums"),
-  /** Blocks that RDMA brought differently from TCP. */
+  /** Blocks whose bytes differed between RDMA and TCP. */
   BLOCKS_CORRUPT("verify.corrupt"),
-  /** Connections established, whoever began them. */
+  /** Connections established, by either side. */
   CONNECTIONS_ESTABLISHED("connections.established"),
   /** Connections that ended. */
   CONNECTIONS_CLOSED("connections.closed"),
-  /** Connection requests of peers that were refused. */
+  /** Refused connection requests of peers. */
   CONNECTIONS_REFUSED("connections.refused"),
-  /** How often a peer was left alone for a while. */
+  /** Quarantines of peers. */
   PEERS_QUARANTINED("peers.quarantined"),
   /** LOCATE messages answered for peers. */
   LOCATES_SERVED("serve.locates"),
-  /** Block pieces that peers were told to READ out of registered files. */
+  /** Pieces located in registered windows. */
   PIECES_FROM_WINDOWS("serve.pieces.window"),
-  /** Block pieces that peers were told to READ out of the copy pool. */
+  /** Pieces located in the copy pool. */
   PIECES_FROM_SLOTS("serve.pieces.copy"),
-  /** Blocks that peers were told to fetch by TCP. */
+  /** Blocks answered with "fetch by TCP". */
   BLOCKS_SENT_TO_TCP("serve.by-tcp"),
   /** File windows registered. */
   WINDOWS_REGISTERED("serve.windows.registered"),
-  /** File windows given back to make room. */
+  /** File windows evicted to make room. */
   WINDOWS_EVICTED("serve.windows.evicted"),
-  /** File windows given back because nobody read them for long. */
+  /** File windows deregistered after the idle time-out. */
   WINDOWS_RETURNED("serve.windows.returned"),
-  /** Leases that ran out before they were given back. */
+  /** Leases that expired before their release. */
   LEASES_EXPIRED("serve.leases.expired"),
-  /** LOCATE messages of peers that held their share already, and so were refused something. */
+  /** LOCATE messages limited because the peer's share was used up. */
   PEERS_LIMITED("serve.limited"),
-  /** Messages of peers that broke the protocol. */
+  /** Messages that violated the protocol. */
   PROTOCOL_ERRORS("protocol.errors");
 
   private final String label;

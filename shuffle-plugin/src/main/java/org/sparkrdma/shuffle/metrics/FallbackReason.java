@@ -13,39 +13,39 @@
  */
 package org.sparkrdma.shuffle.metrics;
 
-/** Why blocks went by TCP although the plug-in is on; the label is what users see. */
+/** Reason why blocks used TCP although the plug-in is on; users see the label. */
 public enum FallbackReason {
-  /** RDMA is not used in this executor at all; Spark's own reader ran. */
+  /** This executor has no RDMA; Spark's own reader ran. */
   UNAVAILABLE("unavailable"),
-  /** The directory knows no endpoint of the executor. */
+  /** The directory has no endpoint of the executor. */
   NO_ENDPOINT("no-endpoint"),
   /** The executor's endpoint is of another engine or version. */
   INCOMPATIBLE("incompatible"),
-  /** The connection was refused, or the peer did not prove who it is. */
+  /** The connection was refused, or the peer's proof failed. */
   REFUSED("refused"),
-  /** No connection could be made. */
+  /** No connection could be established. */
   CONNECT_FAILED("connect-failed"),
-  /** The peer is left alone for a while after failures. */
+  /** The peer is quarantined. */
   QUARANTINED("quarantined"),
-  /** A work request ended with an error. */
+  /** A work request completed with an error. */
   READ_ERROR("read-error"),
-  /** The request did not end in time. */
+  /** The request timed out. */
   TIMEOUT("timeout"),
-  /** The connection ended under the request, twice. */
+  /** The connection was lost twice during the request. */
   LOST_PEER("lost-peer"),
-  /** The peer had no room to register or copy, and answered: by TCP. */
+  /** The peer had no memory to register or copy, and answered "fetch by TCP". */
   PEER_BUSY("peer-busy"),
-  /** The peer does not know the block, and answered: by TCP. */
+  /** The peer cannot find or read the block, and answered "fetch by TCP". */
   PEER_UNKNOWN_BLOCK("peer-unknown-block"),
-  /** No receive memory was free here. */
+  /** No receive memory was free. */
   POOL_EMPTY("pool-empty"),
-  /** A checksum did not match, and TCP brought other bytes or none. */
+  /** A checksum did not match, and TCP delivered other bytes or none. */
   CORRUPT("corrupt"),
-  /** A checksum did not match, and TCP brought the same bytes: the recorded checksum is wrong. */
+  /** A checksum did not match, and TCP delivered the same bytes: the recorded checksum is wrong. */
   CHECKSUM_UNUSABLE("checksum-unusable"),
-  /** The peer broke the protocol. */
+  /** The peer violated the protocol. */
   PROTOCOL_ERROR("protocol-error"),
-  /** The block could not be written to disk here. */
+  /** The block could not be written to the local disk. */
   DISK("disk"),
   /** The executor is stopping. */
   STOPPED("stopped");
@@ -56,7 +56,7 @@ public enum FallbackReason {
     this.label = label;
   }
 
-  /** As users see it in counters, logs and reports. */
+  /** Name in counters, logs and reports. */
   public String label() {
     return label;
   }

@@ -21,7 +21,7 @@ import org.apache.spark.metrics.source.Source;
 public final class RdmaMetricsSource implements Source {
   private final MetricRegistry registry = new MetricRegistry();
 
-  /** Publishes these counters; the registration with Spark is the caller's. */
+  /** Publishes these counters; the caller registers the source with Spark. */
   public RdmaMetricsSource(ShuffleCounters counters) {
     for (Counter counter : Counter.values()) {
       registry.register(counter.label(), (Gauge<Long>) () -> counters.value(counter));

@@ -33,27 +33,27 @@ public final class ShuffleCounters {
     }
   }
 
-  /** Counts one more. */
+  /** Adds one. */
   public void increment(Counter counter) {
     counters.get(counter).increment();
   }
 
-  /** Counts {@code amount} more. */
+  /** Adds {@code amount}. */
   public void add(Counter counter, long amount) {
     counters.get(counter).add(amount);
   }
 
-  /** Counts one block, or one read where RDMA is off, that went by TCP for this reason. */
+  /** Counts one block that used TCP for this reason; without RDMA, one read. */
   public void fellBack(FallbackReason reason) {
     fallbacks.get(reason).increment();
   }
 
-  /** The present value. */
+  /** Current value. */
   public long value(Counter counter) {
     return counters.get(counter).sum();
   }
 
-  /** The present value. */
+  /** Current value. */
   public long value(FallbackReason reason) {
     return fallbacks.get(reason).sum();
   }

@@ -26,12 +26,11 @@ import org.sparkrdma.shuffle.wire.ChecksumKind;
 import org.sparkrdma.shuffle.wire.Located;
 
 /**
- * Checksums of a block that the server takes itself, out of the file, where none that is of use was
- * recorded: one for each cell of the block.
+ * Checksums that the server computes from the file when no usable ones were recorded: one for each
+ * cell of the block.
  *
- * <p>Cells, rather than partitions, so that a LOCATE costs no more than what it locates, however
- * large the partition; a block that is asked for again from the middle of a cell gets that cell's
- * sum, whole. On the server's thread.
+ * <p>Cells instead of partitions bound the cost of a LOCATE by the bytes that it locates. A request
+ * from the middle of a cell gets the checksum of the whole cell. On the server's thread.
  */
 public final class ComputedSums implements PieceSums {
   /** Length of a cell; the last one of a block is shorter. */
@@ -56,7 +55,7 @@ public final class ComputedSums implements PieceSums {
     this.checksum = ChecksumKind.newChecksum(checksumKind);
   }
 
-  /** Begins with the cell in which a place of the block lies, given as its place in the file. */
+  /** Begins with the cell that contains an offset of the file. */
   public void begin(MapOutput newMap, int startReduceId, int endReduceId, long fileOffset) {
     map = newMap;
     start = map.offset(startReduceId);
@@ -110,7 +109,7 @@ public final class ComputedSums implements PieceSums {
       step.clear().limit((int) Math.min(STEP_BYTES, to - at));
       int count = channel.read(step, at);
       if (count < 0) {
-        throw new EOFException("data ended early: offset=" + at);
+        throw new EOFException("data file too short: offset=" + at);
       }
       checksum.update(step.flip());
       at += count;
@@ -118,14 +117,14 @@ public final class ComputedSums implements PieceSums {
     return checksum.getValue();
   }
 
-  /** The next block is of another answer: the file is closed. */
+  /** Ends an answer: the file is closed. */
   public void endAnswer() {
     channelOf = null;
     if (channel != null) {
       try {
         channel.close();
       } catch (IOException e) {
-        LOGGER.debug("file that was only read did not close", e);
+        LOGGER.debug("closing a file after reading failed", e);
       }
       channel = null;
     }

@@ -16,9 +16,9 @@ package org.sparkrdma.shuffle.output;
 import java.nio.file.Path;
 
 /**
- * What a map task left behind: one data file, and where in it the reduce partitions are.
+ * One map output: its data file and the offsets of its reduce partitions.
  *
- * <p>Immutable; the arrays belong to it from the constructor on.
+ * <p>Immutable; owns the arrays.
  */
 public final class MapOutput {
   private final Path dataFile;
@@ -27,10 +27,10 @@ public final class MapOutput {
 
   /**
    * @param dataFile need not exist when all partitions are empty
-   * @param offsets where each partition begins, and at last where the last one ends
-   * @param sums checksum of each partition; null when there are none
-   * @throws IllegalArgumentException when offsets do not begin at 0 or go down, or the number of
-   *     sums is not that of the partitions
+   * @param offsets start of each partition, and at last the end of the last one
+   * @param sums checksum of each partition; null for none
+   * @throws IllegalArgumentException when offsets do not begin at 0 or decrease, or the number of
+   *     checksums is wrong
    */
   public MapOutput(Path dataFile, long[] offsets, long[] sums) {
     if (offsets.length < 2 || offsets[0] != 0) {
@@ -38,7 +38,7 @@ public final class MapOutput {
     }
     for (int i = 1; i < offsets.length; i++) {
       if (offsets[i] < offsets[i - 1]) {
-        throw new IllegalArgumentException("bad index: offset goes down: partition=" + (i - 1));
+        throw new IllegalArgumentException("bad index: offset decreases: partition=" + (i - 1));
       }
     }
     if (sums != null && sums.length != offsets.length - 1) {
@@ -55,12 +55,12 @@ public final class MapOutput {
     return dataFile;
   }
 
-  /** How many reduce partitions it has, empty ones included. */
+  /** Number of reduce partitions, empty ones included. */
   public int partitions() {
     return offsets.length - 1;
   }
 
-  /** Where a partition begins in the file; for {@link #partitions()}, where the last one ends. */
+  /** Start of a partition in the file; for {@link #partitions()}, the end of the last one. */
   public long offset(int partition) {
     return offsets[partition];
   }
@@ -70,7 +70,7 @@ public final class MapOutput {
     return offsets[offsets.length - 1];
   }
 
-  /** Whether {@link #sum} may be asked. */
+  /** Whether {@link #sum} may be called. */
   public boolean hasSums() {
     return sums != null;
   }

@@ -18,24 +18,21 @@ import java.nio.file.Path;
 import java.util.List;
 import org.sparkrdma.shuffle.wire.Located;
 
-/** Where the server learns what a map task left behind: the seam to Spark's block resolver. */
+/** Finds map outputs; the interface to Spark's block resolver. */
 public interface MapOutputs {
   /**
-   * Looks a map output up and reads its index and checksums. On the server's thread, once per map
-   * output as long as the server keeps what it got.
+   * Finds a map output and reads its index and checksums. On the server's thread, once while the
+   * server caches the result.
    *
    * @return null when there is no such map output
-   * @throws IOException when its files cannot be read or do not fit each other
+   * @throws IOException when its files cannot be read or do not match
    */
   MapOutput open(int shuffleId, long mapId) throws IOException;
 
-  /** Where map outputs may lie: directories that exist; not null. */
+  /** Existing directories that may contain map outputs. */
   List<Path> directories();
 
-  /**
-   * Kind of all sums of all map outputs, as {@link Located.Decoder#checksumKind()} tells it to
-   * readers; a map output without sums simply sends none.
-   */
+  /** Kind of the checksums of all map outputs, as in {@link Located.Decoder#checksumKind()}. */
   default int checksumKind() {
     return Located.NO_CHECKSUM;
   }

@@ -16,22 +16,22 @@ package org.sparkrdma.shuffle.output;
 import org.sparkrdma.shuffle.wire.Located;
 
 /**
- * Walks a block from front to back while its pieces are written, and says which checksums go with
- * each: those of the stretches that end in it. On the server's thread.
+ * Iterates over the checksums of a block while its pieces are written: a piece carries the
+ * checksums of the ranges that end in it. On the server's thread.
  */
 public interface PieceSums {
   /**
-   * How far a piece may go so that all its sums fit into the room.
+   * Maximum end of a piece whose checksums fit into the answer.
    *
-   * @param at where the piece begins in the file
-   * @param end where the block ends in the file
-   * @return {@code at} when not even the first sum fits
+   * @param at start of the piece in the file
+   * @param end end of the block in the file
+   * @return {@code at} when not even one checksum fits
    */
   long endOfFittingSums(long at, long end, int room);
 
-  /** How many sums belong to the pieces up to this place in the file. */
+  /** Number of checksums of the pieces up to this offset of the file. */
   int countUntil(long end);
 
-  /** Writes the next sums, and moves on behind them. */
+  /** Writes the next checksums and advances. */
   void write(Located.Encoder answer, long blockStart, int sums);
 }

@@ -15,7 +15,7 @@ package org.sparkrdma.shuffle.output;
 
 import org.sparkrdma.shuffle.wire.Located;
 
-/** The checksums that Spark recorded of a block's partitions, if it did. On the server's thread. */
+/** Checksums that Spark recorded for the partitions of a block, if any. On the server's thread. */
 public final class RecordedSums implements PieceSums {
   private MapOutput map;
   private int partition;

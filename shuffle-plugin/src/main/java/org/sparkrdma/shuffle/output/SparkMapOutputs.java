@@ -30,9 +30,9 @@ import scala.Option;
  * Reads the files that Spark's own {@link IndexShuffleBlockResolver} names: data, index and
  * checksums.
  *
- * <p>The index holds the begin of each partition and the end of the last one, the checksum file one
- * sum per partition; both are 64-bit big-endian numbers and nothing else. A checksum file that is
- * missing or of another length means: no sums. Stateless, safe for any thread.
+ * <p>The index file has the start of each partition and the end of the last one, the checksum file
+ * one checksum for each partition; both consist of 64-bit big-endian numbers. A missing checksum
+ * file, or one of wrong length, means no checksums. Stateless, safe for any thread.
  */
 public final class SparkMapOutputs implements MapOutputs {
   private final IndexShuffleBlockResolver resolver;
@@ -43,7 +43,7 @@ public final class SparkMapOutputs implements MapOutputs {
   /**
    * @param resolver of the executor's shuffle manager
    * @param directories Spark's local directories
-   * @param conf tells whether Spark writes checksums, and of which kind
+   * @param conf has Spark's checksum settings
    */
   public SparkMapOutputs(
       IndexShuffleBlockResolver resolver, List<Path> directories, SparkConf conf) {
@@ -101,7 +101,7 @@ public final class SparkMapOutputs implements MapOutputs {
           readLongs(resolver.getChecksumFile(shuffleId, mapId, algorithm, Option.empty()).toPath());
       return sums.length == partitions ? sums : null;
     } catch (IOException e) {
-      // Best effort in Spark as well: migrated map outputs have no checksum file.
+      // Not an error: migrated map outputs have no checksum file.
       return null;
     }
   }
@@ -110,7 +110,7 @@ public final class SparkMapOutputs implements MapOutputs {
     byte[] bytes = Files.readAllBytes(file);
     if (bytes.length % Long.BYTES != 0) {
       throw new EOFException(
-          "cut off: file=" + file.getFileName() + " lengthBytes=" + bytes.length);
+          "truncated: file=" + file.getFileName() + " lengthBytes=" + bytes.length);
     }
     long[] values = new long[bytes.length / Long.BYTES];
     ByteBuffer.wrap(bytes).asLongBuffer().get(values);

@@ -22,8 +22,8 @@ import java.util.stream.Stream;
 
 /**
  * The memory limits of this process's control groups, see cgroups(7): version 1 and 2, and both at
- * once. A limit of any group on the way to the root binds, so the least one counts. In a namespace
- * of its own a process does not see the groups above; the container's own group is the root then.
+ * once. The limits of all groups up to the root apply, so the minimum counts. In a namespace of its
+ * own a process does not see the groups above; the container's own group is the root then.
  */
 final class ControlGroups {
   private static final Path USUAL = Path.of("/sys/fs/cgroup");
@@ -36,11 +36,11 @@ final class ControlGroups {
     this.files = files;
   }
 
-  /** A hierarchy as it is mounted: {@code root} of it is seen at {@code at}. */
+  /** A mounted hierarchy: its {@code root} is visible at {@code at}. */
   private record Mount(String root, Path at) {}
 
-  /** The least limit; empty when there is none. */
-  OptionalLong leastLimit() {
+  /** The minimum of all limits; empty for none. */
+  OptionalLong minLimit() {
     List<Path> limits = new ArrayList<>();
     List<Path> stats = new ArrayList<>();
     for (Path group : groups(VERSION_2, "cgroup2", USUAL)) {
@@ -53,18 +53,18 @@ final class ControlGroups {
     Stream<String> told =
         Stream.concat(
             limits.stream().flatMap(file -> SystemFiles.lines(file).stream()),
-            // Of version 1: the least one on the way up, also of groups that are not seen here.
+            // Version 1 also reports the minimum of groups outside this namespace.
             stats.stream()
                 .flatMap(file -> SystemFiles.lines(file).stream())
                 .filter(line -> line.startsWith("hierarchical_memory_limit")));
-    // Version 2 says "max" for none, version 1 a number near 2^63.
+    // Without a limit, version 2 has "max" and version 1 a number near 2^63.
     return told.map(SystemFiles::number)
         .flatMapToLong(OptionalLong::stream)
         .filter(limit -> limit < Long.MAX_VALUE / 2)
         .min();
   }
 
-  /** This process's group in a hierarchy and all above it that are seen. */
+  /** This process's group in a hierarchy and all its visible ancestors. */
   private List<Path> groups(String controller, String type, Path usual) {
     Mount mount = mount(type, controller).orElse(new Mount("/", usual));
     Path top = seen(mount.at());
@@ -81,7 +81,7 @@ final class ControlGroups {
     return files.root().resolve(absolute.toString().substring(1));
   }
 
-  /** Where the process is below a mount's root, as a relative path. */
+  /** Path of the process's group relative to the mount's root. */
   private String own(String controller, String mountRoot) {
     for (String line : files.lines("proc/self/cgroup")) {
       String[] fields = line.split(":", 3);

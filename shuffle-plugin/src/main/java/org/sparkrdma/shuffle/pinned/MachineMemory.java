@@ -21,13 +21,13 @@ import java.nio.file.Path;
 import java.util.OptionalLong;
 
 /**
- * How much memory this process may have, as the system says.
+ * Memory limits of this process, as the system reports them.
  *
  * @param physicalBytes of the host
- * @param containerBytes least limit of the control groups it is in; empty for none
+ * @param containerBytes minimum limit of its control groups; empty for none
  * @param lockableBytes RLIMIT_MEMLOCK, see getrlimit(2); empty for unlimited
- * @param locksFreely whether that limit does not bind it: CAP_IPC_LOCK, see capabilities(7)
- * @param heapBytes most that the Java heap takes
+ * @param locksUnlimited whether that limit does not apply: CAP_IPC_LOCK, see capabilities(7)
+ * @param heapBytes maximum size of the Java heap
  * @param pageBytes of a page
  * @param processors that this process may use
  */
@@ -35,7 +35,7 @@ public record MachineMemory(
     OptionalLong physicalBytes,
     OptionalLong containerBytes,
     OptionalLong lockableBytes,
-    boolean locksFreely,
+    boolean locksUnlimited,
     long heapBytes,
     long pageBytes,
     int processors) {
@@ -45,13 +45,13 @@ public record MachineMemory(
   private static final int HEX = 16;
   private static final String ALL_USERS = "0 0 4294967295";
 
-  /** Asks this machine. */
-  public static MachineMemory ofThisMachine() {
+  /** Reads the limits of this process. */
+  public static MachineMemory current() {
     Runtime runtime = Runtime.getRuntime();
     return under(Path.of("/"), runtime.maxMemory(), runtime.availableProcessors());
   }
 
-  /** Reads the files that tell it under a root directory; what cannot be read is left empty. */
+  /** Reads the system's files under a root directory; unreadable values are empty. */
   static MachineMemory under(Path root, long heapBytes, int processors) {
     SystemFiles files = new SystemFiles(root);
     OptionalLong physical = OptionalLong.empty();
@@ -63,24 +63,24 @@ public record MachineMemory(
     }
     return new MachineMemory(
         physical,
-        new ControlGroups(files).leastLimit(),
+        new ControlGroups(files).minLimit(),
         lockable(files),
-        locksFreely(files),
+        locksUnlimited(files),
         heapBytes,
         pageBytes(root),
         processors);
   }
 
-  /** RLIMIT_MEMLOCK as far as it binds; empty when it does not. */
-  OptionalLong boundBytes() {
-    return locksFreely ? OptionalLong.empty() : lockableBytes;
+  /** RLIMIT_MEMLOCK if it applies, else empty. */
+  OptionalLong memlockLimit() {
+    return locksUnlimited ? OptionalLong.empty() : lockableBytes;
   }
 
   private static OptionalLong lockable(SystemFiles files) {
     String name = "Max locked memory";
     for (String line : files.lines("proc/self/limits")) {
       if (line.startsWith(name)) {
-        // Soft before hard limit; a soft one in words is "unlimited".
+        // Soft before hard limit; the soft one may be "unlimited".
         String soft = line.substring(name.length()).trim().split("\\s+", 2)[0];
         return SystemFiles.number(soft);
       }
@@ -88,8 +88,8 @@ public record MachineMemory(
     return OptionalLong.empty();
   }
 
-  /** The kernel asks for the capability in its first user namespace, where all users are mapped. */
-  private static boolean locksFreely(SystemFiles files) {
+  /** The kernel checks the capability in the initial user namespace, where all users are mapped. */
+  private static boolean locksUnlimited(SystemFiles files) {
     boolean first =
         files.lines("proc/self/uid_map").stream()
             .anyMatch(line -> line.trim().replaceAll("\\s+", " ").equals(ALL_USERS));

@@ -19,7 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** Where this process runs, and how it is let lock more memory there. */
+/** Environment of this process, and how to raise its limit of locked memory there. */
 public enum MemlockRemedy {
   /** A pod. */
   KUBERNETES("in Kubernetes add the capability IPC_LOCK to the container's securityContext"),
@@ -33,7 +33,7 @@ public enum MemlockRemedy {
   SYSTEMD(
       "set LimitMEMLOCK=%1$d in the systemd unit of Spark's worker, then systemctl daemon-reload and"
           + " restart it"),
-  /** Anything else. */
+  /** Any other environment. */
   SHELL(
       "raise it with ulimit -l %2$d in the shell that starts Spark's worker, allowed by memlock in"
           + " /etc/security/limits.conf");
@@ -46,18 +46,18 @@ public enum MemlockRemedy {
   }
 
   /**
-   * What to do, the way that fits this process first.
+   * What to do, beginning with the remedy for this process's environment.
    *
    * @param environment of the process
    * @param root of the file system
-   * @param neededBytes that should be lockable
+   * @param neededBytes that must be lockable
    */
   static String sentences(Map<String, String> environment, Path root, long neededBytes) {
-    MemlockRemedy here = here(environment, root);
+    MemlockRemedy current = current(environment, root);
     List<String> all = new ArrayList<>();
-    all.add(here.text(neededBytes));
+    all.add(current.text(neededBytes));
     for (MemlockRemedy other : values()) {
-      if (other != here) {
+      if (other != current) {
         all.add(other.text(neededBytes));
       }
     }
@@ -68,8 +68,8 @@ public enum MemlockRemedy {
     return sentence.formatted(neededBytes, (neededBytes + KIB - 1) / KIB);
   }
 
-  /** The innermost that can be told. */
-  static MemlockRemedy here(Map<String, String> environment, Path root) {
+  /** The innermost environment that can be detected. */
+  static MemlockRemedy current(Map<String, String> environment, Path root) {
     if (environment.containsKey("KUBERNETES_SERVICE_HOST")) {
       return KUBERNETES;
     }

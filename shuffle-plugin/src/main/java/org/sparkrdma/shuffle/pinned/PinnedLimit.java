@@ -20,31 +20,30 @@ import java.util.OptionalLong;
 import org.sparkrdma.shuffle.settings.ShuffleSetting;
 
 /**
- * How much an executor may pin, and how that was found.
+ * Maximum memory that an executor pins, and its derivation.
  *
  * @param bytes the limit
  * @param derivation one sentence for the log
- * @param wantedBytes what it would be if as much as that could be locked
- * @param objections what speaks against the limit that the user set, a sentence each
+ * @param neededBytes the limit without RLIMIT_MEMLOCK
+ * @param warnings reasons why the user's limit is too large, a sentence each
  */
-public record PinnedLimit(
-    long bytes, String derivation, long wantedBytes, List<String> objections) {
-  private static final long LEAST_BYTES = 1L << 20;
+public record PinnedLimit(long bytes, String derivation, long neededBytes, List<String> warnings) {
+  private static final long MIN_BYTES = 1L << 20;
 
-  /** When the host does not even say how much memory it has. */
+  /** Assumed memory of a host that does not report it. */
   private static final long UNKNOWN_HOST_BYTES = 8L << 30;
 
-  /** One part in so many of the host's memory, for all executors of it together. */
+  /** All executors of a host together pin at most 1/4 of its memory. */
   private static final int HOST_PART = 4;
 
-  /** An executor that is alone leaves half of that to others all the same. */
-  private static final int LEAST_SHARERS = 2;
+  /** The limit assumes at least two executors on a host. */
+  private static final int MIN_EXECUTORS = 2;
 
   /**
-   * Takes what the user set, or the least of what the machine allows.
+   * Takes the user's setting, or else the minimum of the machine's limits.
    *
-   * @param set by the user; empty to derive it
-   * @param hardware whether RLIMIT_MEMLOCK is charged, as it is for every real card
+   * @param the user's setting; empty to derive it
+   * @param hardware whether RLIMIT_MEMLOCK is charged, as for all hardware devices
    */
   public static PinnedLimit of(
       Optional<Long> set, MachineMemory machine, SparkMemory spark, boolean hardware) {
@@ -52,43 +51,43 @@ public record PinnedLimit(
     int executors = spark.executorsOn(machine.physicalBytes(), machine.processors());
     long host =
         machine.physicalBytes().orElse(UNKNOWN_HOST_BYTES)
-            / ((long) HOST_PART * Math.max(LEAST_SHARERS, executors));
+            / ((long) HOST_PART * Math.max(MIN_EXECUTORS, executors));
     derived.consider(
         "1/"
-            + HOST_PART * Math.max(LEAST_SHARERS, executors)
+            + HOST_PART * Math.max(MIN_EXECUTORS, executors)
             + " of host memory, which may hold executors="
             + executors,
         host);
-    OptionalLong left = leftByContainer(machine, spark);
+    OptionalLong left = containerRemainder(machine, spark);
     if (left.isPresent()) {
       derived.consider("1/2 of what the container leaves beside the heap", left.getAsLong() / 2);
     }
-    if (spark.besideHeapBytes().isPresent()) {
+    if (spark.overheadBytes().isPresent()) {
       derived.consider(
-          "1/2 of spark.executor.memoryOverhead", spark.besideHeapBytes().getAsLong() / 2);
+          "1/2 of spark.executor.memoryOverhead", spark.overheadBytes().getAsLong() / 2);
     }
-    long wanted = Math.max(derived.least, LEAST_BYTES);
-    OptionalLong lockable = hardware ? machine.boundBytes() : OptionalLong.empty();
+    long needed = Math.max(derived.minimum, MIN_BYTES);
+    OptionalLong lockable = hardware ? machine.memlockLimit() : OptionalLong.empty();
     if (set.isPresent()) {
       return new PinnedLimit(
           set.get(),
           "set by " + ShuffleSetting.PINNED_MAX.key(),
           set.get(),
-          objections(set.get(), left, lockable));
+          warnings(set.get(), left, lockable));
     }
     if (lockable.isPresent()) {
       derived.consider("RLIMIT_MEMLOCK", lockable.getAsLong());
-    } else if (hardware && machine.locksFreely()) {
+    } else if (hardware && machine.locksUnlimited()) {
       derived.text.append(", RLIMIT_MEMLOCK does not bind who has CAP_IPC_LOCK");
     }
-    if (derived.least < LEAST_BYTES) {
-      derived.text.append("; raised to ").append(megabytes(LEAST_BYTES));
+    if (derived.minimum < MIN_BYTES) {
+      derived.text.append("; raised to ").append(megabytes(MIN_BYTES));
     }
     return new PinnedLimit(
-        Math.max(derived.least, LEAST_BYTES), derived.text.toString(), wanted, List.of());
+        Math.max(derived.minimum, MIN_BYTES), derived.text.toString(), needed, List.of());
   }
 
-  private static OptionalLong leftByContainer(MachineMemory machine, SparkMemory spark) {
+  private static OptionalLong containerRemainder(MachineMemory machine, SparkMemory spark) {
     if (machine.containerBytes().isEmpty()) {
       return OptionalLong.empty();
     }
@@ -96,37 +95,37 @@ public record PinnedLimit(
     return OptionalLong.of(Math.max(0, machine.containerBytes().getAsLong() - taken));
   }
 
-  private static List<String> objections(long set, OptionalLong left, OptionalLong lockable) {
-    List<String> objections = new ArrayList<>();
+  private static List<String> warnings(long set, OptionalLong left, OptionalLong lockable) {
+    List<String> warnings = new ArrayList<>();
     String given = ShuffleSetting.PINNED_MAX.key() + "=" + set + " is more than ";
     if (left.isPresent() && set > left.getAsLong()) {
-      objections.add(
+      warnings.add(
           given
               + left.getAsLong()
               + " bytes, which is what the container's limit leaves beside heap and off-heap"
               + " memory: the executor may be killed");
     }
     if (lockable.isPresent() && set > lockable.getAsLong()) {
-      objections.add(given + "RLIMIT_MEMLOCK=" + lockable.getAsLong() + " lets this process lock");
+      warnings.add(given + "RLIMIT_MEMLOCK=" + lockable.getAsLong() + " lets this process lock");
     }
-    return List.copyOf(objections);
+    return List.copyOf(warnings);
   }
 
   private static String megabytes(long bytes) {
     return (bytes >> 20) + " MiB";
   }
 
-  /** The least of several, and how it came about. */
+  /** Minimum of several values, with their description. */
   private static final class Derivation {
     private final StringBuilder text = new StringBuilder("least of: ");
-    private long least = Long.MAX_VALUE;
+    private long minimum = Long.MAX_VALUE;
 
     void consider(String what, long bytes) {
-      if (least != Long.MAX_VALUE) {
+      if (minimum != Long.MAX_VALUE) {
         text.append(", ");
       }
       text.append(what).append(' ').append(megabytes(bytes));
-      least = Math.min(least, bytes);
+      minimum = Math.min(minimum, bytes);
     }
   }
 }

@@ -28,8 +28,8 @@ import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.Transport;
 
 /**
- * Registers a little memory before anything depends on it, so that a machine that does not let it
- * says so at the start, with what to do about it. Stateless.
+ * Registers a small region at the start, so that a machine that cannot register memory is reported
+ * at once, with what to do. Stateless.
  */
 public final class Preflight {
   private static final Logger log = LoggerFactory.getLogger(Preflight.class);
@@ -43,8 +43,8 @@ public final class Preflight {
   private static final int EACCES = 13;
   private static final int EFAULT = 14;
 
-  /** Less than this part of what is wanted is worth a warning. */
-  private static final int LITTLE_PART = 4;
+  /** Below this part of the needed memory a warning is logged. */
+  private static final int WARN_PART = 4;
 
   private final Map<String, String> environment;
   private final Path root;
@@ -60,15 +60,15 @@ public final class Preflight {
   }
 
   /**
-   * Registers a small region and gives it back.
+   * Registers and deregisters a small region.
    *
-   * @throws VerbsException when that is refused: why, and what to do
+   * @throws VerbsException when registration fails, with the reason and what to do
    */
   public void check(Device device, PinnedBudget budget, PinnedLimit limit, MachineMemory machine)
       throws VerbsException {
-    limit.objections().forEach(objection -> log.warn("{}", objection));
+    limit.warnings().forEach(objection -> log.warn("{}", objection));
     if (device.info().transport() == Transport.LOOPBACK) {
-      // It pins nothing, so nobody limits it.
+      // It pins nothing, so no limit applies.
       return;
     }
     long lengthBytes = Math.min(TRIED_BYTES, budget.limitBytes());
@@ -83,13 +83,13 @@ public final class Preflight {
     } finally {
       grant.close();
     }
-    if (limit.bytes() < limit.wantedBytes() / LITTLE_PART) {
+    if (limit.bytes() < limit.neededBytes() / WARN_PART) {
       log.warn(
-          "RDMA may pin hardly any memory, many blocks will go by TCP: RLIMIT_MEMLOCK={} neededBytes={}:"
+          "RDMA may pin only little memory; many blocks will use TCP: RLIMIT_MEMLOCK={} neededBytes={}:"
               + " {}",
           limitInWords(machine),
-          limit.wantedBytes(),
-          MemlockRemedy.sentences(environment, root, limit.wantedBytes()));
+          limit.neededBytes(),
+          MemlockRemedy.sentences(environment, root, limit.neededBytes()));
     }
   }
 
@@ -111,20 +111,20 @@ public final class Preflight {
               + " RLIMIT_MEMLOCK="
               + limitInWords(machine)
               + " neededBytes="
-              + limit.wantedBytes()
+              + limit.neededBytes()
               + ": "
-              + MemlockRemedy.sentences(environment, root, limit.wantedBytes());
+              + MemlockRemedy.sentences(environment, root, limit.neededBytes());
       case EFAULT ->
           what
               + ": the kernel cannot pin this process's memory for the device; see dmesg for the"
-              + " device's driver, or leave it out with spark.shuffle.rdma.device";
+              + " device's driver, or select another device with spark.shuffle.rdma.device";
       default -> what + ": " + refused.getMessage();
     };
   }
 
   private static String limitInWords(MachineMemory machine) {
-    return machine.boundBytes().isPresent()
-        ? Long.toString(machine.boundBytes().getAsLong())
+    return machine.memlockLimit().isPresent()
+        ? Long.toString(machine.memlockLimit().getAsLong())
         : "unlimited";
   }
 }

@@ -18,16 +18,15 @@ import java.util.OptionalLong;
 import org.apache.spark.SparkConf;
 
 /**
- * What Spark's own settings say about an executor's memory.
+ * An executor's memory by Spark's own settings.
  *
- * @param besideHeapBytes what the cluster manager grants an executor beside heap, off-heap memory
- *     and Python: Spark's overhead; empty where it grants nothing and holds nobody to it
+ * @param overheadBytes memoryOverhead where the cluster manager enforces it; else empty
  * @param offHeapBytes of Spark's own off-heap memory and Python's
  * @param totalBytes of an executor, all together
- * @param cores of an executor; empty when it takes all that a worker has
+ * @param cores of an executor; empty when it takes all cores of a worker
  */
 public record SparkMemory(
-    OptionalLong besideHeapBytes, long offHeapBytes, long totalBytes, OptionalLong cores) {
+    OptionalLong overheadBytes, long offHeapBytes, long totalBytes, OptionalLong cores) {
   private static final long MIB = 1L << 20;
   private static final double DEFAULT_FACTOR = 0.1;
 
@@ -39,12 +38,12 @@ public record SparkMemory(
             ? conf.getSizeAsBytes("spark.memory.offHeap.size", "0")
             : 0;
     offHeap += conf.getSizeAsMb("spark.executor.pyspark.memory", "0") * MIB;
-    long least = conf.getSizeAsMb("spark.executor.minMemoryOverhead", "384m") * MIB;
+    long minimum = conf.getSizeAsMb("spark.executor.minMemoryOverhead", "384m") * MIB;
     double factor = conf.getDouble("spark.executor.memoryOverheadFactor", DEFAULT_FACTOR);
     long overhead =
         conf.contains("spark.executor.memoryOverhead")
             ? conf.getSizeAsMb("spark.executor.memoryOverhead") * MIB
-            : Math.max(least, (long) (heap * factor));
+            : Math.max(minimum, (long) (heap * factor));
     String master = conf.get("spark.master", "").toLowerCase(Locale.ROOT);
     boolean held = master.startsWith("yarn") || master.startsWith("k8s");
     return new SparkMemory(
@@ -57,7 +56,7 @@ public record SparkMemory(
   }
 
   /**
-   * How many such executors a machine may run: as many as it has processors and memory for.
+   * Maximum number of such executors on a machine, by processors and memory.
    *
    * @param physicalBytes of the host
    * @param processors of the host, or of the container, which holds one executor

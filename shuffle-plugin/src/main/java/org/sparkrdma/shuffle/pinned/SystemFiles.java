@@ -22,7 +22,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Files in which the system tells about itself; what cannot be read is empty.
+ * The system's files; unreadable ones are empty.
  *
  * @param root of the file system; another one in tests
  */

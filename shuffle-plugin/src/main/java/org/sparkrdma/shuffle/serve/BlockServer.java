@@ -36,23 +36,23 @@ import org.sparkrdma.verbs.ProtectionDomain;
 /**
  * Answers the LOCATEs of all peers.
  *
- * <p>One thread, its own, owns windows, slots, leases and the cache of indexes; everybody else
- * hands commands in, which never blocks. The thread sleeps while there is nothing to do and no
- * lease to expire. The runtime constructs it, starts it, and closes it after the transport and
- * before the protection domain.
+ * <p>One thread of the server owns windows, slots, leases and the cache of indexes; other threads
+ * submit commands and never block. The thread sleeps until the next command or deadline. The
+ * runtime constructs it, starts it, and closes it after the transport and before the protection
+ * domain.
  *
  * <p>An answer may end early: because the message is full, because one answer has registered or
  * located {@value Placement#MAX_ANSWER_BYTES} bytes, or because the budget is full of leases, this
- * answer's own among them. It then has at least one piece, and the reader asks for the rest again.
+ * answer's own among them. It then has at least one piece, and the reader requests the rest again.
  */
 public final class BlockServer implements AutoCloseable {
-  /** Shortest answer buffer: room for one piece with one sum. */
+  /** Minimum length of an answer buffer: one piece with one checksum. */
   public static final int MIN_ANSWER_BYTES =
       Located.HEADER_BYTES + Located.PIECE_BYTES + Located.SUM_BYTES;
 
   private static final Logger LOGGER = LoggerFactory.getLogger(BlockServer.class);
 
-  /** Commands between two looks at the leases. */
+  /** Maximum number of commands between two checks of the leases. */
   private static final int MAX_BATCH = 64;
 
   private static final long MAX_SLEEP_NS = Duration.ofHours(1).toNanos();
@@ -80,7 +80,7 @@ public final class BlockServer implements AutoCloseable {
    * @param device without {@link org.sparkrdma.verbs.device.Capability#FILE_REGIONS} no windows are
    *     registered, whatever the mode
    * @param domain of the queue pairs of all peers
-   * @param expiry told once per peer when a lease of it has run out
+   * @param expiry called once for each peer when one of its leases has expired
    * @param nanoClock as {@link System#nanoTime}
    */
   public BlockServer(
@@ -94,14 +94,14 @@ public final class BlockServer implements AutoCloseable {
       LongSupplier nanoClock) {
     this.nanoClock = nanoClock;
     this.counters = counters;
-    // Half of what the device bears: pools and other processes need regions as well.
+    // Half of the device's limit: pools and other processes need regions as well.
     int maxWindows = Math.max(1, device.info().limits().maxMemoryRegions() / 2);
     Set<AccessFlag> access = settings.fileAccess(device);
     this.files =
         new RegisteredFiles(
             settings.windowBytes(), maxWindows, access, domain, budget, counters, owner, nanoClock);
     if (settings.registersFiles(device)) {
-      files.leaveAlone(FileProbe.refusing(domain, outputs.directories(), access));
+      files.excludeDirectories(FileProbe.refusing(domain, outputs.directories(), access));
     }
     if (settings.mode() == ServeSettings.Mode.ODP && !settings.pagesOnDemand(device)) {
       LOGGER.warn(
@@ -153,47 +153,47 @@ public final class BlockServer implements AutoCloseable {
   public void locate(LocateCall call) {
     if (call.answer().capacity() < MIN_ANSWER_BYTES) {
       throw new IllegalArgumentException(
-          "no room for an answer: lengthBytes="
+          "answer buffer too short: lengthBytes="
               + call.answer().capacity()
-              + " least="
+              + " min="
               + MIN_ANSWER_BYTES);
     }
     submit(() -> locator.locate(call));
   }
 
-  /** A peer gives leases back. Any thread. The array belongs to the server from now on. */
+  /** Releases leases of a peer. Any thread. The array belongs to the server from now on. */
   public void release(long peer, long[] leaseIds) {
-    submit(() -> takeBack(peer, leaseIds));
+    submit(() -> releaseLeases(peer, leaseIds));
   }
 
   /**
    * The queue pair of a peer is destroyed: its leases end. Any thread. No LOCATE of this peer may
-   * follow; a peer that comes back has another number.
+   * follow; each connection has a number of its own.
    */
   public void peerGone(long peer) {
     submit(() -> leases.peerGone(peer));
   }
 
   /**
-   * Forgets a shuffle: what is registered of it and not leased is given back at once, the rest with
-   * its leases. Any thread. To be called after the shuffle's files are gone, so that a LOCATE that
-   * comes late finds nothing to register again.
+   * Unregisters a shuffle: its windows without leases are deregistered at once, the others when
+   * their leases end. Any thread. To be called after the shuffle's files are gone, so that a late
+   * LOCATE finds nothing to register again.
    *
-   * @param done run when no window of it is registered any more, which may be as late as the end of
-   *     its last lease; on the server's thread, must not block
+   * @param done run when its last window is deregistered, at the latest when its last lease ends;
+   *     on the server's thread, must not block
    */
-  public void forgetShuffle(int shuffleId, Runnable done) {
+  public void unregisterShuffle(int shuffleId, Runnable done) {
     submit(
         () -> {
-          Forgetting forgetting = new Forgetting(done);
-          outputs.forget(shuffleId, forgetting);
-          forgetting.onOutputGone();
+          PendingUnregistration pending = new PendingUnregistration(done);
+          outputs.unregister(shuffleId, pending);
+          pending.onOutputGone();
         });
   }
 
-  private void takeBack(long peer, long[] leaseIds) {
+  private void releaseLeases(long peer, long[] leaseIds) {
     for (long leaseId : leaseIds) {
-      if (!leases.giveBack(peer, leaseId)) {
+      if (!leases.release(peer, leaseId)) {
         counters.increment(Counter.PROTOCOL_ERRORS);
       }
     }
@@ -218,7 +218,7 @@ public final class BlockServer implements AutoCloseable {
         }
       }
     } finally {
-      // Also after an Error: nobody is to wait for an answer, or for memory, that never comes.
+      // Also after an Error: every call is answered and all memory is deregistered.
       shutDown();
     }
   }
@@ -239,12 +239,12 @@ public final class BlockServer implements AutoCloseable {
   }
 
   /**
-   * Does some of what has been handed in, and sorts out leases that have run out.
+   * Executes a batch of commands and removes expired leases.
    *
-   * <p>Synchronized for what is handed in after the end, which is done by the caller; until then
-   * the server's thread is alone here.
+   * <p>Synchronized because after the end of the server's thread callers execute their commands
+   * themselves.
    *
-   * @return how much was done
+   * @return number of executed commands
    */
   synchronized int doWork() {
     int done = 0;
@@ -256,7 +256,7 @@ public final class BlockServer implements AutoCloseable {
     }
     long nowNs = nanoClock.getAsLong();
     guarded(() -> leases.expire(nowNs));
-    guarded(() -> idle.giveBack(nowNs));
+    guarded(() -> idle.release(nowNs));
     return done;
   }
 
@@ -264,14 +264,14 @@ public final class BlockServer implements AutoCloseable {
     try {
       command.run();
     } catch (Exception e) {
-      // Whatever it is, also what Scala code throws undeclared: the next command is another peer's.
-      LOGGER.warn("block server: a command failed", e);
+      // Every exception, also undeclared ones of Scala code: the next command is another peer's.
+      LOGGER.warn("command of the block server failed; the next one is executed", e);
     }
   }
 
   private synchronized void drain() {
     while (doWork() > 0) {
-      // There may be more.
+      // More commands may have been submitted.
     }
   }
 
@@ -293,9 +293,9 @@ public final class BlockServer implements AutoCloseable {
   }
 
   /**
-   * Does what has been handed in, then deregisters everything, leased or not: from then on a peer's
-   * READ ends with an error. Returns when that is done, or with a warning when the device has not
-   * let go within 30 seconds. A second close does nothing.
+   * Executes the submitted commands, then deregisters everything, leased or not: from then on a
+   * peer's READ fails. Returns when that is done, or with a warning after 30 seconds. A second
+   * close does nothing.
    */
   @Override
   public void close() {
@@ -309,10 +309,11 @@ public final class BlockServer implements AutoCloseable {
       thread.join(CLOSE_TIMEOUT.toMillis());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      // The caller is in a hurry; the thread ends by itself.
+      // The thread ends by itself.
     }
     if (thread.isAlive()) {
-      LOGGER.warn("block server: memory is still registered, closing goes on without waiting");
+      LOGGER.warn(
+          "block server did not stop within 30 s; its memory stays registered, closing continues");
     }
   }
 }

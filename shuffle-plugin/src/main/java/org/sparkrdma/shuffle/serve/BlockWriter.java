@@ -22,7 +22,7 @@ import org.sparkrdma.shuffle.output.PieceSums;
 import org.sparkrdma.shuffle.output.RecordedSums;
 import org.sparkrdma.shuffle.wire.Located;
 
-/** Writes blocks into an answer, piece by piece with their sums. On the server's thread. */
+/** Writes the pieces of blocks, with their checksums, into an answer. On the server's thread. */
 final class BlockWriter {
   private static final Logger LOGGER = LoggerFactory.getLogger(BlockWriter.class);
 
@@ -34,28 +34,28 @@ final class BlockWriter {
   private int sentToTcp;
 
   /**
-   * @param computed sums where none of use was recorded; null to do without
+   * @param computed checksums for blocks without usable recorded ones; null for none
    */
   BlockWriter(Placement placement, ComputedSums computed) {
     this.placement = placement;
     this.computed = computed;
   }
 
-  /** Writes into this answer from now on. */
+  /** Begins an answer. */
   void beginAnswer(Located.Encoder newAnswer) {
     answer = newAnswer;
     sentToTcp = 0;
   }
 
-  /** Blocks of this answer that go by TCP. */
+  /** Number of blocks of this answer that use TCP. */
   int sentToTcp() {
     return sentToTcp;
   }
 
   /**
-   * Writes that a block goes by TCP.
+   * Writes that a block must be fetched by TCP.
    *
-   * @return false when there is no room for that
+   * @return false when the answer is full
    */
   boolean byTcp(int block, Located.Kind why) {
     if (answer.roomForSums() < 0) {
@@ -67,11 +67,11 @@ final class BlockWriter {
   }
 
   /**
-   * Writes the pieces of a block from {@code from} on, as many as there is room for.
+   * Writes the pieces of a block from {@code from} on, as many as fit.
    *
    * @param from offset in the block
-   * @param freshSums whether the recorded sums are of no use
-   * @return false when the answer must end here; the reader asks for the rest again
+   * @param freshSums whether the recorded checksums are unusable
+   * @return false when the answer must end here; the reader requests the rest again
    */
   boolean block(
       int block,
@@ -97,16 +97,16 @@ final class BlockWriter {
     while (at < end) {
       int room = answer.roomForSums();
       long longest = sums.endOfFittingSums(at, end, room);
-      if (room < 0 || longest == at || placement.isSated()) {
+      if (room < 0 || longest == at || placement.answerLimitReached()) {
         return false;
       }
       try {
         if (!placement.place(output, at, longest - at, piece)) {
-          // What this very answer holds may be in the way: the reader gives it back and asks again.
+          // Leases of this answer may use up the budget: the reader releases them and asks again.
           return !placement.hasPlaced() && byTcp(block, Located.Kind.BUSY);
         }
       } catch (IOException e) {
-        LOGGER.debug("block cannot be read here, sent to tcp", e);
+        LOGGER.debug("block cannot be read; the reader uses TCP", e);
         return byTcp(block, Located.Kind.UNKNOWN);
       }
       int count = sums.countUntil(at + piece.lengthBytes());

@@ -31,15 +31,14 @@ import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.ProtectionDomain;
 
 /**
- * The second way of serving: bytes are copied into registered slots, and those are leased.
+ * Copies bytes into registered slots, which are leased: the alternative to windows.
  *
- * <p>The blocks of one answer are packed one after the other; a slot is never shared by two
- * answers. On the server's thread.
+ * <p>Blocks of one answer share slots; two answers never share one. On the server's thread.
  */
 final class CopySlots implements AutoCloseable {
   private static final Logger LOGGER = LoggerFactory.getLogger(CopySlots.class);
 
-  /** What is registered at once, as near as whole slots come to it. */
+  /** Approximate number of bytes registered at once, in whole slots. */
   private static final int SLAB_BYTES = 4 << 20;
 
   private final RegisteredPool pool;
@@ -54,7 +53,7 @@ final class CopySlots implements AutoCloseable {
 
   /**
    * @param slots at least 1
-   * @param files give windows back when slots need the room
+   * @param files deregisters windows when slots need memory
    */
   CopySlots(
       int slotBytes,
@@ -64,7 +63,7 @@ final class CopySlots implements AutoCloseable {
       PinnedBudget budget,
       RegisteredFiles files,
       Owner owner) {
-    // In a small budget a slab is a small part of it, or windows and slots would not fit beside it.
+    // At most an eighth of the budget, so that windows fit beside a slab.
     long wanted = Math.min(SLAB_BYTES, budget.limitBytes() / 8);
     int slotsPerSlab = (int) Math.min(slots, Math.max(1, wanted / slotBytes));
     this.slabBytes = (long) slotsPerSlab * slotBytes;
@@ -82,10 +81,10 @@ final class CopySlots implements AutoCloseable {
   }
 
   /**
-   * Copies as much of a stretch of the file as goes into one slot.
+   * Copies as much of a range of the file as fits into the current slot.
    *
-   * @return false when there is no slot, or the peer has its share
-   * @throws IOException when the file cannot be read, or ends
+   * @return false when no slot is free, or the peer's share is used up
+   * @throws IOException when the file cannot be read or is too short
    */
   boolean copy(ServedOutput output, long fileOffset, long lengthBytes, Lease lease, Piece piece)
       throws IOException {
@@ -123,13 +122,13 @@ final class CopySlots implements AutoCloseable {
     while (target.hasRemaining()) {
       int count = channel.read(target, at);
       if (count < 0) {
-        throw new EOFException("data ended early: offset=" + at);
+        throw new EOFException("data file too short: offset=" + at);
       }
       at += count;
     }
   }
 
-  /** The next copy is for another answer: the slot is left to its lease, the file is closed. */
+  /** Ends an answer: the slot stays with its lease, the file is closed. */
   void endAnswer() {
     assert owner.holds();
     slot = null;
@@ -142,16 +141,16 @@ final class CopySlots implements AutoCloseable {
       try {
         channel.close();
       } catch (IOException e) {
-        LOGGER.debug("file that was only read did not close", e);
+        LOGGER.debug("closing a file after reading failed", e);
       }
       channel = null;
     }
   }
 
   /**
-   * Gives registered memory back in which no slot is leased.
+   * Deregisters memory without leased slots.
    *
-   * @return whether there was any
+   * @return whether there was such memory
    */
   boolean trim() {
     assert owner.holds();
@@ -165,7 +164,7 @@ final class CopySlots implements AutoCloseable {
     return pool.registeredBytes() > 0;
   }
 
-  /** Gives registered memory back of which nothing was leased since the last call. */
+  /** Deregisters memory that was not leased since the last call. */
   void trimUnused() {
     assert owner.holds();
     pool.trimUnused();

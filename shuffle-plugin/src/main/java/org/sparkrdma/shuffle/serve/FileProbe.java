@@ -26,8 +26,8 @@ import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.VerbsException;
 
 /**
- * Tries in each directory for map outputs, once, whether its file system lets a file be registered:
- * some cannot pin their pages, see pin_user_pages in the kernel's Documentation/core-api.
+ * Tests once for each directory of map outputs whether files of its file system can be registered:
+ * some file systems cannot pin pages, see pin_user_pages in the kernel's Documentation/core-api.
  */
 final class FileProbe {
   private static final Logger LOGGER = LoggerFactory.getLogger(FileProbe.class);
@@ -35,7 +35,7 @@ final class FileProbe {
 
   private FileProbe() {}
 
-  /** The directories whose files are to be served by copies. */
+  /** The directories whose files must be served by copies. */
   static List<Path> refusing(
       ProtectionDomain domain, List<Path> directories, Set<AccessFlag> access) {
     List<Path> refusing = new ArrayList<>();
@@ -44,14 +44,14 @@ final class FileProbe {
         tryIn(domain, directory, access);
       } catch (VerbsException e) {
         LOGGER.warn(
-            "RDMA serves the map outputs in {} by copies: its file system refuses to be registered:"
+            "Map outputs in {} are served by copies, because files of its file system cannot be registered:"
                 + " {}",
             directory,
             e.getMessage());
         refusing.add(directory);
       } catch (IOException e) {
-        // Nothing is known then; each file is tried for itself.
-        LOGGER.debug("could not try to register a file: directory={}", directory, e);
+        // Unknown; registration of each file is tried when it is needed.
+        LOGGER.debug("registration test failed: directory={}", directory, e);
       }
     }
     return List.copyOf(refusing);

@@ -33,13 +33,13 @@ final class FileWindow {
   private long lastLeaseId;
   private long idleSinceNs;
 
-  /** Its neighbours in {@link IdleWindows}; null when it is not in there. */
+  /** Neighbours in {@link IdleWindows}; null when it is not in the list. */
   FileWindow older;
 
   FileWindow newer;
 
   /**
-   * Takes over the region and what it takes from the budget.
+   * Owns the region and its grant of the budget from now on.
    *
    * @param grant empty for a window that is not pinned
    */
@@ -58,7 +58,7 @@ final class FileWindow {
     return output;
   }
 
-  /** Its place in the file, counted in windows. */
+  /** Index of this window in the file. */
   int index() {
     return index;
   }
@@ -72,7 +72,7 @@ final class FileWindow {
     return remoteKey;
   }
 
-  /** What it takes from the budget. */
+  /** Bytes that it holds of the budget. */
   long pinnedBytes() {
     return grant.isPresent() ? grant.get().heldBytes() : 0;
   }
@@ -82,9 +82,9 @@ final class FileWindow {
   }
 
   /**
-   * Counts a lease on it, once for each lease.
+   * Adds a lease, once for each lease id.
    *
-   * @return false when this lease has it already
+   * @return false when this lease already holds the window
    */
   boolean lease(long leaseId) {
     if (lastLeaseId == leaseId) {
@@ -95,12 +95,12 @@ final class FileWindow {
     return true;
   }
 
-  /** Counts a lease off. */
+  /** Removes a lease. */
   void endLease() {
     leases--;
   }
 
-  /** Since when there is no lease on it. */
+  /** Time at which its last lease ended. */
   long idleSinceNs() {
     return idleSinceNs;
   }
@@ -109,7 +109,7 @@ final class FileWindow {
     idleSinceNs = nowNs;
   }
 
-  /** Deregisters it: when this returns, no byte of it can reach a peer any more. */
+  /** Deregisters it: when this returns, no peer can READ it any more. */
   void close() {
     region.close();
     grant.ifPresent(PinnedBudget.Grant::close);

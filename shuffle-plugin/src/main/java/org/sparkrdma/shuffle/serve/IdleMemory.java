@@ -18,8 +18,8 @@ import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 
 /**
- * Gives registered memory back: what nobody has read for a while, and at once what lies idle while
- * others of this executor are refused. On the server's thread.
+ * Deregisters idle memory: after the idle time-out, and at once when other uses of this executor
+ * need it. On the server's thread.
  */
 final class IdleMemory {
   private final long idleNs;
@@ -30,7 +30,7 @@ final class IdleMemory {
   private long nextSweepNs;
 
   /**
-   * @param slots null when nothing is ever copied
+   * @param slots null when copying is off
    */
   IdleMemory(
       ServeSettings settings, RegisteredFiles files, CopySlots slots, ShuffleCounters counters) {
@@ -40,9 +40,9 @@ final class IdleMemory {
     this.counters = counters;
   }
 
-  /** Gives back what has been idle for long enough. */
-  void giveBack(long nowNs) {
-    int windows = files.giveBackIdleSince(nowNs - idleNs);
+  /** Deregisters memory that has been idle for the idle time-out. */
+  void release(long nowNs) {
+    int windows = files.deregisterIdleSince(nowNs - idleNs);
     counters.add(Counter.WINDOWS_RETURNED, windows);
     if (slots == null || !slots.isRegistered()) {
       sweeping = false;
@@ -55,7 +55,7 @@ final class IdleMemory {
     }
   }
 
-  /** Makes room for somebody else; what is leased stays. */
+  /** Makes room for another use; leased memory stays. */
   void makeRoom(long lengthBytes) {
     boolean made = files.makeRoom(lengthBytes);
     if (!made && slots != null && slots.trim()) {
@@ -63,7 +63,7 @@ final class IdleMemory {
     }
   }
 
-  /** When there may be something to give back; empty when nothing is idle. */
+  /** Time of the next call that may deregister memory; empty when nothing is idle. */
   OptionalLong nextDeadlineNs() {
     OptionalLong since = files.idleSinceNs();
     if (since.isEmpty()) {

@@ -14,21 +14,20 @@
 package org.sparkrdma.shuffle.serve;
 
 /**
- * The windows on which there is no lease, in the order in which their last lease ended: the first
- * is the least recently used. A list through the windows themselves, so that leasing allocates
- * nothing. On the server's thread.
+ * Windows without leases, least recently used first. A linked list through the windows themselves,
+ * so that leasing allocates nothing. On the server's thread.
  */
 final class IdleWindows {
   private FileWindow oldest;
   private FileWindow newest;
   private long pinnedBytes;
 
-  /** What giving all of them back would bring. */
+  /** Pinned bytes of all windows in the list. */
   long pinnedBytes() {
     return pinnedBytes;
   }
 
-  /** The least recently used; null when there is none. */
+  /** The least recently used window; null when the list is empty. */
   FileWindow oldest() {
     return oldest;
   }
@@ -44,7 +43,7 @@ final class IdleWindows {
     pinnedBytes += window.pinnedBytes();
   }
 
-  /** Takes out one that is in. */
+  /** Removes a window that is in the list. */
   void remove(FileWindow window) {
     if (window.older == null) {
       oldest = window.newer;

@@ -43,7 +43,7 @@ final class Lease {
     return peer;
   }
 
-  /** What its peer holds, this included. */
+  /** All that its peer holds, this lease included. */
   PeerShare share() {
     return share;
   }
@@ -62,7 +62,7 @@ final class Lease {
     share.addSlot();
   }
 
-  /** It is out from now on. */
+  /** The lease is granted. */
   void onGranted() {
     taken = Taken.note("lease");
     share.beginLease();
@@ -72,7 +72,7 @@ final class Lease {
     return windows.isEmpty() && slots.isEmpty();
   }
 
-  /** Gives everything back. */
+  /** Ends the lease on all its windows and slots. */
   void end(RegisteredFiles files) {
     for (int i = 0; i < windows.size(); i++) {
       share.remove(windows.get(i));

@@ -13,11 +13,11 @@
  */
 package org.sparkrdma.shuffle.serve;
 
-/** Told when a reader kept a lease too long. */
+/** Called when a lease of a peer has expired. */
 @FunctionalInterface
 public interface LeaseExpiryListener {
   /**
-   * The connection must be ended: what it leased stays where it is until {@link
+   * The connection must be ended: its leased memory stays registered until {@link
    * BlockServer#peerGone}. On the server's thread; must not block.
    */
   void onLeaseExpired(long peer);

@@ -29,14 +29,15 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.thread.Owner;
 
 /**
- * All leases that are out, of all peers.
+ * All outstanding leases of all peers.
  *
- * <p>A lease ends when it is given back or when its peer is gone. A deadline alone ends nothing: a
- * slow reader would else READ another block's bytes with success. It only asks, once per peer, that
- * the peer be cut off; from then on giving back changes nothing either. On the server's thread.
+ * <p>A lease ends when it is released or when its peer is gone. A deadline alone frees nothing:
+ * otherwise a slow reader would READ another block's bytes with success. An expired lease only
+ * requests, once for each peer, that the connection be ended; releasing an expired lease has no
+ * effect. On the server's thread.
  */
 final class Leases {
-  /** Odd, so that ids repeat only after all 64-bit numbers have been used. */
+  /** Odd, so that ids repeat only after all 64-bit numbers. */
   private static final long ID_STEP = 0x9E3779B97F4A7C15L;
 
   private final long lengthNs;
@@ -45,7 +46,7 @@ final class Leases {
   private final ShuffleCounters counters;
   private final LeaseExpiryListener expiry;
 
-  /** By id; all leases last equally long, so the order of granting is that of the deadlines. */
+  /** By id; all leases have the same duration, so insertion order is deadline order. */
   private final Map<Long, Lease> open = new LinkedHashMap<>();
 
   private final List<Lease> expired = new ArrayList<>();
@@ -55,8 +56,8 @@ final class Leases {
   private long lastId;
 
   /**
-   * @param newShare makes what a peer that is new may hold
-   * @param firstId any number; ids follow it in an order that says nothing
+   * @param newShare creates the share of a new peer
+   * @param firstId any number; the order of ids reveals nothing
    */
   Leases(
       Duration length,
@@ -75,7 +76,7 @@ final class Leases {
     this.lastId = firstId;
   }
 
-  /** A new lease on nothing yet, which is not out before {@link #grant}. */
+  /** A new empty lease, which is not outstanding before {@link #grant}. */
   Lease draft(long peer, long nowNs) {
     assert owner.holds();
     do {
@@ -91,17 +92,17 @@ final class Leases {
     lease.onGranted();
   }
 
-  /** Ends what a draft holds that will not be granted. */
+  /** Ends a draft that will not be granted. */
   void discard(Lease lease) {
     lease.end(files);
   }
 
   /**
-   * A peer gives a lease back. An id that is not out is ignored: the lease may have expired.
+   * Releases a lease of a peer. Unknown ids are ignored: the lease may have expired.
    *
-   * @return false when it is another peer's
+   * @return false when the lease is another peer's
    */
-  boolean giveBack(long peer, long leaseId) {
+  boolean release(long peer, long leaseId) {
     assert owner.holds();
     Lease lease = open.get(leaseId);
     if (lease != null && lease.peer() != peer) {
@@ -114,7 +115,7 @@ final class Leases {
     return true;
   }
 
-  /** The peer's queue pair is destroyed: nothing can be read by it any more. */
+  /** The peer's queue pair is destroyed, so it can READ nothing any more. */
   void peerGone(long peer) {
     assert owner.holds();
     endAll(open.values().iterator(), peer);
@@ -138,14 +139,14 @@ final class Leases {
     lease.share().endLease();
   }
 
-  /** When the next lease expires; empty when none is out. */
+  /** Time at which the next lease expires; empty without outstanding leases. */
   OptionalLong nextDeadlineNs() {
     return open.isEmpty()
         ? OptionalLong.empty()
         : OptionalLong.of(open.values().iterator().next().deadlineNs());
   }
 
-  /** Sorts out leases past their deadlines; returns how many. */
+  /** Removes leases past their deadlines; returns their number. */
   int expire(long nowNs) {
     assert owner.holds();
     if (open.isEmpty()) {
@@ -169,7 +170,7 @@ final class Leases {
     return count;
   }
 
-  /** Ends all leases, for a server that stops and deregisters what they were on. */
+  /** Ends all leases when the server stops. */
   void close() {
     assert owner.holds();
     open.values().forEach(lease -> lease.end(files));

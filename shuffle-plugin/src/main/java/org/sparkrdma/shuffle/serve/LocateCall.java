@@ -15,15 +15,18 @@ package org.sparkrdma.shuffle.serve;
 
 import java.nio.ByteBuffer;
 
-/** One LOCATE on its way through the {@link BlockServer}; exactly one of the two ends is called. */
+/**
+ * One LOCATE in the {@link BlockServer}; the server calls exactly one of {@link #answered} and
+ * {@link #malformed}.
+ */
 public interface LocateCall {
-  /** The connection it came by; its leases are scoped to that. */
+  /** Number of its connection, which owns its leases. */
   long peer();
 
-  /** The message as received; belongs to the server until the end. */
+  /** The received message; belongs to the server until the call ends. */
   ByteBuffer request();
 
-  /** Where the answer goes, from index 0 on; belongs to the server until the end. */
+  /** Buffer for the answer, from index 0 on; belongs to the server until the call ends. */
   ByteBuffer answer();
 
   /** The answer is written. On the server's thread; must not block. */

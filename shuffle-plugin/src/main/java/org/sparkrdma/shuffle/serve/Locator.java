@@ -24,7 +24,7 @@ import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.shuffle.wire.MalformedMessageException;
 
-/** Answers one LOCATE after the other. On the server's thread. */
+/** Answers LOCATEs one after another. On the server's thread. */
 final class Locator {
   private static final Logger LOGGER = LoggerFactory.getLogger(Locator.class);
   private static final long NS_PER_MS = 1_000_000;
@@ -60,17 +60,17 @@ final class Locator {
     this.nanoClock = nanoClock;
   }
 
-  /** Locates nothing any more: all goes by TCP. */
+  /** From now on, answers that all blocks must be fetched by TCP. */
   void stop() {
     stopped = true;
   }
 
-  /** Takes back the leases of the request, then locates its blocks. */
+  /** Releases the leases named in the request, then locates its blocks. */
   void locate(LocateCall call) {
     Locate request;
     try {
       request = Locate.decode(call.request());
-      takeBack(call.peer(), request);
+      releaseLeases(call.peer(), request);
     } catch (MalformedMessageException e) {
       counters.increment(Counter.PROTOCOL_ERRORS);
       call.malformed(e.getMessage());
@@ -82,10 +82,10 @@ final class Locator {
     call.answered(lengthBytes);
   }
 
-  private void takeBack(long peer, Locate request) {
+  private void releaseLeases(long peer, Locate request) {
     for (int i = 0; i < request.leaseCount(); i++) {
-      if (!leases.giveBack(peer, request.leaseId(i))) {
-        throw new MalformedMessageException("lease of another peer given back: lease=" + i);
+      if (!leases.release(peer, request.leaseId(i))) {
+        throw new MalformedMessageException("release of another peer's lease: lease=" + i);
       }
     }
   }
@@ -101,8 +101,8 @@ final class Locator {
         writeBlocks(request);
       }
     } catch (Exception e) {
-      // Also what Scala code throws undeclared.
-      LOGGER.warn("blocks could not be located, sent to tcp", e);
+      // Also undeclared exceptions of Scala code.
+      LOGGER.warn("blocks could not be located; the reader uses TCP", e);
       leases.discard(lease);
       beginAnswer(call, request);
       sendAllToTcp(request);
@@ -110,7 +110,7 @@ final class Locator {
       placement.endAnswer();
       writer.endAnswer();
     }
-    if (lease.share().takeRefused()) {
+    if (lease.share().pollRefused()) {
       counters.increment(Counter.PEERS_LIMITED);
     }
     if (lease.isEmpty()) {

@@ -17,16 +17,16 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * What the leases of one peer hold, and how much that may be, so that a peer that gives nothing
- * back leaves room for the others. A peer that has its share is told that there is no room, as when
- * the budget is full. On the server's thread.
+ * What the leases of one peer hold, and its limits, so that a peer that releases nothing leaves
+ * memory to others. A peer at its limit gets the answer BUSY, as when the budget is full. On the
+ * server's thread.
  */
 final class PeerShare {
   private static final int WHOLE = 100;
 
-  private final int mostLeases;
-  private final long mostWindowBytes;
-  private final int mostSlots;
+  private final int maxLeases;
+  private final long maxWindowBytes;
+  private final int maxSlots;
   private final Map<FileWindow, Integer> windows = new HashMap<>();
   private long windowBytes;
   private int leases;
@@ -34,36 +34,37 @@ final class PeerShare {
   private boolean refused;
 
   /**
-   * @param budgetBytes of which {@link ServeSettings#peerPercent} may be in windows of this peer
+   * @param budgetBytes of which windows leased by this peer hold at most {@link
+   *     ServeSettings#peerPercent}
    */
   PeerShare(ServeSettings settings, long budgetBytes) {
-    mostLeases = settings.peerLeases();
-    mostWindowBytes = budgetBytes / WHOLE * settings.peerPercent();
-    mostSlots = Math.max(1, settings.slots() * settings.peerPercent() / WHOLE);
+    maxLeases = settings.peerLeases();
+    maxWindowBytes = budgetBytes / WHOLE * settings.peerPercent();
+    maxSlots = Math.max(1, settings.slots() * settings.peerPercent() / WHOLE);
   }
 
-  /** Returns whether it may have another lease; remembers a refusal. */
+  /** Checks whether the peer may have another lease; remembers a refusal. */
   boolean admitLease() {
-    return !refuse(leases >= mostLeases);
+    return !refuse(leases >= maxLeases);
   }
 
   /**
-   * Returns whether another lease may be on a window; remembers a refusal. Always on one that it
-   * holds already.
+   * Checks whether a lease may hold a window, which is always so for a window that the peer already
+   * holds; remembers a refusal.
    *
-   * @param window null for one that is not registered yet
+   * @param window null for an unregistered window
    */
   boolean admitWindow(FileWindow window) {
     return !refuse(!hasRoomForWindows() && !windows.containsKey(window));
   }
 
   boolean hasRoomForWindows() {
-    return windowBytes < mostWindowBytes;
+    return windowBytes < maxWindowBytes;
   }
 
-  /** Returns whether it may hold another slot; remembers a refusal. */
+  /** Checks whether the peer may hold another slot; remembers a refusal. */
   boolean admitSlot() {
-    return !refuse(slots >= mostSlots);
+    return !refuse(slots >= maxSlots);
   }
 
   private boolean refuse(boolean now) {
@@ -71,8 +72,8 @@ final class PeerShare {
     return now;
   }
 
-  /** Whether something was refused since this was asked last. */
-  boolean takeRefused() {
+  /** Whether there was a refusal since the last call. */
+  boolean pollRefused() {
     boolean was = refused;
     refused = false;
     return was;

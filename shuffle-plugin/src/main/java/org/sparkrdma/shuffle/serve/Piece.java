@@ -13,7 +13,7 @@
  */
 package org.sparkrdma.shuffle.serve;
 
-/** Where a stretch of a file can be READ; reused from piece to piece. On the server's thread. */
+/** Remote address of a range of a file; reused for each piece. On the server's thread. */
 final class Piece {
   private long address;
   private int remoteKey;

@@ -19,21 +19,21 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.verbs.Device;
 
 /**
- * Finds a place that a peer may READ for a stretch of a file: a registered window, else a copy in a
- * slot, as far as the mode allows.
+ * Makes a range of a file readable for a peer: in a registered window, or else as a copy in a slot,
+ * as the mode allows.
  *
- * <p>One answer may register only so much anew, so that the one thread is free for other peers
- * again after a few milliseconds. On the server's thread.
+ * <p>The bytes registered for one answer are limited, so that other peers wait only a few
+ * milliseconds. On the server's thread.
  */
 final class Placement {
-  /** Enough for a request of Spark's usual size; what is left is asked for again. */
+  /** Enough for a request of Spark's usual size; the reader requests the rest again. */
   static final long MAX_ANSWER_BYTES = 64L << 20;
 
   private final RegisteredFiles files;
   private final CopySlots slots;
   private final boolean fromWindows;
   private final int windowBytes;
-  private final CopyFirst copyFirst;
+  private final CopyOrRegisterPolicy copyPolicy;
   private final ShuffleCounters counters;
 
   private Lease lease;
@@ -43,7 +43,7 @@ final class Placement {
   private int piecesFromSlots;
 
   /**
-   * @param slots null when nothing may be copied
+   * @param slots null when copying is off
    */
   Placement(
       ServeSettings settings,
@@ -55,14 +55,14 @@ final class Placement {
     this.slots = slots;
     this.fromWindows = settings.registersFiles(device);
     this.windowBytes = settings.windowBytes();
-    // What is not pinned costs little to register.
+    // Registration without pinning is cheap.
     boolean pinned = fromWindows && !settings.pagesOnDemand(device);
     boolean both = pinned && slots != null && settings.copiesFirst();
-    this.copyFirst = both ? new CopyFirst(device.info().transport()) : null;
+    this.copyPolicy = both ? new CopyOrRegisterPolicy(device.info().transport()) : null;
     this.counters = counters;
   }
 
-  /** Begins an answer; what is placed for it is leased by {@code newLease}. */
+  /** Begins an answer, whose pieces are held by {@code newLease}. */
   void beginAnswer(Lease newLease) {
     lease = newLease;
     registeredBefore = files.registeredBytes();
@@ -71,26 +71,26 @@ final class Placement {
     piecesFromSlots = 0;
   }
 
-  /** Whether this answer has had its share. */
-  boolean isSated() {
+  /** Whether this answer has reached its limit of bytes. */
+  boolean answerLimitReached() {
     return placedBytes >= MAX_ANSWER_BYTES
         || files.registeredBytes() - registeredBefore >= MAX_ANSWER_BYTES;
   }
 
-  /** Whether anything has been placed for this answer. */
+  /** Whether this answer has at least one piece. */
   boolean hasPlaced() {
     return placedBytes > 0;
   }
 
   /**
-   * Places the beginning of a stretch of the file, as much of it as lies in one place.
+   * Makes the beginning of a range readable, as much of it as is contiguous.
    *
-   * @return false when there is no room now
+   * @return false when there is no memory now
    * @throws IOException when the file cannot be read
    */
   boolean place(ServedOutput output, long fileOffset, long lengthBytes, Piece piece)
       throws IOException {
-    if (copyFirst != null && copyUnlessWorthAWindow(output, fileOffset, lengthBytes, piece)) {
+    if (copyPolicy != null && copyUnlessWorthAWindow(output, fileOffset, lengthBytes, piece)) {
       piecesFromSlots++;
     } else if (fromWindows && placeInWindow(output, fileOffset, lengthBytes, piece)) {
       piecesFromWindows++;
@@ -112,11 +112,11 @@ final class Placement {
     long start = (long) index * windowBytes;
     long length = Math.min(windowBytes, output.mapOutput().lengthBytes() - start);
     long asked = Math.min(lengthBytes, start + length - fileOffset);
-    if (!copyFirst.prefersCopy(output, index, length, asked)
+    if (!copyPolicy.shouldCopy(output, index, length, asked)
         || !slots.copy(output, fileOffset, asked, lease, piece)) {
       return false;
     }
-    copyFirst.copied(output, index, piece.lengthBytes());
+    copyPolicy.copied(output, index, piece.lengthBytes());
     return true;
   }
 

@@ -33,15 +33,15 @@ import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.VerbsException;
 
 /**
- * Registers map-output files in windows, for remote reading only, and gives the least recently used
- * window back when the budget is used up.
+ * Registers map-output files in windows for remote reading only, and deregisters the least recently
+ * used window when the budget is used up.
  *
- * <p>Windows that page on demand are not pinned: the budget knows nothing of them, and what bounds
- * them is their number and the time they are idle.
+ * <p>Windows that page on demand are not pinned and not charged to the budget; their number and the
+ * idle time-out bound them.
  *
- * <p>A window with a lease is never given back. A file that the device refuses is left alone for a
- * second, so that a file system that cannot be registered costs no system call per block. On the
- * server's thread.
+ * <p>A window with a lease is never deregistered. After a failure a file is not registered again
+ * for a second, so that a file system that cannot be registered does not cost a system call for
+ * each block. On the server's thread.
  */
 final class RegisteredFiles {
   private static final Logger LOGGER = LoggerFactory.getLogger(RegisteredFiles.class);
@@ -62,7 +62,7 @@ final class RegisteredFiles {
   private long registeredBytes;
 
   /**
-   * @param maxWindows most windows at once, whatever their length
+   * @param maxWindows maximum number of windows
    * @param access of the windows, see {@link ServeSettings#fileAccess}
    */
   RegisteredFiles(
@@ -86,19 +86,19 @@ final class RegisteredFiles {
   }
 
   /** Files in these directories are never registered. */
-  void leaveAlone(List<Path> directories) {
+  void excludeDirectories(List<Path> directories) {
     refusing = directories;
   }
 
-  /** Bytes ever registered; only ever grows. */
+  /** Total of bytes registered so far; never decreases. */
   long registeredBytes() {
     return registeredBytes;
   }
 
   /**
-   * The window in which a byte of the file lies, registered if it was not, and leased.
+   * Leases the window that contains a byte of the file; registers it if necessary.
    *
-   * @return null when it cannot be registered now, or the peer has its share
+   * @return null when it cannot be registered now, or the peer's share is used up
    */
   FileWindow lease(ServedOutput output, long fileOffset, Lease lease) {
     assert owner.holds();
@@ -132,14 +132,14 @@ final class RegisteredFiles {
       window.output().onIdle();
       window.idleSinceNs(nanoClock.getAsLong());
       idle.add(window);
-      if (window.output().isForgotten()) {
+      if (window.output().isUnregistered()) {
         deregister(window);
       }
     }
   }
 
   private FileWindow register(ServedOutput output, int index) {
-    if (output.isRefused(nanoClock.getAsLong()) || isLeftAlone(output.mapOutput().dataFile())) {
+    if (output.isRefused(nanoClock.getAsLong()) || isExcluded(output.mapOutput().dataFile())) {
       return null;
     }
     if (windows == maxWindows && !evict()) {
@@ -156,7 +156,7 @@ final class RegisteredFiles {
     try {
       region = domain.registerFile(output.mapOutput().dataFile(), start, lengthBytes, access);
     } catch (VerbsException e) {
-      LOGGER.debug("file not registered, served another way for a second", e);
+      LOGGER.debug("file could not be registered; not tried again for 1 s", e);
       output.onRefused(nanoClock.getAsLong() + REFUSED_NS);
       return null;
     } finally {
@@ -174,7 +174,7 @@ final class RegisteredFiles {
     return window;
   }
 
-  private boolean isLeftAlone(Path file) {
+  private boolean isExcluded(Path file) {
     for (Path directory : refusing) {
       if (file.startsWith(directory)) {
         return true;
@@ -184,9 +184,9 @@ final class RegisteredFiles {
   }
 
   /**
-   * Gives windows back until the budget has this much left.
+   * Evicts windows until the budget can grant this many bytes.
    *
-   * @return false when all idle windows together are not enough; then none was given back
+   * @return false when all idle windows together are not enough; then none is evicted
    */
   boolean makeRoom(long lengthBytes) {
     assert owner.holds();
@@ -211,14 +211,14 @@ final class RegisteredFiles {
     return true;
   }
 
-  /** Since when the window has been idle that has been so the longest; empty when none is. */
+  /** Time since which the least recently used window is idle; empty without idle windows. */
   OptionalLong idleSinceNs() {
     FileWindow oldest = idle.oldest();
     return oldest == null ? OptionalLong.empty() : OptionalLong.of(oldest.idleSinceNs());
   }
 
-  /** Gives windows back that have been idle since this time or longer; returns how many. */
-  int giveBackIdleSince(long thenNs) {
+  /** Deregisters windows that are idle since this time or longer; returns their number. */
+  int deregisterIdleSince(long thenNs) {
     assert owner.holds();
     int before = windows;
     FileWindow oldest = idle.oldest();
@@ -229,7 +229,7 @@ final class RegisteredFiles {
     return before - windows;
   }
 
-  /** Gives all windows of a map output back on which there is no lease; returns how many. */
+  /** Deregisters all windows of a map output without leases; returns their number. */
   int deregisterIdle(ServedOutput output) {
     assert owner.holds();
     int before = windows;

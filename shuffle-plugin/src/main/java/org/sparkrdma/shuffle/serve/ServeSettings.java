@@ -23,17 +23,18 @@ import org.sparkrdma.verbs.device.Capability;
 /**
  * How blocks are served.
  *
- * @param mode which ways are open
- * @param windowBytes length of the file windows that are registered, a power of two
+ * @param mode which ways of serving are allowed
+ * @param windowBytes length of registered file windows, a power of two
  * @param slotBytes length of a slot of the copy pool
- * @param slots most slots of the copy pool; 0 for none
+ * @param slots maximum number of slots of the copy pool; 0 for none
  * @param lease how long a reader may READ what was located for it
- * @param indexCacheEntries most map outputs whose index and checksums are kept parsed
- * @param peerLeases most leases that one peer holds
- * @param peerPercent most of the budget and of the slots that one peer holds, 1 to 100
- * @param idle how long memory stays registered that nobody reads
- * @param copiesFirst whether windows that are hardly asked for are copied out of, not registered
- * @param computeSums whether the server takes checksums itself where none of use was recorded
+ * @param indexCacheEntries maximum number of map outputs whose index and checksums are cached
+ * @param peerLeases maximum number of leases of one peer
+ * @param peerPercent maximum percentage of the budget and of the slots that one peer holds, 1 to
+ *     100
+ * @param idle how long unused memory stays registered
+ * @param copiesFirst whether to copy out of rarely requested windows instead of registering them
+ * @param computeSums whether the server computes checksums where no usable ones were recorded
  */
 public record ServeSettings(
     Mode mode,
@@ -48,22 +49,22 @@ public record ServeSettings(
     boolean copiesFirst,
     boolean computeSums) {
 
-  /** Which ways of serving are open. */
+  /** Ways of serving. */
   public enum Mode {
-    /** Registered windows; copies when a window cannot be had. */
+    /** Registered windows; copies when a window cannot be registered. */
     AUTO,
     /** Registered windows only. */
     WINDOW,
     /** Copies only. */
     COPY,
     /**
-     * Windows that are not pinned: the device faults in what is read. Copies when a window cannot
-     * be had; as {@link #AUTO} on a device that does not page on demand.
+     * Windows that are not pinned: the device pages on demand. Copies when a window cannot be
+     * registered; as {@link #AUTO} on a device that does not page on demand.
      */
     ODP
   }
 
-  /** Whether windows are not pinned on this device. */
+  /** Whether windows on this device page on demand. */
   boolean pagesOnDemand(Device device) {
     return mode == Mode.ODP && device.info().can(Capability.ON_DEMAND_PAGING);
   }
@@ -75,7 +76,7 @@ public record ServeSettings(
         : EnumSet.of(AccessFlag.REMOTE_READ);
   }
 
-  /** Whether map-output files are registered on this device at all. */
+  /** Whether map-output files are registered on this device. */
   boolean registersFiles(Device device) {
     return mode != Mode.COPY && device.info().can(Capability.FILE_REGIONS);
   }

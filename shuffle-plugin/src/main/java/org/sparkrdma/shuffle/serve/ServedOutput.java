@@ -15,34 +15,31 @@ package org.sparkrdma.shuffle.serve;
 
 import org.sparkrdma.shuffle.output.MapOutput;
 
-/**
- * A map output that the server knows, and the windows registered on its file. On the server's
- * thread.
- */
+/** A cached map output and the registered windows of its file. On the server's thread. */
 final class ServedOutput {
   private final MapOutput mapOutput;
   private final FileWindow[] windows;
-  private final long[] spentNs;
+  private final long[] copyCostNs;
   private int registered;
   private int leased;
   private long refusedUntilNs;
   private boolean refused;
-  private Forgetting forgetting;
+  private PendingUnregistration pending;
 
   ServedOutput(MapOutput mapOutput, int windowBytes) {
     this.mapOutput = mapOutput;
     this.windows =
         new FileWindow[Math.toIntExact((mapOutput.lengthBytes() + windowBytes - 1) / windowBytes)];
-    this.spentNs = new long[windows.length];
+    this.copyCostNs = new long[windows.length];
   }
 
-  /** What copying out of a window has cost so far, while it was not registered. */
-  long spentNs(int window) {
-    return spentNs[window];
+  /** Cost so far of copies out of an unregistered window. */
+  long copyCostNs(int window) {
+    return copyCostNs[window];
   }
 
-  void spend(int window, long ns) {
-    spentNs[window] += ns;
+  void addCopyCost(int window, long ns) {
+    copyCostNs[window] += ns;
   }
 
   MapOutput mapOutput() {
@@ -53,7 +50,7 @@ final class ServedOutput {
     return windows.length;
   }
 
-  /** The window at this place; null when it is not registered. */
+  /** The window at an index; null when it is not registered. */
   FileWindow window(int index) {
     return windows[index];
   }
@@ -63,12 +60,12 @@ final class ServedOutput {
     registered++;
   }
 
-  /** A window is no more; the last one of a forgotten map output ends the forgetting. */
+  /** A window was deregistered; the last one completes a pending unregistration. */
   void onDeregistered(FileWindow window) {
     windows[window.index()] = null;
     registered--;
-    if (registered == 0 && forgetting != null) {
-      forgetting.onOutputGone();
+    if (registered == 0 && pending != null) {
+      pending.onOutputGone();
     }
   }
 
@@ -90,7 +87,7 @@ final class ServedOutput {
     return registered > 0;
   }
 
-  /** The device refused a window: it is not asked again before the time given. */
+  /** Registration failed: not to be tried again before this time. */
   void onRefused(long untilNs) {
     refused = true;
     refusedUntilNs = untilNs;
@@ -101,12 +98,12 @@ final class ServedOutput {
     return refused;
   }
 
-  /** Its shuffle is gone: windows go as soon as their leases have ended. */
-  void forget(Forgetting why) {
-    forgetting = why;
+  /** Its shuffle is unregistered: windows are deregistered when their leases end. */
+  void unregister(PendingUnregistration why) {
+    pending = why;
   }
 
-  boolean isForgotten() {
-    return forgetting != null;
+  boolean isUnregistered() {
+    return pending != null;
   }
 }

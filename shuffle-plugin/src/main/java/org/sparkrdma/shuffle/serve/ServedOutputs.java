@@ -25,17 +25,16 @@ import org.sparkrdma.shuffle.output.MapOutput;
 import org.sparkrdma.shuffle.output.MapOutputs;
 
 /**
- * The map outputs that the server knows: index and checksums are read once and kept.
+ * Cache of map outputs: index and checksums are read once.
  *
- * <p>Bounded in number and in partitions, which is what their memory depends on: the least recently
- * used map output goes, with its windows, when there are too many. One with leases stays, so that
- * there are for a while as many more as are leased. On the server's thread.
+ * <p>Bounded in map outputs and in partitions, which determine the heap: above a limit the least
+ * recently used map output without leases is evicted with its windows. On the server's thread.
  */
 final class ServedOutputs {
   private static final Logger LOGGER = LoggerFactory.getLogger(ServedOutputs.class);
   private static final float LOAD_FACTOR = 0.75f;
 
-  /** Most partitions of all entries together: 32 MiB of heap, at 16 bytes each. */
+  /** Maximum number of partitions of all entries: 32 MiB of heap at 16 bytes each. */
   static final int MAX_PARTITIONS = 2 << 20;
 
   private final MapOutputs mapOutputs;
@@ -44,7 +43,7 @@ final class ServedOutputs {
   private final int maxEntries;
   private final int windowBytes;
 
-  /** In the order of their last use. */
+  /** In access order. */
   private final Map<Key, ServedOutput> entries = new LinkedHashMap<>(16, LOAD_FACTOR, true);
 
   private final Key wanted = new Key();
@@ -63,7 +62,7 @@ final class ServedOutputs {
     this.windowBytes = windowBytes;
   }
 
-  /** Looks a map output up; null when there is none that can be read. */
+  /** Finds a map output; null when it does not exist or cannot be read. */
   ServedOutput find(int shuffleId, long mapId) {
     wanted.set(shuffleId, mapId);
     ServedOutput known = entries.get(wanted);
@@ -103,35 +102,35 @@ final class ServedOutputs {
     }
   }
 
-  /** Forgets the map outputs of a shuffle; {@code forgetting} waits for those that are leased. */
-  void forget(int shuffleId, Forgetting forgetting) {
+  /** Removes the map outputs of a shuffle; {@code pending} waits for those that are leased. */
+  void unregister(int shuffleId, PendingUnregistration pending) {
     Iterator<Map.Entry<Key, ServedOutput>> all = entries.entrySet().iterator();
     while (all.hasNext()) {
       Map.Entry<Key, ServedOutput> entry = all.next();
       if (entry.getKey().shuffleId == shuffleId) {
         all.remove();
         partitions -= entry.getValue().mapOutput().partitions();
-        forget(entry.getValue(), forgetting);
+        unregister(entry.getValue(), pending);
       }
     }
   }
 
-  private void forget(ServedOutput output, Forgetting forgetting) {
+  private void unregister(ServedOutput output, PendingUnregistration pending) {
     files.deregisterIdle(output);
     if (output.isRegistered()) {
-      forgetting.await();
-      output.forget(forgetting);
+      pending.await();
+      output.unregister(pending);
     }
   }
 
-  /** Forgets all, once no lease is left. */
+  /** Removes all entries, after the last lease has ended. */
   void close() {
     entries.values().forEach(files::deregisterIdle);
     entries.clear();
     partitions = 0;
   }
 
-  /** Names a map output; changed only while it is not in the map. */
+  /** Key of a map output; changed only while it is not in the map. */
   private static final class Key {
     private int shuffleId;
     private long mapId;

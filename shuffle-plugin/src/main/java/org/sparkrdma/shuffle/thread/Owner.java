@@ -14,20 +14,19 @@
 package org.sparkrdma.shuffle.thread;
 
 /**
- * The one thread that may touch what has this owner: {@code assert owner.holds();} at the entries
- * of a class costs nothing where assertions are off, and in tests throws when a foreign thread
- * comes. Before the thread has begun and after it has ended nobody owns, and anybody may. Safe for
- * any thread.
+ * The only thread that may use an object. {@code assert owner.holds();} in each entry point throws
+ * in tests when another thread calls, and costs nothing without assertions. Without an owner any
+ * thread may call. Safe for any thread.
  */
 public final class Owner {
   private volatile Thread thread;
 
-  /** The current thread owns from now on. */
+  /** Makes the current thread the owner. */
   public void take() {
     thread = Thread.currentThread();
   }
 
-  /** Nobody owns any more. */
+  /** Ends the ownership. */
   public void release() {
     thread = null;
   }
@@ -40,7 +39,7 @@ public final class Owner {
     Thread owner = thread;
     if (owner != null && owner != Thread.currentThread()) {
       throw new IllegalStateException(
-          "touched by a foreign thread: owner="
+          "used by a thread that is not the owner: owner="
               + owner.getName()
               + " thread="
               + Thread.currentThread().getName());

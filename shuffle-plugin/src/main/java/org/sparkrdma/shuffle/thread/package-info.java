@@ -11,5 +11,5 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-/** Who owns what: {@link org.sparkrdma.shuffle.thread.Owner}. No threads of its own. */
+/** Thread ownership: {@link org.sparkrdma.shuffle.thread.Owner}. No threads of its own. */
 package org.sparkrdma.shuffle.thread;

@@ -274,8 +274,8 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
    *
    * @param done told when that is done
    */
-  public void forgetShuffle(int shuffleId, Runnable done) {
-    server.forgetShuffle(shuffleId, done);
+  public void unregisterShuffle(int shuffleId, Runnable done) {
+    server.unregisterShuffle(shuffleId, done);
   }
 
   /** Ends everything; blocks under way are answered with {@link FallbackReason#STOPPED}. */

@@ -18,14 +18,14 @@ import java.util.zip.CRC32;
 import java.util.zip.CRC32C;
 import java.util.zip.Checksum;
 
-/** The algorithms that Spark offers, by the numbers that {@link Located} tells them with. */
+/** Numbers in {@link Located} of Spark's checksum algorithms. */
 public final class ChecksumKind {
-  /** The cheapest, where the choice is ours. */
+  /** The fastest, used for computed checksums by default. */
   public static final int CRC32C_KIND = 3;
 
   private ChecksumKind() {}
 
-  /** The number of an algorithm by Spark's name for it. */
+  /** Number of an algorithm by Spark's name of it. */
   public static int named(String algorithm) {
     return switch (algorithm) {
       case "ADLER32" -> 1;
@@ -35,7 +35,7 @@ public final class ChecksumKind {
     };
   }
 
-  /** A fresh sum; null for {@link Located#NO_CHECKSUM}. */
+  /** A new checksum; null for {@link Located#NO_CHECKSUM}. */
   public static Checksum newChecksum(int kind) {
     return switch (kind) {
       case 1 -> new Adler32();

@@ -17,7 +17,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * LOCATE: a reader asks where blocks are, and gives leases back that it needs no more.
+ * LOCATE: a reader requests the addresses of blocks and releases leases.
  *
  * <pre>
  *   0               1               2               3
@@ -33,22 +33,22 @@ import java.nio.ByteOrder;
  *  | blocks, 32 bytes each:                                        |
  *  |   map id (64 bit) | start offset in bytes (64 bit)            |
  *  |   shuffle id (32) | start reduce id (32) | end reduce id (32) |
- *  |   flags (32 bit): 1 when its recorded sums are of no use      |
+ *  |   flags (32 bit): 1 for computed checksums                |
  *  +---------------------------------------------------------------+
  * </pre>
  *
- * <p>With the flag set the server is to sum the block up itself, instead of telling what was
- * recorded. A start offset above 0 asks for the rest of a block of which earlier answers gave the
- * beginning. All fields little-endian. Answered by one {@link Located}.
+ * <p>With the flag set the server computes the block's checksums instead of sending the recorded
+ * ones. A start offset above 0 requests the rest of a block whose beginning was answered before.
+ * All fields little-endian. Answered by one {@link Located}.
  */
 public final class Locate {
   /** Bytes before the leases. */
   public static final int HEADER_BYTES = 16;
 
-  /** Bytes of one lease given back. */
+  /** Length of one released lease. */
   public static final int LEASE_BYTES = 8;
 
-  /** Bytes of one block asked for. */
+  /** Length of one requested block. */
   public static final int BLOCK_BYTES = 32;
 
   private static final int FRESH_SUMS = 1;
@@ -92,22 +92,22 @@ public final class Locate {
     return locate;
   }
 
-  /** Chosen by the reader; comes back in the answer. */
+  /** Chosen by the reader; repeated in the answer. */
   public long requestId() {
     return in.getLong(8);
   }
 
-  /** How many leases are given back. */
+  /** Number of released leases. */
   public int leaseCount() {
     return leases;
   }
 
-  /** Id of the {@code i}-th lease given back. */
+  /** Id of the {@code i}-th released lease. */
   public long leaseId(int i) {
     return in.getLong(HEADER_BYTES + i * LEASE_BYTES);
   }
 
-  /** How many blocks are asked for; at least 1. */
+  /** Number of requested blocks; at least 1. */
   public int blockCount() {
     return blocks;
   }
@@ -121,7 +121,7 @@ public final class Locate {
     return in.getLong(at(i));
   }
 
-  /** Where in block {@code i} to begin, in bytes. */
+  /** Start offset in block {@code i}, in bytes. */
   public long startOffset(int i) {
     return in.getLong(at(i) + 8);
   }
@@ -141,7 +141,7 @@ public final class Locate {
     return in.getInt(at(i) + 24);
   }
 
-  /** Whether the sums recorded of block {@code i} are of no use to the reader. */
+  /** Whether the recorded checksums of block {@code i} are unusable. */
   public boolean freshSums(int i) {
     return flags(i) == FRESH_SUMS;
   }
@@ -165,12 +165,12 @@ public final class Locate {
       return this;
     }
 
-    /** Whether another lease fits and leaves room for a block. */
+    /** Whether another lease and a block fit. */
     public boolean hasRoomForLease() {
       return out.remaining() >= LEASE_BYTES + BLOCK_BYTES && leases < 0xFFFF;
     }
 
-    /** Gives a lease back; before the first block. */
+    /** Releases a lease; before the first block. */
     public void lease(long leaseId) {
       out.putLong(leaseId);
       leases++;
@@ -181,7 +181,7 @@ public final class Locate {
       return out.remaining() >= BLOCK_BYTES && blocks < 0xFFFF;
     }
 
-    /** Asks for a block from {@code startOffset} on. */
+    /** Requests a block from {@code startOffset} on. */
     public void block(
         int shuffleId,
         long mapId,
@@ -195,7 +195,7 @@ public final class Locate {
       blocks++;
     }
 
-    /** Blocks asked for so far. */
+    /** Number of blocks so far. */
     public int blockCount() {
       return blocks;
     }

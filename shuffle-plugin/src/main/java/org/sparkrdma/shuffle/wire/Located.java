@@ -17,7 +17,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * LOCATED: where the blocks of a {@link Locate} are, piece by piece, and how long they stay there.
+ * LOCATED: the addresses of the blocks of a {@link Locate}, piece by piece, and the duration of
+ * their lease.
  *
  * <pre>
  *   0               1               2               3
@@ -42,11 +43,11 @@ import java.nio.ByteOrder;
  *  +---------------------------------------------------------------+
  * </pre>
  *
- * <p>Pieces come in the order of the blocks asked for, and those of one block in the order of their
- * offsets, without gaps. A block may be answered in part, its first pieces only, and blocks at the
- * end not at all: the reader asks for the rest again. A piece that is not located stands for the
- * rest of its block, which is to be fetched by TCP. A sum belongs to the partition that ends in its
- * piece; sums of empty partitions are left out.
+ * <p>Pieces are in the order of the requested blocks, and those of one block in the order of their
+ * offsets, without gaps. The answer may end inside a block or before the last block: the reader
+ * requests the rest again. A piece that is not located stands for the rest of its block, which must
+ * be fetched by TCP. A checksum belongs to the partition that ends in its piece; empty partitions
+ * have none.
  *
  * <p>All fields little-endian.
  */
@@ -63,13 +64,13 @@ public final class Located {
   /** {@link Decoder#checksumKind()} when there are no sums; 1 is ADLER32, 2 CRC32, 3 CRC32C. */
   public static final int NO_CHECKSUM = 0;
 
-  /** What a piece says. */
+  /** Kind of a piece. */
   public enum Kind {
-    /** It can be read at its address. */
+    /** Readable at its address. */
     LOCATED(0),
-    /** The server has no room now: by TCP. */
+    /** The server has no memory now; fetch by TCP. */
     BUSY(1),
-    /** The server does not know the block, or cannot read it: by TCP. */
+    /** The server cannot find or read the block; fetch by TCP. */
     UNKNOWN(2);
 
     private final byte code;
@@ -111,7 +112,7 @@ public final class Located {
       return Byte.toUnsignedInt(in.get(1));
     }
 
-    /** How many milliseconds the lease still has, when the message was written. */
+    /** Remaining milliseconds of the lease when the message was written. */
     public int leaseRemainingMs() {
       return in.getInt(4);
     }
@@ -143,7 +144,7 @@ public final class Located {
       piecesLeft--;
       piece = next;
       if (in.limit() - piece < PIECE_BYTES) {
-        throw new MalformedMessageException("bad LOCATED: cut off at a piece");
+        throw new MalformedMessageException("bad LOCATED: truncated piece");
       }
       int sums = sumCount();
       if (sums < 0 || sums > (in.limit() - piece - PIECE_BYTES) / SUM_BYTES) {
@@ -173,17 +174,17 @@ public final class Located {
       }
     }
 
-    /** Place in the LOCATE of the block that this piece is of. */
+    /** Index in the LOCATE of this piece's block. */
     public int blockIndex() {
       return Short.toUnsignedInt(in.getShort(piece));
     }
 
-    /** What this piece says. */
+    /** Kind of this piece. */
     public Kind kind() {
       return KINDS[in.get(piece + 2)];
     }
 
-    /** How many sums this piece has. */
+    /** Number of checksums of this piece. */
     public int sumCount() {
       return in.getInt(piece + 4);
     }
@@ -203,7 +204,7 @@ public final class Located {
       return in.getInt(piece + 20);
     }
 
-    /** Where this piece begins in its block, in bytes. */
+    /** Offset of this piece in its block, in bytes. */
     public long blockOffset() {
       return in.getLong(piece + 24);
     }
@@ -238,7 +239,7 @@ public final class Located {
       return this;
     }
 
-    /** How many sums a piece could carry now; negative when not even a piece fits. */
+    /** Number of checksums that fit with another piece; negative when no piece fits. */
     public int roomForSums() {
       int room = out.remaining() - PIECE_BYTES;
       return room < 0 || pieces == 0xFFFF ? -1 : room / SUM_BYTES;
@@ -263,7 +264,7 @@ public final class Located {
       out.putLong(endInBlock).putLong(sum);
     }
 
-    /** Adds a piece that stands for the rest of its block, to be fetched by TCP. */
+    /** Adds a piece that stands for the rest of its block, which must be fetched by TCP. */
     public void byTcp(int blockIndex, Kind kind) {
       piece(blockIndex, kind, 0);
       out.putLong(0).putInt(0).putInt(0).putLong(0).putLong(0);

@@ -16,15 +16,15 @@ package org.sparkrdma.shuffle.wire;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
-/** The first byte of every message after the connection is made. */
+/** First byte of every message after the handshake. */
 public enum MessageType {
-  /** Reader to server: where are these blocks; here are leases back. */
+  /** Reader to server: requests addresses of blocks and releases leases. */
   LOCATE(1),
-  /** Server to reader: there, under this lease; the answer to a LOCATE. */
+  /** Server to reader: addresses and lease; the answer to a LOCATE. */
   LOCATED(2),
-  /** Reader to server: here are leases back. */
+  /** Reader to server: releases leases. */
   RELEASE(3),
-  /** Server to reader: taken; the answer to a RELEASE. */
+  /** Server to reader: the answer to a RELEASE. */
   RELEASED(4);
 
   private final byte code;
@@ -38,7 +38,7 @@ public enum MessageType {
   }
 
   /**
-   * Type of the message at the buffer's position, which stays.
+   * Type of the message at the buffer's position, which does not change.
    *
    * @throws MalformedMessageException when the buffer is empty or the type unknown
    */
@@ -54,10 +54,10 @@ public enum MessageType {
     throw new MalformedMessageException("unknown message: lengthBytes=" + message.remaining());
   }
 
-  /** A little-endian view of the message, position 0, once its type and least length are right. */
-  ByteBuffer view(ByteBuffer message, int leastBytes) {
+  /** A little-endian view of the message at position 0, after checks of type and minimum length. */
+  ByteBuffer view(ByteBuffer message, int minBytes) {
     ByteBuffer view = message.slice().order(ByteOrder.LITTLE_ENDIAN);
-    if (view.remaining() < leastBytes || view.get(0) != code) {
+    if (view.remaining() < minBytes || view.get(0) != code) {
       throw new MalformedMessageException("not a " + name() + ": lengthBytes=" + view.remaining());
     }
     return view;

@@ -17,8 +17,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * RELEASE: a reader gives leases back and has no {@link Locate} to do it in; and RELEASED, the
- * answer.
+ * RELEASE: a reader releases leases without a {@link Locate}; and RELEASED, its answer.
  *
  * <pre>
  *   0               1               2               3
@@ -33,7 +32,8 @@ import java.nio.ByteOrder;
  *  +---------------------------------------------------------------+
  * </pre>
  *
- * <p>All fields little-endian. The answer keeps the posted receives of both ends from running out.
+ * <p>All fields little-endian. The answer tells the reader that the server has a receive posted
+ * again.
  */
 public final class Release {
   /** Bytes before the leases; the whole of a RELEASED. */
@@ -50,7 +50,7 @@ public final class Release {
   /**
    * Views the RELEASE that fills {@code message} from its position to its limit.
    *
-   * @throws MalformedMessageException when count and length do not fit
+   * @throws MalformedMessageException when count and length do not match
    */
   public static Release decode(ByteBuffer message) {
     return decode(message, MessageType.RELEASE);
@@ -71,17 +71,17 @@ public final class Release {
     return new Release(in, leases);
   }
 
-  /** Chosen by the reader; comes back in the answer. */
+  /** Chosen by the reader; repeated in the answer. */
   public long requestId() {
     return in.getLong(8);
   }
 
-  /** How many leases are given back. */
+  /** Number of released leases. */
   public int leaseCount() {
     return leases;
   }
 
-  /** Id of the {@code i}-th lease given back. */
+  /** Id of the {@code i}-th released lease. */
   public long leaseId(int i) {
     return in.getLong(HEADER_BYTES + i * Long.BYTES);
   }
@@ -111,7 +111,7 @@ public final class Release {
       return out.remaining() >= Long.BYTES && leases < 0xFFFF;
     }
 
-    /** Gives a lease back. */
+    /** Adds a lease. */
     public void lease(long leaseId) {
       out.putLong(leaseId);
       leases++;

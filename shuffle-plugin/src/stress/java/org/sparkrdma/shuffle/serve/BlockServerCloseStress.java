@@ -72,7 +72,7 @@ public class BlockServerCloseStress {
   @Actor
   public void ask() {
     server.locate(call);
-    server.forgetShuffle(1, () -> forgotten++);
+    server.unregisterShuffle(1, () -> forgotten++);
   }
 
   /** Its thread was never started, so the end is this thread's work. */

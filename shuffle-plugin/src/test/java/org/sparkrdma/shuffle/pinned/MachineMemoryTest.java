@@ -36,7 +36,7 @@ class MachineMemoryTest {
   }
 
   @Test
-  void shouldReadWhatTheSystemSays() throws IOException {
+  void shouldReadTheSystemsFiles() throws IOException {
     write("proc/meminfo", "MemTotal:       16777216 kB\nMemFree:  1 kB\n");
     write("sys/fs/cgroup/memory.max", "8589934592\n");
     write("proc/self/limits", "Limit  Soft  Hard\nMax locked memory   65536  unlimited  bytes\n");
@@ -109,7 +109,8 @@ class MachineMemoryTest {
 
   @ParameterizedTest
   @CsvSource({"0::/../other, 0::/..", "0::/a/../../.., 4:memory:/../x"})
-  void shouldNotLeaveTheTreeOverAGroupOutsideOfIt(String first, String second) throws IOException {
+  void shouldNotLeaveTheHierarchyForAGroupOutsideOfIt(String first, String second)
+      throws IOException {
     write("proc/self/cgroup", first + "\n" + second + "\n");
     write("sys/fs/cgroup/memory.max", "" + GIB);
     write("memory.max", "1");
@@ -129,7 +130,7 @@ class MachineMemoryTest {
 
   @ParameterizedTest
   @CsvSource({"18446744073709551615", "99999999999999999999", "''", "nonsense"})
-  void shouldTakeForNoneWhatIsNoUsableNumber(String text) throws IOException {
+  void shouldIgnoreUnusableNumbers(String text) throws IOException {
     write("sys/fs/cgroup/memory.max", text + "\n");
     write("sys/fs/cgroup/memory/memory.limit_in_bytes", text + "\n");
     assertThat(machine().containerBytes()).isEmpty();
@@ -140,7 +141,7 @@ class MachineMemoryTest {
     write("proc/self/limits", "Max locked memory         unlimited  8388608  bytes\n");
     assertThat(machine().lockableBytes()).as("unlimited until it is lowered").isEmpty();
     write("proc/self/limits", "Max locked memory         8388608  unlimited  bytes\n");
-    assertThat(machine().boundBytes()).hasValue(8_388_608);
+    assertThat(machine().memlockLimit()).hasValue(8_388_608);
   }
 
   @ParameterizedTest
@@ -155,15 +156,15 @@ class MachineMemoryTest {
     write("proc/self/limits", "Max locked memory         65536  65536  bytes\n");
     write("proc/self/status", "Name:\tjava\nCapEff:\t" + capabilities + "\n");
     write("proc/self/uid_map", "         " + users.replace(" ", "          ") + "\n");
-    assertThat(machine().locksFreely()).isEqualTo(free);
-    assertThat(machine().boundBytes().isEmpty()).isEqualTo(free);
+    assertThat(machine().locksUnlimited()).isEqualTo(free);
+    assertThat(machine().memlockLimit().isEmpty()).isEqualTo(free);
     assertThat(machine().lockableBytes()).hasValue(65_536);
   }
 
   @Test
   void shouldFindThePageSizeOfThisMachine() {
-    assertThat(Long.bitCount(MachineMemory.ofThisMachine().pageBytes())).isOne();
-    assertThat(MachineMemory.ofThisMachine().physicalBytes()).isPresent();
+    assertThat(Long.bitCount(MachineMemory.current().pageBytes())).isOne();
+    assertThat(MachineMemory.current().physicalBytes()).isPresent();
   }
 
   private void write(String file, String text) throws IOException {

@@ -49,7 +49,7 @@ class PinnedLimitTest {
         machine(16 * GIB, OptionalLong.of(3 * GIB), OptionalLong.of(GIB / 2), false);
     PinnedLimit limit = PinnedLimit.of(AUTO, machine, spark(), true);
     assertThat(limit.bytes()).isEqualTo(GIB / 2);
-    assertThat(limit.wantedBytes()).isEqualTo(GIB);
+    assertThat(limit.neededBytes()).isEqualTo(GIB);
     assertThat(limit.derivation())
         .isEqualTo(
             "least of: 1/8 of host memory, which may hold executors=1 2048 MiB, 1/2 of what the"
@@ -97,7 +97,7 @@ class PinnedLimitTest {
   }
 
   @Test
-  void shouldNotMindTheLimitThatTheCapabilityLifts() {
+  void shouldIgnoreTheLimitThatTheCapabilityLifts() {
     MachineMemory machine = machine(16 * GIB, OptionalLong.empty(), OptionalLong.of(65_536), true);
     PinnedLimit limit = PinnedLimit.of(AUTO, machine, spark(), true);
     assertThat(limit.bytes()).isEqualTo(2 * GIB);
@@ -122,18 +122,18 @@ class PinnedLimitTest {
   }
 
   @Test
-  void shouldTakeWhatTheUserSetAndSayWhatSpeaksAgainstIt() {
-    assertThat(PinnedLimit.of(Optional.of(5 * GIB), BARE, spark(), true).objections()).isEmpty();
+  void shouldUseTheSettingAndWarnWhenItIsTooLarge() {
+    assertThat(PinnedLimit.of(Optional.of(5 * GIB), BARE, spark(), true).warnings()).isEmpty();
     MachineMemory tight =
         machine(16 * GIB, OptionalLong.of(3 * GIB), OptionalLong.of(65_536), false);
     PinnedLimit limit = PinnedLimit.of(Optional.of(5 * GIB), tight, spark(), true);
     assertThat(limit.bytes()).isEqualTo(5 * GIB);
     assertThat(limit.derivation()).isEqualTo("set by spark.shuffle.rdma.pinned.max");
-    assertThat(limit.objections())
+    assertThat(limit.warnings())
         .hasSize(2)
         .allMatch(sentence -> sentence.startsWith("spark.shuffle.rdma.pinned.max=5368709120 is"))
         .anyMatch(sentence -> sentence.contains("2147483648 bytes, which is what the container's"))
         .anyMatch(sentence -> sentence.contains("RLIMIT_MEMLOCK=65536"));
-    assertThat(PinnedLimit.of(Optional.of(GIB), tight, spark(), false).objections()).isEmpty();
+    assertThat(PinnedLimit.of(Optional.of(GIB), tight, spark(), false).warnings()).isEmpty();
   }
 }

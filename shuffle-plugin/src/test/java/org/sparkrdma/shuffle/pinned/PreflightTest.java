@@ -97,7 +97,7 @@ class PreflightTest {
   }
 
   @Test
-  void shouldGiveTheTriedRegionBackAndSayNothingWhenAllIsWell() throws Exception {
+  void shouldDeregisterTheTestRegionAndLogNothingOnSuccess() throws Exception {
     try (CapturedLog log = new CapturedLog()) {
       check(Map.of(), Optional.empty(), OptionalLong.empty());
       assertThat(closed).containsExactly("region", "memory", "domain");
@@ -138,7 +138,7 @@ class PreflightTest {
   }
 
   @Test
-  void shouldNotSpeakOfLimitsWhenThePagesAreToBlame() {
+  void shouldNotMentionLimitsWhenThePagesCannotBePinned() {
     refusal = 14;
     assertThatThrownBy(() -> check(POD, Optional.empty(), OptionalLong.of(65_536)))
         .hasMessageContaining("the kernel cannot pin this process's memory")
@@ -160,7 +160,7 @@ class PreflightTest {
   }
 
   @Test
-  void shouldWarnOfASettingThatCannotHold() throws Exception {
+  void shouldWarnOfASettingAboveTheLimits() throws Exception {
     try (CapturedLog log = new CapturedLog()) {
       check(Map.of(), Optional.of(GIB), OptionalLong.of(GIB / 2));
       assertThat(log.warnings())
@@ -187,14 +187,14 @@ class PreflightTest {
     "INVOCATION_ID=1, .dockerenv, CONTAINER",
     "A=b, '', SHELL",
   })
-  void shouldKnowWhereItRuns(String variable, String file, MemlockRemedy expected)
+  void shouldDetectItsEnvironment(String variable, String file, MemlockRemedy expected)
       throws Exception {
     if (!file.isEmpty()) {
       Files.createDirectories(root.resolve(file).getParent());
       Files.createFile(root.resolve(file));
     }
     String[] pair = variable.split("=", 2);
-    assertThat(MemlockRemedy.here(Map.of(pair[0], pair[1]), root)).isEqualTo(expected);
+    assertThat(MemlockRemedy.current(Map.of(pair[0], pair[1]), root)).isEqualTo(expected);
   }
 
   @ParameterizedTest

@@ -135,7 +135,7 @@ class BlockServerThreadTest {
   }
 
   @Test
-  void shouldThrowWhenAForeignThreadTouchesWhatItsThreadOwns() throws Exception {
+  void shouldThrowWhenAnotherThreadUsesTheServersState() throws Exception {
     try (BlockServer server = server(Duration.ofMinutes(1))) {
       server.start();
       ask(server, 9).join();
@@ -168,7 +168,7 @@ class BlockServerThreadTest {
       ask(server, 9).join();
       assertThat(expired.get(30, TimeUnit.SECONDS)).isEqualTo(9);
       CountDownLatch forgotten = new CountDownLatch(1);
-      server.forgetShuffle(1, forgotten::countDown);
+      server.unregisterShuffle(1, forgotten::countDown);
       ask(server, 8).join();
       assertThat(forgotten.getCount()).isEqualTo(1);
       server.peerGone(9);
@@ -212,7 +212,7 @@ class BlockServerThreadTest {
   void shouldStayAliveWhenACallbackThrows() {
     try (BlockServer server = server(Duration.ofMinutes(1))) {
       server.start();
-      server.forgetShuffle(
+      server.unregisterShuffle(
           7,
           () -> {
             throw new IllegalStateException("thrown on purpose");
@@ -222,11 +222,11 @@ class BlockServerThreadTest {
   }
 
   @Test
-  void shouldLetNobodyWaitWhenItsThreadDies() throws Exception {
+  void shouldAnswerEveryCallWhenItsThreadDies() throws Exception {
     BlockServer server = server(Duration.ofMinutes(1));
     server.start();
     ask(server, 9).join();
-    server.forgetShuffle(
+    server.unregisterShuffle(
         7,
         () -> {
           throw new OutOfMemoryError("thrown on purpose");

@@ -135,7 +135,7 @@ class CopyServingTest {
   }
 
   @Test
-  void shouldGiveIdleWindowsBackForSlotsAndIdleSlotsForWindows() throws IOException {
+  void shouldDeregisterIdleWindowsForSlotsAndIdleSlotsForWindows() throws IOException {
     try (var on = ServerFixture.of(folder, Mode.AUTO, 1, SLOT)) {
       on.outputs.write(1, 0, random, true, SLOT);
       on.outputs.write(1, 1, random, true, SLOT);
@@ -156,7 +156,7 @@ class CopyServingTest {
   }
 
   @Test
-  void shouldGiveAnIdleWindowBackForASlotWithoutTryingToRegister() throws IOException {
+  void shouldDeregisterAnIdleWindowForASlotWithoutTryingToRegister() throws IOException {
     try (var on = ServerFixture.of(folder, Mode.AUTO, 1, SLOT)) {
       on.outputs.write(1, 0, random, true, SLOT);
       on.outputs.write(1, 1, random, true, SLOT);
@@ -195,7 +195,7 @@ class CopyServingTest {
   }
 
   @Test
-  void shouldNotKnowABlockWhoseFileIsCutOffOrGone() throws IOException {
+  void shouldAnswerUnknownForABlockWhoseFileIsTruncatedOrMissing() throws IOException {
     try (var on = ServerFixture.of(folder, Mode.AUTO, 4, 1 << 20)) {
       on.outputs.write(1, 0, random, true, 100, 4000);
       on.outputs.write(1, 1, random, true, 100);

@@ -37,7 +37,7 @@ class FileProbeTest {
   }
 
   @Test
-  void shouldNameTheDirectoriesWhoseFilesCannotBeRegistered() {
+  void shouldReportTheDirectoriesWhoseFilesCannotBeRegistered() {
     domain.refuseFiles(true);
 
     assertThat(FileProbe.refusing(domain, List.of(directory), ACCESS)).containsExactly(directory);
@@ -50,7 +50,7 @@ class FileProbeTest {
   }
 
   @Test
-  void shouldKnowNothingOfADirectoryThatIsGone() {
+  void shouldIgnoreADirectoryThatDoesNotExist() {
     assertThat(FileProbe.refusing(domain, List.of(directory.resolve("gone")), ACCESS)).isEmpty();
     assertThat(domain.fileCalls()).isZero();
   }

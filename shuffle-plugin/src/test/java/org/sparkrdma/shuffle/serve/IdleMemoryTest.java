@@ -33,7 +33,7 @@ class IdleMemoryTest {
   private final Random random = new Random(4);
 
   @Test
-  void shouldGiveAWindowBackWhenItHasBeenIdleForLong() throws IOException {
+  void shouldDeregisterAWindowAfterTheIdleTimeout() throws IOException {
     try (var on = ServerFixture.of(folder, Mode.WINDOW, 0, 1 << 20)) {
       on.outputs.write(1, 0, random, true, 100);
       on.outputs.write(1, 1, random, true, 100);
@@ -70,7 +70,7 @@ class IdleMemoryTest {
   }
 
   @Test
-  void shouldGiveSlotsBackThatNobodyHasLeasedForLong() throws IOException {
+  void shouldDeregisterSlotsAfterTheIdleTimeout() throws IOException {
     try (var on = ServerFixture.of(folder, Mode.COPY, 2, 1 << 20)) {
       on.outputs.write(1, 0, random, true, 100);
       var answer = on.ask(9, Wanted.of(1, 0, 0, 1));
@@ -86,7 +86,7 @@ class IdleMemoryTest {
   }
 
   @Test
-  void shouldMakeRoomForOthersOfThisExecutorButNotOutOfLeases() throws IOException {
+  void shouldMakeRoomForOtherUsesButNotOutOfLeases() throws IOException {
     try (var on = ServerFixture.of(folder, Mode.WINDOW, 0, 2 * ServerFixture.WINDOW)) {
       on.outputs.write(1, 0, random, true, ServerFixture.WINDOW);
       on.outputs.write(1, 1, random, true, ServerFixture.WINDOW);

@@ -77,7 +77,7 @@ class LeaseTest {
   }
 
   @Test
-  void shouldTellAboutAPeerOnceHoweverManyOfItsLeasesExpire() throws IOException {
+  void shouldReportAPeerOnceHoweverManyOfItsLeasesExpire() throws IOException {
     on.ask(9, BLOCK);
     on.ask(9, BLOCK);
     on.ask(8, BLOCK);
@@ -106,14 +106,14 @@ class LeaseTest {
   }
 
   @Test
-  void shouldTakeLeasesBackBeforeItLocates() {
+  void shouldReleaseLeasesBeforeItLocates() {
     var first = on.ask(9, BLOCK);
     var second = on.ask(9, List.of(first.leaseId), List.of(OTHER_BLOCK));
     assertThat(second.kinds()).containsExactly(Kind.LOCATED);
   }
 
   @Test
-  void shouldCallALocateMalformedThatGivesAnotherPeersLeaseBack() {
+  void shouldRejectALocateThatReleasesAnotherPeersLease() {
     var mine = on.ask(9, BLOCK);
     var answer = on.ask(8, List.of(mine.leaseId), List.of(OTHER_BLOCK));
     assertThat(answer.malformed).contains("another peer");
@@ -131,7 +131,7 @@ class LeaseTest {
   }
 
   @Test
-  void shouldIgnoreLeasesThatAreNotOut() {
+  void shouldIgnoreUnknownLeases() {
     var answer = on.ask(9, BLOCK);
     on.release(9, answer.leaseId, answer.leaseId, 0, 12345);
     on.release(8, answer.leaseId);
@@ -140,7 +140,7 @@ class LeaseTest {
   }
 
   @Test
-  void shouldCallGarbageMalformedAndGoOn() {
+  void shouldRejectGarbageAndContinue() {
     assertThat(on.ask(9, ByteBuffer.allocate(5)).malformed).isNotEmpty();
     assertThat(on.ask(9, BLOCK).kinds()).containsExactly(Kind.LOCATED);
     assertThat(on.count(Counter.PROTOCOL_ERRORS)).isEqualTo(1);
@@ -156,10 +156,10 @@ class LeaseTest {
   }
 
   @Test
-  void shouldForgetAShuffleAtOnceWhenNothingOfItIsLeased() throws IOException {
+  void shouldUnregisterAShuffleAtOnceWhenNothingOfItIsLeased() throws IOException {
     var answer = on.ask(9, BLOCK);
     on.release(9, answer.leaseId);
-    forget(1);
+    unregister(1);
     assertThat(done).containsExactly("1");
     assertThat(answer.isReadable(0)).isFalse();
     assertThat(on.budget.pinnedBytes()).isZero();
@@ -167,11 +167,11 @@ class LeaseTest {
   }
 
   @Test
-  void shouldForgetALeasedShuffleWhenItsLastLeaseEnds() throws IOException {
+  void shouldUnregisterALeasedShuffleWhenItsLastLeaseEnds() throws IOException {
     var first = on.ask(9, BLOCK);
     var second = on.ask(8, BLOCK);
-    forget(1);
-    forget(3);
+    unregister(1);
+    unregister(3);
     assertThat(done).containsExactly("3");
     assertThat(on.ask(9, BLOCK).kinds()).containsExactly(Kind.UNKNOWN);
     on.release(9, first.leaseId);
@@ -185,20 +185,20 @@ class LeaseTest {
   }
 
   @Test
-  void shouldForgetAnExpiredLeaseOnlyWithItsPeer() throws IOException {
+  void shouldEndAnExpiredLeaseOnlyWithItsPeer() throws IOException {
     on.ask(9, BLOCK);
     on.sleep(ServerFixture.LEASE);
-    forget(1);
+    unregister(1);
     assertThat(done).isEmpty();
     on.peerGone(9);
     assertThat(done).containsExactly("1");
   }
 
   @Test
-  void shouldDeregisterEverythingWhenClosedWithLeasesOut() throws IOException {
+  void shouldDeregisterEverythingWhenClosedWithOutstandingLeases() throws IOException {
     var answer = on.ask(9, BLOCK);
     on.ask(8, BLOCK);
-    forget(1);
+    unregister(1);
     on.server.close();
     assertThat(done).containsExactly("1");
     assertThat(answer.isReadable(0)).isFalse();
@@ -209,15 +209,15 @@ class LeaseTest {
   void shouldSendAllToTcpAndStillEndEveryCallAfterClose() throws IOException {
     on.server.close();
     assertThat(on.ask(9, BLOCK, OTHER_BLOCK).kinds()).containsExactly(Kind.BUSY, Kind.BUSY);
-    forget(1);
+    unregister(1);
     assertThat(done).containsExactly("1");
     assertThat(on.outputs.opened()).isZero();
     on.server.close();
   }
 
-  private void forget(int shuffleId) throws IOException {
+  private void unregister(int shuffleId) throws IOException {
     on.outputs.delete(shuffleId);
-    on.server.forgetShuffle(shuffleId, () -> done.add(String.valueOf(shuffleId)));
+    on.server.unregisterShuffle(shuffleId, () -> done.add(String.valueOf(shuffleId)));
     on.server.doWork();
   }
 }

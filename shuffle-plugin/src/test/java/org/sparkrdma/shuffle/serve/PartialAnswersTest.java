@@ -178,7 +178,7 @@ class PartialAnswersTest {
   }
 
   @Test
-  void shouldRegisterSoMuchAndNoMoreForOneAnswer() throws IOException {
+  void shouldLimitTheBytesRegisteredForOneAnswer() throws IOException {
     int windowBytes = 32 << 20;
     try (var on = windows(windowBytes, 1L << 30)) {
       List<Wanted> blocks = new ArrayList<>();

@@ -65,7 +65,7 @@ class PeerShareTest {
   }
 
   @Test
-  void shouldGiveAPeerOnlySoManyLeasesUntilItGivesOneBack() throws IOException {
+  void shouldLimitTheLeasesOfAPeerUntilItReleasesOne() throws IOException {
     try (ServerFixture on = server(Mode.WINDOW, 0, 64L * ServerFixture.WINDOW, 3, 100)) {
       List<Long> leases = new ArrayList<>();
       for (int i = 0; i < 3; i++) {
@@ -80,7 +80,7 @@ class PeerShareTest {
   }
 
   @Test
-  void shouldStillCountLeasesThatHaveExpiredUntilThePeerIsGone() throws IOException {
+  void shouldCountExpiredLeasesUntilThePeerIsGone() throws IOException {
     try (ServerFixture on = server(Mode.WINDOW, 0, 64L * ServerFixture.WINDOW, 1, 100)) {
       long lease = on.ask(HOG, block(0)).leaseId;
       on.sleep(ServerFixture.LEASE.plusSeconds(1));
@@ -123,7 +123,7 @@ class PeerShareTest {
   }
 
   @Test
-  void shouldAlwaysServeAWindowAndASlotToWhoHoldsNothing() throws IOException {
+  void shouldAlwaysServeAWindowAndASlotToAPeerThatHoldsNothing() throws IOException {
     try (ServerFixture on = server(Mode.WINDOW, 0, 2L * ServerFixture.WINDOW, 1000, 1)) {
       for (int map = 0; map < MAPS; map++) {
         var answer = on.ask(HOG, block(map));

@@ -89,7 +89,7 @@ class ServingModelTest {
       }
       case 2 -> {
         if (random.nextInt(20) == 0) {
-          forget(random.nextInt(SHUFFLES));
+          unregister(random.nextInt(SHUFFLES));
         }
       }
       case 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19 -> {
@@ -124,11 +124,11 @@ class ServingModelTest {
     on.peerGone(peer);
   }
 
-  private void forget(int shuffle) throws IOException {
+  private void unregister(int shuffle) throws IOException {
     if (forgotten.add(shuffle)) {
       forgetsAwaited.add(shuffle);
       on.outputs.delete(shuffle);
-      on.server.forgetShuffle(shuffle, () -> onForgotten(shuffle));
+      on.server.unregisterShuffle(shuffle, () -> onForgotten(shuffle));
       on.server.doWork();
     }
   }

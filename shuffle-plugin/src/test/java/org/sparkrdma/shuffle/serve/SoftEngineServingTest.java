@@ -94,7 +94,7 @@ class SoftEngineServingTest {
   }
 
   @Test
-  void shouldRegisterEvictAndForgetFiles() throws IOException {
+  void shouldRegisterEvictAndUnregisterFiles() throws IOException {
     try (BlockServer server = server(Mode.WINDOW)) {
       for (int map = 0; map < MAPS; map++) {
         locate(server, map);
@@ -105,14 +105,14 @@ class SoftEngineServingTest {
       assertThat(counters.value(Counter.BLOCKS_SENT_TO_TCP)).isZero();
       assertThat(budget.pinnedBytes()).isPositive();
       outputs.delete(1);
-      server.forgetShuffle(1, () -> {});
+      server.unregisterShuffle(1, () -> {});
       server.doWork();
       assertThat(budget.pinnedBytes()).isZero();
     }
   }
 
   @Test
-  void shouldCopyAndCloseWithLeasesOut() {
+  void shouldCopyAndCloseWithOutstandingLeases() {
     try (BlockServer server = server(Mode.COPY)) {
       locate(server, 0);
       assertThat(counters.value(Counter.PIECES_FROM_SLOTS)).isPositive();

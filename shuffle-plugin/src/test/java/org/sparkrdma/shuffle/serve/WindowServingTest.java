@@ -103,7 +103,7 @@ class WindowServingTest {
   }
 
   @Test
-  void shouldNotKnowBlocksThatAreNotThere() throws IOException {
+  void shouldAnswerUnknownForBlocksThatDoNotExist() throws IOException {
     try (var on = ServerFixture.of(folder, Mode.WINDOW, 0, WINDOW)) {
       on.outputs.write(1, 5, random, true, 100, 0);
       var answer =
@@ -247,7 +247,7 @@ class WindowServingTest {
   }
 
   @Test
-  void shouldBoundThePartitionsThatItRemembers() throws IOException {
+  void shouldBoundTheCachedPartitions() throws IOException {
     try (var on = ServerFixture.of(folder, Mode.WINDOW, 0, 1 << 20)) {
       int half = ServedOutputs.MAX_PARTITIONS / 2;
       for (int map = 0; map < 3; map++) {
@@ -257,20 +257,20 @@ class WindowServingTest {
         assertThat(on.ask(9, Wanted.of(1, map, 0, half)).kinds()).containsExactly(Kind.LOCATED);
       }
       assertThat(on.outputs.opened()).as("0 and 1, 2 for 1, 1 for 2").isEqualTo(4);
-      on.server.forgetShuffle(1, () -> {});
+      on.server.unregisterShuffle(1, () -> {});
       on.ask(9, Wanted.of(1, 0, 0, half), Wanted.of(1, 1, 0, half), Wanted.of(1, 0, 0, half));
       assertThat(on.outputs.opened()).isEqualTo(6);
     }
   }
 
   @Test
-  void shouldNotCallAShuffleForgottenWhileOneOfTwoWindowsIsLeased() throws IOException {
+  void shouldNotReportAShuffleUnregisteredWhileOneOfTwoWindowsIsLeased() throws IOException {
     try (var on = ServerFixture.of(folder, Mode.WINDOW, 0, 2 * WINDOW)) {
       on.outputs.write(1, 0, random, true, WINDOW, 10);
       var first = on.ask(9, Wanted.of(1, 0, 0, 1));
       var second = on.ask(9, Wanted.of(1, 0, 1, 2));
       int[] done = new int[1];
-      on.server.forgetShuffle(1, () -> done[0]++);
+      on.server.unregisterShuffle(1, () -> done[0]++);
       on.release(9, first.leaseId);
       assertThat(first.isReadable(0)).isFalse();
       assertThat(second.isReadable(0)).isTrue();
@@ -281,7 +281,7 @@ class WindowServingTest {
   }
 
   @Test
-  void shouldLeaveARefusedFileAloneForASecond() throws IOException {
+  void shouldNotRegisterAFileAgainForASecondAfterAFailure() throws IOException {
     try (var on = ServerFixture.of(folder, Mode.WINDOW, 0, 1 << 20)) {
       on.outputs.write(1, 5, random, true, 100, 2000, 300);
       on.domain.refuseFiles(true);
@@ -306,7 +306,7 @@ class WindowServingTest {
   }
 
   @Test
-  void shouldSendAllToTcpWhenSomethingUnforeseenHappens() throws IOException {
+  void shouldSendAllToTcpAfterAnUnexpectedException() throws IOException {
     try (var on = ServerFixture.of(folder, Mode.AUTO, 4, 1 << 20)) {
       on.outputs.write(1, 5, random, true, 100);
       on.outputs.write(1, 6, random, true, 100);

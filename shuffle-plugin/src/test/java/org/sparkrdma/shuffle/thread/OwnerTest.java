@@ -30,7 +30,7 @@ class OwnerTest {
   }
 
   @Test
-  void shouldThrowWhenAForeignThreadComes() {
+  void shouldThrowForAnotherThread() {
     owner.take();
     assertThat(owner.holds()).isTrue();
     assertThatThrownBy(() -> onAnotherThread(owner::holds))
@@ -42,7 +42,7 @@ class OwnerTest {
   }
 
   @Test
-  void shouldLetAnybodyInBeforeAThreadOwnsAndAfter() {
+  void shouldAllowAnyThreadBeforeAndAfterOwnership() {
     onAnotherThread(owner::holds);
     owner.take();
     owner.release();

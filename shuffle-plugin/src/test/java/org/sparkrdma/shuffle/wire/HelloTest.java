@@ -94,7 +94,7 @@ class HelloTest {
   }
 
   @Test
-  void shouldNeverDoWorseThanRefuseGarbage() {
+  void shouldOnlyRefuseGarbage() {
     int refused = 0;
     for (int round = 0; round < ROUNDS; round++) {
       byte[] garbage = bytes(random.nextInt(80));

@@ -210,7 +210,7 @@ class MessagesTest {
   }
 
   @Test
-  void shouldNeverDoWorseThanRefuseGarbage() {
+  void shouldOnlyRefuseGarbage() {
     List<Consumer<ByteBuffer>> decoders =
         List.of(
             MessageType::of,

@@ -14,19 +14,19 @@
 package org.sparkrdma.shuffle.serve;
 
 /**
- * A shuffle that is being forgotten: counts its map outputs that still have registered windows, and
- * says when the last one is gone. On the server's thread.
+ * A shuffle that is being unregistered: counts its map outputs that still have registered windows
+ * and runs a callback when the last one has none. On the server's thread.
  */
-final class Forgetting {
+final class PendingUnregistration {
   private final Runnable done;
   private int outputs = 1;
 
-  /** Counts itself until {@link #onOutputGone} is called once more than {@link #await}. */
-  Forgetting(Runnable done) {
+  /** Starts with a count of one, so that the caller must call {@link #onOutputGone} once. */
+  PendingUnregistration(Runnable done) {
     this.done = done;
   }
 
-  /** Waits for one more map output. */
+  /** Adds a map output. */
   void await() {
     outputs++;
   }

@@ -16,15 +16,14 @@ package org.sparkrdma.shuffle.serve;
 import org.sparkrdma.verbs.device.Transport;
 
 /**
- * When to register a window that is not registered: as soon as copying out of it would have cost
- * more than that.
+ * Decides whether to copy out of an unregistered window or to register it.
  *
- * <p>Nobody knows how often a window will be asked for. Who copies until he has spent the price of
- * registering and registers then, spends at most twice what would have been best, whatever comes.
- * The prices are those that {@code ./bench serve} measures, see docs/benchmarks.md; registering for
- * a card pins page by page, on the loopback engine it does not. On the server's thread.
+ * <p>Ski rental: copy until the copies cost as much as one registration, then register. The total
+ * is at most twice the optimum. Costs are measured by {@code ./bench serve}, see
+ * docs/benchmarks.md; hardware pins page by page, the loopback engine does not. On the server's
+ * thread.
  */
-final class CopyFirst {
+final class CopyOrRegisterPolicy {
   private static final long REGISTER_NS = 45_000;
   private static final long REGISTER_NS_PER_MIB = 40_000;
   private static final long COPY_NS = 12_000;
@@ -33,22 +32,22 @@ final class CopyFirst {
 
   private final long registerNsPerMib;
 
-  CopyFirst(Transport transport) {
+  CopyOrRegisterPolicy(Transport transport) {
     this.registerNsPerMib = transport == Transport.LOOPBACK ? 0 : REGISTER_NS_PER_MIB;
   }
 
-  /** Whether so much of a window is to be copied, rather than the window registered. */
-  boolean prefersCopy(ServedOutput output, int window, long windowBytes, long askedBytes) {
-    long price = REGISTER_NS + ((windowBytes * registerNsPerMib) >> MIB_SHIFT);
-    return output.spentNs(window) + price(askedBytes) <= price;
+  /** Whether to copy this many bytes instead of registering the window. */
+  boolean shouldCopy(ServedOutput output, int window, long windowBytes, long askedBytes) {
+    long costNs = REGISTER_NS + ((windowBytes * registerNsPerMib) >> MIB_SHIFT);
+    return output.copyCostNs(window) + costNs(askedBytes) <= costNs;
   }
 
-  /** So much of a window was copied. */
+  /** Accounts for a copy out of a window. */
   void copied(ServedOutput output, int window, long bytes) {
-    output.spend(window, price(bytes));
+    output.addCopyCost(window, costNs(bytes));
   }
 
-  private static long price(long bytes) {
+  private static long costNs(long bytes) {
     return COPY_NS + ((bytes * COPY_NS_PER_MIB) >> MIB_SHIFT);
   }
 }

@@ -29,7 +29,7 @@ import org.sparkrdma.shuffle.serve.ServerFixture.Wanted;
 import org.sparkrdma.verbs.device.Transport;
 
 @Timeout(60)
-class CopyFirstTest {
+class CopyOrRegisterPolicyTest {
   private static final int WINDOW = 4 << 20;
   private static final long BUDGET = 64L << 20;
   @TempDir Path folder;
@@ -54,7 +54,7 @@ class CopyFirstTest {
   }
 
   @Test
-  void shouldRegisterAtOnceWhatIsAskedForInLargePieces() throws IOException {
+  void shouldRegisterAtOnceWhenLargePiecesAreRequested() throws IOException {
     try (var on = ServerFixture.copyingFirst(folder, WINDOW, BUDGET)) {
       on.outputs.write(1, 0, random, true, 3 << 20, 1_000);
       on.ask(9, Wanted.of(1, 0, 0, 1));
@@ -87,11 +87,11 @@ class CopyFirstTest {
     "INFINIBAND, 16777216, 16777216, false",
     "INFINIBAND, 1048576, 1048576, true",
   })
-  void shouldPriceRegisteringByThePageOnlyForACard(
+  void shouldCountPagesOfARegistrationOnlyForHardware(
       Transport transport, long windowBytes, long askedBytes, boolean copies) {
     ServedOutput output =
         new ServedOutput(new MapOutput(folder, new long[] {0, windowBytes}, null), 16 << 20);
-    assertThat(new CopyFirst(transport).prefersCopy(output, 0, windowBytes, askedBytes))
+    assertThat(new CopyOrRegisterPolicy(transport).shouldCopy(output, 0, windowBytes, askedBytes))
         .isEqualTo(copies);
   }
 }
