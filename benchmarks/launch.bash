@@ -1,16 +1,25 @@
 # shellcheck shell=bash
-# What the scripts in the project's root share; they set program, their name, and source this.
+# Shared by the scripts in the project's root. A script sets `program` (its name) and `project` (this
+# directory's parent) before it sources this file.
 #
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 
 set -euo pipefail
+
+# Exit code for a command line that makes no sense; failures of a run use 1.
+readonly misuse=2
 
 fail() {
   echo "${program:?}: $*" >&2
   exit 1
 }
 
-# Prints the home of a JDK that is new enough, JAVA_HOME before the one on the PATH.
+fail_misuse() {
+  echo "${program:?}: $*" >&2
+  exit "$misuse"
+}
+
+# Prints the home of a JDK of 17 or newer: JAVA_HOME first, then the PATH.
 find_jdk() {
   local java home version
   if [[ -n ${JAVA_HOME:-} ]]; then
@@ -32,17 +41,68 @@ find_jdk() {
   echo "$home"
 }
 
-# What Maven is at, as its own log says.
+# Prints the help and ends when --help is among the arguments; refuses an option that the help does not
+# list. Needs neither a JVM nor a build, so that both answers are immediate on a fresh clone too.
+check_options() {
+  local help=$1 name=$2 argument
+  shift 2
+  for argument in "$@"; do
+    if [[ $argument == -h || $argument == --help ]]; then
+      "$help"
+      exit 0
+    fi
+  done
+  for argument in "$@"; do
+    [[ $argument == -[!0-9]* ]] || continue
+    "$help" | awk -v option="${argument%%=*}" '$1 == option { known = 1 } END { exit !known }' \
+      || fail_misuse "Unknown option: '${argument%%=*}' (see ./$name --help)"
+  done
+}
+
+# True when the last build left everything that a command needs, however old it is.
+has_jars() {
+  [[ -n $(class_path) && -d $project/benchmarks/target/spark-home/jars ]]
+}
+
+# True when no source has changed since the start of the last build. Maven's package phase leaves the time
+# stamp; a deleted or renamed file changes the time of its directory.
+is_built() {
+  local stamp=$project/benchmarks/target/built module sources=("$project/pom.xml" "$project/.mvn")
+  for module in rdma-core-java shuffle-plugin benchmarks; do
+    sources+=("$project/$module/pom.xml" "$project/$module/src/main")
+  done
+  [[ -f $stamp ]] && has_jars && [[ -z $(find "${sources[@]}" -newer "$stamp" -print -quit) ]]
+}
+
+# Prints the class path of the benchmarks module's commands; prints nothing before the first build.
+class_path() {
+  local target=$project/benchmarks/target benchmarks plugin
+  benchmarks=$(module_jar benchmarks) && plugin=$(module_jar shuffle-plugin) || return 0
+  echo "$benchmarks:$plugin:$target/job-jars/*:$target/spark-home/jars/*"
+}
+
+# Prints the path of a module's jar as users get it; fails when there is none.
+module_jar() {
+  local jar
+  for jar in "$project/$1/target/$1"-*.jar; do
+    [[ -f $jar && $jar != *-tests.jar && $jar != *-sources.jar && $jar != *-javadoc.jar ]] || continue
+    echo "$jar"
+    return
+  done
+  return 1
+}
+
+# Prints the module that Maven is building, read from its log.
 current_module() {
   sed -n 's/^\[INFO\] Building \([^ :]*\):* .*/\1/p' "$1" | tail -n 1
 }
 
-# Runs the build in the background, so that a signal ends it at once and progress can be shown.
-build() {
+# Runs Maven in the background: a signal ends it at once, and progress can be shown.
+run_maven() {
   local log=$1 started=$SECONDS
   ./mvnw -B -ntp -Pquick -DskipTests -pl benchmarks -am package >"$log" 2>&1 &
   local maven=$!
-  # shellcheck disable=SC2064 # the process id of now is meant
+  # shellcheck disable=SC2064 # the current process id is meant
   trap "kill $maven 2>/dev/null; wait $maven 2>/dev/null || true; rm -f '$log'; exit 130" INT TERM
   while kill -0 "$maven" 2>/dev/null; do
     sleep 1
@@ -58,44 +118,58 @@ build() {
   trap - INT TERM
 }
 
-# Finds a JDK and builds the project, which becomes the current directory.
-prepare() {
-  local project=$1
-  JAVA_HOME=$(find_jdk)
-  export JAVA_HOME
+# Builds the plug-in, the commands and a Spark home with the JDK in JAVA_HOME.
+build() {
+  local caller_directory=$PWD
   cd "$project"
   echo "building the plug-in and a Spark home with $JAVA_HOME"
   [[ -d benchmarks/target/spark-home ]] \
-    || echo "(the first time this downloads about 300 MB from Maven Central)"
-  build "$(mktemp "${TMPDIR:-/tmp}/$program-build.XXXXXX")"
+    || echo "(the first build downloads about 300 MB from Maven Central)"
+  run_maven "$(mktemp "${TMPDIR:-/tmp}/$program-build.XXXXXX")"
+  cd "$caller_directory"
 }
 
-# Runs the JMH benchmarks of the benchmarks module in our place, by a JDK of 22 or newer.
-launch_jmh() {
-  local project=$1 home
-  shift
-  prepare "$project"
-  home=$("$JAVA_HOME/bin/java" "$project/.mvn/FindJdk.java" 22)
-  [[ -n $home ]] || fail "no JDK of 22 or newer found: install one or name it in JAVA22_HOME."
-  command -v cc >/dev/null || fail "no C compiler found: install gcc, libibverbs-dev and librdmacm-dev."
-  local target=$project/benchmarks/target
-  exec "$home/bin/java" -Xmx256m \
-    -cp "$target/java22-classes:$target/*:$project/rdma-core-java/target/*:$target/jmh-jars/*:$target/spark-home/jars/*" \
-    org.openjdk.jmh.Main -prof gc "$@"
+# Lets the jars of an earlier build check the options, and ends with their answer when they refuse one.
+# An option that they do not know is newer than they are, as the help lists it.
+check_with_earlier_jars() {
+  local output status=0
+  output=$("$@" 2>&1) || status=$?
+  if ((status == misuse)) && [[ $output != *'Unknown option'* ]]; then
+    echo "$output" >&2
+    exit "$misuse"
+  fi
 }
 
-# Builds the project and runs a main class of the benchmarks module in our place.
+# Replaces this process by a main class of the benchmarks module; builds first if sources have changed.
 launch() {
-  local main_class=$1 project=$2
-  shift 2
-  local caller_directory=$PWD
-  prepare "$project"
-
+  local main_class=$1
+  shift
+  JAVA_HOME=$(find_jdk)
+  export JAVA_HOME
   local options=(--project "$project")
   [[ -t 1 ]] && options+=(--terminal)
   [[ " $* " == *" --work-dir"* ]] || options+=(--work-dir "$project/.$program")
-  cd "$caller_directory"
-  exec "$JAVA_HOME/bin/java" -Xmx256m \
-    -cp "$project/benchmarks/target/*:$project/benchmarks/target/job-jars/*:$project/benchmarks/target/spark-home/jars/*" \
-    "$main_class" "${options[@]}" "$@"
+  if ! is_built; then
+    if has_jars; then
+      check_with_earlier_jars "$JAVA_HOME/bin/java" -Xmx64m -cp "$(class_path)" "$main_class" \
+        "${options[@]}" --check-only "$@"
+    fi
+    build
+  fi
+  exec "$JAVA_HOME/bin/java" -Xmx256m -cp "$(class_path)" "$main_class" "${options[@]}" "$@"
+}
+
+# Replaces this process by JMH with the benchmarks that need a JDK of 22 or newer.
+launch_jmh() {
+  local home target=$project/benchmarks/target
+  JAVA_HOME=$(find_jdk)
+  export JAVA_HOME
+  home=$("$JAVA_HOME/bin/java" "$project/.mvn/FindJdk.java" 22)
+  [[ -n $home ]] || fail "no JDK of 22 or newer found: install one or name it in JAVA22_HOME."
+  command -v cc >/dev/null || fail "no C compiler found: install gcc, libibverbs-dev and librdmacm-dev."
+  # A build without such a JDK leaves no benchmarks.
+  if ! is_built || [[ ! -d $target/java22-classes/META-INF ]]; then build; fi
+  exec "$home/bin/java" -Xmx256m \
+    -cp "$target/java22-classes:$(module_jar rdma-core-java):$target/jmh-jars/*:$(class_path)" \
+    org.openjdk.jmh.Main -prof gc "$@"
 }

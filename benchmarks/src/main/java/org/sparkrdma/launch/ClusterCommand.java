@@ -80,7 +80,11 @@ public final class ClusterCommand {
             })
         .setExecutionExceptionHandler(
             (failure, line, parsed) -> {
-              complain(name, "cannot go on: " + failure);
+              complain(
+                  name,
+                  failure instanceof LaunchException
+                      ? failure.getMessage()
+                      : "unexpected failure: " + failure);
               return line.getCommandSpec().exitCodeOnExecutionException();
             });
   }

@@ -13,47 +13,50 @@
  */
 package org.sparkrdma.launch;
 
+import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
 
-/**
- * The options that all scripts with a cluster have, for picocli's Mixin; what they mean stands in
- * the scripts' help. Used by the main thread.
- */
-public final class ClusterOptions {
+/** The options of commands that start a cluster, and the end of their runs: table and report. */
+public final class ClusterOptions extends LaunchOptions {
   @Option(names = "--report")
   private Path reportFile;
-
-  @Option(names = "--work-dir", required = true)
-  private Path workDirectory;
 
   @Option(names = "--keep")
   private boolean keep;
 
-  @Option(names = "--project", hidden = true, required = true)
-  private Path project;
-
-  @Option(names = "--terminal", hidden = true)
-  private boolean terminal;
-
-  /** Where the report goes; null for none. */
-  public Path reportFile() {
-    return reportFile;
-  }
+  @Spec(Spec.Target.MIXEE)
+  private CommandSpec command;
 
   /** Whether data and logs stay. */
   public boolean keep() {
     return keep;
   }
 
-  /** What the script's project has built. */
-  public Installation installation() {
-    return new Installation(project);
-  }
-
-  /** Progress on standard output. */
-  public ProgressLog progress() {
-    return new ProgressLog(System.out, terminal, System::nanoTime);
+  /**
+   * Checks the options; to be called before anything is started.
+   *
+   * @throws ParameterException when the report cannot be written
+   */
+  public void check() throws IOException {
+    if (reportFile == null) {
+      return;
+    }
+    ReportFile report = new ReportFile(reportFile);
+    Optional<String> objection = report.objection();
+    if (objection.isPresent()) {
+      throw new ParameterException(command.commandLine(), objection.get());
+    }
+    if (!checkOnly()) {
+      // A report that exists after the run is of this run.
+      report.deleteEarlier();
+    }
   }
 
   /**
@@ -62,6 +65,27 @@ public final class ClusterOptions {
    * @param name of the script, as its messages begin
    */
   public ClusterCommand command(String name, Installation installation, ProgressLog progress) {
-    return new ClusterCommand(name, installation, workDirectory, keep, progress);
+    return new ClusterCommand(name, installation, workDirectory(), keep, progress);
+  }
+
+  /**
+   * Prints the table, then writes the report, if there is to be one.
+   *
+   * @param objection why the run failed in spite of its results; empty if it did not
+   * @throws LaunchException with the objection, the reason why the report was not written, or both
+   */
+  public void publish(String table, Object report, Optional<String> objection)
+      throws LaunchException {
+    System.out.println();
+    System.out.println(table);
+    Optional<String> notWritten =
+        Optional.ofNullable(reportFile).flatMap(file -> new ReportFile(file).write(report));
+    String failures =
+        Stream.of(objection, notWritten)
+            .flatMap(Optional::stream)
+            .collect(Collectors.joining("; "));
+    if (!failures.isEmpty()) {
+      throw new LaunchException(failures);
+    }
   }
 }

@@ -17,16 +17,59 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Optional;
 
-/** What {@code --report FILE} leaves. */
-public final class ReportFile {
-  private ReportFile() {}
-
-  /** Writes the report as JSON, and makes the file's directory if it is missing. */
-  public static void write(Path file, Object report) throws IOException {
-    if (file.toAbsolutePath().getParent() != null) {
-      Files.createDirectories(file.toAbsolutePath().getParent());
+/** The file of {@code --report FILE}. */
+record ReportFile(Path path) {
+  /**
+   * The reason why the file cannot be written, as one sentence; leaves an existing file as it is.
+   */
+  Optional<String> objection() {
+    if (Files.isDirectory(path)) {
+      return Optional.of("--report names a directory: " + path);
     }
-    new ObjectMapper().writerWithDefaultPrettyPrinter().writeValue(file.toFile(), report);
+    boolean existed = Files.exists(path);
+    try {
+      createDirectories();
+      Files.newOutputStream(path, StandardOpenOption.CREATE, StandardOpenOption.APPEND).close();
+      if (!existed) {
+        Files.delete(path);
+      }
+      return Optional.empty();
+    } catch (IOException e) {
+      return Optional.of("--report cannot be written: " + reason(e));
+    }
+  }
+
+  /** Deletes the report of an earlier run. */
+  void deleteEarlier() throws IOException {
+    Files.deleteIfExists(path);
+  }
+
+  /**
+   * Writes the report as JSON, and creates the file's directory if it does not exist.
+   *
+   * @return the reason why the file was not written, as one sentence; empty if it was
+   */
+  Optional<String> write(Object report) {
+    try {
+      createDirectories();
+      new ObjectMapper().writerWithDefaultPrettyPrinter().writeValue(path.toFile(), report);
+      return Optional.empty();
+    } catch (IOException e) {
+      return Optional.of("the report was not written: " + reason(e));
+    }
+  }
+
+  private void createDirectories() throws IOException {
+    Path directory = path.toAbsolutePath().getParent();
+    if (directory != null) {
+      Files.createDirectories(directory);
+    }
+  }
+
+  private static String reason(IOException failure) {
+    return failure.getClass().getSimpleName() + " " + failure.getMessage();
   }
 }

@@ -14,10 +14,8 @@
 package org.sparkrdma.quickstart;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.sparkrdma.benchmarks.tera.GeneratedInput;
 import org.sparkrdma.cluster.ClusterException;
@@ -67,11 +65,11 @@ public final class Quickstart implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException, InterruptedException {
-    ProgressLog progress = options.progress();
-    if (options.reportFile() != null) {
-      // A report that is there at the end is of this run.
-      Files.deleteIfExists(options.reportFile());
+    options.check();
+    if (options.checkOnly()) {
+      return 0;
     }
+    ProgressLog progress = options.progress();
     Installation installation = options.installation();
     return options
         .command("quickstart", installation, progress)
@@ -96,15 +94,7 @@ public final class Quickstart implements Callable<Integer> {
       }
     }
     Report report = new Report(done);
-    if (options.reportFile() != null) {
-      report.write(options.reportFile());
-    }
-    System.out.println();
-    System.out.println(SummaryTable.of(report));
-    Optional<String> disagreement = report.disagreement(input);
-    if (disagreement.isPresent()) {
-      throw new LaunchException(disagreement.get());
-    }
+    options.publish(SummaryTable.of(report), report, report.disagreement(input));
     System.out.println("Every run sorted the input: records and checksums are equal.");
   }
 }

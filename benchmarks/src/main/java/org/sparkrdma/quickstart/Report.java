@@ -13,20 +13,12 @@
  */
 package org.sparkrdma.quickstart;
 
-import java.io.IOException;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import org.sparkrdma.benchmarks.tera.GeneratedInput;
-import org.sparkrdma.launch.ReportFile;
 
 /** All runs over one input, in the order they were made. */
 record Report(List<RunReport> runs) {
-  /** Writes the report as JSON. */
-  void write(Path file) throws IOException {
-    ReportFile.write(file, this);
-  }
-
   /** The first run whose output is not the input sorted, as one sentence; empty if all agree. */
   Optional<String> disagreement(GeneratedInput input) {
     return runs.stream()

@@ -14,9 +14,7 @@
 package org.sparkrdma.soak;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.time.Duration;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.sparkrdma.cluster.ClusterException;
 import org.sparkrdma.launch.ClusterCommand;
@@ -39,15 +37,20 @@ import picocli.CommandLine.Spec;
  */
 @Command(name = "soak")
 public final class Soak implements Callable<Integer> {
-  private static final int FEWEST_MINUTES = 2;
+  private static final double MIN_MINUTES = 0.2;
+
+  /** A shorter soak has too few samples after the warm-up. */
+  private static final double MIN_MINUTES_TO_JUDGE_GROWTH = 2;
 
   /** Shuffle files that wait to be deleted, logs, copies of jars. */
   private static final DataSize ROOM = new DataSize(4L << 30);
 
+  private static final double MS_PER_MINUTE = Duration.ofMinutes(1).toMillis();
+
   @Mixin private ClusterOptions options;
 
   @Option(names = "--minutes", defaultValue = "20")
-  private int minutes;
+  private double minutes;
 
   @Option(names = "--seed", defaultValue = "1")
   private long seed;
@@ -66,13 +69,12 @@ public final class Soak implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException, InterruptedException {
-    if (minutes < FEWEST_MINUTES) {
-      throw new ParameterException(
-          spec.commandLine(), "--minutes must be at least " + FEWEST_MINUTES);
+    if (!(minutes >= MIN_MINUTES)) {
+      throw new ParameterException(spec.commandLine(), "--minutes must be at least " + MIN_MINUTES);
     }
-    if (options.reportFile() != null) {
-      // A report that is there at the end is of this run.
-      Files.deleteIfExists(options.reportFile());
+    options.check();
+    if (options.checkOnly()) {
+      return 0;
     }
     ProgressLog progress = options.progress();
     Installation installation = options.installation();
@@ -87,7 +89,8 @@ public final class Soak implements Callable<Integer> {
                         cluster,
                         installation,
                         directory,
-                        Duration.ofMinutes(minutes),
+                        Duration.ofMillis(Math.round(minutes * MS_PER_MINUTE)),
+                        minutes >= MIN_MINUTES_TO_JUDGE_GROWTH,
                         seed,
                         progress)));
   }
@@ -95,15 +98,10 @@ public final class Soak implements Callable<Integer> {
   private void judge(SoakRun run)
       throws LaunchException, ClusterException, IOException, InterruptedException {
     SoakReport report = run.run();
-    if (options.reportFile() != null) {
-      report.write(options.reportFile());
-    }
-    System.out.println();
-    System.out.println(SoakTable.of(report));
-    Optional<String> objection = report.objection();
-    if (objection.isPresent()) {
-      throw new LaunchException(objection.get());
-    }
-    System.out.println("Flat, and every answer was right.");
+    options.publish(SoakTable.of(report), report, report.objection());
+    System.out.println(
+        report.growthJudged()
+            ? "Flat, and every answer was right."
+            : "Every answer was right; the soak was too short to judge growth.");
   }
 }

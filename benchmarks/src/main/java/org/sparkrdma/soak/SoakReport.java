@@ -15,13 +15,10 @@ package org.sparkrdma.soak;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonPropertyOrder;
-import java.io.IOException;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
-import org.sparkrdma.launch.ReportFile;
 import org.sparkrdma.soak.jobs.SoakResult;
 
 /**
@@ -35,6 +32,7 @@ import org.sparkrdma.soak.jobs.SoakResult;
 record SoakReport(
     long seed,
     double seconds,
+    boolean growthJudged,
     Map<String, String> settings,
     Map<String, Integer> trouble,
     SoakResult result,
@@ -68,16 +66,14 @@ record SoakReport(
     if (!answersRight()) {
       return Optional.of("a job went wrong: " + result.objection());
     }
+    if (!growthJudged) {
+      return Optional.empty();
+    }
     if (survivors.isEmpty()) {
       return Optional.of("no executor lived long enough to be judged: give more --minutes");
     }
     return flat()
         ? Optional.empty()
         : Optional.of("what executors hold is not flat, see the table (GROWS)");
-  }
-
-  /** Writes the report as JSON. */
-  void write(Path file) throws IOException {
-    ReportFile.write(file, this);
   }
 }

@@ -40,6 +40,7 @@ record SoakRun(
     Installation installation,
     RunDirectory directory,
     Duration length,
+    boolean growthJudged,
     long seed,
     ProgressLog progress) {
   static final int EXECUTORS = 3;
@@ -81,6 +82,7 @@ record SoakRun(
     return new SoakReport(
         seed,
         seconds,
+        growthJudged,
         drawn,
         counts,
         result,

@@ -16,8 +16,7 @@ package org.sparkrdma.launch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
+import java.util.Map;
 import java.util.function.UnaryOperator;
 import picocli.CommandLine;
 
@@ -28,12 +27,13 @@ public final class ScriptHelp {
   /**
    * Every option that is not hidden has a line, and its default, where it has one, is said.
    *
-   * @param script its name
+   * @param script its name, with the sub-command if it has one
    * @param wording how a default must stand in the help
    */
   public static void assertExplains(
-      String script, CommandLine command, UnaryOperator<String> wording) throws IOException {
-    String help = Files.readString(Path.of("..", script));
+      String script, CommandLine command, UnaryOperator<String> wording)
+      throws IOException, InterruptedException {
+    String help = Script.run(Map.of(), (script + " --help").split(" ")).output();
     command.getCommandSpec().options().stream()
         .filter(option -> !option.hidden())
         .forEach(

@@ -16,20 +16,18 @@ package org.sparkrdma.quickstart;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.launch.Script;
+import org.sparkrdma.launch.Script.Outcome;
 
 @Timeout(60)
 class QuickstartScriptTest {
-  private static final Path SCRIPT = Path.of("..", "quickstart").toAbsolutePath().normalize();
-
   @TempDir private Path directory;
 
   @Test
@@ -91,13 +89,9 @@ class QuickstartScriptTest {
 
   private static Outcome run(Map<String, String> variables, String... arguments)
       throws IOException, InterruptedException {
-    ProcessBuilder builder = new ProcessBuilder("/bin/bash", SCRIPT.toString());
-    builder.command().addAll(List.of(arguments));
-    builder.environment().putAll(variables);
-    Process process = builder.redirectErrorStream(true).start();
-    String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    return new Outcome(process.waitFor(), output);
+    String[] command = new String[arguments.length + 1];
+    command[0] = "quickstart";
+    System.arraycopy(arguments, 0, command, 1, arguments.length);
+    return Script.run(variables, command);
   }
-
-  private record Outcome(int exitCode, String output) {}
 }

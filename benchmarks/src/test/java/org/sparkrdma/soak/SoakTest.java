@@ -34,7 +34,7 @@ class SoakTest {
   void shouldRefuseASoakThatIsTooShortToJudge() {
     assertThat(
             Soak.commandLine()
-                .execute("--project", "p", "--work-dir", directory + "/work", "--minutes=1"))
+                .execute("--project", "p", "--work-dir", directory + "/work", "--minutes=0.1"))
         .isEqualTo(MISUSE);
     assertThat(directory).isEmptyDirectory();
   }

@@ -96,7 +96,8 @@ class SurvivorTest {
                 new SoakResult.Reading(1, "2", 0, Map.of("a", 5L, "b", 0L)),
                 new SoakResult.Reading(2, "1", 0, Map.of("a", 3L, "b", 0L))),
             null);
-    assertThat(new SoakReport(1, 1, Map.of(), Map.of(), result, List.of(), List.of()).counters())
+    assertThat(
+            new SoakReport(1, 1, true, Map.of(), Map.of(), result, List.of(), List.of()).counters())
         .containsExactlyEntriesOf(Map.of("a", 8L));
   }
 
@@ -104,6 +105,7 @@ class SurvivorTest {
     return new SoakReport(
         1,
         SECONDS,
+        true,
         Map.of(),
         Map.of(),
         new SoakResult(Map.of(), List.of(), objection),

@@ -19,6 +19,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.sparkrdma.cluster.ClusterException;
 import org.sparkrdma.launch.ClusterCommand;
@@ -82,12 +83,16 @@ public final class RecoveryCommand implements Callable<Integer> {
   }
 
   static CommandLine commandLine() {
-    return ClusterCommand.commandLine("bench", new RecoveryCommand());
+    return ClusterCommand.commandLine("bench recovery", new RecoveryCommand());
   }
 
   @Override
   public Integer call() throws IOException, InterruptedException {
     RecoveryPlan plan = plan();
+    options.check();
+    if (options.checkOnly()) {
+      return 0;
+    }
     ProgressLog progress = options.progress();
     Installation installation = options.installation();
     return options
@@ -129,19 +134,19 @@ public final class RecoveryCommand implements Callable<Integer> {
       pairs.add(pair(runs, round));
     }
     RecoveryReport report = new RecoveryReport(runs.plan(), pairs);
-    if (options.reportFile() != null) {
-      report.write(options.reportFile());
+    options.publish(report.table(), report, objection(report));
+  }
+
+  private Optional<String> objection(RecoveryReport report) {
+    if (atMost == null || report.ratioOfMedians() <= atMost) {
+      return Optional.empty();
     }
-    System.out.println();
-    System.out.print(report.table());
-    if (atMost != null && report.ratioOfMedians() > atMost) {
-      throw new LaunchException(
-          String.format(
-              Locale.ROOT,
-              "recovery takes %.2f times as long as without the plug-in, more than %.2f",
-              report.ratioOfMedians(),
-              atMost));
-    }
+    return Optional.of(
+        String.format(
+            Locale.ROOT,
+            "recovery takes %.2f times as long as without the plug-in, more than %.2f",
+            report.ratioOfMedians(),
+            atMost));
   }
 
   /** Who begins changes from round to round. */

@@ -14,13 +14,10 @@
 package org.sparkrdma.benchmarks.recovery;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
-import java.io.IOException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import org.sparkrdma.benchmarks.transfer.Spread;
-import org.sparkrdma.launch.ReportFile;
 import org.sparkrdma.launch.TextTable;
 
 /**
@@ -50,11 +47,6 @@ record RecoveryReport(RecoveryPlan plan, List<Pair> pairs) {
   @JsonProperty
   Spread ratiosOfPairs() {
     return Spread.of(pairs, Pair::ratio);
-  }
-
-  /** Writes the report as JSON. */
-  void write(Path file) throws IOException {
-    ReportFile.write(file, this);
   }
 
   /** The pairs as plain text. */

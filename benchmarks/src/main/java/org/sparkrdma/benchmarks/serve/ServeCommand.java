@@ -23,6 +23,8 @@ import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.DataSize;
+import org.sparkrdma.launch.LaunchException;
+import org.sparkrdma.launch.LaunchOptions;
 import org.sparkrdma.launch.TextTable;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.Verbs;
@@ -30,7 +32,11 @@ import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.spi.EngineSettings;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
 
 /**
  * The command behind {@code ./bench serve}: what registering a window costs against copying it, and
@@ -40,6 +46,8 @@ import picocli.CommandLine.Option;
 @Command(name = "serve")
 public final class ServeCommand implements Callable<Integer> {
   private static final long SEED = 20_261_120;
+  private static final List<String> ENGINES = List.of("soft", "ibverbs");
+  private static final DataSize MAX_WINDOW = new DataSize(1L << 30);
   private static final double NS_PER_US = 1e3;
 
   @Option(names = "--engine", defaultValue = "soft")
@@ -58,35 +66,32 @@ public final class ServeCommand implements Callable<Integer> {
   @Option(names = "--warm-ups", defaultValue = "200")
   private int warmUps;
 
-  @Option(names = "--work-dir", required = true)
-  private Path workDirectory;
+  @Mixin private LaunchOptions options;
+
+  @Spec private CommandSpec spec;
 
   private ServeCommand() {}
-
-  /** The script tells every command where the project is; here nothing depends on it. */
-  @Option(names = "--project", hidden = true)
-  void project(Path ignored) {}
-
-  /** As above. */
-  @Option(names = "--terminal", hidden = true)
-  void terminal(boolean ignored) {}
 
   public static void main(String[] arguments) {
     System.exit(commandLine().execute(arguments));
   }
 
   static CommandLine commandLine() {
-    return ClusterCommand.commandLine("bench", new ServeCommand());
+    return ClusterCommand.commandLine("bench serve", new ServeCommand());
   }
 
   @Override
-  public Integer call() throws IOException, VerbsException {
-    Files.createDirectories(workDirectory);
-    Path file = Files.createTempFile(workDirectory, "serve", ".data");
+  public Integer call() throws IOException, LaunchException, VerbsException {
+    check();
+    if (options.checkOnly()) {
+      return 0;
+    }
     Verbs.Choice choice = Verbs.choose(engine, EngineSettings.of(Map.of()));
     if (choice.engine() == null) {
-      throw new IllegalArgumentException(String.join("; ", choice.reasons()));
+      throw new LaunchException("engine cannot run here: " + String.join("; ", choice.reasons()));
     }
+    Files.createDirectories(options.workDirectory());
+    Path file = Files.createTempFile(options.workDirectory(), "serve", ".data");
     int largest = (int) sizes.stream().mapToLong(DataSize::bytes).max().orElseThrow();
     Map<Integer, List<CostPair>> measured = new TreeMap<>();
     try (var opened = choice.engine();
@@ -101,6 +106,24 @@ public final class ServeCommand implements Callable<Integer> {
         "Microseconds, median and quartiles of " + pairs + " pairs; engine " + engine + ".");
     System.out.print(table(measured));
     return 0;
+  }
+
+  private void check() {
+    if (!ENGINES.contains(engine)) {
+      throw new ParameterException(
+          spec.commandLine(), "--engine=" + engine + "; allowed are " + String.join(", ", ENGINES));
+    }
+    if (pairs < 1 || warmUps < 0) {
+      throw new ParameterException(
+          spec.commandLine(), "--pairs must be at least 1 and --warm-ups at least 0");
+    }
+    for (DataSize size : sizes) {
+      if (size.bytes() > MAX_WINDOW.bytes()) {
+        throw new ParameterException(
+            spec.commandLine(),
+            "a window of %s is too large: at most %s".formatted(size, MAX_WINDOW));
+      }
+    }
   }
 
   private static String table(Map<Integer, List<CostPair>> measured) {

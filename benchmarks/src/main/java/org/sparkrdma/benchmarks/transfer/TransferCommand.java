@@ -18,6 +18,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.sparkrdma.cluster.ClusterException;
 import org.sparkrdma.launch.ClusterCommand;
@@ -89,12 +90,15 @@ public final class TransferCommand implements Callable<Integer> {
   }
 
   static CommandLine commandLine() {
-    return ClusterCommand.commandLine("bench", new TransferCommand());
+    return ClusterCommand.commandLine("bench transfer", new TransferCommand());
   }
 
   @Override
   public Integer call() throws IOException, InterruptedException {
     check();
+    if (options.checkOnly()) {
+      return 0;
+    }
     TransferPlan plan =
         new TransferPlan(
             sizes.stream().distinct().map(size -> Math.toIntExact(size.bytes())).toList(),
@@ -121,7 +125,8 @@ public final class TransferCommand implements Callable<Integer> {
                         recordings)));
   }
 
-  private void check() {
+  private void check() throws IOException {
+    options.check();
     for (DataSize size : sizes) {
       if (size.bytes() > LARGEST_BLOCK.bytes()) {
         throw misuse("blocks of %s are too large: %s at most".formatted(size, LARGEST_BLOCK));
@@ -160,13 +165,9 @@ public final class TransferCommand implements Callable<Integer> {
       cases.addAll(runs.measure(mode));
     }
     TransferReport report = new TransferReport(cases);
-    if (options.reportFile() != null) {
-      report.write(options.reportFile());
-    }
-    System.out.println();
-    System.out.println(TransferTable.of(report));
+    options.publish(TransferTable.of(report), report, Optional.empty());
     System.out.println(
-        "All bytes of RDMA came by READ on the soft engine. What was compared was right: every byte in warm-up"
-            + " rounds, an eighth of them in measured ones.");
+        "All bytes of RDMA came by READ on the soft engine. The comparison found no wrong byte: it covers"
+            + " every byte in warm-up rounds and an eighth of them in measured rounds.");
   }
 }

@@ -13,15 +13,7 @@
  */
 package org.sparkrdma.benchmarks.transfer;
 
-import java.io.IOException;
-import java.nio.file.Path;
 import java.util.List;
-import org.sparkrdma.launch.ReportFile;
 
 /** All cases, in the order they were measured. */
-record TransferReport(List<CaseReport> cases) {
-  /** Writes the report as JSON. */
-  void write(Path file) throws IOException {
-    ReportFile.write(file, this);
-  }
-}
+record TransferReport(List<CaseReport> cases) {}

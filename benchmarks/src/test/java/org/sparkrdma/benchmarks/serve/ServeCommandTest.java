@@ -21,6 +21,9 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkrdma.launch.ScriptHelp;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.Verbs;
 import org.sparkrdma.verbs.VerbsEngine;
@@ -29,6 +32,8 @@ import org.sparkrdma.verbs.spi.EngineSettings;
 
 @Timeout(60)
 class ServeCommandTest {
+  private static final int MISUSE = 2;
+
   @TempDir private Path directory;
 
   @Test
@@ -46,6 +51,21 @@ class ServeCommandTest {
   }
 
   @Test
+  void shouldExplainEveryOptionAndEveryDefaultInTheScriptsHelp() throws Exception {
+    ScriptHelp.assertExplains("bench serve", ServeCommand.commandLine(), "default "::concat);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"--engine=disni", "--sizes=2g", "--sizes=x", "--pairs=0"})
+  void shouldRefuseMisuseBeforeAnythingIsStarted(String option) {
+    assertThat(
+            ServeCommand.commandLine()
+                .execute("--project", "p", "--work-dir", directory + "/work", option))
+        .isEqualTo(MISUSE);
+    assertThat(directory).isEmptyDirectory();
+  }
+
+  @Test
   void shouldEndWellOnTheCommandLine() throws Exception {
     int exit =
         ServeCommand.commandLine()
@@ -56,6 +76,8 @@ class ServeCommandTest {
                 "3",
                 "--warm-ups",
                 "1",
+                "--project",
+                "p",
                 "--work-dir",
                 directory.toString());
     assertThat(exit).isZero();

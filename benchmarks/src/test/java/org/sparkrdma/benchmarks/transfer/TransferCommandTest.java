@@ -29,7 +29,7 @@ class TransferCommandTest {
 
   @Test
   void shouldExplainEveryOptionAndEveryDefaultInTheScriptsHelp() throws Exception {
-    ScriptHelp.assertExplains("bench", TransferCommand.commandLine(), "default "::concat);
+    ScriptHelp.assertExplains("bench transfer", TransferCommand.commandLine(), "default "::concat);
   }
 
   @ParameterizedTest

@@ -1,0 +1,54 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.launch;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+
+/** Runs the scripts in the project's root as a user does. Stateless. */
+public final class Script {
+  private static final Path PROJECT = Path.of("..").toAbsolutePath().normalize();
+
+  private Script() {}
+
+  /** What a script has left: its exit code, and standard output and error in one. */
+  public record Outcome(int exitCode, String output) {}
+
+  /**
+   * Runs a script to its end.
+   *
+   * @param variables of the environment, added to those of this process
+   * @param command name of the script and its arguments
+   */
+  public static Outcome run(Map<String, String> variables, String... command)
+      throws IOException, InterruptedException {
+    ProcessBuilder builder =
+        new ProcessBuilder("/bin/bash", PROJECT.resolve(command[0]).toString());
+    builder.command().addAll(List.of(command).subList(1, command.length));
+    builder.environment().putAll(variables);
+    Process process = builder.redirectErrorStream(true).start();
+    process.getOutputStream().close();
+    try {
+      String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+      return new Outcome(process.waitFor(), output);
+    } finally {
+      // A test that runs out of time leaves no cluster behind.
+      process.descendants().forEach(ProcessHandle::destroy);
+      process.destroy();
+    }
+  }
+}

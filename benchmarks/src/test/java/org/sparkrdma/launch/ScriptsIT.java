@@ -1,0 +1,179 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.launch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkrdma.launch.Script.Outcome;
+
+/**
+ * Every script as a user runs it, on the jars as packaged: its help, a wrong option, the smallest
+ * real run. Runs of the guest tool are in the guest tests, which have its kernel.
+ */
+@Timeout(180)
+class ScriptsIT {
+  private static final int MISUSE = 2;
+  private static final int GUEST_FAILED = 125;
+
+  @TempDir private Path directory;
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "quickstart",
+        "soak",
+        "bench",
+        "bench transfer",
+        "bench recovery",
+        "bench serve",
+        "bench verbs",
+        "guest",
+        "guest run",
+        "guest ctl",
+        "guest build"
+      })
+  void shouldPrintHelpWithoutJava(String script) throws Exception {
+    Outcome outcome = run(Map.of("JAVA_HOME", directory.toString()), script + " --help");
+    assertThat(outcome.output()).startsWith("Usage: ./" + script);
+    assertThat(outcome.exitCode()).isZero();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "quickstart --sise 1m",
+        "soak --hours=2",
+        "bench transfer --round 1",
+        "bench recovery -x",
+        "bench serve --report x",
+        "bench",
+        "bench everything"
+      })
+  void shouldRefuseAnUnknownOptionWithoutJava(String command) throws Exception {
+    Outcome outcome = run(Map.of("JAVA_HOME", directory.toString()), command);
+    assertThat(outcome.output()).hasLineCount(1).contains("see ./").contains("--help)");
+    assertThat(outcome.exitCode()).isEqualTo(MISUSE);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "quickstart --size big",
+        "quickstart --report .",
+        "soak --minutes 0",
+        "bench transfer --sizes 64m",
+        "bench recovery --kill-after 31",
+        "bench serve --engine tcp",
+      })
+  void shouldRefuseAWrongValueInOneSentenceWithoutABuild(String command) throws Exception {
+    Outcome outcome = run(Map.of(), command);
+    assertThat(outcome.output()).hasLineCount(1).contains("--help)");
+    assertThat(outcome.exitCode()).isEqualTo(MISUSE);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"guest fly", "guest run --nodes 3 -- true", "guest build --now"})
+  void shouldRefuseAWrongOptionOfTheGuestToolInOneSentence(String command) throws Exception {
+    Outcome outcome = run(Map.of(), command);
+    assertThat(outcome.output()).hasLineCount(1).startsWith("guest: ").contains("allowed");
+    assertThat(outcome.exitCode()).isEqualTo(GUEST_FAILED);
+  }
+
+  @Test
+  void shouldAnswerWhatTheGuestToolFindsHere() throws Exception {
+    assertThat(run(Map.of(), "guest packages").output()).contains("rdma-core");
+    Outcome check = run(Map.of(), "guest check");
+    assertThat(check.exitCode()).isIn(0, GUEST_FAILED);
+    assertThat(check.output()).isNotBlank();
+  }
+
+  @Test
+  void shouldSortUnderThePlugIn() throws Exception {
+    Path report = directory.resolve("new/report.json");
+    Outcome outcome = run("quickstart --size 2m --modes rdma --report " + report);
+    assertSucceeded(outcome, "Every run sorted the input");
+    assertThat(new ObjectMapper().readTree(report.toFile()).at("/runs/0/bytes/rdma").asLong())
+        .isPositive();
+  }
+
+  @Test
+  void shouldMeasureBlockTransfer() throws Exception {
+    Outcome outcome =
+        run(
+            "bench transfer --sizes 64k --verify off --rounds 1 --warm-ups 1 --pinned 4m --total 16m"
+                + " --maps 2");
+    assertSucceeded(outcome, "All bytes of RDMA came by READ");
+  }
+
+  @Test
+  void shouldMeasureRecovery() throws Exception {
+    Outcome outcome =
+        run(
+            "bench recovery --size 1m --maps 4 --reducers 4 --kill-after 1 --rounds 1 --warm-ups 0");
+    assertSucceeded(outcome, "rdma");
+  }
+
+  @Test
+  void shouldMeasureServing() throws Exception {
+    Outcome outcome = run("bench serve --sizes 4k,64k --pairs 3 --warm-ups 1");
+    assertSucceeded(outcome, "register + deregister");
+  }
+
+  @Test
+  void shouldMeasureTheVerbsLayer() throws Exception {
+    assumeTrue(compilesForTheVerbsLayer(), "no C compiler or no headers of the verbs libraries");
+    Outcome outcome =
+        Script.run(Map.of(), "bench", "verbs", "-f", "1", "-wi", "0", "-i", "1", "-r", "1");
+    assertSucceeded(outcome, "Benchmark");
+    assertThat(outcome.output()).contains("ns/op").doesNotContain("<failure>");
+  }
+
+  @Test
+  void shouldSoakForSomeSeconds() throws Exception {
+    Outcome outcome = run("soak --minutes 0.2");
+    assertSucceeded(outcome, "Every answer was right");
+  }
+
+  private static boolean compilesForTheVerbsLayer() {
+    return Files.exists(Path.of("/usr/include/rdma/rdma_cma.h"))
+        && Files.exists(Path.of("/usr/include/infiniband/verbs.h"))
+        && Files.isExecutable(Path.of("/usr/bin/cc"));
+  }
+
+  private static void assertSucceeded(Outcome outcome, String sentence) {
+    assertThat(outcome.output()).contains(sentence).doesNotContain("building");
+    assertThat(outcome.exitCode()).isZero();
+  }
+
+  /** A run whose data and logs are in this test's own directory. */
+  private Outcome run(String command) throws IOException, InterruptedException {
+    return run(Map.of(), command + " --work-dir " + directory.resolve("work"));
+  }
+
+  private static Outcome run(Map<String, String> variables, String command)
+      throws IOException, InterruptedException {
+    return Script.run(variables, command.split(" "));
+  }
+}
