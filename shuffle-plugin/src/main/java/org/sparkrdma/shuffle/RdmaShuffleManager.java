@@ -96,6 +96,7 @@ public class RdmaShuffleManager extends SortShuffleManager {
       read = ShuffleSettings.of(conf);
     } catch (IllegalArgumentException e) {
       if (isDriver) {
+        LastErrorLine.set(e.getMessage());
         throw e;
       }
       read = ShuffleSettings.defaults();
@@ -104,6 +105,7 @@ public class RdmaShuffleManager extends SortShuffleManager {
     settings = read;
     warnings.addAll(RdmaPolicy.warnings(conf, settings));
     if (isDriver) {
+      LastErrorLine.clear();
       // Here, since executors get the configuration as it is when the first of them comes.
       DirectoryName.choose(conf);
       settings.notes().forEach(log::warn);

@@ -30,6 +30,7 @@ import java.util.OptionalLong;
  * @param heapBytes maximum size of the Java heap
  * @param pageBytes of a page
  * @param processors that this process may use
+ * @param executors number of executors that run on this host now, at least 1
  */
 public record MachineMemory(
     OptionalLong physicalBytes,
@@ -38,7 +39,8 @@ public record MachineMemory(
     boolean locksUnlimited,
     long heapBytes,
     long pageBytes,
-    int processors) {
+    int processors,
+    int executors) {
   private static final long AT_PAGESZ = 6;
   private static final long COMMON_PAGE_BYTES = 4_096;
   private static final int CAP_IPC_LOCK = 14;
@@ -68,7 +70,8 @@ public record MachineMemory(
         locksUnlimited(files),
         heapBytes,
         pageBytes(root),
-        processors);
+        processors,
+        RunningExecutors.count(root));
   }
 
   /** RLIMIT_MEMLOCK if it applies, else empty. */

@@ -48,16 +48,10 @@ public record PinnedLimit(long bytes, String derivation, long neededBytes, List<
   public static PinnedLimit of(
       Optional<Long> set, MachineMemory machine, SparkMemory spark, boolean hardware) {
     Derivation derived = new Derivation();
-    int executors = spark.executorsOn(machine.physicalBytes(), machine.processors());
-    long host =
-        machine.physicalBytes().orElse(UNKNOWN_HOST_BYTES)
-            / ((long) HOST_PART * Math.max(MIN_EXECUTORS, executors));
+    int executors = Math.max(MIN_EXECUTORS, spark.executorsOn(machine));
+    long host = machine.physicalBytes().orElse(UNKNOWN_HOST_BYTES) / ((long) HOST_PART * executors);
     derived.consider(
-        "1/"
-            + HOST_PART * Math.max(MIN_EXECUTORS, executors)
-            + " of host memory, which may hold executors="
-            + executors,
-        host);
+        "1/" + HOST_PART + " of host memory shared by executors=" + executors + ":", host);
     OptionalLong left = containerRemainder(machine, spark);
     if (left.isPresent()) {
       derived.consider("1/2 of what the container leaves beside the heap", left.getAsLong() / 2);

@@ -25,7 +25,7 @@ class RdmaMetricsSourceTest {
   void shouldShowEveryCounterAndEveryReason() {
     assertThat(source.metricRegistry().getGauges())
         .hasSize(Counter.values().length + FallbackReason.values().length)
-        .containsKeys("rdma.bytes.read", "fallback.peer-busy");
+        .containsKeys("bytes.read", "tcp.bytes.read", "fallback.peer-busy");
     assertThat(source.sourceName()).isEqualTo("rdma");
   }
 
@@ -34,7 +34,7 @@ class RdmaMetricsSourceTest {
     counters.add(Counter.RDMA_BYTES_READ, 7);
     counters.fellBack(FallbackReason.PEER_BUSY);
     var gauges = source.metricRegistry().getGauges();
-    assertThat(gauges.get("rdma.bytes.read").getValue()).isEqualTo(7L);
+    assertThat(gauges.get("bytes.read").getValue()).isEqualTo(7L);
     assertThat(gauges.get("fallback.peer-busy").getValue()).isEqualTo(1L);
   }
 }

@@ -49,7 +49,19 @@ class MachineMemoryTest {
                 false,
                 GIB,
                 4_096,
-                8));
+                8,
+                1));
+  }
+
+  @Test
+  void shouldCountTheExecutorsOfTheHostButNoShellThatStartsOne() throws IOException {
+    String backend = "org.apache.spark.executor.CoarseGrainedExecutorBackend";
+    write("proc/10/cmdline", "java\0-cp\0" + "x".repeat(9_000) + "\0" + backend + "\0--cores\0001");
+    write("proc/11/cmdline", "java\0" + backend.replace("Coarse", "YarnCoarse") + "\0");
+    write("proc/12/cmdline", "bash\0-c\0exec java " + backend + "\0");
+    write("proc/13/cmdline", "java\0org.apache.spark.deploy.worker.Worker\0");
+    Files.createDirectories(root.resolve("proc/14"));
+    assertThat(machine().executors()).isEqualTo(2);
   }
 
   @Test

@@ -37,7 +37,8 @@ class PinnedLimitTest {
 
   private static MachineMemory machine(
       long physical, OptionalLong container, OptionalLong lockable, boolean free) {
-    return new MachineMemory(OptionalLong.of(physical), container, lockable, free, GIB, 4_096, 16);
+    return new MachineMemory(
+        OptionalLong.of(physical), container, lockable, free, GIB, 4_096, 16, 1);
   }
 
   private static final MachineMemory BARE =
@@ -52,7 +53,7 @@ class PinnedLimitTest {
     assertThat(limit.neededBytes()).isEqualTo(GIB);
     assertThat(limit.derivation())
         .isEqualTo(
-            "least of: 1/8 of host memory, which may hold executors=1 2048 MiB, 1/2 of what the"
+            "least of: 1/4 of host memory shared by executors=2: 2048 MiB, 1/2 of what the"
                 + " container leaves beside the heap 1024 MiB, RLIMIT_MEMLOCK 512 MiB");
     PinnedLimit soft = PinnedLimit.of(AUTO, machine, spark(), false);
     assertThat(soft.bytes()).as("the loopback engine locks nothing").isEqualTo(GIB);
@@ -64,6 +65,35 @@ class PinnedLimitTest {
       String cores, String memory, long expectedMib) {
     SparkMemory spark = spark("spark.executor.cores", cores, "spark.executor.memory", memory);
     assertThat(PinnedLimit.of(AUTO, BARE, spark, true).bytes()).isEqualTo(expectedMib * MIB);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "spark://h:7077, 1, 8192",
+    "spark://h:7077, 4, 4096",
+    "'local-cluster[8,1,1024]', 1, 2048",
+    "'local-cluster[ 2 , 1, 1024]', 8, 2048",
+  })
+  void shouldShareTheHostAmongRunningExecutorsWhenSettingsTellOfFewer(
+      String master, int running, long expectedMib) {
+    MachineMemory machine =
+        new MachineMemory(
+            BARE.physicalBytes(),
+            OptionalLong.empty(),
+            OptionalLong.empty(),
+            false,
+            GIB,
+            4_096,
+            16,
+            running);
+    assertThat(PinnedLimit.of(AUTO, machine, spark("spark.master", master), true).bytes())
+        .isEqualTo(expectedMib * MIB);
+  }
+
+  @Test
+  void shouldCountOneCoreForAnExecutorOnYarnThatNamesNone() {
+    PinnedLimit limit = PinnedLimit.of(AUTO, BARE, spark("spark.master", "yarn"), true);
+    assertThat(limit.derivation()).contains("shared by executors=16: 1024 MiB");
   }
 
   @ParameterizedTest
@@ -117,7 +147,14 @@ class PinnedLimitTest {
   void shouldDoWithoutKnowingTheHost() {
     MachineMemory nothing =
         new MachineMemory(
-            OptionalLong.empty(), OptionalLong.empty(), OptionalLong.empty(), false, GIB, 4_096, 1);
+            OptionalLong.empty(),
+            OptionalLong.empty(),
+            OptionalLong.empty(),
+            false,
+            GIB,
+            4_096,
+            1,
+            1);
     assertThat(PinnedLimit.of(AUTO, nothing, spark(), true).bytes()).isEqualTo(GIB);
   }
 

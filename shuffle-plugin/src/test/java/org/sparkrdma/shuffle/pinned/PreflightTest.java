@@ -53,7 +53,7 @@ class PreflightTest {
 
   private MachineMemory machine(OptionalLong lockable) {
     return new MachineMemory(
-        OptionalLong.of(16 * GIB), OptionalLong.empty(), lockable, false, GIB, 4_096, 4);
+        OptionalLong.of(16 * GIB), OptionalLong.empty(), lockable, false, GIB, 4_096, 4, 1);
   }
 
   private void check(Map<String, String> environment, Optional<Long> set, OptionalLong lockable)

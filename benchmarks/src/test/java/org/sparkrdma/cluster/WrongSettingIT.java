@@ -1,0 +1,67 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.launch.Installation;
+import org.sparkrdma.soak.jobs.SoakApplication;
+
+/** What a user sees who submits an application with a wrong setting. */
+@Timeout(120)
+class WrongSettingIT {
+  @TempDir private Path directory;
+
+  @Test
+  void shouldRepeatTheWrongSettingAsTheLastErrorLine() throws Exception {
+    Installation installation = new Installation(Path.of("..").toAbsolutePath().normalize());
+    Path plan =
+        Files.writeString(directory.resolve("plan"), "{\"seconds\":1,\"seed\":1,\"executors\":1}");
+    Path output = directory.resolve("output");
+    ProcessBuilder submit =
+        new SparkLauncherCommand(installation.sparkHome())
+            .prepare(
+                "org.apache.spark.deploy.SparkSubmit",
+                List.of(
+                    "--master",
+                    "local[1]",
+                    "--driver-class-path",
+                    installation.plugIn().toString(),
+                    "--conf",
+                    "spark.shuffle.manager=org.sparkrdma.shuffle.RdmaShuffleManager",
+                    "--conf",
+                    "spark.shuffle.rdma.window.size=17m",
+                    "--class",
+                    SoakApplication.class.getName(),
+                    installation.jobs().toString(),
+                    plan.toString(),
+                    directory.resolve("result").toString()),
+                Map.of());
+
+    int exitCode =
+        submit.redirectErrorStream(true).redirectOutput(output.toFile()).start().waitFor();
+
+    assertThat(exitCode).isNotZero();
+    List<String> lines = Files.readAllLines(output);
+    assertThat(lines.get(lines.size() - 1))
+        .contains("ERROR RdmaShuffleManager: bad setting: key=spark.shuffle.rdma.window.size");
+  }
+}
