@@ -31,6 +31,8 @@ import org.sparkrdma.verbs.spi.VerbsProvider;
 /** Who may know whom. */
 class ArchitectureTest {
   private static final String DISNI_ENGINE = "org.sparkrdma.verbs.disni..";
+  private static final String IBVERBS_CALLS = "org.sparkrdma.verbs.ibverbs.ffi";
+  private static final String JFFI = "com.kenai.jffi..";
   private static final String DISNI = "com.ibm.disni..";
   private static final String SHARED_BY_ENGINES = "org.sparkrdma.verbs.engine..";
   private static final String[] ENGINES = {
@@ -67,7 +69,7 @@ class ArchitectureTest {
     String[] allowed = {"java..", "javax.crypto..", "org.slf4j..", "org.sparkrdma.."};
     classes()
         .that()
-        .resideOutsideOfPackage(DISNI_ENGINE)
+        .resideOutsideOfPackages(DISNI_ENGINE, IBVERBS_CALLS)
         .should()
         .onlyDependOnClassesThat()
         .resideInAnyPackage(allowed)
@@ -77,6 +79,23 @@ class ArchitectureTest {
         .resideInAPackage(DISNI_ENGINE)
         .should()
         .onlyDependOnClassesThat(resideInAnyPackage(allowed).or(resideInAPackage(DISNI)))
+        .check(production);
+    classes()
+        .that()
+        .resideInAPackage(IBVERBS_CALLS)
+        .should()
+        .onlyDependOnClassesThat(resideInAnyPackage(allowed).or(resideInAPackage(JFFI)))
+        .check(production);
+  }
+
+  /** Java 22 and newer run without jffi, so no other class may need it. */
+  @Test
+  void shouldUseJffiInItsBindingOnly() {
+    classes()
+        .that()
+        .haveSimpleNameNotStartingWith("Jffi")
+        .should()
+        .onlyDependOnClassesThat(not(resideInAPackage(JFFI)))
         .check(production);
   }
 

@@ -13,8 +13,6 @@
  */
 package org.sparkrdma.verbs.ibverbs;
 
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -41,6 +39,7 @@ import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvContext;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvSendWr;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvWc;
 import org.sparkrdma.verbs.ibverbs.ffi.Memory;
+import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
 import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
 
 /** What the engine costs of its own, over a device that does nothing. */
@@ -64,9 +63,9 @@ public class PostAndPollBenchmark {
   private MemoryRegion region;
   private long handled;
   private CompletionHandler handler;
-  private Arena arena;
-  private MemorySegment postFunction;
-  private MemorySegment pollFunction;
+  private NativeArena arena;
+  private long postFunction;
+  private long pollFunction;
   private long request;
   private long polled;
 
@@ -79,12 +78,12 @@ public class PostAndPollBenchmark {
     region = device.region();
     handler = completion -> handled += completion.requestId();
     Arrays.setAll(requests, i -> new WorkRequest(1));
-    arena = Arena.ofConfined();
-    postFunction = Memory.function(device.context() + IbvContext.OPS_POST_SEND);
-    pollFunction = Memory.function(device.context() + IbvContext.OPS_POLL_CQ);
-    request = arena.allocate(IbvSendWr.SIZE, Long.BYTES).address();
+    arena = new NativeArena();
+    postFunction = Memory.getLong(device.context() + IbvContext.OPS_POST_SEND);
+    pollFunction = Memory.getLong(device.context() + IbvContext.OPS_POLL_CQ);
+    request = arena.allocate(IbvSendWr.SIZE);
     Memory.putInt(request + IbvSendWr.SEND_FLAGS, VerbsLibrary.SEND_SIGNALED);
-    polled = arena.allocate((long) BATCH * IbvWc.SIZE, Long.BYTES).address();
+    polled = arena.allocate((long) BATCH * IbvWc.SIZE);
   }
 
   /** Ends it. */

@@ -13,17 +13,21 @@
  */
 package org.sparkrdma.verbs.ibverbs;
 
+import java.nio.file.Path;
 import java.util.List;
 import org.sparkrdma.verbs.VerbsEngine;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.ibverbs.ffi.Binding;
+import org.sparkrdma.verbs.ibverbs.ffi.CmLibrary;
+import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
 import org.sparkrdma.verbs.spi.EngineSetting;
 import org.sparkrdma.verbs.spi.EngineSettings;
 import org.sparkrdma.verbs.spi.EngineUnavailableException;
 import org.sparkrdma.verbs.spi.VerbsProvider;
 
-/** Says why there is no ibverbs engine: this class is seen only where the real one is not. */
+/** The ibverbs engine: RDMA devices of this machine, through the system's libraries. */
 public final class IbverbsProvider implements VerbsProvider {
   private static final int ORDER = 10;
-  private static final int LEAST_JAVA = 22;
 
   /** For the service loader. */
   public IbverbsProvider() {}
@@ -50,12 +54,35 @@ public final class IbverbsProvider implements VerbsProvider {
 
   @Override
   public VerbsEngine load(EngineSettings settings) throws EngineUnavailableException {
-    validate(settings);
-    int java = Runtime.version().feature();
-    throw new EngineUnavailableException(
-        java < LEAST_JAVA
-            ? "needs Java 22 or newer, this is " + java
-            : "this jar was built without the part for Java 22 and newer: build it where a JDK of"
-                + " 22 or newer can be found");
+    IbverbsSettings checked = IbverbsSettings.of(settings);
+    var machine = new Machine(Path.of("/"));
+    machine.checkPlatform();
+    Binding.check();
+    Libraries libraries = libraries();
+    machine.checkDevices();
+    var engine = new IbverbsEngine(libraries, checked);
+    try {
+      machine.checkPorts(engine.devices());
+      return engine;
+    } catch (VerbsException e) {
+      engine.close();
+      throw e instanceof EngineUnavailableException reason
+          ? reason
+          : new EngineUnavailableException(machine.whyNoDevice(e.getMessage()), e);
+    }
+  }
+
+  private static Libraries libraries() throws EngineUnavailableException {
+    try {
+      return new Libraries(VerbsLibrary.load(), CmLibrary.load());
+    } catch (IllegalArgumentException e) {
+      throw new EngineUnavailableException(
+          "libibverbs.so.1 or librdmacm.so.1 is not installed: run apt install libibverbs1"
+              + " librdmacm1 ibverbs-providers, or dnf install libibverbs librdmacm",
+          e);
+    } catch (LinkageError e) {
+      throw new EngineUnavailableException(
+          "libibverbs.so.1 or librdmacm.so.1 cannot be used: " + e.getMessage(), e);
+    }
   }
 }

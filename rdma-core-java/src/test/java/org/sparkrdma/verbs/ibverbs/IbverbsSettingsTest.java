@@ -19,9 +19,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.verbs.spi.EngineSettings;
-import org.sparkrdma.verbs.spi.EngineUnavailableException;
 
-/** The part of the ibverbs engine that every Java has. */
 class IbverbsSettingsTest {
   @Test
   void shouldTakeDefaultsAndWhatIsGiven() {
@@ -29,17 +27,6 @@ class IbverbsSettingsTest {
         .isEqualTo(new IbverbsSettings(220, 100_000_000));
     assertThat(IbverbsSettings.of(EngineSettings.of(Map.of("ibverbs.inline.max", "0"))))
         .isEqualTo(new IbverbsSettings(0, 100_000_000));
-  }
-
-  @Test
-  void shouldSayWhatTheEngineNeedsWhereItIsNot() {
-    // The classes of the build, not the jar: they have no part for newer Java.
-    var provider = new IbverbsProvider();
-
-    assertThatThrownBy(() -> provider.load(EngineSettings.none()))
-        .isInstanceOf(EngineUnavailableException.class)
-        .hasMessageMatching(
-            "needs Java 22 or newer, this is \\d+|this jar was built without the part for .*");
   }
 
   @Test

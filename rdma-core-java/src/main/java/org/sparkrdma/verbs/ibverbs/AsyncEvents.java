@@ -1,0 +1,118 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.ibverbs;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvAsyncEvent;
+import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvContext;
+import org.sparkrdma.verbs.ibverbs.ffi.Libc;
+import org.sparkrdma.verbs.ibverbs.ffi.Memory;
+import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
+import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
+
+/**
+ * What a device reports without being asked, see ibv_get_async_event(3): overrun completion queues
+ * and broken queue pairs. One for each context, shared by all devices opened on it; taken by
+ * whoever polls. Safe for any thread. Released by each device that acquired it.
+ */
+final class AsyncEvents {
+  private static final Logger LOG = LoggerFactory.getLogger(AsyncEvents.class);
+  private static final int CQ_ERR = 0;
+  private static final int QP_FATAL = 1;
+  private static final int QP_REQ_ERR = 2;
+  private static final int QP_ACCESS_ERR = 3;
+  private static final int COMM_EST = 4;
+
+  private static final Map<Long, AsyncEvents> OPEN = new HashMap<>();
+
+  private final VerbsLibrary verbs;
+  private final long context;
+  private final int fd;
+  private final Map<Long, Consumer<String>> listeners = new ConcurrentHashMap<>();
+  private int users;
+
+  private AsyncEvents(VerbsLibrary verbs, long context) {
+    this.verbs = verbs;
+    this.context = context;
+    fd = Memory.getInt(context + IbvContext.ASYNC_FD);
+    Libc.setNonBlocking(fd);
+  }
+
+  static AsyncEvents acquire(VerbsLibrary verbs, long context) {
+    synchronized (OPEN) {
+      AsyncEvents events = OPEN.computeIfAbsent(context, c -> new AsyncEvents(verbs, c));
+      events.users++;
+      return events;
+    }
+  }
+
+  void release() {
+    synchronized (OPEN) {
+      users--;
+      if (users == 0) {
+        OPEN.remove(context);
+      }
+    }
+  }
+
+  /** Readable when there are events. */
+  int fd() {
+    return fd;
+  }
+
+  /** Who hears when the completion queue or queue pair at that address breaks. */
+  void listen(long object, Consumer<String> listener) {
+    listeners.put(object, listener);
+  }
+
+  /** To be called before the object is destroyed. */
+  void forget(long object) {
+    listeners.remove(object);
+  }
+
+  /** Takes what is there and tells the listeners. */
+  void take() {
+    try (NativeArena arena = new NativeArena()) {
+      long event = arena.allocate(IbvAsyncEvent.SIZE);
+      while (verbs.getAsyncEvent(context, event) == 0) {
+        int type = Memory.getInt(event + IbvAsyncEvent.EVENT_TYPE);
+        // Looked up before the acknowledgement: destroying the object waits for that.
+        Consumer<String> listener =
+            type <= QP_ACCESS_ERR
+                ? listeners.get(Memory.getLong(event + IbvAsyncEvent.ELEMENT))
+                : null;
+        verbs.ackAsyncEvent(event);
+        if (listener != null) {
+          listener.accept("the device reports: " + name(type));
+        } else if (type > COMM_EST) {
+          LOG.info("event of RDMA device: device={} event={}", Contexts.name(context), type);
+        }
+      }
+    }
+  }
+
+  private static String name(int type) {
+    return switch (type) {
+      case CQ_ERR -> "completion queue overrun";
+      case QP_FATAL -> "queue pair broken";
+      case QP_REQ_ERR -> "invalid request of the peer";
+      default -> "access violation of the peer";
+    };
+  }
+}

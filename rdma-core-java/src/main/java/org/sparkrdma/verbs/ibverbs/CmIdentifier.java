@@ -1,0 +1,197 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.ibverbs;
+
+import java.net.InetSocketAddress;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkrdma.verbs.QueuePairSettings;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.cm.ConnectionParameters;
+import org.sparkrdma.verbs.engine.LimitChecks;
+import org.sparkrdma.verbs.ibverbs.ffi.CmLibrary;
+import org.sparkrdma.verbs.ibverbs.ffi.Downcalls;
+import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvQpInitAttr;
+import org.sparkrdma.verbs.ibverbs.ffi.Layouts.RdmaCmId;
+import org.sparkrdma.verbs.ibverbs.ffi.Layouts.RdmaConnParam;
+import org.sparkrdma.verbs.ibverbs.ffi.Memory;
+import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
+import org.sparkrdma.verbs.ibverbs.ffi.SocketAddresses;
+import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
+
+/**
+ * An rdma_cm_id: the calls on it, with their structs filled; what they are called for is {@link
+ * IbverbsConnection}'s, whose lock guards it and which destroys it.
+ */
+final class CmIdentifier {
+  private static final Logger LOG = LoggerFactory.getLogger(CmIdentifier.class);
+
+  private final IbverbsDevice device;
+  private final CmLibrary cm;
+  private final long id;
+
+  /** Takes over the identifier. */
+  CmIdentifier(IbverbsDevice device, long id) {
+    this.device = device;
+    this.id = id;
+    cm = device.libraries().cm();
+  }
+
+  long id() {
+    return id;
+  }
+
+  InetSocketAddress localAddress() {
+    return SocketAddresses.read(id + RdmaCmId.ROUTE_ADDR_SRC_ADDR);
+  }
+
+  InetSocketAddress remoteAddress() {
+    return SocketAddresses.read(id + RdmaCmId.ROUTE_ADDR_DST_ADDR);
+  }
+
+  /** Begins to; an event tells the outcome. The local address may be null. */
+  void resolveAddress(InetSocketAddress local, InetSocketAddress remote, int timeoutMs)
+      throws VerbsException {
+    try (NativeArena one = new NativeArena()) {
+      long to = write(remote, one);
+      long from = local == null ? 0 : write(local, one);
+      if (cm.resolveAddr(id, from, to, timeoutMs) != 0) {
+        throw Libraries.failure("rdma_resolve_addr", "");
+      }
+    }
+  }
+
+  private static long write(InetSocketAddress address, NativeArena one) {
+    long at = one.allocate(SocketAddresses.SIZE);
+    SocketAddresses.write(at, address);
+    return at;
+  }
+
+  /** Begins to; an event tells the outcome. */
+  void resolveRoute(int timeoutMs) throws VerbsException {
+    if (cm.resolveRoute(id, timeoutMs) != 0) {
+      throw Libraries.failure("rdma_resolve_route", "");
+    }
+  }
+
+  /** Makes the device's queue pair; returns where its struct is. */
+  long createQueuePair(long pd, long sendCq, long receiveCq, QueuePairSettings settings)
+      throws VerbsException {
+    try (NativeArena one = new NativeArena()) {
+      long attributes = one.allocate(IbvQpInitAttr.SIZE);
+      Memory.putLong(attributes + IbvQpInitAttr.SEND_CQ, sendCq);
+      Memory.putLong(attributes + IbvQpInitAttr.RECV_CQ, receiveCq);
+      Memory.putInt(attributes + IbvQpInitAttr.CAP_MAX_SEND_WR, settings.sendDepth());
+      Memory.putInt(attributes + IbvQpInitAttr.CAP_MAX_RECV_WR, settings.receiveDepth());
+      Memory.putInt(attributes + IbvQpInitAttr.CAP_MAX_SEND_SGE, settings.maxSge());
+      Memory.putInt(attributes + IbvQpInitAttr.CAP_MAX_RECV_SGE, settings.maxSge());
+      Memory.putInt(attributes + IbvQpInitAttr.CAP_MAX_INLINE_DATA, settings.maxInlineBytes());
+      Memory.putInt(attributes + IbvQpInitAttr.QP_TYPE, VerbsLibrary.QP_TYPE_RC);
+      if (cm.createQp(id, pd, attributes) != 0) {
+        throw Libraries.failure("rdma_create_qp", LimitChecks.sizes(settings));
+      }
+    }
+    return Memory.getLong(id + RdmaCmId.QP);
+  }
+
+  boolean hasQueuePair() {
+    return Memory.getLong(id + RdmaCmId.QP) != 0;
+  }
+
+  void destroyQueuePair() {
+    cm.destroyQp(id);
+  }
+
+  /** Where the transport has one, and the parameters name one. */
+  void setAckTimeout(ConnectionParameters parameters) throws VerbsException {
+    if (parameters.ackTimeout() > 0 && device.rules().hasAckTimeout()) {
+      try (NativeArena one = new NativeArena()) {
+        long exponent = one.allocate(1);
+        Memory.putByte(exponent, parameters.ackTimeout());
+        if (cm.setAckTimeout(id, exponent) != 0) {
+          throw Libraries.failure("rdma_set_option", "ackTimeout=" + parameters.ackTimeout());
+        }
+      }
+    }
+  }
+
+  /**
+   * Asks for the connection; an event tells the outcome.
+   *
+   * @param peerReads how many READs the peer may want to have in flight
+   * @param peerBearsReads how many it bears
+   */
+  void connect(ConnectionParameters parameters, int peerReads, int peerBearsReads)
+      throws VerbsException {
+    try (NativeArena one = new NativeArena()) {
+      if (cm.connect(id, write(parameters, peerReads, peerBearsReads, one)) != 0) {
+        throw Libraries.failure("rdma_connect", "remote=" + remoteAddress());
+      }
+    }
+  }
+
+  /** Agrees to the connection that a peer asked for; as {@link #connect}. */
+  void accept(ConnectionParameters parameters, int peerReads, int peerBearsReads)
+      throws VerbsException {
+    try (NativeArena one = new NativeArena()) {
+      if (cm.accept(id, write(parameters, peerReads, peerBearsReads, one)) != 0) {
+        throw Libraries.failure("rdma_accept", "remote=" + remoteAddress());
+      }
+    }
+  }
+
+  private long write(
+      ConnectionParameters parameters, int peerReads, int peerBearsReads, NativeArena one) {
+    byte[] data = parameters.privateData();
+    int limit = device.info().limits().maxReadsInFlight();
+    int reads = Math.min(parameters.readsInFlight(), limit);
+    long at = one.allocate(RdmaConnParam.SIZE);
+    Memory.putLong(at + RdmaConnParam.PRIVATE_DATA, copy(data, one));
+    Memory.putByte(at + RdmaConnParam.PRIVATE_DATA_LEN, data.length);
+    Memory.putByte(at + RdmaConnParam.RESPONDER_RESOURCES, Math.min(reads, peerReads));
+    Memory.putByte(at + RdmaConnParam.INITIATOR_DEPTH, Math.min(reads, peerBearsReads));
+    Memory.putByte(at + RdmaConnParam.FLOW_CONTROL, 1);
+    Memory.putByte(at + RdmaConnParam.RETRY_COUNT, parameters.retryCount());
+    Memory.putByte(at + RdmaConnParam.RNR_RETRY_COUNT, parameters.receiverNotReadyRetryCount());
+    return at;
+  }
+
+  private static long copy(byte[] data, NativeArena one) {
+    long at = one.allocate(Math.max(1, data.length));
+    for (int i = 0; i < data.length; i++) {
+      Memory.putByte(at + i, data[i]);
+    }
+    return at;
+  }
+
+  /** Refuses the connection that a peer asked for; it may have gone meanwhile. */
+  void reject(byte[] privateData) {
+    try (NativeArena one = new NativeArena()) {
+      if (cm.reject(id, copy(privateData, one), privateData.length) != 0) {
+        LOG.debug("{}", Libraries.message("rdma_reject", Downcalls.errno(), ""));
+      }
+    }
+  }
+
+  /** Tells the peer, which may know already. */
+  void disconnect() {
+    if (cm.disconnect(id) != 0) {
+      LOG.debug("{}", Libraries.message("rdma_disconnect", Downcalls.errno(), ""));
+    }
+  }
+
+  void destroy() {
+    cm.destroyId(id);
+  }
+}

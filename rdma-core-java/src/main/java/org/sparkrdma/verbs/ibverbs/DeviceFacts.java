@@ -1,0 +1,279 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.ibverbs;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
+import java.net.UnknownHostException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.HexFormat;
+import java.util.List;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.device.Capability;
+import org.sparkrdma.verbs.device.DeviceInfo;
+import org.sparkrdma.verbs.device.DeviceLimits;
+import org.sparkrdma.verbs.device.Gid;
+import org.sparkrdma.verbs.device.PortInfo;
+import org.sparkrdma.verbs.device.PortState;
+import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvDeviceAttr;
+import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvDeviceAttrEx;
+import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvGidEntry;
+import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvPortAttr;
+import org.sparkrdma.verbs.ibverbs.ffi.Memory;
+import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
+import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
+
+/** Asks a device what it is and what it bears. */
+final class DeviceFacts {
+  /** What RoCE leaves of a connection request; iWARP would bear more. */
+  static final int MAX_PRIVATE_DATA_BYTES = 56;
+
+  private static final Path SYSTEM = Path.of("/sys/class/infiniband");
+
+  private static final Path LINKS = Path.of("/sys/class/net");
+
+  /** The connection manager's fields for it have eight bits. */
+  private static final int MAX_READS_IN_FLIGHT = 255;
+
+  private static final int ETHERNET_BYTES = 6;
+  private static final int INFINIBAND_BYTES = 20;
+  private static final int GID_BYTES = 16;
+
+  private final Libraries libraries;
+  private final long context;
+  private final TransportRules rules;
+
+  private DeviceFacts(Libraries libraries, long context) {
+    this.libraries = libraries;
+    this.context = context;
+    rules = TransportRules.of(Contexts.transportType(context));
+  }
+
+  static DeviceInfo of(Libraries libraries, long context, IbverbsSettings settings)
+      throws VerbsException {
+    return new DeviceFacts(libraries, context).info(settings);
+  }
+
+  private DeviceInfo info(IbverbsSettings settings) throws VerbsException {
+    String name = Contexts.name(context);
+    try (NativeArena arena = new NativeArena()) {
+      long device = arena.allocate(IbvDeviceAttr.SIZE);
+      int rc = libraries.verbs().queryDevice(context, device);
+      if (rc != 0) {
+        throw Libraries.failure("ibv_query_device", rc, "device=" + name);
+      }
+      List<PortInfo> ports = new ArrayList<>();
+      long maxMessageBytes = Integer.MAX_VALUE;
+      for (int port = 1; port <= Memory.getByte(device + IbvDeviceAttr.PHYS_PORT_CNT); port++) {
+        // The exported function fills a shorter struct of old; there is room for both.
+        long attributes = arena.allocate(2L * IbvPortAttr.SIZE);
+        rc = libraries.verbs().queryPort(context, port, attributes);
+        if (rc != 0) {
+          throw Libraries.failure("ibv_query_port", rc, "device=" + name + " port=" + port);
+        }
+        ports.add(port(name, port, attributes));
+        long ofPort = rules.maxMessageBytes(Memory.getInt(attributes + IbvPortAttr.MAX_MSG_SZ));
+        maxMessageBytes = Math.min(maxMessageBytes, ofPort);
+      }
+      int inline = InlineProbe.of(libraries.verbs(), context, settings.maxInlineBytes());
+      var capabilities = EnumSet.copyOf(rules.capabilities());
+      if (inline > 0) {
+        capabilities.add(Capability.INLINE);
+      }
+      if (pagesOnDemand(arena, name)) {
+        capabilities.add(Capability.ON_DEMAND_PAGING);
+      }
+      return new DeviceInfo(
+          name,
+          IbverbsSettings.NAME,
+          rules.transport(),
+          Long.reverseBytes(Memory.getLong(device + IbvDeviceAttr.NODE_GUID)),
+          limits(device, maxMessageBytes, inline),
+          capabilities,
+          ports);
+    }
+  }
+
+  private boolean pagesOnDemand(NativeArena arena, String name) throws VerbsException {
+    long attributes = arena.allocate(IbvDeviceAttrEx.SIZE);
+    int rc = VerbsLibrary.queryDeviceEx(context, attributes);
+    if (rc != 0) {
+      throw Libraries.failure("ibv_query_device_ex", rc, "device=" + name);
+    }
+    long general = Memory.getLong(attributes + IbvDeviceAttrEx.ODP_CAPS_GENERAL);
+    int reliable = Memory.getInt(attributes + IbvDeviceAttrEx.ODP_CAPS_RC);
+    return (general & VerbsLibrary.ODP_SUPPORT) != 0
+        && (reliable & VerbsLibrary.ODP_SUPPORT_READ) != 0;
+  }
+
+  private static DeviceLimits limits(long device, long maxMessageBytes, int inline) {
+    int maxSge = Memory.getInt(device + IbvDeviceAttr.MAX_SGE);
+    long maxRegion = Memory.getLong(device + IbvDeviceAttr.MAX_MR_SIZE);
+    int reads =
+        Math.min(
+            Memory.getInt(device + IbvDeviceAttr.MAX_QP_RD_ATOM),
+            Memory.getInt(device + IbvDeviceAttr.MAX_QP_INIT_RD_ATOM));
+    return new DeviceLimits(
+        Memory.getInt(device + IbvDeviceAttr.MAX_QP),
+        Memory.getInt(device + IbvDeviceAttr.MAX_QP_WR),
+        maxSge,
+        TransportRules.maxReadSge(maxSge, Memory.getInt(device + IbvDeviceAttr.MAX_SGE_RD)),
+        Memory.getInt(device + IbvDeviceAttr.MAX_CQE),
+        Memory.getInt(device + IbvDeviceAttr.MAX_MR),
+        maxRegion < 0 ? Long.MAX_VALUE : maxRegion,
+        maxMessageBytes,
+        Math.min(reads, MAX_READS_IN_FLIGHT),
+        inline,
+        MAX_PRIVATE_DATA_BYTES);
+  }
+
+  private PortInfo port(String name, int number, long attributes) throws VerbsException {
+    int state = Memory.getInt(attributes + IbvPortAttr.STATE);
+    PortState[] states = PortState.values();
+    boolean ethernet =
+        Memory.getByte(attributes + IbvPortAttr.LINK_LAYER) == VerbsLibrary.LINK_LAYER_ETHERNET;
+    int tableLength = Memory.getInt(attributes + IbvPortAttr.GID_TBL_LEN);
+    // The MTU is told as 1 for 256 bytes to 5 for 4096.
+    int mtu = 128 << Memory.getInt(attributes + IbvPortAttr.ACTIVE_MTU);
+    List<Gid> gids = gids(name, number, tableLength, ethernet);
+    return new PortInfo(
+        number,
+        state >= 0 && state < states.length ? states[state] : PortState.NOP,
+        mtu,
+        gids,
+        rules.hasAddressesAsGids(ethernet) ? addresses(gids) : addressesOfLink(gids));
+  }
+
+  private List<Gid> gids(String name, int port, int tableLength, boolean ethernet)
+      throws VerbsException {
+    if (!libraries.verbs().hasQueryGidTable()) {
+      return gidsOfSystem(name, port, tableLength, ethernet);
+    }
+    try (NativeArena arena = new NativeArena()) {
+      long entries = arena.allocate((long) tableLength * IbvGidEntry.SIZE);
+      long count = libraries.verbs().queryGidTable(context, entries, tableLength);
+      if (count < 0) {
+        return gidsOfSystem(name, port, tableLength, ethernet);
+      }
+      List<Gid> gids = new ArrayList<>();
+      for (int i = 0; i < count; i++) {
+        long entry = entries + (long) i * IbvGidEntry.SIZE;
+        if (Memory.getInt(entry + IbvGidEntry.PORT_NUM) == port) {
+          gids.add(
+              new Gid(
+                  Memory.getInt(entry + IbvGidEntry.GID_INDEX),
+                  rules.gidType(Memory.getInt(entry + IbvGidEntry.GID_TYPE), ethernet),
+                  address(Memory.bytes(entry + IbvGidEntry.GID, GID_BYTES))));
+        }
+      }
+      return gids;
+    }
+  }
+
+  /** The table one by one, for libraries that cannot tell it at once. */
+  private List<Gid> gidsOfSystem(String name, int port, int tableLength, boolean ethernet)
+      throws VerbsException {
+    Path directory = SYSTEM.resolve(name).resolve("ports").resolve(Integer.toString(port));
+    List<Gid> gids = new ArrayList<>();
+    for (int i = 0; i < tableLength; i++) {
+      byte[] bytes = read(directory.resolve("gids").resolve(Integer.toString(i)));
+      if (bytes.length == GID_BYTES && !Arrays.equals(bytes, new byte[GID_BYTES])) {
+        Path type = directory.resolve("gid_attrs/types").resolve(Integer.toString(i));
+        gids.add(new Gid(i, rules.gidType(isRoceV2(type) ? 2 : 1, ethernet), address(bytes)));
+      }
+    }
+    return gids;
+  }
+
+  private static byte[] read(Path gid) {
+    try {
+      return HexFormat.of().parseHex(Files.readString(gid).trim().replace(":", ""));
+    } catch (IOException | IllegalArgumentException e) {
+      // An empty entry cannot be read.
+      return new byte[0];
+    }
+  }
+
+  private static boolean isRoceV2(Path type) {
+    try {
+      return Files.readString(type).contains("v2");
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  private static InetAddress address(byte[] gid) throws VerbsException {
+    try {
+      return InetAddress.getByAddress(gid);
+    } catch (UnknownHostException e) {
+      throw new VerbsException("ibv_query_gid", "a GID of a wrong length", e);
+    }
+  }
+
+  /** Those of this host; link-local ones need more than a GID tells. */
+  private static List<InetAddress> addresses(List<Gid> gids) throws VerbsException {
+    try {
+      List<InetAddress> addresses = new ArrayList<>();
+      for (Gid gid : gids) {
+        InetAddress address = gid.address();
+        if (!addresses.contains(address)
+            && !address.isLinkLocalAddress()
+            && NetworkInterface.getByInetAddress(address) != null) {
+          addresses.add(address);
+        }
+      }
+      return addresses;
+    } catch (SocketException e) {
+      throw new VerbsException("ibv_query_gid", "no addresses: " + e.getMessage(), e);
+    }
+  }
+
+  /** Those of the network interfaces whose hardware address the first GID is made from. */
+  private static List<InetAddress> addressesOfLink(List<Gid> gids) throws VerbsException {
+    List<InetAddress> addresses = new ArrayList<>();
+    try {
+      for (NetworkInterface link : NetworkInterface.networkInterfaces().toList()) {
+        byte[] hardware = read(LINKS.resolve(link.getName()).resolve("address"));
+        if (!gids.isEmpty() && isMadeFrom(gids.get(0).address().getAddress(), hardware)) {
+          for (InetAddress at : link.inetAddresses().toList()) {
+            if (!at.isLinkLocalAddress()) {
+              // Without the scope that the JDK adds to every IPv6 address of an interface.
+              addresses.add(address(at.getAddress()));
+            }
+          }
+        }
+      }
+      return addresses;
+    } catch (SocketException e) {
+      throw new VerbsException("ibv_query_gid", "no addresses: " + e.getMessage(), e);
+    }
+  }
+
+  /**
+   * Of iWARP the GID begins with the hardware address; of InfiniBand that one ends with the GID.
+   */
+  private static boolean isMadeFrom(byte[] gid, byte[] hardware) {
+    int length = hardware.length;
+    return gid.length == GID_BYTES
+        && ((length == ETHERNET_BYTES && Arrays.equals(hardware, Arrays.copyOf(gid, length)))
+            || (length == INFINIBAND_BYTES
+                && Arrays.equals(gid, Arrays.copyOfRange(hardware, length - GID_BYTES, length))));
+  }
+}

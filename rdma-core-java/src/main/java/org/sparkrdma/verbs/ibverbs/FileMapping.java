@@ -1,0 +1,82 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.ibverbs;
+
+import java.nio.file.Path;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.ibverbs.ffi.Libc;
+
+/**
+ * A range of a file in this process's memory, for registering: no code reads or writes it here.
+ * Closed by whoever made it, once.
+ */
+final class FileMapping implements AutoCloseable {
+  private static final long FAILED = -1;
+
+  private final long start;
+  private final long mappedBytes;
+  private final long address;
+
+  private FileMapping(long start, long mappedBytes, long address) {
+    this.start = start;
+    this.mappedBytes = mappedBytes;
+    this.address = address;
+  }
+
+  /**
+   * Maps the range.
+   *
+   * @throws VerbsException when the file cannot be opened or mapped, or ends before the range
+   */
+  static FileMapping of(Path file, long offset, long lengthBytes, boolean writable)
+      throws VerbsException {
+    String details = "file=" + file + " offset=" + offset + " lengthBytes=" + lengthBytes;
+    int fd = Libc.openFile(file, writable);
+    if (fd < 0) {
+      throw Libraries.failure("open", details);
+    }
+    try {
+      long fileBytes = Libc.fileBytes(fd);
+      if (fileBytes < 0) {
+        throw Libraries.failure("lseek", details);
+      }
+      if (offset + lengthBytes > fileBytes) {
+        throw new VerbsException(
+            "ibv_reg_mr",
+            "ibv_reg_mr failed: the file ends before the range: "
+                + (details + " fileBytes=" + fileBytes));
+      }
+      // Mappings begin at a page.
+      long before = offset % Libc.pageBytes();
+      long mappedBytes = before + lengthBytes;
+      long start = Libc.mapFile(fd, offset - before, mappedBytes, writable);
+      if (start == FAILED) {
+        throw Libraries.failure("mmap", details);
+      }
+      return new FileMapping(start, mappedBytes, start + before);
+    } finally {
+      Libc.close(fd);
+    }
+  }
+
+  /** Where the range begins. */
+  long address() {
+    return address;
+  }
+
+  @Override
+  public void close() {
+    Libc.unmap(start, mappedBytes);
+  }
+}

@@ -1,0 +1,215 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.ibverbs;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.LongSupplier;
+import org.sparkrdma.verbs.CompletionChannel;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvCompChannel;
+import org.sparkrdma.verbs.ibverbs.ffi.Layouts.Pollfd;
+import org.sparkrdma.verbs.ibverbs.ffi.Libc;
+import org.sparkrdma.verbs.ibverbs.ffi.Memory;
+import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
+import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
+
+/**
+ * A poll(2) over the completion channel, the event channels of the connection managers that report
+ * here, the device's asynchronous events, and an eventfd to be woken by.
+ */
+final class IbverbsCompletionChannel implements CompletionChannel {
+  private static final long NS_PER_SECOND = 1_000_000_000;
+
+  private final IbverbsDevice device;
+  private final VerbsLibrary verbs;
+  private final long channel;
+  private final int eventfd;
+  private final NativeArena arena = new NativeArena();
+  private final long timespec = arena.allocate(2 * Long.BYTES);
+  private final long scratch = arena.allocate(2 * Long.BYTES);
+  private final long one = arena.allocate(Long.BYTES);
+  private final List<Integer> descriptors = new ArrayList<>();
+  private volatile PollSet pollSet;
+  private volatile LongSupplier[] deadlines = {};
+  private volatile boolean signalled;
+  private volatile boolean sleeping;
+  private boolean closed;
+
+  /** Events that there may be; without a lock, since a wrong number costs only a call. */
+  private int armed;
+
+  private record PollSet(long address, int count) {}
+
+  private IbverbsCompletionChannel(IbverbsDevice device, long channel, int eventfd) {
+    this.device = device;
+    this.channel = channel;
+    this.eventfd = eventfd;
+    verbs = device.libraries().verbs();
+    int fd = Memory.getInt(channel + IbvCompChannel.FD);
+    Libc.setNonBlocking(fd);
+    Memory.putLong(one, 1);
+    descriptors.add(eventfd);
+    descriptors.add(fd);
+    changePollSet();
+  }
+
+  static IbverbsCompletionChannel create(IbverbsDevice device) throws VerbsException {
+    int eventfd = Libc.eventfd();
+    if (eventfd < 0) {
+      throw Libraries.failure("eventfd", "");
+    }
+    long channel = device.libraries().verbs().createCompChannel(device.context());
+    if (channel == 0) {
+      VerbsException failure =
+          Libraries.failure("ibv_create_comp_channel", "device=" + device.info().name());
+      Libc.close(eventfd);
+      throw failure;
+    }
+    return new IbverbsCompletionChannel(device, channel, eventfd);
+  }
+
+  /** Old sets stay until close: the owner may be asleep on one. */
+  private void changePollSet() {
+    long set = arena.allocate((long) descriptors.size() * Pollfd.SIZE);
+    for (int i = 0; i < descriptors.size(); i++) {
+      Memory.putInt(set + (long) i * Pollfd.SIZE + Pollfd.FD, descriptors.get(i));
+      Memory.putShort(set + (long) i * Pollfd.SIZE + Pollfd.EVENTS, Libc.POLLIN);
+    }
+    pollSet = new PollSet(set, descriptors.size());
+  }
+
+  long channel() {
+    return channel;
+  }
+
+  /** A completion queue was armed: one event more may come. */
+  void onArmed() {
+    armed++;
+  }
+
+  /** Wakes also when there is something to be read from these. */
+  synchronized void watch(int... more) {
+    for (int fd : more) {
+      descriptors.add(fd);
+    }
+    changePollSet();
+  }
+
+  synchronized void unwatch(int... gone) {
+    for (int fd : gone) {
+      descriptors.remove((Integer) fd);
+    }
+    changePollSet();
+    wakeup();
+  }
+
+  /** Wakes also at a time, as of System.nanoTime; Long.MAX_VALUE is never. */
+  synchronized void addDeadline(LongSupplier deadline) {
+    var all = new ArrayList<>(List.of(deadlines));
+    all.add(deadline);
+    deadlines = all.toArray(LongSupplier[]::new);
+  }
+
+  synchronized void removeDeadline(LongSupplier deadline) {
+    var all = new ArrayList<>(List.of(deadlines));
+    all.remove(deadline);
+    deadlines = all.toArray(LongSupplier[]::new);
+  }
+
+  @Override
+  public void await(long timeoutNs) {
+    long sleepNs = 0;
+    if (timeoutNs > 0 && !signalled) {
+      sleepNs = untilDeadline(timeoutNs);
+      sleeping = true;
+      if (signalled) {
+        sleepNs = 0;
+      }
+    }
+    poll(sleepNs);
+    sleeping = false;
+    signalled = false;
+  }
+
+  private long untilDeadline(long timeoutNs) {
+    long least = timeoutNs;
+    for (LongSupplier deadline : deadlines) {
+      long at = deadline.getAsLong();
+      if (at != Long.MAX_VALUE) {
+        least = Math.min(least, Math.max(0, at - System.nanoTime()));
+      }
+    }
+    return least;
+  }
+
+  private void poll(long timeoutNs) {
+    PollSet set = pollSet;
+    Memory.putLong(timespec, timeoutNs / NS_PER_SECOND);
+    Memory.putLong(timespec + Long.BYTES, timeoutNs % NS_PER_SECOND);
+    if (Libc.poll(set.address, set.count, timespec) > 0) {
+      if (isReadable(set, 0)) {
+        Libc.read(eventfd, scratch, Long.BYTES);
+      }
+      if (isReadable(set, 1)) {
+        takeCompletionEvents();
+      }
+    }
+  }
+
+  private static boolean isReadable(PollSet set, int i) {
+    return Memory.getShort(set.address + (long) i * Pollfd.SIZE + Pollfd.REVENTS) != 0;
+  }
+
+  /** As many as there may be: to ask once more would cost a system call each time. */
+  private void takeCompletionEvents() {
+    boolean more = true;
+    while (more && verbs.getCqEvent(channel, scratch, scratch + Long.BYTES) == 0) {
+      verbs.ackCqEvents(Memory.getLong(scratch), 1);
+      armed--;
+      more = armed > 0;
+    }
+    armed = 0;
+  }
+
+  @Override
+  public void wakeup() {
+    if (!signalled) {
+      signalled = true;
+      if (sleeping) {
+        wakeSleeper();
+      }
+    }
+  }
+
+  private synchronized void wakeSleeper() {
+    if (!closed) {
+      Libc.write(eventfd, one, Long.BYTES);
+    }
+  }
+
+  @Override
+  public void close() {
+    synchronized (this) {
+      if (closed) {
+        return;
+      }
+      closed = true;
+    }
+    verbs.destroyCompChannel(channel);
+    Libc.close(eventfd);
+    arena.close();
+    device.forget(this);
+  }
+}

@@ -1,0 +1,68 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.ibverbs;
+
+import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvQpInitAttr;
+import org.sparkrdma.verbs.ibverbs.ffi.Memory;
+import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
+import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
+
+/**
+ * Finds out how much data a send may carry inline: no query tells it, so queue pairs are made with
+ * less and less of it until the device agrees.
+ */
+final class InlineProbe {
+  private InlineProbe() {}
+
+  /** At most {@code wanted}; 0 when the device has no inline sends. */
+  static int of(VerbsLibrary verbs, long context, int wanted) {
+    if (wanted == 0) {
+      return 0;
+    }
+    long pd = verbs.allocPd(context);
+    long cq = verbs.createCq(context, 1, 0);
+    try (NativeArena arena = new NativeArena()) {
+      for (int bytes = wanted; pd != 0 && cq != 0 && bytes > 0; bytes /= 2) {
+        if (agrees(verbs, pd, cq, bytes, arena.allocate(IbvQpInitAttr.SIZE))) {
+          return bytes;
+        }
+      }
+      return 0;
+    } finally {
+      if (cq != 0) {
+        verbs.destroyCq(cq);
+      }
+      if (pd != 0) {
+        verbs.deallocPd(pd);
+      }
+    }
+  }
+
+  private static boolean agrees(VerbsLibrary verbs, long pd, long cq, int bytes, long attributes) {
+    Memory.putLong(attributes + IbvQpInitAttr.SEND_CQ, cq);
+    Memory.putLong(attributes + IbvQpInitAttr.RECV_CQ, cq);
+    Memory.putInt(attributes + IbvQpInitAttr.CAP_MAX_SEND_WR, 1);
+    Memory.putInt(attributes + IbvQpInitAttr.CAP_MAX_RECV_WR, 1);
+    Memory.putInt(attributes + IbvQpInitAttr.CAP_MAX_SEND_SGE, 1);
+    Memory.putInt(attributes + IbvQpInitAttr.CAP_MAX_RECV_SGE, 1);
+    Memory.putInt(attributes + IbvQpInitAttr.CAP_MAX_INLINE_DATA, bytes);
+    Memory.putInt(attributes + IbvQpInitAttr.QP_TYPE, VerbsLibrary.QP_TYPE_RC);
+    long qp = verbs.createQp(pd, attributes);
+    if (qp == 0) {
+      return false;
+    }
+    verbs.destroyQp(qp);
+    return Memory.getInt(attributes + IbvQpInitAttr.CAP_MAX_INLINE_DATA) >= bytes;
+  }
+}

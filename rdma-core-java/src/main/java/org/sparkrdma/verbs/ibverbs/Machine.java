@@ -1,0 +1,137 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.ibverbs;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.sparkrdma.verbs.device.DeviceInfo;
+import org.sparkrdma.verbs.device.PortState;
+import org.sparkrdma.verbs.spi.EngineUnavailableException;
+
+/**
+ * Looks at the machine for what keeps the engine from running, and says it in a sentence each.
+ *
+ * @param root of the file system; another one in tests
+ */
+record Machine(Path root) {
+  static final String NO_LIMIT = "unlimited";
+
+  /** The libraries' structs are known for Linux of 64 bits, little-endian. */
+  void checkPlatform() throws EngineUnavailableException {
+    String system = System.getProperty("os.name");
+    String processor = System.getProperty("os.arch");
+    if (!system.equals("Linux") || !List.of("amd64", "aarch64").contains(processor)) {
+      throw new EngineUnavailableException(
+          "needs Linux on x86-64 or aarch64, this is " + system + " on " + processor);
+    }
+  }
+
+  /** Whether the kernel has devices and this process may open them. */
+  void checkDevices() throws EngineUnavailableException {
+    String reason = reason();
+    if (reason != null) {
+      throw new EngineUnavailableException(reason);
+    }
+  }
+
+  /** What the files of the system say; null when they say nothing against it. */
+  private String reason() {
+    Path nodes = root.resolve("dev/infiniband");
+    List<Path> devices = list(root.resolve("sys/class/infiniband"));
+    if (devices.isEmpty()) {
+      return "no RDMA device: the kernel lists none in /sys/class/infiniband, so there is no card,"
+          + " or its driver is not loaded";
+    }
+    List<Path> verbs =
+        list(nodes).stream()
+            .filter(node -> node.getFileName().toString().startsWith("uverbs"))
+            .toList();
+    if (verbs.isEmpty()) {
+      return "the kernel has RDMA devices, but /dev/infiniband is not there: start the container"
+          + " with --device=/dev/infiniband, or load the module ib_uverbs";
+    }
+    if (verbs.stream().noneMatch(Machine::mayUse)) {
+      return "no permission: user="
+          + System.getProperty("user.name")
+          + " may not read and write /dev/infiniband/uverbs*";
+    }
+    Path manager = nodes.resolve("rdma_cm");
+    if (!Files.exists(manager)) {
+      return "/dev/infiniband/rdma_cm is not there: load the module rdma_ucm, or start the"
+          + " container with --device=/dev/infiniband/rdma_cm";
+    }
+    if (!mayUse(manager)) {
+      return "no permission: user="
+          + System.getProperty("user.name")
+          + " may not read and write /dev/infiniband/rdma_cm";
+    }
+    return null;
+  }
+
+  private static boolean mayUse(Path node) {
+    return Files.isReadable(node) && Files.isWritable(node);
+  }
+
+  /** Why the libraries found nothing where {@link #checkDevices} had no objection. */
+  String whyNoDevice(String failure) {
+    return "the libraries cannot open the RDMA devices "
+        + list(root.resolve("sys/class/infiniband")).stream().map(Path::getFileName).toList()
+        + ": install their part for this card (apt install ibverbs-providers, or dnf install"
+        + " libibverbs): "
+        + failure;
+  }
+
+  /** Whether any device can carry data. */
+  void checkPorts(List<DeviceInfo> devices) throws EngineUnavailableException {
+    if (devices.isEmpty()) {
+      throw new EngineUnavailableException(
+          "no RDMA device with reliable connections; there are "
+              + list(root.resolve("sys/class/infiniband")).stream().map(Path::getFileName).toList()
+              + " (EFA, for one, has none)");
+    }
+    if (devices.stream()
+        .flatMap(device -> device.ports().stream())
+        .noneMatch(port -> port.state() == PortState.ACTIVE)) {
+      throw new EngineUnavailableException(
+          "all ports are down: devices=" + devices.stream().map(DeviceInfo::name).toList());
+    }
+  }
+
+  /** How much memory this process may lock, in words. */
+  String memlockLimit() {
+    try (Stream<String> lines = Files.lines(root.resolve("proc/self/limits"))) {
+      return lines
+          .filter(line -> line.startsWith("Max locked memory"))
+          .map(line -> line.substring("Max locked memory".length()).trim().split("\\s+", 2)[0])
+          .findFirst()
+          .orElse(NO_LIMIT);
+    } catch (IOException e) {
+      return "unknown";
+    }
+  }
+
+  private static List<Path> list(Path directory) {
+    if (!Files.isDirectory(directory)) {
+      return List.of();
+    }
+    try (Stream<Path> files = Files.list(directory)) {
+      return files.sorted().toList();
+    } catch (IOException e) {
+      return List.of();
+    }
+  }
+}

@@ -1,0 +1,154 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.ibverbs;
+
+import org.sparkrdma.verbs.Opcode;
+import org.sparkrdma.verbs.WorkRequest;
+import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvRecvWr;
+import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvSendWr;
+import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvSge;
+import org.sparkrdma.verbs.ibverbs.ffi.Memory;
+import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
+import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
+
+/**
+ * Work requests as C structs, linked one to the next, with their scatter/gather elements: written,
+ * posted with one call, and written again. Of the queue pair's owner thread; its memory goes with
+ * the arena.
+ */
+final class WorkArray {
+  private static final int READ = 4;
+
+  private final boolean sends;
+  private final int size;
+  private final long requests;
+  private final long elements;
+  private final int maxSge;
+  private final TransportRules rules;
+  private final long bad;
+
+  private WorkArray(NativeArena arena, boolean sends, int count, int maxSge, TransportRules rules) {
+    this.sends = sends;
+    this.maxSge = maxSge;
+    this.rules = rules;
+    size = sends ? IbvSendWr.SIZE : IbvRecvWr.SIZE;
+    requests = arena.allocate((long) count * size);
+    elements = arena.allocate((long) count * maxSge * IbvSge.SIZE);
+    bad = arena.allocate(Long.BYTES);
+    for (int i = 0; i < count; i++) {
+      Memory.putLong(request(i) + (sends ? IbvSendWr.SG_LIST : IbvRecvWr.SG_LIST), element(i, 0));
+    }
+  }
+
+  static WorkArray ofSends(NativeArena arena, int count, int maxSge, TransportRules rules) {
+    return new WorkArray(arena, true, count, maxSge, rules);
+  }
+
+  static WorkArray ofReceives(NativeArena arena, int count, int maxSge, TransportRules rules) {
+    return new WorkArray(arena, false, count, maxSge, rules);
+  }
+
+  private long request(int i) {
+    return Memory.inRange(requests + (long) i * size);
+  }
+
+  private long element(int i, int j) {
+    return Memory.inRange(elements + ((long) i * maxSge + j) * IbvSge.SIZE);
+  }
+
+  /** Where the first one is. */
+  long first() {
+    return requests;
+  }
+
+  /** Where the device says which one it refused. */
+  long bad() {
+    return bad;
+  }
+
+  /** The one that the device refused. */
+  int badIndex() {
+    return (int) ((Memory.getLong(bad) - requests) / size);
+  }
+
+  void write(int i, WorkRequest request, long number) {
+    long at = request(i);
+    Memory.putLong(at + IbvSendWr.WR_ID, number);
+    int count = request.elementCount();
+    if (count == 1) {
+      // Apart from the loop, which costs more than the element: nearly all requests have one.
+      writeElement(element(i, 0), request, 0);
+    } else {
+      writeElements(i, request, count);
+    }
+    if (count == 0 && rules.wantsAnElement() && (!sends || request.opcode() == Opcode.READ)) {
+      Memory.putLong(element(i, 0) + IbvSge.ADDR, 0);
+      Memory.putInt(element(i, 0) + IbvSge.LENGTH, 0);
+      Memory.putInt(element(i, 0) + IbvSge.LKEY, 0);
+      count = 1;
+    }
+    if (sends) {
+      writeSend(at, request, count);
+    } else {
+      Memory.putInt(at + IbvRecvWr.NUM_SGE, count);
+    }
+  }
+
+  private void writeElements(int i, WorkRequest request, int count) {
+    for (int j = 0; j < count; j++) {
+      writeElement(element(i, j), request, j);
+    }
+  }
+
+  private static void writeElement(long element, WorkRequest request, int j) {
+    var region = (IbverbsRegion) request.region(j);
+    Memory.putLong(element + IbvSge.ADDR, region.address() + request.offset(j));
+    Memory.putInt(element + IbvSge.LENGTH, request.length(j));
+    Memory.putInt(element + IbvSge.LKEY, region.localKey());
+  }
+
+  private void writeSend(long at, WorkRequest request, int count) {
+    Opcode opcode = request.opcode();
+    Memory.putInt(at + IbvSendWr.NUM_SGE, count);
+    Memory.putInt(at + IbvSendWr.OPCODE, opcode == Opcode.READ ? READ : code(opcode));
+    Memory.putInt(
+        at + IbvSendWr.SEND_FLAGS,
+        (opcode == Opcode.READ ? 0 : rules.sendFlags())
+            | (request.isSignalled() ? VerbsLibrary.SEND_SIGNALED : 0)
+            | (request.isInline() ? VerbsLibrary.SEND_INLINE : 0));
+    Memory.putInt(at + IbvSendWr.IMM_DATA, Integer.reverseBytes(request.immediate()));
+    Memory.putLong(at + IbvSendWr.WR_RDMA_REMOTE_ADDR, request.remoteAddress());
+    Memory.putInt(at + IbvSendWr.WR_RDMA_RKEY, request.remoteKey());
+  }
+
+  private static int code(Opcode opcode) {
+    return switch (opcode) {
+      case WRITE -> 0;
+      case WRITE_WITH_IMMEDIATE -> 1;
+      case SEND -> 2;
+      case SEND_WITH_IMMEDIATE -> 3;
+      case READ -> READ;
+      case RECEIVE, RECEIVE_WRITE_WITH_IMMEDIATE ->
+          throw new IllegalArgumentException("not a send, read or write: opcode=" + opcode);
+    };
+  }
+
+  /** Links the first so many. */
+  void link(int count) {
+    for (int i = 0; i < count - 1; i++) {
+      Memory.putLong(request(i) + IbvSendWr.NEXT, request(i + 1));
+    }
+    Memory.putLong(request(count - 1) + IbvSendWr.NEXT, 0);
+  }
+}

@@ -1,0 +1,28 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.ibverbs.ffi;
+
+import org.sparkrdma.verbs.spi.EngineUnavailableException;
+
+/**
+ * Chooses how C functions are called: by jffi. The multi-release part has a twin of this class for
+ * Java 22 and newer, which chooses java.lang.foreign.
+ */
+final class Bindings {
+  private Bindings() {}
+
+  static ForeignBinding load() throws EngineUnavailableException {
+    return JffiBinding.load();
+  }
+}

@@ -1,0 +1,156 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.ibverbs.ffi;
+
+/**
+ * librdmacm.so.1. Each method is the C function of that name; those that return a pointer return 0
+ * when they fail and the others -1, see {@link Downcalls#errno}.
+ */
+public final class CmLibrary {
+  public static final String FILE = "librdmacm.so.1";
+
+  private static final int PS_TCP = 0x0106;
+  private static final int OPTION_ID = 0;
+  private static final int OPTION_ID_ACK_TIMEOUT = 3;
+
+  private final long getDevices;
+  private final long freeDevices;
+  private final long createEventChannel;
+  private final long destroyEventChannel;
+  private final long getCmEvent;
+  private final long ackCmEvent;
+  private final long createId;
+  private final long destroyId;
+  private final long bindAddr;
+  private final long resolveAddr;
+  private final long resolveRoute;
+  private final long listen;
+  private final long createQp;
+  private final long destroyQp;
+  private final long connect;
+  private final long accept;
+  private final long reject;
+  private final long disconnect;
+  private final long setOption;
+
+  private CmLibrary(Symbols symbols) {
+    getDevices = symbols.get("rdma_get_devices");
+    freeDevices = symbols.get("rdma_free_devices");
+    createEventChannel = symbols.get("rdma_create_event_channel");
+    destroyEventChannel = symbols.get("rdma_destroy_event_channel");
+    getCmEvent = symbols.get("rdma_get_cm_event");
+    ackCmEvent = symbols.get("rdma_ack_cm_event");
+    createId = symbols.get("rdma_create_id");
+    destroyId = symbols.get("rdma_destroy_id");
+    bindAddr = symbols.get("rdma_bind_addr");
+    resolveAddr = symbols.get("rdma_resolve_addr");
+    resolveRoute = symbols.get("rdma_resolve_route");
+    listen = symbols.get("rdma_listen");
+    createQp = symbols.get("rdma_create_qp");
+    destroyQp = symbols.get("rdma_destroy_qp");
+    connect = symbols.get("rdma_connect");
+    accept = symbols.get("rdma_accept");
+    reject = symbols.get("rdma_reject");
+    disconnect = symbols.get("rdma_disconnect");
+    setOption = symbols.get("rdma_set_option");
+  }
+
+  /**
+   * Loads the system's library; it stays for the life of the process.
+   *
+   * @throws IllegalArgumentException when there is none
+   * @throws LinkageError when it lacks a function
+   */
+  public static CmLibrary load() {
+    return new CmLibrary(Symbols.open(FILE));
+  }
+
+  /** The contexts that all identifiers of this process share, a list that ends with 0. */
+  public long getDevices(long count) {
+    return Downcalls.call(getDevices, count);
+  }
+
+  public void freeDevices(long list) {
+    Downcalls.callInt(freeDevices, list);
+  }
+
+  public long createEventChannel() {
+    return Downcalls.call(createEventChannel);
+  }
+
+  public void destroyEventChannel(long channel) {
+    Downcalls.callInt(destroyEventChannel, channel);
+  }
+
+  public int getCmEvent(long channel, long event) {
+    return Downcalls.callInt(getCmEvent, channel, event);
+  }
+
+  public void ackCmEvent(long event) {
+    Downcalls.callInt(ackCmEvent, event);
+  }
+
+  public int createId(long channel, long id) {
+    return Downcalls.callInt(createId, channel, id, 0, PS_TCP);
+  }
+
+  public int destroyId(long id) {
+    return Downcalls.callInt(destroyId, id);
+  }
+
+  public int bindAddr(long id, long address) {
+    return Downcalls.callInt(bindAddr, id, address);
+  }
+
+  public int resolveAddr(long id, long from, long to, int timeoutMs) {
+    return Downcalls.callInt(resolveAddr, id, from, to, timeoutMs);
+  }
+
+  public int resolveRoute(long id, int timeoutMs) {
+    return Downcalls.callInt(resolveRoute, id, timeoutMs);
+  }
+
+  public int listen(long id, int backlog) {
+    return Downcalls.callInt(listen, id, backlog);
+  }
+
+  public int createQp(long id, long pd, long attributes) {
+    return Downcalls.callInt(createQp, id, pd, attributes);
+  }
+
+  public void destroyQp(long id) {
+    Downcalls.callInt(destroyQp, id);
+  }
+
+  public int connect(long id, long parameters) {
+    return Downcalls.callInt(connect, id, parameters);
+  }
+
+  public int accept(long id, long parameters) {
+    return Downcalls.callInt(accept, id, parameters);
+  }
+
+  public int reject(long id, long privateData, int lengthBytes) {
+    return Downcalls.callInt(reject, id, privateData, lengthBytes);
+  }
+
+  public int disconnect(long id) {
+    return Downcalls.callInt(disconnect, id);
+  }
+
+  /** Sets the acknowledge time-out; {@code exponent} points to its one byte. */
+  public int setAckTimeout(long id, long exponent) {
+    return Downcalls.callInt(setOption, id, OPTION_ID, OPTION_ID_ACK_TIMEOUT, exponent, 1);
+  }
+}

@@ -1,0 +1,72 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.ibverbs.ffi;
+
+/**
+ * Calls C functions by their address.
+ *
+ * <p>{@link #call} and {@link #callInt} are for set-up: they keep errno, see {@link #errno()}. The
+ * other calls are made for each operation, and each time that a thread sleeps or is woken. They
+ * allocate nothing and keep no errno.
+ *
+ * <p>Only {@link #pollCq} may hold up a garbage collection until it is over, see {@link
+ * ForeignBinding#callCritical}. It looks at memory that the device writes, takes at most one batch
+ * of completions, and neither sleeps nor calls back. A post is not critical: with soft devices it
+ * is a system call that does the device's work, as long as that takes.
+ */
+public final class Downcalls {
+  private static final ForeignBinding CALLS = Binding.calls();
+
+  private Downcalls() {}
+
+  /** What errno was after this thread's last call that keeps it. */
+  public static int errno() {
+    return CALLS.errno();
+  }
+
+  /** Calls a function that returns a long or a pointer, or nothing. */
+  static long call(long function, long... arguments) {
+    return CALLS.call(function, arguments);
+  }
+
+  /** Calls a function that returns an int. */
+  static int callInt(long function, long... arguments) {
+    return (int) CALLS.call(function, arguments);
+  }
+
+  /** See ibv_poll_cq(3); {@code function} is the device's. */
+  public static int pollCq(long function, long cq, int count, long completions) {
+    return CALLS.callCritical(function, cq, count, completions);
+  }
+
+  /** See ibv_post_send(3) and ibv_post_recv(3); {@code function} is the device's. */
+  public static int post(long function, long qp, long requests, long bad) {
+    return CALLS.callThree(function, qp, requests, bad);
+  }
+
+  /** See ibv_req_notify_cq(3); {@code function} is the device's. */
+  public static int requestNotify(long function, long cq) {
+    return CALLS.callThree(function, cq, 0, 0);
+  }
+
+  /** Any function of up to three arguments; of its result, the lower half. */
+  static int callThree(long function, long a, long b, long c) {
+    return CALLS.callThree(function, a, b, c);
+  }
+
+  /** See ppoll(2), without a signal mask. */
+  static int ppoll(long function, long pollfds, long count, long timespec) {
+    return CALLS.callFive(function, pollfds, count, timespec, 0, Long.BYTES);
+  }
+}

@@ -1,0 +1,101 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.ibverbs.ffi;
+
+/**
+ * How this JVM calls C functions and reads and writes native memory. Each JVM uses one
+ * implementation, see {@link Binding}. Addresses and pointers are plain {@code long}s. Every
+ * argument goes as a {@code long}, which the calling conventions of 64-bit Linux allow. Safe for
+ * any thread.
+ *
+ * <p>Nothing here checks an address or owns memory: whoever allocates frees. {@link NativeArena}
+ * frees what structs and calls need, {@link AddressRange} what buffers are over.
+ */
+interface ForeignBinding {
+  /** The most arguments of {@link #call}. */
+  int MAX_ARGUMENTS = 6;
+
+  /** A name for logs and tests. */
+  String name();
+
+  /**
+   * Loads a library of the system.
+   *
+   * @throws IllegalArgumentException when there is none of that name
+   */
+  Symbols open(String file);
+
+  /** The C library. */
+  Symbols openC();
+
+  /**
+   * Calls a function with at most {@link #MAX_ARGUMENTS} arguments and keeps errno. For calls at
+   * set-up: it may allocate.
+   *
+   * @return the result's register: a function that returns an int sets its lower half only
+   */
+  long call(long function, long... arguments);
+
+  /** The errno that this thread's last {@link #call} left. */
+  int errno();
+
+  /** Calls a function with at most three arguments; allocates nothing and keeps no errno. */
+  int callThree(long function, long a, long b, long c);
+
+  /** Calls a function with at most five arguments; allocates nothing and keeps no errno. */
+  int callFive(long function, long a, long b, long c, long d, long e);
+
+  /**
+   * Calls a function that neither sleeps nor calls back and returns quickly; allocates nothing and
+   * keeps no errno. A garbage collection may wait for it.
+   */
+  int callCritical(long function, long a, long b, long c);
+
+  /**
+   * The same address, in a form that lets the JIT compiler leave out the checks of reads and writes
+   * a little behind it. For structs that every operation touches.
+   */
+  long inRange(long address);
+
+  long getLong(long address);
+
+  int getInt(long address);
+
+  short getShort(long address);
+
+  byte getByte(long address);
+
+  void putLong(long address, long value);
+
+  void putInt(long address, int value);
+
+  void putShort(long address, short value);
+
+  void putByte(long address, byte value);
+
+  /** A copy of the bytes there. */
+  byte[] bytes(long address, int length);
+
+  /** The string there, up to its zero byte. */
+  String string(long address);
+
+  /** Sets bytes. */
+  void fill(long address, long lengthBytes, byte value);
+
+  /**
+   * Shows a mapping through buffers. The range unmaps it with {@link Libc#unmap} when it is closed
+   * and, at the latest, when no buffer over it is reachable.
+   */
+  AddressRange view(long address, long lengthBytes);
+}

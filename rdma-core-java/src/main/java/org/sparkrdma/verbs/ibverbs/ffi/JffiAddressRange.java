@@ -1,0 +1,119 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.ibverbs.ffi;
+
+import com.kenai.jffi.MemoryIO;
+import java.lang.ref.PhantomReference;
+import java.lang.ref.ReferenceQueue;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * A mapping under buffers that nothing can invalidate. At close its pages go back to the system at
+ * once; the addresses stay mapped until no buffer over them is reachable, so a buffer that is used
+ * after close shows zeros. What is unreachable is unmapped by whoever makes or closes a range next.
+ *
+ * <p>Buffers are slices of windows of just under 2 GiB that begin every 1 GiB, so any slice of at
+ * most 1 GiB lies in one of them. A longer slice gets a window of its own.
+ */
+final class JffiAddressRange implements AddressRange {
+  private static final int STRIDE_SHIFT = 30;
+  private static final ReferenceQueue<ByteBuffer> UNREACHABLE = new ReferenceQueue<>();
+
+  /** Keeps the references themselves reachable. */
+  private static final Set<Window> WINDOWS = ConcurrentHashMap.newKeySet();
+
+  private final MemoryIO memory;
+  private final Mapping mapping;
+  private ByteBuffer[] windows;
+
+  /** Addresses that are unmapped with the last of their windows. */
+  private record Mapping(long address, long lengthBytes, AtomicInteger windows) {
+    void release() {
+      if (windows.decrementAndGet() == 0) {
+        Libc.unmap(address, lengthBytes);
+      }
+    }
+  }
+
+  private static final class Window extends PhantomReference<ByteBuffer> {
+    private final Mapping mapping;
+
+    Window(ByteBuffer buffer, Mapping mapping) {
+      super(buffer, UNREACHABLE);
+      this.mapping = mapping;
+    }
+  }
+
+  JffiAddressRange(MemoryIO memory, long address, long lengthBytes) {
+    unmapUnreachable();
+    this.memory = memory;
+    mapping = new Mapping(address, lengthBytes, new AtomicInteger());
+    windows = new ByteBuffer[(int) (((lengthBytes - 1) >>> STRIDE_SHIFT) + 1)];
+    for (int i = 0; i < windows.length; i++) {
+      long start = (long) i << STRIDE_SHIFT;
+      windows[i] = window(start, (int) Math.min(Integer.MAX_VALUE, lengthBytes - start));
+    }
+  }
+
+  private ByteBuffer window(long offset, int lengthBytes) {
+    ByteBuffer window = memory.newDirectByteBuffer(mapping.address + offset, lengthBytes);
+    mapping.windows.incrementAndGet();
+    WINDOWS.add(new Window(window, mapping));
+    return window;
+  }
+
+  private static void unmapUnreachable() {
+    for (var window = (Window) UNREACHABLE.poll();
+        window != null;
+        window = (Window) UNREACHABLE.poll()) {
+      WINDOWS.remove(window);
+      window.mapping.release();
+    }
+  }
+
+  @Override
+  public ByteBuffer slice(long offset, int lengthBytes) {
+    Objects.checkFromIndexSize(offset, lengthBytes, mapping.lengthBytes);
+    ByteBuffer[] open = windows;
+    if (open == null) {
+      throw new IllegalStateException("memory is closed");
+    }
+    ByteBuffer window = open[(int) (offset >>> STRIDE_SHIFT)];
+    int start = (int) (offset & ((1L << STRIDE_SHIFT) - 1));
+    ByteBuffer slice =
+        (long) start + lengthBytes <= window.capacity()
+            ? window.slice(start, lengthBytes)
+            : window(offset, lengthBytes).slice();
+    return slice.order(ByteOrder.LITTLE_ENDIAN);
+  }
+
+  @Override
+  public void close() {
+    if (windows != null) {
+      Libc.dropPages(mapping.address, mapping.lengthBytes);
+      abandon();
+    }
+  }
+
+  @Override
+  public void abandon() {
+    windows = null;
+    unmapUnreachable();
+  }
+}

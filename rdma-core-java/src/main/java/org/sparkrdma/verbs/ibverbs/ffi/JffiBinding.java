@@ -1,0 +1,225 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.ibverbs.ffi;
+
+import com.kenai.jffi.CallContext;
+import com.kenai.jffi.CallingConvention;
+import com.kenai.jffi.Invoker;
+import com.kenai.jffi.LastError;
+import com.kenai.jffi.Library;
+import com.kenai.jffi.MemoryIO;
+import com.kenai.jffi.Type;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import org.sparkrdma.verbs.spi.EngineUnavailableException;
+
+/**
+ * The binding on jffi, which calls C through JNI: for Java versions without java.lang.foreign.
+ *
+ * <p>Memory is accessed by jffi's {@link MemoryIO}: it uses Unsafe, which the JIT compiler turns
+ * into plain loads and stores and which needs no option of the JVM, and JNI where Unsafe is
+ * missing.
+ */
+final class JffiBinding implements ForeignBinding {
+  private static final Invoker INVOKER = Invoker.getInstance();
+  private static final LastError ERRNO = LastError.getInstance();
+  private static final MemoryIO MEMORY = MemoryIO.getInstance();
+  private static final int MAX_STRING_BYTES = 4_096;
+
+  /** By number of arguments, of calls that keep errno. */
+  private static final CallContext[] KEEPING = contexts();
+
+  private static final CallContext THREE = context(3, false);
+  private static final CallContext FIVE = context(5, false);
+
+  private JffiBinding() {}
+
+  /**
+   * Loads jffi's library and tries every kind of call once, so that an unusable jffi shows here.
+   *
+   * @throws EngineUnavailableException when it cannot be used, with the reason in a sentence
+   */
+  static ForeignBinding load() throws EngineUnavailableException {
+    JffiLibrary.load();
+    try {
+      var binding = new JffiBinding();
+      binding.tryCalls();
+      return binding;
+    } catch (LinkageError e) {
+      throw JffiLibrary.unusable(e);
+    }
+  }
+
+  private void tryCalls() {
+    long function = openC().get("getpagesize");
+    for (int i = 0; i <= MAX_ARGUMENTS; i++) {
+      call(function, new long[i]);
+    }
+    callThree(function, 0, 0, 0);
+    callFive(function, 0, 0, 0, 0, 0);
+    callCritical(function, 0, 0, 0);
+    errno();
+  }
+
+  private static CallContext[] contexts() {
+    CallContext[] contexts = new CallContext[MAX_ARGUMENTS + 1];
+    for (int i = 0; i < contexts.length; i++) {
+      contexts[i] = context(i, true);
+    }
+    return contexts;
+  }
+
+  private static CallContext context(int arguments, boolean keepsErrno) {
+    Type[] types = new Type[arguments];
+    Arrays.fill(types, Type.SINT64);
+    return CallContext.getCallContext(Type.SINT64, types, CallingConvention.DEFAULT, keepsErrno);
+  }
+
+  @Override
+  public String name() {
+    return "jffi";
+  }
+
+  @Override
+  public Symbols open(String file) {
+    Library library = Library.openLibrary(file, Library.LAZY | Library.LOCAL);
+    if (library == null) {
+      throw new IllegalArgumentException(Library.getLastError());
+    }
+    return new JffiSymbols(file, library);
+  }
+
+  @Override
+  public Symbols openC() {
+    return new JffiSymbols("libc", Library.getDefault());
+  }
+
+  /** Holds the library: jffi unloads one that is unreachable. */
+  private static final class JffiSymbols extends Symbols {
+    private final Library library;
+
+    JffiSymbols(String file, Library library) {
+      super(file);
+      this.library = library;
+    }
+
+    @Override
+    long findOrZero(String name) {
+      return library.getSymbolAddress(name);
+    }
+  }
+
+  @Override
+  public long call(long function, long... a) {
+    CallContext context = KEEPING[a.length];
+    return switch (a.length) {
+      case 0 -> INVOKER.invokeL0(context, function);
+      case 1 -> INVOKER.invokeL1(context, function, a[0]);
+      case 2 -> INVOKER.invokeL2(context, function, a[0], a[1]);
+      case 3 -> INVOKER.invokeL3(context, function, a[0], a[1], a[2]);
+      case 4 -> INVOKER.invokeL4(context, function, a[0], a[1], a[2], a[3]);
+      case 5 -> INVOKER.invokeL5(context, function, a[0], a[1], a[2], a[3], a[4]);
+      default -> INVOKER.invokeL6(context, function, a[0], a[1], a[2], a[3], a[4], a[5]);
+    };
+  }
+
+  @Override
+  public int errno() {
+    return ERRNO.get();
+  }
+
+  @Override
+  public int callThree(long function, long a, long b, long c) {
+    return (int) INVOKER.invokeL3NoErrno(THREE, function, a, b, c);
+  }
+
+  @Override
+  public int callFive(long function, long a, long b, long c, long d, long e) {
+    return (int) INVOKER.invokeL5NoErrno(FIVE, function, a, b, c, d, e);
+  }
+
+  /** As any other call: JNI has none that is critical. */
+  @Override
+  public int callCritical(long function, long a, long b, long c) {
+    return callThree(function, a, b, c);
+  }
+
+  @Override
+  public long inRange(long address) {
+    return address;
+  }
+
+  @Override
+  public long getLong(long address) {
+    return MEMORY.getLong(address);
+  }
+
+  @Override
+  public int getInt(long address) {
+    return MEMORY.getInt(address);
+  }
+
+  @Override
+  public short getShort(long address) {
+    return MEMORY.getShort(address);
+  }
+
+  @Override
+  public byte getByte(long address) {
+    return MEMORY.getByte(address);
+  }
+
+  @Override
+  public void putLong(long address, long value) {
+    MEMORY.putLong(address, value);
+  }
+
+  @Override
+  public void putInt(long address, int value) {
+    MEMORY.putInt(address, value);
+  }
+
+  @Override
+  public void putShort(long address, short value) {
+    MEMORY.putShort(address, value);
+  }
+
+  @Override
+  public void putByte(long address, byte value) {
+    MEMORY.putByte(address, value);
+  }
+
+  @Override
+  public byte[] bytes(long address, int length) {
+    byte[] bytes = new byte[length];
+    MEMORY.getByteArray(address, bytes, 0, length);
+    return bytes;
+  }
+
+  @Override
+  public String string(long address) {
+    byte[] bytes = MEMORY.getZeroTerminatedByteArray(address, MAX_STRING_BYTES);
+    return new String(bytes, StandardCharsets.UTF_8);
+  }
+
+  @Override
+  public void fill(long address, long lengthBytes, byte value) {
+    MEMORY.setMemory(address, lengthBytes, value);
+  }
+
+  @Override
+  public AddressRange view(long address, long lengthBytes) {
+    return new JffiAddressRange(MEMORY, address, lengthBytes);
+  }
+}

@@ -1,0 +1,169 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.ibverbs.ffi;
+
+import java.nio.charset.Charset;
+import java.nio.file.Path;
+
+/**
+ * What the engine needs of the C library. Failures come back as -1, see {@link Downcalls#errno}.
+ */
+public final class Libc {
+  public static final int EINTR = 4;
+  public static final int EAGAIN = 11;
+  public static final int ENOMEM = 12;
+  static final int ENOSYS = 38;
+  static final int EOPNOTSUPP = 95;
+  public static final int POLLIN = 1;
+
+  private static final int PROT_READ = 1;
+  private static final int PROT_READ_WRITE = 3;
+  private static final int MAP_SHARED = 1;
+  private static final int MAP_PRIVATE_ANONYMOUS_POPULATE = 0x8022;
+  private static final int MADV_DONTNEED = 4;
+  private static final int MADV_DONTFORK = 10;
+  private static final int O_RDONLY = 0;
+  private static final int O_RDWR = 2;
+  private static final int O_CLOEXEC = 0x80000;
+  private static final int SEEK_END = 2;
+  private static final int F_GETFL = 3;
+  private static final int F_SETFL = 4;
+  private static final int O_NONBLOCK = 0x800;
+  private static final int EFD_CLOEXEC_NONBLOCK = 0x80800;
+  private static final long FAILED = -1;
+
+  /** The JDK turns the bytes of file names into strings by this. */
+  private static final Charset FILE_NAMES =
+      Charset.forName(System.getProperty("sun.jnu.encoding", "UTF-8"));
+
+  private static final Symbols LIBRARY = Symbols.ofC();
+  private static final long CALLOC = LIBRARY.get("calloc");
+  private static final long FREE = LIBRARY.get("free");
+  private static final long OPEN = LIBRARY.get("open");
+  private static final long LSEEK = LIBRARY.get("lseek");
+  private static final long GETPAGESIZE = LIBRARY.get("getpagesize");
+  private static final long MMAP = LIBRARY.get("mmap");
+  private static final long MUNMAP = LIBRARY.get("munmap");
+  private static final long MADVISE = LIBRARY.get("madvise");
+  private static final long FCNTL = LIBRARY.get("fcntl");
+  private static final long PPOLL = LIBRARY.get("ppoll");
+  private static final long EVENTFD = LIBRARY.get("eventfd");
+  private static final long READ = LIBRARY.get("read");
+  private static final long WRITE = LIBRARY.get("write");
+  private static final long CLOSE = LIBRARY.get("close");
+  private static final long STRERROR = LIBRARY.get("strerror");
+
+  private Libc() {}
+
+  /** See calloc(3): zeroed memory, or 0. {@link #free} frees it. */
+  static long calloc(long lengthBytes) {
+    return Downcalls.call(CALLOC, 1, lengthBytes);
+  }
+
+  static void free(long address) {
+    Downcalls.call(FREE, address);
+  }
+
+  /**
+   * Maps zeroed memory, present, and not to be copied into child processes.
+   *
+   * @return its address, or -1
+   */
+  public static long map(long lengthBytes) {
+    long address =
+        Downcalls.call(
+            MMAP, 0, lengthBytes, PROT_READ_WRITE, MAP_PRIVATE_ANONYMOUS_POPULATE, -1, 0);
+    if (address != FAILED) {
+      Downcalls.callInt(MADVISE, address, lengthBytes, MADV_DONTFORK);
+    }
+    return address;
+  }
+
+  /**
+   * Opens a file for reading, or for reading and writing.
+   *
+   * @return its descriptor, or -1
+   */
+  public static int openFile(Path file, boolean writable) {
+    try (NativeArena one = new NativeArena()) {
+      long path = one.allocate(file.toString().getBytes(FILE_NAMES), 1);
+      return Downcalls.callInt(OPEN, path, O_CLOEXEC | (writable ? O_RDWR : O_RDONLY));
+    }
+  }
+
+  /** The length of an open file, or -1. */
+  public static long fileBytes(int fd) {
+    return Downcalls.call(LSEEK, fd, 0, SEEK_END);
+  }
+
+  /**
+   * Maps a range of an open file, shared with all who have it.
+   *
+   * @param offset a multiple of {@link #pageBytes}
+   * @return its address, or -1
+   */
+  public static long mapFile(int fd, long offset, long lengthBytes, boolean writable) {
+    int protection = writable ? PROT_READ_WRITE : PROT_READ;
+    return Downcalls.call(MMAP, 0, lengthBytes, protection, MAP_SHARED, fd, offset);
+  }
+
+  /** The size of a page. */
+  public static int pageBytes() {
+    return Downcalls.callInt(GETPAGESIZE);
+  }
+
+  /** Gives the pages of anonymous memory back; what is read there next is zero. */
+  static void dropPages(long address, long lengthBytes) {
+    Downcalls.callInt(MADVISE, address, lengthBytes, MADV_DONTNEED);
+  }
+
+  public static void unmap(long address, long lengthBytes) {
+    Downcalls.callInt(MUNMAP, address, lengthBytes);
+  }
+
+  /** Makes reading from a descriptor return at once when there is nothing. */
+  public static int setNonBlocking(int fd) {
+    int flags = Downcalls.callInt(FCNTL, fd, F_GETFL, 0);
+    return Downcalls.callInt(FCNTL, fd, F_SETFL, flags | O_NONBLOCK);
+  }
+
+  /** See ppoll(2); {@code timespec} 0 waits for ever. Keeps no errno. */
+  public static int poll(long pollfds, int count, long timespec) {
+    return Downcalls.ppoll(PPOLL, pollfds, count, timespec);
+  }
+
+  /** A descriptor to be woken by, see eventfd(2). */
+  public static int eventfd() {
+    return Downcalls.callInt(EVENTFD, 0, EFD_CLOEXEC_NONBLOCK);
+  }
+
+  /** See read(2), of a few bytes. Keeps no errno. */
+  public static int read(int fd, long buffer, int lengthBytes) {
+    return Downcalls.callThree(READ, fd, buffer, lengthBytes);
+  }
+
+  /** See write(2), of a few bytes. Keeps no errno. */
+  public static int write(int fd, long buffer, int lengthBytes) {
+    return Downcalls.callThree(WRITE, fd, buffer, lengthBytes);
+  }
+
+  public static void close(int fd) {
+    Downcalls.callInt(CLOSE, fd);
+  }
+
+  /** The system's words for an error number. */
+  public static String strerror(int errno) {
+    return Memory.string(Downcalls.call(STRERROR, errno));
+  }
+}

@@ -1,0 +1,86 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.ibverbs.ffi;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.sparkrdma.leak.Taken;
+
+/**
+ * Native memory that is allocated piece by piece and freed together. Confined to its owner's thread
+ * or lock, which closes it when neither the device nor another thread uses the memory any more: an
+ * address tells nobody that its memory was freed.
+ *
+ * <p>In tests, where {@link Taken} makes notes, an arena that is not closed fails the test, and the
+ * memory is overwritten before it is freed, so that a late use is seen.
+ */
+public final class NativeArena implements AutoCloseable {
+  /** What freed memory is overwritten with in tests: as an address, it is no one's. */
+  static final byte POISON = (byte) 0xdb;
+
+  private final Taken taken = Taken.note("native memory");
+  private final List<Block> blocks = new ArrayList<>();
+  private boolean closed;
+
+  private record Block(long address, long lengthBytes) {}
+
+  /** Empty at first. */
+  public NativeArena() {}
+
+  /**
+   * Allocates zeroed memory, aligned for any C type.
+   *
+   * @return its address
+   */
+  public long allocate(long lengthBytes) {
+    if (closed) {
+      throw new IllegalStateException("arena is closed");
+    }
+    long address = Libc.calloc(Math.max(1, lengthBytes));
+    if (address == 0) {
+      throw new OutOfMemoryError("no native memory: lengthBytes=" + lengthBytes);
+    }
+    blocks.add(new Block(address, lengthBytes));
+    return address;
+  }
+
+  /**
+   * Allocates a copy of the bytes, with zeros behind it.
+   *
+   * @return its address
+   */
+  public long allocate(byte[] bytes, int zeros) {
+    long address = allocate((long) bytes.length + zeros);
+    for (int i = 0; i < bytes.length; i++) {
+      Memory.putByte(address + i, bytes[i]);
+    }
+    return address;
+  }
+
+  /** Frees everything. A second close does nothing. */
+  @Override
+  public void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    for (Block block : blocks) {
+      if (Taken.isOn()) {
+        Memory.fill(block.address, block.lengthBytes, POISON);
+      }
+      Libc.free(block.address);
+    }
+    taken.giveBack();
+  }
+}

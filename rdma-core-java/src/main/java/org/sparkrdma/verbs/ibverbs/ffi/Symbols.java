@@ -1,0 +1,53 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.ibverbs.ffi;
+
+/** The functions of one loaded library by name. The library stays for the life of the process. */
+abstract class Symbols {
+  private final String file;
+
+  Symbols(String file) {
+    this.file = file;
+  }
+
+  /**
+   * Loads a library of the system.
+   *
+   * @throws IllegalArgumentException when there is none of that name
+   */
+  static Symbols open(String file) {
+    return Binding.calls().open(file);
+  }
+
+  /** The C library, which every process has. */
+  static Symbols ofC() {
+    return Binding.calls().openC();
+  }
+
+  /**
+   * The address of a function.
+   *
+   * @throws LinkageError when the library has no such function
+   */
+  final long get(String name) {
+    long found = findOrZero(name);
+    if (found == 0) {
+      throw new LinkageError("function missing: library=" + file + " name=" + name);
+    }
+    return found;
+  }
+
+  /** The address of a function, or 0 when the library has none of that name. */
+  abstract long findOrZero(String name);
+}

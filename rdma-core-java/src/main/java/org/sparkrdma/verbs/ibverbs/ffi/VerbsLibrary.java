@@ -1,0 +1,202 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.ibverbs.ffi;
+
+/**
+ * libibverbs.so.1. Each method is the C function of that name; those that return a pointer return 0
+ * when they fail, see {@link Downcalls#errno}, those that return an int give what C gives.
+ */
+public final class VerbsLibrary {
+  public static final String FILE = "libibverbs.so.1";
+
+  public static final int QP_TYPE_RC = 2;
+  public static final int QP_STATE_ERR = 6;
+  public static final int ATTR_STATE = 1;
+  public static final int ATTR_ACCESS_FLAGS = 1 << 3;
+  public static final int TRANSPORT_IB = 0;
+  public static final int TRANSPORT_IWARP = 1;
+  public static final int LINK_LAYER_ETHERNET = 2;
+  public static final int SEND_FENCE = 1;
+  public static final int SEND_SIGNALED = 1 << 1;
+  public static final int SEND_INLINE = 1 << 3;
+
+  /** In rc_odp_caps of struct ibv_odp_caps, and in its general_caps. */
+  public static final int ODP_SUPPORT_READ = 1 << 3;
+
+  public static final int ODP_SUPPORT = 1;
+
+  /** __VERBS_ABI_IS_EXTENDED. */
+  private static final long ABI_IS_EXTENDED = -1;
+
+  private final long getDeviceList;
+  private final long freeDeviceList;
+  private final long queryDevice;
+  private final long queryPort;
+  private final long queryGidTable;
+  private final long allocPd;
+  private final long deallocPd;
+  private final long regMr;
+  private final long deregMr;
+  private final long createCompChannel;
+  private final long destroyCompChannel;
+  private final long createCq;
+  private final long destroyCq;
+  private final long getCqEvent;
+  private final long ackCqEvents;
+  private final long createQp;
+  private final long modifyQp;
+  private final long destroyQp;
+  private final long getAsyncEvent;
+  private final long ackAsyncEvent;
+
+  private VerbsLibrary(Symbols symbols) {
+    getDeviceList = symbols.get("ibv_get_device_list");
+    freeDeviceList = symbols.get("ibv_free_device_list");
+    queryDevice = symbols.get("ibv_query_device");
+    queryPort = symbols.get("ibv_query_port");
+    queryGidTable = symbols.findOrZero("_ibv_query_gid_table");
+    allocPd = symbols.get("ibv_alloc_pd");
+    deallocPd = symbols.get("ibv_dealloc_pd");
+    regMr = symbols.get("ibv_reg_mr");
+    deregMr = symbols.get("ibv_dereg_mr");
+    createCompChannel = symbols.get("ibv_create_comp_channel");
+    destroyCompChannel = symbols.get("ibv_destroy_comp_channel");
+    createCq = symbols.get("ibv_create_cq");
+    destroyCq = symbols.get("ibv_destroy_cq");
+    getCqEvent = symbols.get("ibv_get_cq_event");
+    ackCqEvents = symbols.get("ibv_ack_cq_events");
+    createQp = symbols.get("ibv_create_qp");
+    modifyQp = symbols.get("ibv_modify_qp");
+    destroyQp = symbols.get("ibv_destroy_qp");
+    getAsyncEvent = symbols.get("ibv_get_async_event");
+    ackAsyncEvent = symbols.get("ibv_ack_async_event");
+  }
+
+  /**
+   * Loads the system's library; it stays for the life of the process.
+   *
+   * @throws IllegalArgumentException when there is none
+   * @throws LinkageError when it lacks a function
+   */
+  public static VerbsLibrary load() {
+    return new VerbsLibrary(Symbols.open(FILE));
+  }
+
+  public long getDeviceList(long count) {
+    return Downcalls.call(getDeviceList, count);
+  }
+
+  public void freeDeviceList(long list) {
+    Downcalls.callInt(freeDeviceList, list);
+  }
+
+  public int queryDevice(long context, long attributes) {
+    return Downcalls.callInt(queryDevice, context, attributes);
+  }
+
+  /**
+   * See ibv_query_device_ex(3), which is an inline function of the header: what the device does not
+   * tell stays as it is.
+   *
+   * @param attributes address of {@link Layouts.IbvDeviceAttrEx#SIZE} bytes, all zero
+   * @return an errno; 0 also when this device has no such function
+   */
+  public static int queryDeviceEx(long context, long attributes) {
+    if (Memory.getLong(context + Layouts.IbvContext.ABI_COMPAT) != ABI_IS_EXTENDED) {
+      return 0;
+    }
+    long extended = context - Layouts.VerbsContext.CONTEXT;
+    long known = Memory.getLong(extended + Layouts.VerbsContext.SZ);
+    long function = Memory.getLong(extended + Layouts.VerbsContext.QUERY_DEVICE_EX);
+    if (known < Layouts.VerbsContext.SIZE - Layouts.VerbsContext.QUERY_DEVICE_EX || function == 0) {
+      return 0;
+    }
+    int rc = Downcalls.callInt(function, context, 0, attributes, Layouts.IbvDeviceAttrEx.SIZE);
+    return rc == Libc.EOPNOTSUPP || rc == Libc.ENOSYS ? 0 : rc;
+  }
+
+  public int queryPort(long context, int port, long attributes) {
+    return Downcalls.callInt(queryPort, context, port, attributes);
+  }
+
+  /** Whether {@link #queryGidTable} is there: rdma-core 32 and newer. */
+  public boolean hasQueryGidTable() {
+    return queryGidTable != 0;
+  }
+
+  public long queryGidTable(long context, long entries, int max) {
+    return Downcalls.call(queryGidTable, context, entries, max, 0, Layouts.IbvGidEntry.SIZE);
+  }
+
+  public long allocPd(long context) {
+    return Downcalls.call(allocPd, context);
+  }
+
+  public int deallocPd(long pd) {
+    return Downcalls.callInt(deallocPd, pd);
+  }
+
+  public long regMr(long pd, long address, long lengthBytes, int access) {
+    return Downcalls.call(regMr, pd, address, lengthBytes, access);
+  }
+
+  public int deregMr(long mr) {
+    return Downcalls.callInt(deregMr, mr);
+  }
+
+  public long createCompChannel(long context) {
+    return Downcalls.call(createCompChannel, context);
+  }
+
+  public int destroyCompChannel(long channel) {
+    return Downcalls.callInt(destroyCompChannel, channel);
+  }
+
+  public long createCq(long context, int capacity, long channel) {
+    return Downcalls.call(createCq, context, capacity, 0, channel, 0);
+  }
+
+  public int destroyCq(long cq) {
+    return Downcalls.callInt(destroyCq, cq);
+  }
+
+  /** Keeps no errno. */
+  public int getCqEvent(long channel, long cq, long cqContext) {
+    return Downcalls.callThree(getCqEvent, channel, cq, cqContext);
+  }
+
+  public void ackCqEvents(long cq, int count) {
+    Downcalls.callThree(ackCqEvents, cq, count, 0);
+  }
+
+  public long createQp(long pd, long attributes) {
+    return Downcalls.call(createQp, pd, attributes);
+  }
+
+  public int modifyQp(long qp, long attributes, int mask) {
+    return Downcalls.callInt(modifyQp, qp, attributes, mask);
+  }
+
+  public int destroyQp(long qp) {
+    return Downcalls.callInt(destroyQp, qp);
+  }
+
+  public int getAsyncEvent(long context, long event) {
+    return Downcalls.callInt(getAsyncEvent, context, event);
+  }
+
+  public void ackAsyncEvent(long event) {
+    Downcalls.callInt(ackAsyncEvent, event);
+  }
+}

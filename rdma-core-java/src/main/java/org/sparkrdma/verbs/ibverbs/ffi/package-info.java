@@ -1,0 +1,14 @@
+/**
+ * The functions and structs of libibverbs, librdmacm and libc that the ibverbs engine uses, and
+ * nothing of the engine itself. Public for the engine's package only.
+ *
+ * <p>Entry classes are {@link org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary} and {@link
+ * org.sparkrdma.verbs.ibverbs.ffi.CmLibrary}; offsets stand in {@link
+ * org.sparkrdma.verbs.ibverbs.ffi.Layouts} alone. All of them call C through the {@link
+ * org.sparkrdma.verbs.ibverbs.ffi.ForeignBinding} of this JVM; {@link
+ * org.sparkrdma.verbs.ibverbs.ffi.Binding} must be checked first. Pointers are plain {@code long}s.
+ * {@link org.sparkrdma.verbs.ibverbs.ffi.NativeArena} and {@link
+ * org.sparkrdma.verbs.ibverbs.ffi.AddressRange} own memory and say who frees it. Everything else is
+ * stateless and safe for any thread.
+ */
+package org.sparkrdma.verbs.ibverbs.ffi;

@@ -1,0 +1,102 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.ibverbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.verbs.Verbs;
+import org.sparkrdma.verbs.spi.EngineSettings;
+import org.sparkrdma.verbs.spi.VerbsProvider;
+
+/** The provider of the packaged jar. */
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
+class IbverbsProviderIT {
+  private static VerbsProvider provider() {
+    return Verbs.providers().stream()
+        .filter(provider -> provider.name().equals("ibverbs"))
+        .findFirst()
+        .orElseThrow();
+  }
+
+  @Test
+  void shouldBeTheFirstOfTheAutomaticChoice() {
+    assertThat(Verbs.providers().stream().filter(each -> each.order() >= 0).findFirst())
+        .get()
+        .extracting(VerbsProvider::name)
+        .isEqualTo("ibverbs");
+  }
+
+  @Test
+  void shouldSayInASentenceWhyItIsNotUsed() {
+    assumeFalse(Files.isDirectory(Path.of("/sys/class/infiniband")), "this machine has devices");
+
+    Verbs.Choice choice = Verbs.choose("ibverbs", EngineSettings.none());
+
+    assertThat(choice.engine()).isNull();
+    assertThat(choice.reasons()).hasSize(1);
+    assertThat(choice.reasons().get(0))
+        .startsWith("ibverbs: ")
+        .containsAnyOf("no RDMA device", "is not installed");
+  }
+
+  @Test
+  void shouldSayThatTheJvmForbidsNativeAccess() throws Exception {
+    assumeTrue(Runtime.version().feature() >= 24, "this Java cannot forbid native access");
+    Process child =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--illegal-native-access=deny",
+                "-cp",
+                System.getProperty("java.class.path"),
+                Reasons.class.getName())
+            .redirectErrorStream(true)
+            .start();
+
+    String said = new String(child.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+
+    assertThat(said).contains("--enable-native-access=ALL-UNNAMED");
+  }
+
+  /** Prints why the engine is not used. */
+  static final class Reasons {
+    private Reasons() {}
+
+    public static void main(String[] arguments) {
+      System.out.println(Verbs.choose("ibverbs", EngineSettings.none()).reasons());
+    }
+  }
+
+  @Test
+  void shouldNameSettingsThatAreWrong() {
+    for (String value : Set.of("-1", "4097", "many", "")) {
+      assertThatThrownBy(
+              () -> provider().validate(EngineSettings.of(Map.of("ibverbs.inline.max", value))))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("ibverbs.inline.max")
+          .hasMessageContaining("0 to 4096");
+    }
+    provider().validate(EngineSettings.of(Map.of("ibverbs.flush.timeout", "50ms")));
+  }
+}

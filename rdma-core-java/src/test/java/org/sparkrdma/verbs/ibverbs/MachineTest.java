@@ -1,0 +1,126 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.ibverbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.verbs.device.DeviceInfo;
+import org.sparkrdma.verbs.device.DeviceLimits;
+import org.sparkrdma.verbs.device.PortInfo;
+import org.sparkrdma.verbs.device.PortState;
+import org.sparkrdma.verbs.device.Transport;
+import org.sparkrdma.verbs.spi.EngineUnavailableException;
+
+/** What the engine says of machines on which it cannot run. */
+class MachineTest {
+  @TempDir private Path root;
+
+  private void create(String file) throws IOException {
+    Path path = root.resolve(file);
+    Files.createDirectories(path.getParent());
+    Files.writeString(path, "");
+  }
+
+  private void assertReason(String part) {
+    assertThatThrownBy(() -> new Machine(root).checkDevices())
+        .isInstanceOf(EngineUnavailableException.class)
+        .hasMessageContaining(part);
+  }
+
+  @Test
+  void shouldSayThatThereIsNoDevice() {
+    assertReason("no RDMA device");
+  }
+
+  @Test
+  void shouldSayThatTheContainerHasNoDeviceFiles() throws Exception {
+    create("sys/class/infiniband/mlx5_0");
+
+    assertReason("--device=/dev/infiniband");
+  }
+
+  @Test
+  void shouldSayThatTheUserHasNoPermission() throws Exception {
+    create("sys/class/infiniband/mlx5_0");
+    create("dev/infiniband/uverbs0");
+    Path node = root.resolve("dev/infiniband/uverbs0");
+    Files.setPosixFilePermissions(node, PosixFilePermissions.fromString("---------"));
+    assumeFalse(Files.isReadable(node), "this user may read everything");
+
+    assertReason("no permission");
+  }
+
+  @Test
+  void shouldSayThatTheConnectionManagerIsNotLoaded() throws Exception {
+    create("sys/class/infiniband/mlx5_0");
+    create("dev/infiniband/uverbs0");
+
+    assertReason("rdma_ucm");
+  }
+
+  @Test
+  void shouldHaveNoObjectionWhenEverythingIsThere() throws Exception {
+    create("sys/class/infiniband/mlx5_0");
+    create("dev/infiniband/uverbs0");
+    create("dev/infiniband/rdma_cm");
+
+    new Machine(root).checkDevices();
+  }
+
+  @Test
+  void shouldSayThatAllPortsAreDown() {
+    var port = new PortInfo(1, PortState.DOWN, 4096, List.of(), List.of());
+    var limits = new DeviceLimits(1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 56);
+    var info =
+        new DeviceInfo(
+            "mlx5_0", "ibverbs", Transport.INFINIBAND, 1, limits, Set.of(), List.of(port));
+
+    assertThatThrownBy(() -> new Machine(root).checkPorts(List.of(info)))
+        .isInstanceOf(EngineUnavailableException.class)
+        .hasMessage("all ports are down: devices=[mlx5_0]");
+  }
+
+  @Test
+  void shouldSayThatNoDeviceHasReliableConnections() throws Exception {
+    create("sys/class/infiniband/efa_0");
+
+    assertThatThrownBy(() -> new Machine(root).checkPorts(List.of()))
+        .isInstanceOf(EngineUnavailableException.class)
+        .hasMessageContaining("[efa_0]")
+        .hasMessageContaining("reliable connections");
+  }
+
+  @Test
+  void shouldReadTheMemlockLimit() throws Exception {
+    create("proc/self/limits");
+    Files.writeString(
+        root.resolve("proc/self/limits"),
+        """
+        Limit                     Soft Limit           Hard Limit           Units
+        Max locked memory         8388608              8388608              bytes
+        """);
+
+    assertThat(new Machine(root).memlockLimit()).isEqualTo("8388608");
+  }
+}

@@ -1,0 +1,224 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.ibverbs.ffi;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.leak.Taken;
+
+/** The binding of the packaged jar: on each Java, and with jffi where the build asks for it. */
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
+class BindingIT {
+  private static final int ENOENT = 2;
+  private static final int LENGTH = 1 << 16;
+
+  @TempDir private Path directory;
+
+  @Test
+  void shouldBeTheOneOfThisJava() throws Exception {
+    Binding.check();
+
+    String expected = Runtime.version().feature() >= 22 ? "java.lang.foreign" : "jffi";
+    assertThat(Binding.name()).isEqualTo(System.getProperty("sparkrdma.binding", expected));
+  }
+
+  @Test
+  void shouldReadBackWhatItWrites() {
+    try (NativeArena arena = new NativeArena()) {
+      long at = arena.allocate(64);
+      Memory.putLong(at, 0x0102_0304_0506_0708L);
+      // Beginning at odd addresses, as packed structs have them.
+      Memory.putLong(at + 9, -2);
+      Memory.putInt(at + 19, 0x8000_0001);
+      Memory.putShort(at + 25, 0xfffe);
+      Memory.putByte(at + 27, 0xfd);
+
+      assertThat(Memory.getByte(at)).isEqualTo(8);
+      assertThat(Memory.getLong(Memory.inRange(at))).isEqualTo(0x0102_0304_0506_0708L);
+      assertThat(Memory.getLong(at + 9)).isEqualTo(-2);
+      assertThat(Memory.getInt(at + 19)).isEqualTo(0x8000_0001);
+      assertThat(Memory.getShort(at + 25)).isEqualTo(0xfffe);
+      assertThat(Memory.getByte(at + 27)).isEqualTo(0xfd);
+      assertThat(Memory.getByte(at + 28)).isZero();
+      assertThat(Memory.bytes(at, 3)).containsExactly(8, 7, 6);
+    }
+  }
+
+  @Test
+  void shouldReadStrings() {
+    try (NativeArena arena = new NativeArena()) {
+      long at = arena.allocate("mlx5_0 ü".getBytes(StandardCharsets.UTF_8), 1);
+
+      assertThat(Memory.string(at)).isEqualTo("mlx5_0 ü");
+      assertThat(Memory.string(0)).isEmpty();
+      assertThat(Libc.strerror(ENOENT)).isEqualTo("No such file or directory");
+    }
+  }
+
+  @Test
+  void shouldTellTheErrnoOfAFailedCall() throws Exception {
+    try (NativeArena arena = new NativeArena()) {
+      long function = Symbols.ofC().get("chdir");
+      long path = arena.allocate("/no/such/directory".getBytes(StandardCharsets.UTF_8), 1);
+
+      assertThat(Downcalls.callInt(function, path)).isEqualTo(-1);
+      Thread other = new Thread(() -> Libc.setNonBlocking(-1));
+      other.start();
+      other.join();
+      assertThat(Downcalls.errno()).as("of this thread").isEqualTo(ENOENT);
+    }
+  }
+
+  @Test
+  void shouldCallWithEveryNumberOfArguments() {
+    try (NativeArena arena = new NativeArena()) {
+      long text = arena.allocate(64);
+      long format = arena.allocate("%ld %ld %ld".getBytes(StandardCharsets.UTF_8), 1);
+      Symbols libc = Symbols.ofC();
+
+      assertThat(Downcalls.callInt(libc.get("getpagesize"))).isEqualTo(Libc.pageBytes());
+      assertThat(Downcalls.call(libc.get("labs"), Long.MIN_VALUE + 1)).isEqualTo(Long.MAX_VALUE);
+      assertThat(Downcalls.call(libc.get("strchr"), format, 'l')).isEqualTo(format + 1);
+      assertThat(Downcalls.callThree(libc.get("memset"), text, 'x', 3)).isEqualTo((int) text);
+      assertThat(Memory.string(text)).isEqualTo("xxx");
+      assertThat(Downcalls.callInt(libc.get("snprintf"), text, 64, format, 1, -1L << 40, 7))
+          .isEqualTo(Memory.string(text).length());
+      assertThat(Memory.string(text)).isEqualTo("1 -1099511627776 7");
+      assertThat(Downcalls.pollCq(libc.get("memcmp"), text, (int) text, 0)).isZero();
+    }
+  }
+
+  @Test
+  void shouldSayWhichFunctionIsMissing() {
+    assertThatThrownBy(() -> Symbols.ofC().get("no_such_function"))
+        .isInstanceOf(LinkageError.class)
+        .hasMessageContaining("no_such_function");
+    assertThat(Symbols.ofC().findOrZero("no_such_function")).isZero();
+    assertThatThrownBy(() -> Symbols.open("libnosuchlibrary.so.1"))
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  @Test
+  void shouldMapAFile() throws Exception {
+    Path file = directory.resolve("äfile");
+    byte[] bytes = new byte[3 * Libc.pageBytes()];
+    bytes[Libc.pageBytes() + 5] = 7;
+    Files.write(file, bytes);
+    int fd = Libc.openFile(file, true);
+    assertThat(Libc.fileBytes(fd)).isEqualTo(bytes.length);
+
+    long address = Libc.mapFile(fd, Libc.pageBytes(), Libc.pageBytes(), true);
+    Libc.close(fd);
+
+    assertThat(Memory.getByte(address + 5)).isEqualTo(7);
+    Memory.putByte(address, 9);
+    Libc.unmap(address, Libc.pageBytes());
+    assertThat(Files.readAllBytes(file)[Libc.pageBytes()]).isEqualTo((byte) 9);
+  }
+
+  @Test
+  void shouldShowMemoryThroughBuffers() {
+    long address = Libc.map(LENGTH);
+    try (AddressRange range = AddressRange.of(address, LENGTH)) {
+      ByteBuffer slice = range.slice(LENGTH - 8, 8);
+      slice.putLong(0, 1);
+
+      assertThat(slice.isDirect()).isTrue();
+      assertThat(slice.order()).isEqualTo(ByteOrder.LITTLE_ENDIAN);
+      assertThat(Memory.getLong(address + LENGTH - 8)).isEqualTo(1);
+      assertThatThrownBy(() -> range.slice(LENGTH - 8, 9))
+          .isInstanceOf(IndexOutOfBoundsException.class);
+    }
+  }
+
+  @Test
+  void shouldShowSlicesAcrossGibibytes() {
+    long length = (3L << 30) + 8;
+    long address = Libc.mapFile(zeros(), 0, length, false);
+    try (AddressRange range = AddressRange.of(address, length)) {
+      assertThat(range.slice((1L << 30) - 4, 8).getLong(0)).isZero();
+      assertThat(range.slice(3L << 30, 8).getLong(0)).isZero();
+      assertThat(range.slice((1L << 30) + 1, Integer.MAX_VALUE - 8).capacity())
+          .isEqualTo(Integer.MAX_VALUE - 8);
+    }
+  }
+
+  private static int zeros() {
+    return Libc.openFile(Path.of("/dev/zero"), false);
+  }
+
+  @Test
+  void shouldNeverFaultWhenABufferIsUsedAfterClose() {
+    long address = Libc.map(LENGTH);
+    AddressRange range = AddressRange.of(address, LENGTH);
+    ByteBuffer slice = range.slice(0, LENGTH);
+    slice.put(0, (byte) 7);
+    range.close();
+    range.close();
+
+    assertThatThrownBy(() -> range.slice(0, 1)).isInstanceOf(IllegalStateException.class);
+    if (Binding.name().equals("jffi")) {
+      assertThat(slice.get(0)).isZero();
+    } else {
+      assertThatThrownBy(() -> slice.get(0)).isInstanceOf(IllegalStateException.class);
+    }
+  }
+
+  @Test
+  void shouldLeaveAnAbandonedRangeToItsBuffers() {
+    long address = Libc.map(LENGTH);
+    AddressRange range = AddressRange.of(address, LENGTH);
+    ByteBuffer slice = range.slice(0, LENGTH);
+    slice.put(0, (byte) 7);
+
+    range.abandon();
+
+    assertThat(slice.get(0)).isEqualTo((byte) 7);
+  }
+
+  @Test
+  void shouldPoisonFreedMemoryInTests() {
+    NativeArena arena = new NativeArena();
+    // Longer than what the C library keeps for the next allocation, and than its own notes.
+    long at = arena.allocate(4_096);
+    Memory.putLong(at + 2_048, 1);
+    arena.close();
+
+    assertThat(Memory.getByte(at + 2_048)).isEqualTo(NativeArena.POISON & 0xff);
+    assertThatThrownBy(() -> arena.allocate(1)).isInstanceOf(IllegalStateException.class);
+  }
+
+  @Test
+  void shouldNoteAnArenaThatIsNotClosed() {
+    int before = Taken.out().size();
+    NativeArena arena = new NativeArena();
+    arena.allocate(1);
+    assertThat(Taken.out()).hasSize(before + 1);
+
+    arena.close();
+    arena.close();
+
+    assertThat(Taken.out()).hasSize(before);
+  }
+}
