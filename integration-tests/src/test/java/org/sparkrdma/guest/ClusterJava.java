@@ -29,7 +29,7 @@ final class ClusterJava {
   static List<String> command() {
     Path home = Path.of(Build.property("it.spark.home"));
     List<String> command = new ArrayList<>();
-    command.add(Build.property("it.jdk22.home") + "/bin/java");
+    command.add(GuestJdk.home() + "/bin/java");
     command.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx700m"));
     command.addAll(List.of(Build.property("it.jvm.options").split(" ")));
     command.add("-cp");

@@ -74,7 +74,7 @@ final class ClusterRun {
             .with("--share", share.toString())
             .env("SPARK_HOME", home.toString())
             .env("SPARK_SCALA_VERSION", "2.13")
-            .env("JAVA_HOME", Build.property("it.jdk22.home")));
+            .env("JAVA_HOME", GuestJdk.home()));
   }
 
   /** One more option of {@code ./guest run}. */

@@ -34,7 +34,7 @@ final class GuestJava {
             .collect(Collectors.joining(File.pathSeparator));
     return String.join(
         " ",
-        Build.property("it.jdk22.home") + "/bin/java",
+        GuestJdk.home() + "/bin/java",
         "-XX:+UseSerialGC --enable-native-access=ALL-UNNAMED",
         options,
         "-cp",

@@ -22,8 +22,8 @@ import java.nio.file.Path;
 import java.util.function.Consumer;
 
 /**
- * What the tests of one build found on each transport: {@code guest-report.json}. Written by one
- * test after the other.
+ * What the tests found on each transport with each Java version: {@code guest-report.json}. Written
+ * by one test after the other; the results of another Java version stay.
  */
 final class GuestReport {
   private static final Path FILE = Path.of(Build.property("it.guest.report"));
@@ -31,19 +31,26 @@ final class GuestReport {
 
   private GuestReport() {}
 
-  /** Adds to the result of a transport, {@code rocev2} or {@code iwarp}. */
+  /** Adds to the result of a transport, {@code rocev2} or {@code iwarp}, with this Java version. */
   static synchronized void add(String transport, Consumer<ObjectNode> change) throws IOException {
     ObjectNode report =
         Files.exists(FILE) ? (ObjectNode) JSON.readTree(FILE.toFile()) : JSON.createObjectNode();
+    String java = GuestJdk.version();
     ArrayNode results = report.withArray("results");
     ObjectNode result = null;
     for (var one : results) {
-      if (one.path("transport").asText().equals(transport)) {
+      if (one.path("transport").asText().equals(transport)
+          && one.path("java").asText().equals(java)) {
         result = (ObjectNode) one;
       }
     }
     if (result == null) {
-      result = results.addObject().put("engine", "ibverbs").put("transport", transport);
+      result =
+          results
+              .addObject()
+              .put("engine", "ibverbs")
+              .put("transport", transport)
+              .put("java", java);
     }
     change.accept(result);
     JSON.writerWithDefaultPrettyPrinter().writeValue(FILE.toFile(), report);

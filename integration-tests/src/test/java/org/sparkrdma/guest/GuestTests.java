@@ -77,7 +77,7 @@ final class GuestTests {
 
   private static List<String> java(String classPath, List<String> options) {
     List<String> command = new ArrayList<>();
-    command.add(Build.property("it.jdk22.home") + "/bin/java");
+    command.add(GuestJdk.home() + "/bin/java");
     command.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx512m"));
     command.add("--enable-native-access=ALL-UNNAMED");
     command.addAll(options);

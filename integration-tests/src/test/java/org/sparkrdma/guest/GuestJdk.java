@@ -1,0 +1,64 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.guest;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Properties;
+
+/**
+ * The JDK that runs the programs in the guest: of version 17, which is the default and has the
+ * binding on jffi, or with {@code -Dguest.java=25} the newer one, which has java.lang.foreign.
+ */
+final class GuestJdk {
+  private static final String CHOICE = "guest.java";
+  private static final int FIRST_WITH_FOREIGN = 22;
+
+  private GuestJdk() {}
+
+  /** Its home. */
+  static String home() {
+    String choice = Build.property(CHOICE);
+    return switch (choice) {
+      case "17" -> ofTheBuild();
+      case "25" -> Build.property("it.jdk22.home");
+      default ->
+          throw new IllegalArgumentException(
+              "bad property: key=" + CHOICE + " value=" + choice + " allowed=17,25");
+    };
+  }
+
+  private static String ofTheBuild() {
+    int build = Runtime.version().feature();
+    if (build >= FIRST_WITH_FOREIGN) {
+      throw new IllegalStateException(
+          CHOICE + "=17 needs the build to run on a JDK of 17 to 21, this is " + build);
+    }
+    return System.getProperty("java.home");
+  }
+
+  /** Its version, as {@code 17}. */
+  static String version() {
+    var release = new Properties();
+    try (var reader = Files.newBufferedReader(Path.of(home(), "release"))) {
+      release.load(reader);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    String version = release.getProperty("JAVA_VERSION").replace("\"", "");
+    return Integer.toString(Runtime.Version.parse(version).feature());
+  }
+}
