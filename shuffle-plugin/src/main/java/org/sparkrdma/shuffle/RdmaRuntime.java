@@ -41,8 +41,12 @@ import org.sparkrdma.shuffle.settings.ShuffleSettings;
  * </pre>
  *
  * <p>{@link #start} begins on a thread of its own, so that neither a task nor Spark's dispatcher
- * waits. Owned by the {@link RdmaShuffleManager}, which closes it; since Spark may end an executor
- * without stopping it, a shutdown hook does so too. Safe for any thread.
+ * waits. Owned by the {@link RdmaShuffleManager}, which closes it. Safe for any thread.
+ *
+ * <p>When the JVM ends by a signal, tasks run on while the shutdown hooks do. Then nothing is
+ * closed: requests of tasks go to Spark's own client, those under way end as they would have, and
+ * what is registered, leased or not, is left to the system. A block that was refused here would
+ * make Spark blame the executor it lies on, which is healthy.
  */
 final class RdmaRuntime implements AutoCloseable {
   /** Where it is in its life. */
@@ -65,9 +69,12 @@ final class RdmaRuntime implements AutoCloseable {
   /** How long a close waits for a start that is under way. */
   private static final long START_END_MS = 5_000;
 
+  private static final Duration CLOSE_LIMIT = Duration.ofSeconds(15);
+
   /** Most peers that may be connected to by TCP at the same time. */
   private static final int TCP_THREADS = 64;
 
+  private final Duration closeLimit;
   private final String executorId;
   private final RuntimeStart start;
   private final DirectoryClient directory;
@@ -78,7 +85,7 @@ final class RdmaRuntime implements AutoCloseable {
   private final CountDownLatch published = new CountDownLatch(1);
   private final long createdNs = System.nanoTime();
   private final Thread starter = new Thread(this::run, "rdma-runtime-start");
-  private final Thread shutdownHook = new Thread(this::close, "rdma-runtime-shutdown");
+  private final Thread shutdownHook = new Thread(this::drain, "rdma-runtime-shutdown");
 
   private State state = State.STARTING;
   private List<String> reasons = List.of();
@@ -86,6 +93,19 @@ final class RdmaRuntime implements AutoCloseable {
 
   RdmaRuntime(
       SparkEnv env, ShuffleSettings settings, ShuffleCounters counters, RuntimeStart start) {
+    this(env, settings, counters, start, CLOSE_LIMIT);
+  }
+
+  /**
+   * @param closeLimit how long a close waits for the transport; the rest is left to the system
+   */
+  RdmaRuntime(
+      SparkEnv env,
+      ShuffleSettings settings,
+      ShuffleCounters counters,
+      RuntimeStart start,
+      Duration closeLimit) {
+    this.closeLimit = closeLimit;
     this.executorId = env.executorId();
     this.start = start;
     this.directory = new DirectoryClient(env, settings.lookupTimeout());
@@ -103,7 +123,7 @@ final class RdmaRuntime implements AutoCloseable {
       starter.start();
     } catch (IllegalStateException e) {
       log.debug("not started, the JVM is ending", e);
-      close();
+      drain();
     }
   }
 
@@ -176,7 +196,7 @@ final class RdmaRuntime implements AutoCloseable {
   }
 
   private void run() {
-    RunningParts started = start.run(this::onDeviceRemoved).orElse(null);
+    RunningParts started = start.run(this::onOutOfService).orElse(null);
     if (!settle(started, start.reasons())) {
       if (started != null) {
         started.close();
@@ -197,14 +217,14 @@ final class RdmaRuntime implements AutoCloseable {
   }
 
   /** On the transport's own thread, which cannot close the transport. */
-  private void onDeviceRemoved() {
-    Thread closer = new Thread(this::turnOff, "rdma-runtime-off");
+  private void onOutOfService(String reason) {
+    Thread closer = new Thread(() -> turnOff(reason), "rdma-runtime-off");
     closer.setDaemon(true);
     closer.start();
   }
 
   /** What was asked for is answered by TCP; giving all back lets the system let the device go. */
-  private void turnOff() {
+  private void turnOff(String reason) {
     RunningParts open;
     synchronized (this) {
       if (state != State.UP) {
@@ -213,10 +233,9 @@ final class RdmaRuntime implements AutoCloseable {
       open = parts;
       parts = null;
       state = State.OFF;
-      reasons = List.of("the device was removed");
+      reasons = List.of(reason);
     }
-    log.warn(
-        "RDMA is not used any more in this executor, blocks go by TCP: the device was removed");
+    log.warn("RDMA is not used any more in this executor, blocks go by TCP: {}", reason);
     var unused = directory.withdraw(executorId, reasons());
     open.close();
   }
@@ -237,40 +256,76 @@ final class RdmaRuntime implements AutoCloseable {
     return true;
   }
 
-  /** Ends a start that is still running, and closes what is open; a second close does nothing. */
+  /**
+   * From now on requests of tasks go to Spark's own client on their thread, and no new reader uses
+   * RDMA. Closes nothing, returns at once.
+   */
+  private void drain() {
+    client.drain();
+    synchronized (this) {
+      state = State.STOPPED;
+    }
+    giveUp("RDMA is stopped");
+  }
+
+  /**
+   * Drains, ends a start that is still running, and closes what is open, in bounded time; a second
+   * close does nothing. While the JVM ends it only drains.
+   */
   @Override
   public void close() {
+    drain();
+    if (!removeShutdownHook()) {
+      log.debug("the JVM is ending, what is registered is left to the system");
+      return;
+    }
     RunningParts open;
     synchronized (this) {
       open = parts;
       parts = null;
-      state = State.STOPPED;
     }
-    giveUp("RDMA is stopped");
     awaitStarter();
     directory.close();
     if (open != null) {
-      open.close();
+      closeInTime(open);
     }
     tcp.close();
-    removeShutdownHook();
+  }
+
+  /** A device may hang; whoever stops this executor must not. */
+  private void closeInTime(RunningParts open) {
+    Thread closer = new Thread(open::close, "rdma-runtime-close");
+    closer.setDaemon(true);
+    closer.start();
+    join(closer, closeLimit.toMillis());
+    if (closer.isAlive()) {
+      log.warn(
+          "RDMA did not close within {} ms, what is registered is left to the system",
+          closeLimit.toMillis());
+    }
   }
 
   /** What a start under way opens it closes itself; that should be done before the JVM ends. */
   private void awaitStarter() {
     starter.interrupt();
+    join(starter, START_END_MS);
+  }
+
+  private static void join(Thread thread, long limitMs) {
     try {
-      starter.join(START_END_MS);
+      thread.join(limitMs);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
   }
 
-  private void removeShutdownHook() {
+  /** False when the JVM is ending. */
+  private boolean removeShutdownHook() {
     try {
       Runtime.getRuntime().removeShutdownHook(shutdownHook);
+      return true;
     } catch (IllegalStateException e) {
-      log.debug("closed by the shutdown of the JVM");
+      return false;
     }
   }
 }

@@ -62,7 +62,7 @@ final class RdmaTransportFactory implements TransportFactory {
                         incarnation,
                         token),
                 secret(env),
-                parts.deviceRemoved(),
+                parts.outOfService(),
                 parts.counters(),
                 System::nanoTime));
     return new Running(transport);

@@ -22,19 +22,22 @@ record RunningParts(RunningTransport transport, PinnedBudget budget, OpenedDevic
     implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(RunningParts.class);
 
+  /** When the transport does not close, a thread may still use the device: then that stays open. */
   @Override
   public void close() {
-    quietly("transport", transport::close);
-    quietly("budget", budget::close);
-    quietly("device", device::close);
+    if (closes("transport", transport::close)) {
+      closes("budget", budget::close);
+      closes("device", device::close);
+    }
   }
 
-  /** What fails to close must not keep the rest open. */
-  private static void quietly(String name, Runnable close) {
+  private static boolean closes(String name, Runnable close) {
     try {
       close.run();
+      return true;
     } catch (RuntimeException e) {
       log.warn("RDMA did not close cleanly: part={}", name, e);
+      return false;
     }
   }
 }

@@ -18,6 +18,7 @@ import java.net.UnknownHostException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.slf4j.Logger;
@@ -82,9 +83,10 @@ final class RuntimeStart {
   /**
    * Never throws; empty when RDMA cannot be used. The caller closes the parts.
    *
-   * @param deviceRemoved run, at any time afterwards, when the device is gone; returns at once
+   * @param outOfService told why, at any time afterwards, when the transport can be used no more;
+   *     returns at once
    */
-  Optional<RunningParts> run(Runnable deviceRemoved) {
+  Optional<RunningParts> run(Consumer<String> outOfService) {
     try {
       Verbs.Choice choice = engines.choose(settings.engine(), settings.engineSettings());
       reasons.addAll(choice.reasons());
@@ -95,10 +97,11 @@ final class RuntimeStart {
         choice.engine().close();
         return Optional.empty();
       }
-      return Optional.of(startOn(open(choice.engine()), deviceRemoved));
+      return Optional.of(startOn(open(choice.engine()), outOfService));
     } catch (VerbsException | IllegalArgumentException e) {
       reasons.add(e.getMessage());
-    } catch (RuntimeException | LinkageError e) {
+    } catch (Throwable e) {
+      // An Error too: tasks wait for the outcome.
       log.warn("RDMA did not start", e);
       reasons.add(e.toString());
     }
@@ -136,7 +139,8 @@ final class RuntimeStart {
     }
   }
 
-  private RunningParts startOn(OpenedDevice opened, Runnable deviceRemoved) throws VerbsException {
+  private RunningParts startOn(OpenedDevice opened, Consumer<String> outOfService)
+      throws VerbsException {
     boolean started = false;
     try {
       MachineMemory machine = MachineMemory.current();
@@ -156,7 +160,7 @@ final class RuntimeStart {
                   budget,
                   opened.device(),
                   opened.choice().address(),
-                  deviceRemoved,
+                  outOfService,
                   counters));
       started = true;
       return new RunningParts(transport, budget, opened);

@@ -14,6 +14,7 @@
 package org.sparkrdma.shuffle;
 
 import java.net.InetAddress;
+import java.util.function.Consumer;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.sparkrdma.memory.PinnedBudget;
@@ -46,7 +47,7 @@ interface TransportFactory {
    * @param budget the one account of pinned bytes
    * @param device open
    * @param address on the device, where peers connect
-   * @param deviceRemoved to be run when the device is gone; returns at once
+   * @param outOfService told why when the transport can be used no more; returns at once
    * @param counters of this executor
    */
   record Parts(
@@ -58,6 +59,6 @@ interface TransportFactory {
       PinnedBudget budget,
       Device device,
       InetAddress address,
-      Runnable deviceRemoved,
+      Consumer<String> outOfService,
       ShuffleCounters counters) {}
 }

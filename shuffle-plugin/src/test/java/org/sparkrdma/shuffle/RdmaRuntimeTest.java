@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.function.Consumer;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.api.java.JavaSparkContext;
@@ -28,6 +29,8 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.fetch.BlockTransport;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.verbs.Verbs;
@@ -126,19 +129,19 @@ class RdmaRuntimeTest {
   @Test
   void shouldTurnOffAndGiveTheDeviceBackWhenItIsRemoved() {
     try (CapturedLog log = new CapturedLog()) {
-      CompletableFuture<Runnable> removed = new CompletableFuture<>();
+      CompletableFuture<Consumer<String>> removed = new CompletableFuture<>();
       RdmaRuntime runtime =
           runtime(
               engine,
               parts -> {
-                removed.complete(parts.deviceRemoved());
+                removed.complete(parts.outOfService());
                 return engine.transport();
               },
               List.of());
       runtime.start();
       runtime.require(WAIT);
-      removed.join().run();
-      removed.join().run();
+      removed.join().accept("the device was removed");
+      removed.join().accept("the device was removed");
       engine.awaitClosed("engine");
       assertThat(runtime.state()).isEqualTo(RdmaRuntime.State.OFF);
       assertThat(runtime.mayFetch()).isFalse();
@@ -182,6 +185,94 @@ class RdmaRuntimeTest {
     assertThat(engine.closed()).containsExactly("transport", "device", "engine");
   }
 
+  @Test
+  void shouldNotWaitForEverForADeviceThatDoesNotClose() {
+    CountDownLatch hanging = new CountDownLatch(1);
+    try (CapturedLog log = new CapturedLog()) {
+      RdmaRuntime runtime =
+          runtime(
+              (name, settings) -> engine.choice(),
+              parts -> new SlowToClose(engine.transport(), hanging),
+              List.of(),
+              Duration.ofMillis(20));
+      runtime.start();
+      runtime.require(WAIT);
+      runtime.close();
+      assertThat(log.warnings()).singleElement().asString().contains("left to the system");
+      assertThat(engine.closed()).isEmpty();
+      hanging.countDown();
+      engine.awaitClosed("engine");
+      assertThat(engine.closed()).containsExactly("transport", "device", "engine");
+    }
+  }
+
+  @Test
+  void shouldLeaveTheDeviceOpenWhenTheTransportMayStillUseIt() {
+    RdmaRuntime runtime =
+        runtime(
+            engine,
+            parts ->
+                new SlowToClose(engine.transport(), new CountDownLatch(0)) {
+                  @Override
+                  public void close() {
+                    throw new IllegalStateException("the transport agent did not end");
+                  }
+                },
+            List.of());
+    runtime.start();
+    runtime.require(WAIT);
+    runtime.close();
+    assertThat(engine.closed()).isEmpty();
+  }
+
+  @Test
+  void shouldSayWhyAndGiveUpWhenItsStartEndsInAnError() {
+    RdmaRuntime runtime =
+        runtime(
+            engine,
+            parts -> {
+              throw new OutOfMemoryError("unable to create native thread");
+            },
+            List.of());
+    runtime.start();
+    assertThatThrownBy(() -> runtime.require(WAIT))
+        .hasMessageContaining("unable to create native thread");
+    runtime.close();
+    assertThat(engine.closed()).containsExactly("device", "engine");
+  }
+
+  /** Closes when it may. */
+  private static class SlowToClose implements RunningTransport {
+    private final RunningTransport real;
+    private final CountDownLatch mayClose;
+
+    SlowToClose(RunningTransport real, CountDownLatch mayClose) {
+      this.real = real;
+      this.mayClose = mayClose;
+    }
+
+    @Override
+    public BlockTransport transport() {
+      return real.transport();
+    }
+
+    @Override
+    public Endpoint endpoint() {
+      return real.endpoint();
+    }
+
+    @Override
+    public void unregisterShuffle(int shuffleId) {
+      real.unregisterShuffle(shuffleId);
+    }
+
+    @Override
+    public void close() {
+      awaitDespiteInterrupts(mayClose);
+      real.close();
+    }
+  }
+
   private static void awaitDespiteInterrupts(CountDownLatch latch) {
     boolean opened = false;
     while (!opened) {
@@ -201,6 +292,11 @@ class RdmaRuntimeTest {
 
   private RdmaRuntime runtime(
       EngineChooser engines, TransportFactory factory, List<String> warnings) {
+    return runtime(engines, factory, warnings, WAIT);
+  }
+
+  private RdmaRuntime runtime(
+      EngineChooser engines, TransportFactory factory, List<String> warnings, Duration closeLimit) {
     SparkEnv env = SparkEnv.get();
     ShuffleSettings settings = ShuffleSettings.defaults();
     ShuffleCounters counters = new ShuffleCounters();
@@ -215,6 +311,7 @@ class RdmaRuntimeTest {
             counters,
             engines,
             factory,
-            warnings));
+            warnings),
+        closeLimit);
   }
 }

@@ -14,19 +14,39 @@
 package org.sparkrdma.shuffle.fetch;
 
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
+import java.util.function.Consumer;
 import org.apache.spark.network.shuffle.DownloadFileManager;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
 
-/** One call of {@link BlockTransport#fetch}. */
+/**
+ * One call of {@link BlockTransport#fetch}, and which of its blocks are answered. Safe for any
+ * thread, but for what {@link BlockProgress} says of itself.
+ */
 public final class BlockFetch {
+  private static final Logger LOG = LoggerFactory.getLogger(BlockFetch.class);
+
   private final Endpoint peer;
   private final DownloadFileManager files;
   private final FetchHandler handler;
   private final List<BlockProgress> blocks;
+  private final Consumer<BlockFetch> allAnswered;
+  private final BitSet answered = new BitSet();
 
+  /**
+   * @param allAnswered called when the last of the blocks has its answer
+   */
   public BlockFetch(
-      Endpoint peer, List<BlockRange> ranges, DownloadFileManager files, FetchHandler handler) {
+      Endpoint peer,
+      List<BlockRange> ranges,
+      DownloadFileManager files,
+      FetchHandler handler,
+      Consumer<BlockFetch> allAnswered) {
+    this.allAnswered = allAnswered;
     this.peer = peer;
     this.files = files;
     this.handler = handler;
@@ -51,5 +71,37 @@ public final class BlockFetch {
 
   public List<BlockProgress> blocks() {
     return blocks;
+  }
+
+  /** Claims the one answer of a block; false when it has been claimed before. */
+  boolean claimAnswer(int index) {
+    boolean last;
+    synchronized (answered) {
+      if (answered.get(index)) {
+        return false;
+      }
+      answered.set(index);
+      last = answered.cardinality() == blocks.size();
+    }
+    if (last) {
+      allAnswered.accept(this);
+    }
+    return true;
+  }
+
+  /**
+   * Answers every block that has no answer yet, whoever has it: for an agent that has failed. What
+   * they hold of registered memory is not given back, since READs may still write it.
+   */
+  public void failRest(FallbackReason reason, String detail) {
+    for (int i = 0; i < blocks.size(); i++) {
+      if (claimAnswer(i)) {
+        try {
+          handler.onFailed(i, reason, detail);
+        } catch (Throwable e) {
+          LOG.error("block handler failed: {}", blocks.get(i).range(), e);
+        }
+      }
+    }
   }
 }

@@ -16,6 +16,7 @@ package org.sparkrdma.shuffle.fetch;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
+import org.sparkrdma.shuffle.block.FetchedBlock;
 import org.sparkrdma.shuffle.block.PartitionSums;
 import org.sparkrdma.shuffle.block.Segment;
 
@@ -162,6 +163,18 @@ public final class BlockProgress {
   public boolean tryUseSmallProgress() {
     int partitions = range.endReduceId() - range.startReduceId();
     return ++smallProgress <= MAX_SMALL_PROGRESS + partitions;
+  }
+
+  /** Hands the memory it holds over to a {@link FetchedBlock}. */
+  FetchedBlock toFetchedBlock() {
+    FetchedBlock fetched = new FetchedBlock(segments);
+    segments.clear();
+    return fetched;
+  }
+
+  /** Claims its one answer; false when it has been answered. */
+  boolean claimAnswer() {
+    return fetch.claimAnswer(index);
   }
 
   /** Gives back the memory it holds. */

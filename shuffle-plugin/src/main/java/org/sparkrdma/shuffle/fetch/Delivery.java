@@ -13,10 +13,8 @@
  */
 package org.sparkrdma.shuffle.fetch;
 
-import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 import java.util.zip.CRC32C;
@@ -91,13 +89,22 @@ public final class Delivery {
   private void execute(Runnable work) {
     try {
       threads.execute(work);
-    } catch (RejectedExecutionException e) {
-      // Stopping: the threads are gone, and every block still has to be answered.
+    } catch (Throwable e) {
+      // Stopping, or the system gives no thread: every block still has to be answered.
       work.run();
     }
   }
 
   private void deliverNow(BlockProgress block) {
+    try {
+      verifyAndHandOver(block);
+    } catch (Throwable e) {
+      LOG.warn("a block that was read cannot be delivered, it goes by TCP: {}", block.range(), e);
+      failNow(block, FallbackReason.READ_ERROR, e.toString());
+    }
+  }
+
+  private void verifyAndHandOver(BlockProgress block) {
     Verdict verdict = Verdict.NO_SUMS;
     if (verify) {
       BlockVerifier verifier = new BlockVerifier(block.checksumKind(), block.sums());
@@ -114,7 +121,7 @@ public final class Delivery {
       return;
     }
     count(verdict);
-    FetchedBlock buffer = new FetchedBlock(block.segments());
+    FetchedBlock buffer = block.toFetchedBlock();
     try {
       handOver(block, buffer);
     } finally {
@@ -129,12 +136,12 @@ public final class Delivery {
       }
       block.disk().write(block.segments(), verify);
       block.releaseSegments();
-    } catch (IOException | RuntimeException e) {
+      if (!block.isComplete()) {
+        rest.accept(block);
+        return;
+      }
+    } catch (Throwable e) {
       failNow(block, FallbackReason.DISK, e.toString());
-      return;
-    }
-    if (!block.isComplete()) {
-      rest.accept(block);
       return;
     }
     Verdict verdict = verify ? block.disk().verdict() : Verdict.NO_SUMS;
@@ -147,7 +154,7 @@ public final class Delivery {
         suspect(block, crc);
         return;
       }
-    } catch (IOException | RuntimeException e) {
+    } catch (Throwable e) {
       failNow(block, FallbackReason.DISK, e.toString());
       return;
     }
@@ -157,6 +164,9 @@ public final class Delivery {
   }
 
   private void suspect(BlockProgress block, long crc32c) {
+    if (!block.claimAnswer()) {
+      return;
+    }
     try {
       block
           .fetch()
@@ -164,7 +174,7 @@ public final class Delivery {
           .onSuspect(
               block.index(),
               new SuspectBlock(block.bytesRead(), crc32c, same -> judge(block, same)));
-    } catch (RuntimeException e) {
+    } catch (Throwable e) {
       LOG.error("block handler failed: {}", block.range(), e);
     }
   }
@@ -187,9 +197,12 @@ public final class Delivery {
   }
 
   private void handOver(BlockProgress block, ManagedBuffer buffer) {
+    if (!block.claimAnswer()) {
+      return;
+    }
     try {
       block.fetch().handler().onFetched(block.index(), buffer);
-    } catch (RuntimeException e) {
+    } catch (Throwable e) {
       LOG.error("block handler failed: {}", block.range(), e);
     }
   }
@@ -199,9 +212,12 @@ public final class Delivery {
     if (block.disk() != null) {
       block.disk().discard();
     }
+    if (!block.claimAnswer()) {
+      return;
+    }
     try {
       block.fetch().handler().onFailed(block.index(), reason, detail);
-    } catch (RuntimeException e) {
+    } catch (Throwable e) {
       LOG.error("block handler failed: {}", block.range(), e);
     }
   }

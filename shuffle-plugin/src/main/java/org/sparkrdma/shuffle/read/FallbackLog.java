@@ -26,11 +26,17 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
 final class FallbackLog {
   private static final Logger log = LoggerFactory.getLogger(FallbackLog.class);
 
+  private static final int MAX_REMEMBERED = 1_000;
+
   private final Set<Said> said = ConcurrentHashMap.newKeySet();
 
   private record Said(String executorId, FallbackReason reason) {}
 
   void say(PeerAddress peer, FallbackReason reason, int blocks, String detail) {
+    if (said.size() >= MAX_REMEMBERED) {
+      // Executors come and go: rather say something twice than remember all of them.
+      said.clear();
+    }
     if (said.add(new Said(peer.executorId(), reason))) {
       log.info(
           "blocks go by TCP: executorId={} reason={} blocks={} detail={}; counted from now on",

@@ -15,7 +15,9 @@ package org.sparkrdma.shuffle.read;
 
 import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.DownloadFileManager;
@@ -38,6 +40,14 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 final class PeerFetch implements FetchHandler {
   private static final Logger log = LoggerFactory.getLogger(PeerFetch.class);
 
+  /** After these the peer may have withdrawn its endpoint. */
+  private static final Set<FallbackReason> SUGGESTS_A_CHANGE =
+      EnumSet.of(
+          FallbackReason.REFUSED,
+          FallbackReason.CONNECT_FAILED,
+          FallbackReason.LOST_PEER,
+          FallbackReason.TIMEOUT);
+
   private final PeerAddress peer;
   private final List<String> blockIds;
   private final List<BlockRange> ranges;
@@ -46,10 +56,14 @@ final class PeerFetch implements FetchHandler {
   private final TcpFallback tcp;
   private final FallbackLog says;
   private final ShuffleCounters counters;
+  private final Runnable recheck;
 
   private final BitSet settled = new BitSet();
   private final List<String> failed = new ArrayList<>();
 
+  /**
+   * @param recheck called when the peer's endpoint may be out of date
+   */
   PeerFetch(
       PeerAddress peer,
       List<String> blockIds,
@@ -58,7 +72,8 @@ final class PeerFetch implements FetchHandler {
       DownloadFileManager files,
       TcpFallback tcp,
       FallbackLog says,
-      ShuffleCounters counters) {
+      ShuffleCounters counters,
+      Runnable recheck) {
     this.peer = peer;
     this.blockIds = blockIds;
     this.ranges = ranges;
@@ -67,13 +82,14 @@ final class PeerFetch implements FetchHandler {
     this.tcp = tcp;
     this.says = says;
     this.counters = counters;
+    this.recheck = recheck;
   }
 
   /** Asks the transport for all blocks. */
   void begin(BlockTransport transport, Endpoint endpoint) {
     try {
       transport.fetch(endpoint, ranges, files, this);
-    } catch (RuntimeException e) {
+    } catch (Throwable e) {
       log.warn("the transport threw: executorId={}", peer.executorId(), e);
       failRest(FallbackReason.READ_ERROR, e.toString());
     }
@@ -86,35 +102,38 @@ final class PeerFetch implements FetchHandler {
     }
     counters.increment(Counter.RDMA_BLOCKS_READ);
     counters.add(Counter.RDMA_BYTES_READ, buffer.size());
-    try {
-      listener.onBlockFetchSuccess(blockIds.get(index), buffer);
-    } catch (RuntimeException e) {
-      log.warn("the fetcher threw over a block it was given: block={}", blockIds.get(index), e);
-    }
+    SafeListener.succeed(listener, blockIds.get(index), buffer);
   }
 
   @Override
   public void onFailed(int index, FallbackReason reason, String detail) {
     boolean first;
     synchronized (this) {
-      if (!settle(index)) {
+      first = failed.isEmpty();
+      if (!addFailed(index)) {
         return;
       }
-      first = failed.isEmpty();
-      failed.add(blockIds.get(index));
     }
-    counters.fellBack(reason);
-    says.say(peer, reason, 1, detail);
-    if (first) {
-      tcp.fetch(peer, this::takeFailed, listener, files);
+    try {
+      report(reason, 1, detail);
+    } finally {
+      if (first) {
+        fetchFailedByTcp();
+      }
     }
   }
 
   @Override
   public void onSuspect(int index, SuspectBlock suspect) {
-    if (settle(index)) {
-      String[] blockId = {blockIds.get(index)};
-      tcp.fetch(peer, () -> blockId, new SuspectListener(peer, suspect, listener, counters), files);
+    if (!settle(index)) {
+      return;
+    }
+    String blockId = blockIds.get(index);
+    try {
+      String[] one = {blockId};
+      tcp.fetch(peer, () -> one, new SuspectListener(peer, suspect, listener, counters), files);
+    } catch (Throwable e) {
+      SafeListener.fail(listener, blockId, e);
     }
   }
 
@@ -125,18 +144,49 @@ final class PeerFetch implements FetchHandler {
     synchronized (this) {
       first = failed.isEmpty();
       for (int i = 0; i < blockIds.size(); i++) {
-        if (settle(i)) {
-          failed.add(blockIds.get(i));
-          counters.fellBack(reason);
+        if (addFailed(i)) {
           count++;
         }
       }
     }
+    try {
+      report(reason, count, detail);
+    } finally {
+      if (first && count > 0) {
+        fetchFailedByTcp();
+      }
+    }
+  }
+
+  /** Adds first and settles then: an Error in between must not leave a block without an answer. */
+  private synchronized boolean addFailed(int index) {
+    if (settled.get(index)) {
+      return false;
+    }
+    failed.add(blockIds.get(index));
+    settled.set(index);
+    return true;
+  }
+
+  private void report(FallbackReason reason, int count, String detail) {
+    for (int i = 0; i < count; i++) {
+      counters.fellBack(reason);
+    }
     if (count > 0) {
       says.say(peer, reason, count, detail);
+      if (SUGGESTS_A_CHANGE.contains(reason)) {
+        recheck.run();
+      }
     }
-    if (first && count > 0) {
+  }
+
+  private void fetchFailedByTcp() {
+    try {
       tcp.fetch(peer, this::takeFailed, listener, files);
+    } catch (Throwable e) {
+      for (String blockId : takeFailed()) {
+        SafeListener.fail(listener, blockId, e);
+      }
     }
   }
 

@@ -48,6 +48,7 @@ public final class RdmaBlockClient extends BlockStoreClient {
   private final ShuffleCounters counters;
   private final Duration startLimit;
   private final FallbackLog says = new FallbackLog();
+  private volatile boolean draining;
 
   /**
    * @param spark Spark's own client
@@ -69,6 +70,14 @@ public final class RdmaBlockClient extends BlockStoreClient {
     this.startLimit = startLimit;
   }
 
+  /**
+   * The executor is stopping: from now on requests go to Spark's own client on their caller's
+   * thread. What is under way goes on.
+   */
+  public void drain() {
+    draining = true;
+  }
+
   @Override
   public void fetchBlocks(
       String host,
@@ -78,6 +87,10 @@ public final class RdmaBlockClient extends BlockStoreClient {
       BlockFetchingListener listener,
       DownloadFileManager files) {
     PeerAddress peer = new PeerAddress(executorId, host, port);
+    if (draining) {
+      tcp.fetchNow(peer, blockIds::clone, listener, files);
+      return;
+    }
     List<String> names = new ArrayList<>(blockIds.length);
     List<BlockRange> ranges = new ArrayList<>(blockIds.length);
     List<String> others = new ArrayList<>();
@@ -94,20 +107,36 @@ public final class RdmaBlockClient extends BlockStoreClient {
       tcp.fetch(peer, () -> others.toArray(String[]::new), listener, files);
     }
     if (!names.isEmpty()) {
-      begin(new PeerFetch(peer, names, ranges, listener, files, tcp, says, counters), executorId);
+      begin(
+          new PeerFetch(
+              peer, names, ranges, listener, files, tcp, says, counters, directory::recheck),
+          executorId);
     }
   }
 
   /** At once when transport and endpoint are known, which is nearly always; else when they are. */
   private void begin(PeerFetch fetch, String executorId) {
-    CompletableFuture<BlockTransport> up =
-        transport.isDone()
-            ? transport
-            : transport.copy().orTimeout(startLimit.toNanos(), TimeUnit.NANOSECONDS);
-    var unused =
-        up.handle((started, failure) -> Optional.ofNullable(started))
-            .thenAcceptBoth(
-                directory.find(executorId), (started, endpoint) -> go(fetch, started, endpoint));
+    try {
+      CompletableFuture<Optional<BlockTransport>> up =
+          (transport.isDone()
+                  ? transport
+                  : transport.copy().orTimeout(startLimit.toNanos(), TimeUnit.NANOSECONDS))
+              .handle((started, failure) -> Optional.ofNullable(started));
+      CompletableFuture<Optional<Endpoint>> found =
+          directory.find(executorId).exceptionally(failure -> Optional.empty());
+      var unused =
+          up.thenAcceptBoth(found, (started, endpoint) -> go(fetch, started, endpoint))
+              .whenComplete((nothing, failure) -> failRest(fetch, failure));
+    } catch (Throwable e) {
+      failRest(fetch, e);
+    }
+  }
+
+  /** A future keeps what was thrown to itself, but each block needs its answer. */
+  private static void failRest(PeerFetch fetch, Throwable failure) {
+    if (failure != null) {
+      fetch.failRest(FallbackReason.UNAVAILABLE, failure.toString());
+    }
   }
 
   private static void go(

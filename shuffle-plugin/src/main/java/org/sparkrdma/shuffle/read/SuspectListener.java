@@ -13,7 +13,6 @@
  */
 package org.sparkrdma.shuffle.read;
 
-import java.io.IOException;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.slf4j.Logger;
@@ -55,7 +54,8 @@ final class SuspectListener implements BlockFetchingListener {
             blockId,
             suspect.sums());
       }
-    } catch (IOException e) {
+    } catch (Throwable e) {
+      // An Error too: the block itself has come, and is answered below.
       log.warn("cannot compare a block: block={}", blockId, e);
     }
     counters.fellBack(reason);

@@ -42,14 +42,14 @@ final class TcpAnswers implements BlockFetchingListener {
     if (close(blockId)) {
       counters.increment(Counter.TCP_BLOCKS_READ);
       counters.add(Counter.TCP_BYTES_READ, buffer.size());
-      listener.onBlockFetchSuccess(blockId, buffer);
+      SafeListener.succeed(listener, blockId, buffer);
     }
   }
 
   @Override
   public void onBlockFetchFailure(String blockId, Throwable failure) {
     if (close(blockId)) {
-      listener.onBlockFetchFailure(blockId, failure);
+      SafeListener.fail(listener, blockId, failure);
     }
   }
 

@@ -15,56 +15,59 @@ package org.sparkrdma.shuffle.read;
 
 import java.util.ArrayDeque;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 
 /**
- * Requests to one place, issued one after the other. Safe for any thread; takes a thread only while
- * it has requests.
+ * Requests to one address, issued one after the other. Safe for any thread; takes a thread only
+ * while it has requests, and its caller's where there is none to be had.
  */
 final class TcpLane {
   private final Executor threads;
   private final Consumer<TcpRequest> issue;
-  private final Consumer<TcpRequest> refuse;
+  private final Runnable idle;
   private final ArrayDeque<TcpRequest> queue = new ArrayDeque<>();
   private boolean running;
 
   /**
    * @param issue called with one request at a time; must not throw
-   * @param refuse called with requests that come when the threads are gone
+   * @param idle called when the queue has become empty
    */
-  TcpLane(Executor threads, Consumer<TcpRequest> issue, Consumer<TcpRequest> refuse) {
+  TcpLane(Executor threads, Consumer<TcpRequest> issue, Runnable idle) {
     this.threads = threads;
     this.issue = issue;
-    this.refuse = refuse;
+    this.idle = idle;
   }
 
-  void add(TcpRequest request) {
+  /** Queues a request; it is issued once {@link #start} is called. */
+  synchronized void add(TcpRequest request) {
+    queue.add(request);
+  }
+
+  /** Has what is queued issued, in order. */
+  void start() {
     synchronized (this) {
-      queue.add(request);
-      if (running) {
+      if (running || queue.isEmpty()) {
         return;
       }
       running = true;
     }
     try {
       threads.execute(this::run);
-    } catch (RejectedExecutionException e) {
-      refuseAll();
+    } catch (Throwable e) {
+      // Shut down, or the system gives no more threads: each request needs its answer all the same.
+      run();
     }
+  }
+
+  synchronized boolean isIdle() {
+    return !running && queue.isEmpty();
   }
 
   private void run() {
     for (TcpRequest next = next(); next != null; next = next()) {
       issue.accept(next);
     }
-  }
-
-  /** Refuses what is queued. */
-  void refuseAll() {
-    for (TcpRequest next = next(); next != null; next = next()) {
-      refuse.accept(next);
-    }
+    idle.run();
   }
 
   private synchronized TcpRequest next() {

@@ -263,8 +263,9 @@ public final class BlockServer implements AutoCloseable {
   private static void guarded(Runnable command) {
     try {
       command.run();
-    } catch (Exception e) {
-      // Every exception, also undeclared ones of Scala code: the next command is another peer's.
+    } catch (Throwable e) {
+      // Everything, also an Error and undeclared exceptions of Scala code: the next command is
+      // another peer's.
       LOGGER.warn("command of the block server failed; the next one is executed", e);
     }
   }

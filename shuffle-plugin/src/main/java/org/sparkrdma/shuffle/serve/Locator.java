@@ -100,8 +100,8 @@ final class Locator {
       } else {
         writeBlocks(request);
       }
-    } catch (Exception e) {
-      // Also undeclared exceptions of Scala code.
+    } catch (Throwable e) {
+      // Also an Error and undeclared exceptions of Scala code: the reader waits for an answer.
       LOGGER.warn("blocks could not be located; the reader uses TCP", e);
       leases.discard(lease);
       beginAnswer(call, request);

@@ -17,11 +17,13 @@ import java.net.InetSocketAddress;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.apache.spark.network.shuffle.DownloadFileManager;
@@ -84,6 +86,8 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
   private final Endpoint self;
   private final ConnectionTable table;
   private final Peers peers;
+  private final Set<BlockFetch> open = ConcurrentHashMap.newKeySet();
+  private final Consumer<String> outOfService;
   private volatile boolean closed;
 
   /**
@@ -97,8 +101,8 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
    * @param identity makes this executor's endpoint of the address listened on
    * @param secret of the application, which both ends of a connection must know; empty without
    *     authentication
-   * @param deviceRemoved run when the device is gone, perhaps more than once; on the agent's
-   *     thread, so it must not close the transport itself
+   * @param outOfService told why, when the device is gone or the agent has failed, perhaps more
+   *     than once; on the agent's thread, so it must not close the transport itself
    * @param nanoClock as {@link System#nanoTime}
    */
   public record Environment(
@@ -109,7 +113,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
       InetSocketAddress listen,
       Function<InetSocketAddress, Endpoint> identity,
       byte[] secret,
-      Runnable deviceRemoved,
+      Consumer<String> outOfService,
       ShuffleCounters counters,
       LongSupplier nanoClock) {}
 
@@ -136,6 +140,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
       throws VerbsException {
     Device device = env.device();
     DeviceLimits limits = device.info().limits();
+    outOfService = env.outOfService();
     domain = undo.push(device.allocateProtectionDomain());
     channel = undo.push(device.createCompletionChannel());
     int perConnection = settings.sendDepth() + settings.receiveDepth();
@@ -190,7 +195,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
             env.counters(),
             agent::execute,
             owner,
-            env.deviceRemoved(),
+            () -> env.outOfService().accept("the device was removed"),
             env.nanoClock());
     table = new ConnectionTable(context, connections);
     peers = new Peers(context, table);
@@ -201,7 +206,8 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
         () -> {
           sinks.trimUnused();
           control.trimUnused();
-        });
+        },
+        this::onAgentFailed);
     server.start();
     agentThread = named("rdma-agent").newThread(agent);
     agentThread.start();
@@ -262,11 +268,28 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
   @Override
   public void fetch(
       Endpoint peer, List<BlockRange> blocks, DownloadFileManager files, FetchHandler handler) {
-    BlockFetch fetch = new BlockFetch(peer, blocks, files, handler);
-    agent.execute(() -> fetch.blocks().forEach(peers::want));
-    if (closed && !agentThread.isAlive()) {
-      agent.drain();
+    BlockFetch fetch = new BlockFetch(peer, blocks, files, handler, open::remove);
+    open.add(fetch);
+    try {
+      agent.execute(() -> fetch.blocks().forEach(peers::want));
+      if (!agentThread.isAlive()) {
+        agent.drain();
+      }
+    } catch (Throwable e) {
+      LOG.warn("a request cannot be handed to the agent, its blocks go by TCP", e);
+      fetch.failRest(FallbackReason.READ_ERROR, e.toString());
     }
+  }
+
+  /** Answers every block of every request that has none, wherever it is. */
+  private void failOpen(FallbackReason reason, String detail) {
+    open.forEach(fetch -> fetch.failRest(reason, detail));
+  }
+
+  /** The agent has failed, on its thread: nothing of the device is touched any more. */
+  private void onAgentFailed(Throwable cause) {
+    failOpen(FallbackReason.STOPPED, "transport agent failed");
+    outOfService.accept("the transport failed: " + cause);
   }
 
   /**
@@ -286,7 +309,16 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     }
     closed = true;
     agent.stop();
-    boolean interrupted = joinAgent();
+    boolean ended = joinAgent();
+    boolean interrupted = Thread.interrupted();
+    if (!ended) {
+      failOpen(FallbackReason.STOPPED, "executor stops");
+      deliveryThreads.shutdown();
+      throw new IllegalStateException(
+          "the transport agent did not end within "
+              + STOP_SECONDS
+              + " s; what the device holds is left to the system");
+    }
     server.close();
     agent.drain();
     deliveryThreads.shutdown();
@@ -307,17 +339,23 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     }
   }
 
-  /** Waits for the agent's end, which is near; returns whether it was interrupted meanwhile. */
+  /** Waits for the agent's end, which is near unless a call of the device hangs. */
   private boolean joinAgent() {
     boolean interrupted = false;
-    while (agentThread.isAlive()) {
+    long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(STOP_SECONDS);
+    long leftNs = deadlineNs - System.nanoTime();
+    while (agentThread.isAlive() && leftNs > 0) {
       try {
-        agentThread.join();
+        TimeUnit.NANOSECONDS.timedJoin(agentThread, leftNs);
       } catch (InterruptedException e) {
         interrupted = true;
       }
+      leftNs = deadlineNs - System.nanoTime();
     }
-    return interrupted;
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+    return !agentThread.isAlive();
   }
 
   private boolean awaitDelivery() {

@@ -14,6 +14,8 @@
 package org.sparkrdma.shuffle.transport;
 
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -46,6 +48,7 @@ final class TransportAgent implements Runnable, CompletionHandler {
   private static final long STARVED_SLEEP_NS = 1_000_000;
   private static final long BUSY_SLEEP_NS = 20_000_000;
   private static final long IDLE_SLEEP_NS = 1_000_000_000;
+  private static final long REFUSE_SLEEP_NS = 5_000_000;
 
   private final TransportSettings settings;
   private final CompletionChannel channel;
@@ -59,6 +62,7 @@ final class TransportAgent implements Runnable, CompletionHandler {
   private Connector connector;
   private long nowNs;
   private Runnable trimUnused;
+  private Consumer<Throwable> failed;
   private long tickedNs;
   private long trimmedNs;
   private boolean fetching;
@@ -86,13 +90,20 @@ final class TransportAgent implements Runnable, CompletionHandler {
    * Gives it what it works on; before it runs.
    *
    * @param trimUnusedMemory run at intervals of the idle time-out
+   * @param onFailure told, on the agent's thread, of a failure after which it does nothing more; to
+   *     answer every block that is still open
    */
   void init(
-      ConnectionTable connections, Peers allPeers, Connector makesThem, Runnable trimUnusedMemory) {
+      ConnectionTable connections,
+      Peers allPeers,
+      Connector makesThem,
+      Runnable trimUnusedMemory,
+      Consumer<Throwable> onFailure) {
     table = connections;
     peers = allPeers;
     connector = makesThem;
     trimUnused = trimUnusedMemory;
+    failed = onFailure;
   }
 
   /** Runs something on the agent's thread, soon; from any thread. */
@@ -128,22 +139,34 @@ final class TransportAgent implements Runnable, CompletionHandler {
         } else {
           Thread.onSpinWait();
         }
-      } catch (RuntimeException e) {
-        LOG.error("transport agent failed; from now on all blocks go by TCP", e);
-        refuseUntilStopped();
+      } catch (Throwable e) {
+        // An Error too: blocks must not wait for ever for an agent that is gone.
+        refuseUntilStopped(e);
       }
     }
-    runCommands();
-    peers.stop();
+    while (!commands.isEmpty()) {
+      guarded(this::runCommands);
+    }
+    guarded(peers::stop);
     owner.release();
   }
 
-  /** After a failure that nobody foresaw: nothing of the device is touched any more. */
-  private void refuseUntilStopped() {
-    peers.stop();
+  /** After an unexpected failure: every block is answered, those that still come too. */
+  private void refuseUntilStopped(Throwable cause) {
+    guarded(() -> LOG.error("transport agent failed; from now on all blocks go by TCP", cause));
+    guarded(peers::stop);
+    guarded(() -> failed.accept(cause));
     while (!stopping) {
-      runCommands();
-      channel.await(IDLE_SLEEP_NS);
+      guarded(this::runCommands);
+      LockSupport.parkNanos(this, REFUSE_SLEEP_NS);
+    }
+  }
+
+  private static void guarded(Runnable step) {
+    try {
+      step.run();
+    } catch (Throwable e) {
+      LOG.error("unexpected failure while the transport agent ends", e);
     }
   }
 

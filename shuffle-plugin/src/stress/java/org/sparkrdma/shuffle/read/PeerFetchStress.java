@@ -51,7 +51,7 @@ public class PeerFetchStress {
   public PeerFetchStress() {
     TcpFallback tcp = new TcpFallback(null, COUNTERS, 1);
     tcp.close();
-    fetch = new PeerFetch(PEER, NAMES, RANGES, answers, null, tcp, SAYS, COUNTERS);
+    fetch = new PeerFetch(PEER, NAMES, RANGES, answers, null, tcp, SAYS, COUNTERS, () -> {});
   }
 
   /** The transport's delivery. */

@@ -28,14 +28,19 @@ final class FakeTransport implements BlockTransport {
       Endpoint peer, List<BlockRange> blocks, DownloadFileManager files, FetchHandler handler) {}
 
   final List<Request> requests = new ArrayList<>();
-  RuntimeException thrown;
+  Throwable thrown;
 
   @Override
   public synchronized void fetch(
       Endpoint peer, List<BlockRange> blocks, DownloadFileManager files, FetchHandler handler) {
     if (thrown != null) {
-      throw thrown;
+      FakeTransport.<RuntimeException>sneakyThrow(thrown);
     }
     requests.add(new Request(peer, blocks, files, handler));
+  }
+
+  @SuppressWarnings("unchecked")
+  private static <T extends Throwable> void sneakyThrow(Throwable thrown) throws T {
+    throw (T) thrown;
   }
 }

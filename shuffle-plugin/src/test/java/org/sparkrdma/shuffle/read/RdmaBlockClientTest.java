@@ -24,6 +24,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.spark.network.shuffle.MergedBlockMeta;
 import org.apache.spark.network.shuffle.MergedBlocksMetaListener;
 import org.apache.spark.network.shuffle.checksum.Cause;
@@ -31,8 +32,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.directory.EndpointLookup;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.BlockTransport;
+import org.sparkrdma.shuffle.fetch.SuspectBlock;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
@@ -204,6 +207,116 @@ class RdmaBlockClientTest {
     fetch("shuffle_0_1_0", "shuffle_0_2_0");
     listener.awaitAnswers(2);
     assertThat(listener.failures()).hasSize(2).containsValue(spark.thrown);
+  }
+
+  @Test
+  void shouldFetchByTcpWhenTheDirectoryFails() throws InterruptedException {
+    up.complete(transport);
+    directory.put("7", CompletableFuture.failedFuture(new IllegalStateException("broken")));
+    fetch("shuffle_0_1_0", "shuffle_0_2_0");
+    assertThat(listener.awaitAnswers(2)).hasSize(2);
+    assertThat(listener.failures()).isEmpty();
+    assertThat(counters.value(FallbackReason.NO_ENDPOINT)).isEqualTo(2);
+  }
+
+  @Test
+  void shouldFetchByTcpWhenTheDirectoryThrowsAnError() throws InterruptedException {
+    up.complete(transport);
+    RdmaBlockClient client =
+        new RdmaBlockClient(
+            spark,
+            up,
+            executorId -> {
+              throw new OutOfMemoryError("unable to create native thread");
+            },
+            tcp,
+            counters,
+            startLimit);
+    client.fetchBlocks(HOST, 7_337, "7", new String[] {"shuffle_0_1_0"}, listener, null);
+    assertThat(listener.awaitAnswers(1)).hasSize(1);
+    assertThat(counters.value(FallbackReason.UNAVAILABLE)).isEqualTo(1);
+  }
+
+  @Test
+  void shouldFetchByTcpWhenTheTransportThrowsAnErrorOnTheThreadOfTheDirectory()
+      throws InterruptedException {
+    up.complete(transport);
+    CompletableFuture<Optional<Endpoint>> lookup = new CompletableFuture<>();
+    directory.put("7", lookup);
+    transport.thrown = new OutOfMemoryError("on purpose");
+    fetch("shuffle_0_1_0", "shuffle_0_2_0");
+    lookup.complete(Optional.of(PEER));
+    assertThat(listener.awaitAnswers(2)).hasSize(2);
+    assertThat(listener.failures()).isEmpty();
+    assertThat(counters.value(FallbackReason.READ_ERROR)).isEqualTo(2);
+  }
+
+  @Test
+  void shouldReportABlockAsFailedWhenSparksFetcherThrowsOverIt() throws InterruptedException {
+    rdmaIsUp();
+    OutOfMemoryError thrown = new OutOfMemoryError("on purpose");
+    listener.thrown = thrown;
+    fetch("shuffle_0_1_0", "rdd_0_0");
+    transport.requests.get(0).handler().onFetched(0, new FakeBuffer(5));
+    assertThat(listener.awaitAnswers(2)).containsExactlyInAnyOrder("shuffle_0_1_0", "rdd_0_0");
+    assertThat(listener.failures().values()).containsOnly(thrown);
+  }
+
+  @Test
+  void shouldAnswerASuspectBlockAlsoWhenItCannotBeCompared() throws InterruptedException {
+    rdmaIsUp();
+    fetch("shuffle_0_1_0");
+    SuspectBlock suspect =
+        new SuspectBlock(
+            10,
+            1,
+            same -> {
+              throw new OutOfMemoryError("on purpose");
+            });
+    transport.requests.get(0).handler().onSuspect(0, suspect);
+    assertThat(listener.awaitAnswers(1)).hasSize(1);
+    assertThat(listener.failures()).isEmpty();
+  }
+
+  @Test
+  void shouldGoToSparksClientOnTheTasksThreadOnceItDrains() throws InterruptedException {
+    rdmaIsUp();
+    RdmaBlockClient client = client();
+    client.fetchBlocks(HOST, 7_337, "7", new String[] {"shuffle_0_1_0"}, listener, null);
+    client.drain();
+    tcp.close();
+    client.fetchBlocks(HOST, 7_337, "7", new String[] {"shuffle_0_2_0"}, listener, null);
+    assertThat(listener.awaitAnswers(1)).containsExactly("shuffle_0_2_0");
+    assertThat(transport.requests).hasSize(1);
+    transport.requests.get(0).handler().onFailed(0, FallbackReason.STOPPED, "executor stops");
+    assertThat(listener.awaitAnswers(2)).hasSize(2);
+    assertThat(listener.failures()).isEmpty();
+  }
+
+  @Test
+  void shouldLookAgainAfterAPeerCouldNotBeReached() throws InterruptedException {
+    rdmaIsUp();
+    AtomicInteger rechecks = new AtomicInteger();
+    EndpointLookup lookup =
+        new EndpointLookup() {
+          @Override
+          public CompletableFuture<Optional<Endpoint>> find(String executorId) {
+            return directory.get(executorId);
+          }
+
+          @Override
+          public void recheck() {
+            rechecks.incrementAndGet();
+          }
+        };
+    RdmaBlockClient client = new RdmaBlockClient(spark, up, lookup, tcp, counters, startLimit);
+    String[] blockIds = {"shuffle_0_1_0", "shuffle_0_2_0"};
+    client.fetchBlocks(HOST, 7_337, "7", blockIds, listener, null);
+    transport.requests.get(0).handler().onFailed(0, FallbackReason.PEER_BUSY, "no room");
+    assertThat(rechecks).hasValue(0);
+    transport.requests.get(0).handler().onFailed(1, FallbackReason.CONNECT_FAILED, "refused");
+    assertThat(rechecks).hasValue(1);
+    listener.awaitAnswers(2);
   }
 
   @Test

@@ -23,10 +23,14 @@ import org.apache.spark.network.shuffle.BlockFetchingListener;
 /** Keeps what Spark's fetcher would be told, and lets a test wait for so many answers. */
 final class RecordingListener implements BlockFetchingListener {
   private final List<String> answered = new ArrayList<>();
+  volatile Error thrown;
   private final Map<String, Throwable> failures = new TreeMap<>();
 
   @Override
   public synchronized void onBlockFetchSuccess(String blockId, ManagedBuffer buffer) {
+    if (thrown != null) {
+      throw thrown;
+    }
     answered.add(blockId);
     notifyAll();
   }

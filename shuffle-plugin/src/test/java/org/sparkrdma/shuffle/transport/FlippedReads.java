@@ -80,7 +80,7 @@ public final class FlippedReads implements BlockTransport, AutoCloseable {
   @Override
   public void fetch(
       Endpoint peer, List<BlockRange> ranges, DownloadFileManager files, FetchHandler handler) {
-    BlockFetch fetch = new BlockFetch(peer, ranges, files, handler);
+    BlockFetch fetch = new BlockFetch(peer, ranges, files, handler, answered -> {});
     ReadBatch batch = new ReadBatch(0, 0);
     List<BlockProgress> read = new ArrayList<>();
     try {

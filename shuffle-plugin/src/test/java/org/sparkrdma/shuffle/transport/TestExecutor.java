@@ -19,8 +19,11 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.LongSupplier;
 import org.apache.spark.network.util.MapConfigProvider;
 import org.apache.spark.network.util.TransportConf;
 import org.sparkrdma.leak.Leaks;
@@ -43,6 +46,7 @@ final class TestExecutor implements AutoCloseable {
   private final PinnedBudget budget;
   private final TestOutputs outputs;
   private final ShuffleCounters counters = new ShuffleCounters();
+  private final List<String> outOfService = new CopyOnWriteArrayList<>();
   private final RdmaTransport transport;
   private boolean memoryMayStay;
 
@@ -66,6 +70,7 @@ final class TestExecutor implements AutoCloseable {
     private boolean copiesFirst;
     private boolean verify = true;
     private boolean watched = true;
+    private LongSupplier nanoClock = System::nanoTime;
     private ServeSettings.Mode mode = ServeSettings.Mode.AUTO;
 
     Options(long incarnation) {
@@ -126,6 +131,11 @@ final class TestExecutor implements AutoCloseable {
     /** With the engine's own objects, for who looks into them. */
     Options unwatched() {
       watched = false;
+      return this;
+    }
+
+    Options nanoClock(LongSupplier clock) {
+      nanoClock = clock;
       return this;
     }
 
@@ -219,9 +229,9 @@ final class TestExecutor implements AutoCloseable {
                     options.incarnation,
                     token),
             options.secret,
-            () -> {},
+            outOfService::add,
             counters,
-            System::nanoTime));
+            options.nanoClock));
   }
 
   /** For who still holds memory when it is closed: that, and its domain, is then the device's. */
@@ -235,6 +245,11 @@ final class TestExecutor implements AutoCloseable {
 
   Endpoint endpoint() {
     return transport.endpoint();
+  }
+
+  /** Why the transport said that it can be used no more. */
+  List<String> outOfService() {
+    return outOfService;
   }
 
   TestOutputs outputs() {

@@ -1,0 +1,174 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.fetch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.AbstractExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.network.shuffle.DownloadFile;
+import org.apache.spark.network.shuffle.DownloadFileManager;
+import org.apache.spark.network.util.MapConfigProvider;
+import org.apache.spark.network.util.TransportConf;
+import org.junit.jupiter.api.Test;
+import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+
+/** Errors at each hand-over from the agent over the delivery to whoever asked. */
+class DeliveryTest implements FetchHandler {
+  private final List<String> answers = new ArrayList<>();
+  private final List<BlockFetch> finished = new ArrayList<>();
+  private Error thrown;
+  private boolean hasThreads = true;
+
+  private final Delivery delivery =
+      new Delivery(
+          new Threads(),
+          new TransportConf("shuffle", new MapConfigProvider(Map.of())),
+          true,
+          new ShuffleCounters(),
+          incarnation -> {});
+
+  @Test
+  void shouldDeliverOnTheAgentsThreadWhenThereIsNoOther() {
+    hasThreads = false;
+    BlockFetch fetch = fetch(null);
+    delivery.deliver(List.of(learned(fetch, 0)));
+    delivery.fail(fetch.blocks().get(1), FallbackReason.TIMEOUT, "late");
+    assertThat(answers).containsExactly("0 fetched", "1 timeout");
+    assertThat(finished).containsExactly(fetch);
+  }
+
+  @Test
+  void shouldGoOnWithTheOtherBlocksWhenAHandlerThrows() {
+    thrown = new AssertionError("on purpose");
+    BlockFetch fetch = fetch(null);
+    delivery.deliver(List.of(learned(fetch, 0), learned(fetch, 1)));
+    delivery.fail(fetch.blocks().get(1), FallbackReason.TIMEOUT, "late");
+    assertThat(answers).containsExactly("0 fetched", "1 fetched");
+    assertThat(finished).containsExactly(fetch);
+  }
+
+  @Test
+  void shouldSendABlockByTcpWhenItsFileEndsInAnError() {
+    BlockFetch fetch =
+        fetch(
+            new DownloadFileManager() {
+              @Override
+              public DownloadFile createTempFile(TransportConf conf) {
+                throw new OutOfMemoryError("on purpose");
+              }
+
+              @Override
+              public boolean registerTempFileToClean(DownloadFile file) {
+                return true;
+              }
+            });
+    delivery.writeToDisk(learned(fetch, 0), rest -> {});
+    assertThat(answers).containsExactly("0 disk");
+  }
+
+  @Test
+  void shouldAnswerEachBlockOnceWhenTheAgentFailsMeanwhile() {
+    BlockFetch fetch = fetch(null);
+    BlockProgress first = learned(fetch, 0);
+    delivery.deliver(List.of(first));
+    fetch.failRest(FallbackReason.STOPPED, "transport agent failed");
+    delivery.deliver(List.of(learned(fetch, 1)));
+    delivery.fail(first, FallbackReason.LOST_PEER, "late");
+    assertThat(answers).containsExactly("0 fetched", "1 stopped");
+    assertThat(finished).containsExactly(fetch);
+  }
+
+  @Test
+  void shouldAnswerTheOthersWhenAHandlerThrowsWhileTheAgentFails() {
+    thrown = new OutOfMemoryError("on purpose");
+    BlockFetch fetch = fetch(null);
+    fetch.failRest(FallbackReason.STOPPED, "transport agent failed");
+    assertThat(answers).containsExactly("0 stopped", "1 stopped");
+  }
+
+  private BlockFetch fetch(DownloadFileManager files) {
+    Endpoint peer = new Endpoint("1", "127.0.0.1", 1, "soft", 1, 1, new byte[32]);
+    List<BlockRange> blocks = List.of(new BlockRange(0, 0, 0, 1), new BlockRange(0, 0, 1, 2));
+    return new BlockFetch(peer, blocks, files, this, finished::add);
+  }
+
+  private static BlockProgress learned(BlockFetch fetch, int index) {
+    BlockProgress block = fetch.blocks().get(index);
+    block.learn(0, 0);
+    return block;
+  }
+
+  @Override
+  public void onFetched(int index, ManagedBuffer buffer) {
+    answer(index + " fetched");
+  }
+
+  @Override
+  public void onFailed(int index, FallbackReason reason, String detail) {
+    answer(index + " " + reason.label());
+  }
+
+  @Override
+  public void onSuspect(int index, SuspectBlock suspect) {
+    answer(index + " suspect");
+  }
+
+  private void answer(String answer) {
+    answers.add(answer);
+    if (thrown != null) {
+      throw thrown;
+    }
+  }
+
+  /** Runs at once, or throws as {@code Thread.start} does. */
+  private final class Threads extends AbstractExecutorService {
+    @Override
+    public void execute(Runnable task) {
+      if (!hasThreads) {
+        throw new OutOfMemoryError("unable to create native thread");
+      }
+      task.run();
+    }
+
+    @Override
+    public void shutdown() {}
+
+    @Override
+    public List<Runnable> shutdownNow() {
+      return List.of();
+    }
+
+    @Override
+    public boolean isShutdown() {
+      return false;
+    }
+
+    @Override
+    public boolean isTerminated() {
+      return false;
+    }
+
+    @Override
+    public boolean awaitTermination(long timeout, TimeUnit unit) {
+      return true;
+    }
+  }
+}

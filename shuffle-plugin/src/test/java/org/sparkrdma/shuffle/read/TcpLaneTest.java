@@ -1,0 +1,69 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.read;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class TcpLaneTest {
+  private final List<String> issued = new ArrayList<>();
+
+  @ParameterizedTest
+  @ValueSource(strings = {"rejected", "no thread"})
+  void shouldIssueOnTheCallersThreadWhenThereIsNoOther(String why) {
+    TcpLane lane =
+        lane(
+            task -> {
+              if (why.equals("rejected")) {
+                throw new RejectedExecutionException(why);
+              }
+              throw new OutOfMemoryError("unable to create native thread");
+            });
+    for (String block : List.of("a", "b")) {
+      lane.add(request(block));
+      lane.start();
+    }
+    assertThat(issued).containsExactly("a", "idle", "b", "idle");
+    assertThat(lane.isIdle()).isTrue();
+  }
+
+  @Test
+  void shouldTakeOneThreadForAllThatIsQueuedMeanwhile() {
+    List<Runnable> tasks = new ArrayList<>();
+    TcpLane lane = lane(tasks::add);
+    for (String block : List.of("a", "b", "c")) {
+      lane.add(request(block));
+      lane.start();
+    }
+    assertThat(tasks).hasSize(1);
+    tasks.get(0).run();
+    assertThat(issued).containsExactly("a", "b", "c", "idle");
+  }
+
+  private TcpLane lane(Executor threads) {
+    return new TcpLane(
+        threads, request -> issued.add(request.blocks().get()[0]), () -> issued.add("idle"));
+  }
+
+  private static TcpRequest request(String block) {
+    return new TcpRequest(null, () -> new String[] {block}, null, null);
+  }
+}

@@ -1,0 +1,77 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongSupplier;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+
+/** An Error on the agent's thread, at its first, second, ... look at the clock. */
+@Timeout(60)
+class AgentFailureTest {
+  private static final int UNARMED = Integer.MAX_VALUE;
+
+  @TempDir private Path directory;
+  private final AtomicInteger looksLeft = new AtomicInteger(UNARMED);
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 3, 4, 5, 7, 10, 15, 25, 50})
+  void shouldAnswerEveryBlockAndSayThatItIsOutOfService(int looks) throws Exception {
+    LongSupplier clock =
+        () -> {
+          if (Thread.currentThread().getName().startsWith("rdma-agent")
+              && looksLeft.get() != UNARMED
+              && looksLeft.decrementAndGet() == 0) {
+            throw new OutOfMemoryError("on purpose");
+          }
+          return System.nanoTime();
+        };
+    Path one = Files.createDirectory(directory.resolve("one"));
+    Path two = Files.createDirectory(directory.resolve("two"));
+    TestExecutor.Options options = new TestExecutor.Options(1).nanoClock(clock);
+    try (TestExecutor reader = new TestExecutor(one, options);
+        TestExecutor server = new TestExecutor(two, new TestExecutor.Options(2))) {
+      server.outputs().write(1, new Random(1), 100, 200, 300, 400);
+      List<BlockRange> blocks =
+          IntStream.range(0, 4).mapToObj(i -> new BlockRange(0, 1, i, i + 1)).toList();
+      looksLeft.set(looks);
+      CollectedBlocks collected = new CollectedBlocks(blocks);
+      reader.transport().fetch(server.endpoint(), blocks, null, collected);
+      collected.await();
+      // The failure may come after the answers, with a tick.
+      while (reader.outOfService().isEmpty()) {
+        Thread.onSpinWait();
+      }
+      assertThat(reader.outOfService().get(0)).contains("failed", "OutOfMemoryError: on purpose");
+
+      CollectedBlocks later = new CollectedBlocks(blocks);
+      reader.transport().fetch(server.endpoint(), blocks, null, later);
+      later.await();
+      assertThat(IntStream.range(0, 4).mapToObj(later::reason))
+          .containsOnly(FallbackReason.STOPPED);
+    }
+  }
+}
