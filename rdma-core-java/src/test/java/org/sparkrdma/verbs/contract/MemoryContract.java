@@ -19,6 +19,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -147,6 +148,40 @@ public abstract class MemoryContract extends VerbsContract {
     region.close();
     region.close();
     memory.close();
+  }
+
+  @Test
+  void shouldBringNothingOfWhatIsWrittenAfterDeregistering() throws Exception {
+    int length = 1 << 20;
+    int reads = 8;
+    Node.Block[] sinks = new Node.Block[reads];
+    for (int i = 0; i < reads; i++) {
+      sinks[i] = client.block(length, 0, Node.SINK);
+    }
+    for (int round = 0; round < Math.max(2, 20 / engine().shorter()); round++) {
+      Pair pair = connect();
+      Node.Block source = server.block(length, 5, Node.READABLE);
+      for (int i = 0; i < reads; i++) {
+        pair.client().postSend(sinks[i].readFrom(i, source.region()));
+      }
+      // Some rounds deregister under the first READ, some under the last.
+      int done = round % reads;
+      until(() -> client.results.size() >= done);
+      source.region().close();
+      byte[] foreign = new byte[length];
+      Arrays.fill(foreign, (byte) 9);
+      source.memory().slice(0, length).put(foreign);
+      for (int i = 0; i < reads; i++) {
+        Result read = result(client);
+        if (read.succeeded()) {
+          assertThat(sinks[(int) read.id()].bytes()).containsOnly(5);
+        }
+      }
+      pair.clientEnd().close();
+      pair.serverEnd().close();
+      client.events.clear();
+      server.events.clear();
+    }
   }
 
   @Test

@@ -21,6 +21,7 @@ import org.sparkrdma.verbs.Opcode;
 import org.sparkrdma.verbs.QueuePairState;
 import org.sparkrdma.verbs.WorkRequest;
 import org.sparkrdma.verbs.WorkStatus;
+import org.sparkrdma.verbs.cm.ConnectionParameters;
 import org.sparkrdma.verbs.device.Capability;
 
 /** RDMA READ: what it brings, and what it may not reach. */
@@ -182,6 +183,25 @@ public abstract class ReadContract extends VerbsContract {
             ? WorkStatus.REMOTE_INVALID_REQUEST
             : refusal();
     assertRefused(pair, region.address(), region.remote().remoteKey(), 10, refusal);
+  }
+
+  @Test
+  void shouldExceedItsRetriesWhenThePeersQueuePairDoesNotAnswer() throws Exception {
+    var fewRetries =
+        new ConnectionParameters(new byte[0], 16, 2, 7, 14, java.time.Duration.ofSeconds(5));
+    Pair pair = connect(client.settings(), server.settings(), fewRetries);
+    Node.Block source = server.block(10, 42, Node.READABLE);
+    Node.Block sink = client.block(10, 0, Node.SINK);
+    pair.server().close();
+    pair.client().postSend(sink.readFrom(1, source.region()));
+    WorkStatus status = result(client).status();
+    if (engine().deviates(Deviation.DESTROYING_DISCONNECTS_THE_PEER)) {
+      assertThat(status).isIn(WorkStatus.FLUSH_ERROR, WorkStatus.RETRY_EXCEEDED);
+    } else {
+      assertThat(status).isEqualTo(WorkStatus.RETRY_EXCEEDED);
+    }
+    assertThat(pair.client().state()).isEqualTo(QueuePairState.ERROR);
+    assertThat(sink.bytes()).containsOnly(0);
   }
 
   @Test

@@ -15,6 +15,7 @@ package org.sparkrdma.verbs.contract;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -37,6 +38,7 @@ public abstract class StressContract extends VerbsContract {
   private static final int ROUNDS = 304;
   private static final int BLOCK = 10_000;
   private static final int BLOCKS = 16;
+  private static final Duration PATIENCE = Duration.ofSeconds(40);
 
   @Test
   void shouldKeepTheWorkOfManyThreadsApart() throws Exception {
@@ -64,6 +66,69 @@ public abstract class StressContract extends VerbsContract {
     } finally {
       threads.shutdown();
     }
+  }
+
+  @Test
+  void shouldHandOverEveryCompletionOnceToThreadsThatTakeTurns() throws Exception {
+    int readsPerThread = 2 * ROUNDS / engine().shorter();
+    Node.Block source = server.block(BLOCK, 7, Node.READABLE);
+    CompletionQueue shared =
+        client.device.createCompletionQueue(THREADS * Node.DEPTH, client.channel);
+    QueuePairSettings settings =
+        new QueuePairSettings(shared, shared, Node.DEPTH, 1, 1, 0, Node.REMOTE);
+    List<Pair> pairs = new ArrayList<>();
+    List<Node.Block> sinks = new ArrayList<>();
+    for (int i = 0; i < THREADS; i++) {
+      pairs.add(connect(settings, server.settings()));
+      sinks.add(client.block(BLOCK, 0, Node.SINK));
+    }
+    // A queue has one owner at a time: who holds the lock.
+    Object owner = new Object();
+    int[] completed = new int[THREADS];
+    ExecutorService threads = Executors.newFixedThreadPool(THREADS);
+    try {
+      List<Callable<Void>> turns = new ArrayList<>();
+      for (int i = 0; i < THREADS; i++) {
+        int own = i;
+        turns.add(
+            () -> {
+              int posted = 0;
+              boolean[] over = new boolean[1];
+              long deadline = System.nanoTime() + PATIENCE.toNanos();
+              while (!over[0]) {
+                synchronized (owner) {
+                  if (posted < readsPerThread
+                      && pairs.get(own).client().postSend(read(own, sinks.get(own), source))) {
+                    posted++;
+                  }
+                  shared.poll(
+                      BLOCKS,
+                      completion -> {
+                        assertThat(completion.status()).isEqualTo(WorkStatus.SUCCESS);
+                        completed[(int) completion.requestId()]++;
+                      });
+                  over[0] = completed[own] == readsPerThread;
+                }
+                assertThat(System.nanoTime() - deadline).as("patience").isNegative();
+              }
+              return null;
+            });
+      }
+      for (Future<Void> done : threads.invokeAll(turns)) {
+        done.get();
+      }
+    } finally {
+      threads.shutdown();
+    }
+    assertThat(completed).containsOnly(readsPerThread);
+    assertThat(shared.poll(1, completion -> {})).isZero();
+    sinks.forEach(sink -> assertThat(sink.bytes()).containsOnly(7));
+    pairs.forEach(pair -> pair.clientEnd().close());
+    shared.close();
+  }
+
+  private static WorkRequest read(long id, Node.Block sink, Node.Block source) {
+    return sink.readFrom(id, source.region());
   }
 
   /** Reads blocks in random order and batches, and looks at what came. */

@@ -53,6 +53,14 @@ public abstract class VerbsContractSuite {
   }
 
   @Nested
+  class Limits extends LimitContract {
+    @Override
+    protected EngineUnderTest engine() {
+      return engineUnderTest();
+    }
+  }
+
+  @Nested
   class Memory extends MemoryContract {
     @Override
     protected EngineUnderTest engine() {

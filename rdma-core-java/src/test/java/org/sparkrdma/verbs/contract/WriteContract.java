@@ -137,20 +137,59 @@ public abstract class WriteContract extends VerbsContract {
     assertRefused(connect(), target);
   }
 
+  @Test
+  void shouldRefuseAWriteBeyondTheEndOfTheRegion() throws Exception {
+    Node.Block target = server.block(LENGTH, 0, Node.ALL);
+    MemoryRegion narrow = server.domain.register(target.memory(), 0, LENGTH - 1, Node.ALL);
+    assertRefused(connect(), narrow, refusal());
+    boolean bySegment = engine().deviates(Deviation.WRITES_ARE_CHECKED_BY_SEGMENT);
+    assertThat(target.bytes(bySegment ? LENGTH - 1 : 0, bySegment ? 1 : LENGTH)).containsOnly(0);
+  }
+
+  @Test
+  void shouldRefuseARegionOfAnotherProtectionDomain() throws Exception {
+    Node.Block target = server.block(LENGTH, 0, Node.ALL);
+    MemoryRegion foreign =
+        server.device.allocateProtectionDomain().register(target.memory(), 0, LENGTH, Node.ALL);
+    assertRefused(connect(), foreign, refusal());
+    assertThat(target.bytes()).containsOnly(0);
+  }
+
+  @Test
+  void shouldWriteNothing() throws Exception {
+    Pair pair = connect();
+    Node.Block target = server.block(10, 9, Node.ALL);
+    MemoryRegion region = target.region();
+    pair.client()
+        .postSend(
+            new WorkRequest(1).write(1, region.address(), region.remote().remoteKey()).signalled());
+    Result written = result(client);
+    assertThat(written.status()).isEqualTo(WorkStatus.SUCCESS);
+    assertThat(written.opcode()).isEqualTo(Opcode.WRITE);
+    Node.Block back = client.block(10, 0, Node.SINK);
+    pair.client().postSend(back.readFrom(2, region));
+    assertThat(result(client).status()).isEqualTo(WorkStatus.SUCCESS);
+    assertThat(back.bytes()).containsOnly(9);
+  }
+
   private void assertRefused(Pair pair, Node.Block target) throws Exception {
     assertRefused(pair, target, refusal());
   }
 
   private void assertRefused(Pair pair, Node.Block target, WorkStatus refusal) throws Exception {
+    assertRefused(pair, target.region(), refusal);
+    assertThat(target.bytes()).containsOnly(0);
+  }
+
+  private void assertRefused(Pair pair, MemoryRegion region, WorkStatus refusal) throws Exception {
     Node.Block source = client.block(LENGTH, 42, Node.SINK);
-    pair.client().postSend(write(source, target.region()));
+    pair.client().postSend(write(source, region));
     if (engine().deviates(Deviation.SENDS_SUCCEED_WHEN_SENT)) {
       event(client, ConnectionEvent.Type.DISCONNECTED);
     } else {
       assertThat(result(client).status()).isEqualTo(refusal);
     }
     assertThat(pair.client().state()).isEqualTo(QueuePairState.ERROR);
-    assertThat(target.bytes()).containsOnly(0);
   }
 
   private static WorkRequest write(Node.Block source, MemoryRegion target) {
