@@ -22,6 +22,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.guest.reads.ReadPairs;
@@ -31,7 +32,8 @@ import org.sparkrdma.guest.reads.ReadPairs;
  * measured, not asserted: the figures are printed and left beside the guest's output, for each
  * transport.
  */
-@Timeout(180)
+@Isolated("It takes both processors.")
+@Timeout(400)
 final class BandwidthIT {
   private static final int ROUNDS = 31;
 
@@ -45,7 +47,7 @@ final class BandwidthIT {
     GuestResult result =
         Guest.nodes(1)
             .memory("1G")
-            .timeout(Duration.ofSeconds(150))
+            .timeout(Duration.ofMinutes(6))
             .with("--transport", transport)
             .bash(
                 ("exec 3< <(" + program + " serve $GUEST_ADDRESS); read -r listening <&3; ")

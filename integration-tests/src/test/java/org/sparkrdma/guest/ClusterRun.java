@@ -30,14 +30,16 @@ import java.util.stream.Stream;
 import org.sparkrdma.guest.cluster.ClusterNode;
 import org.sparkrdma.guest.cluster.HostControl;
 import org.sparkrdma.guest.cluster.StepResult;
+import org.sparkrdma.suites.Violations;
 
 /**
  * Runs applications on a Spark cluster over two kernels, does what they ask of the host, and reads
  * what they found. Of a test's thread.
  */
 final class ClusterRun {
-  private static final Duration LIMIT = Duration.ofMinutes(8);
+  private static final Duration LIMIT = Duration.ofMinutes(12);
   private static final long POLL_MS = 50;
+  private static final int NODES = 2;
   private static final Pattern SILENCE = Pattern.compile("silentMs=([0-9]+)");
 
   /** Runs what follows in a control group with the limit, and leaves what became of it. */
@@ -68,7 +70,7 @@ final class ClusterRun {
     ClusterJava.makeAnew(share);
     return new ClusterRun(
         share,
-        Guest.nodes(2)
+        Guest.nodes(NODES)
             .memory("3G")
             .timeout(LIMIT)
             .with("--share", share.toString())
@@ -91,7 +93,9 @@ final class ClusterRun {
 
   /** The steps' results by application and step, as {@code rocev2/tera}. */
   Map<String, StepResult> run(String... applications) throws IOException, InterruptedException {
-    try (RunningGuest running = guest.start(command(applications))) {
+    boolean measured = List.of(applications).stream().anyMatch(name -> name.endsWith("transfer"));
+    Guest checked = measured ? guest : guest.env("JDK_JAVA_OPTIONS", GuestTests.ASSERTIONS);
+    try (RunningGuest running = checked.start(command(applications))) {
       while (!running.waitFor(POLL_MS, TimeUnit.MILLISECONDS)) {
         answer(running);
       }
@@ -99,6 +103,12 @@ final class ClusterRun {
       if (result.exitCode() != 0 && result.exitCode() != GuestResult.KILLED) {
         throw new IllegalStateException(
             "the cluster failed: exitCode=" + result.exitCode() + "\n" + result.output());
+      }
+    }
+    for (int node = 1; node <= NODES; node++) {
+      List<String> violations = Violations.in(executorLogs(node).lines().toList());
+      if (!violations.isEmpty()) {
+        throw new IllegalStateException("assertions violated: node=" + node + " " + violations);
       }
     }
     return results();

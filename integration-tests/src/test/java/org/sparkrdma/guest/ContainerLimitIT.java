@@ -20,10 +20,15 @@ import java.util.Map;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.sparkrdma.guest.cluster.StepResult;
 
-/** Executors in a control group that has less memory than its host, one after the other. */
-@Timeout(300)
+/**
+ * Executors in a control group that has less memory than its host, one after the other, on a
+ * cluster that has IPv6 addresses alone in its settings.
+ */
+@Isolated("It takes both processors.")
+@Timeout(600)
 final class ContainerLimitIT {
   private static final long LIMIT_MIB = 1_000;
   private static final long HEAP_MIB = 640;
@@ -34,15 +39,21 @@ final class ContainerLimitIT {
   private static final Pattern PINNED = Pattern.compile("RDMA may pin ([0-9]+) MiB: (.*)");
 
   @Test
-  void shouldPinWhatTheContainerLeavesAndNotBeKilled() throws Exception {
+  void shouldReadOverIpv6AndPinWhatTheContainerLeaves() throws Exception {
     ClusterRun cluster = ClusterRun.named("limited").limitedTo(LIMIT_MIB << 20);
-    Map<String, StepResult> steps = cluster.run("rocev2-limited", "iwarp-limited");
+    Map<String, StepResult> steps = cluster.run("rocev2-ipv6", "iwarp-ipv6");
 
-    for (String application : new String[] {"rocev2-limited", "iwarp-limited"}) {
+    for (String application : new String[] {"rocev2-ipv6", "iwarp-ipv6"}) {
       StepResult blocks = steps.get(application + "/blocks");
       assertThat(blocks.right()).as("%s", blocks).isTrue();
       assertThat(blocks.rdmaBytes()).as("%s", blocks).isPositive();
       assertThat(blocks.rdmaBytes()).as("%s", blocks).isEqualTo(blocks.remoteBytesRead());
+      assertThat(blocks.fallbacks()).as("%s", blocks).isEmpty();
+    }
+    for (int node = 1; node <= 2; node++) {
+      assertThat(cluster.executorLogs(node))
+          .contains("device rxe0 port 1 of engine ibverbs at fd99:1:0:0:0:0:0:" + node + ":")
+          .contains("device siw0 port 1 of engine ibverbs at fd99:2:0:0:0:0:0:" + node + ":");
     }
     List<String> events = cluster.left("memory.events").lines().toList();
     assertThat(events).contains("oom 0", "oom_kill 0");

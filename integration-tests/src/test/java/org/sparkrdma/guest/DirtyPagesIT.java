@@ -22,6 +22,8 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.sparkrdma.guest.pages.RegisterFile;
 
 /**
@@ -30,7 +32,8 @@ import org.sparkrdma.guest.pages.RegisterFile;
  * 6.1), which makes them dirty and writes them once more; 6.12 does not. SPARKRDMA_GUEST_LINUX=6.1
  * runs this on such a kernel.
  */
-@Timeout(120)
+@Execution(ExecutionMode.CONCURRENT)
+@Timeout(240)
 final class DirtyPagesIT {
   private static final String DISK =
       "truncate -s 256M /tmp/disk.img && mkfs.ext4 -q /tmp/disk.img && mkdir /tmp/disk"
@@ -42,7 +45,7 @@ final class DirtyPagesIT {
     GuestResult result =
         Guest.nodes(1)
             .memory("1500M")
-            .timeout(Duration.ofSeconds(100))
+            .timeout(Duration.ofSeconds(200))
             .bash(
                 DISK
                     + ("echo kernel $(uname -r) && " + GuestJava.command("-Xmx64m"))

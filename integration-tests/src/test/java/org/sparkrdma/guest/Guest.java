@@ -39,13 +39,13 @@ final class Guest {
   }
 
   /**
-   * One or two kernels; two have wires between them. Small ones, for a minute at most, unless told
-   * otherwise.
+   * One or two kernels; two have wires between them. Small ones, for 100 seconds at most, unless
+   * told otherwise.
    */
   static Guest nodes(int nodes) {
     return new Guest(nodes, List.of("--nodes", Integer.toString(nodes)))
         .memory("256M")
-        .timeout(Duration.ofMinutes(1));
+        .timeout(Duration.ofSeconds(100));
   }
 
   /** Limit of the whole run; then everything is killed. */
@@ -69,6 +69,12 @@ final class Guest {
     more.add(option);
     more.add(value);
     return new Guest(nodes, more);
+  }
+
+  /** What was given for an option of {@code ./guest run}; the last one counts. */
+  String valueOf(String option) {
+    int at = options.lastIndexOf(option);
+    return at < 0 ? "" : options.get(at + 1);
   }
 
   /** Runs a command in each kernel to its end. */

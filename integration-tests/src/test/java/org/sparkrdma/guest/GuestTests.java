@@ -27,6 +27,10 @@ import java.util.List;
 /** Test classes of other modules, run in one guest kernel on the packaged plug-in. */
 final class GuestTests {
   private static final String MAIN = "org.sparkrdma.verbs.contract.ContractMain";
+
+  /** Of our own code, on every JVM whose speed is not measured. */
+  static final String ASSERTIONS = "-ea:org.sparkrdma...";
+
   private static final String SUMMARY = "contract: ";
   private static final String SKIPPED = "SKIPPED ";
   private static final String AWAIT = "until [[ -e $GUEST_SHARE/";
@@ -49,7 +53,7 @@ final class GuestTests {
     List<String> command = java(classPath, options);
     command.add(MAIN);
     command.addAll(List.of(classes));
-    return summary(guest.run(command.toArray(String[]::new)), classes[0]);
+    return summary(guest, guest.run(command.toArray(String[]::new)), classes[0]);
   }
 
   /**
@@ -72,7 +76,7 @@ final class GuestTests {
                     + ("; code=$?; touch $GUEST_SHARE/over; exit $code; fi; " + java + program)
                     + " | while read -r line; do touch $GUEST_SHARE/up; done & "
                     + (AWAIT + "over ]]; do sleep 0.1; done"));
-    return summary(result, classes[0]);
+    return summary(guest, result, classes[0]);
   }
 
   private static List<String> java(String classPath, List<String> options) {
@@ -80,14 +84,16 @@ final class GuestTests {
     command.add(GuestJdk.home() + "/bin/java");
     command.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx512m"));
     command.add("--enable-native-access=ALL-UNNAMED");
+    command.add(ASSERTIONS);
     command.addAll(options);
     command.addAll(List.of("-cp", classPath));
     return command;
   }
 
-  private static JsonNode summary(GuestResult result, String tests) throws IOException {
+  private static JsonNode summary(Guest guest, GuestResult result, String tests)
+      throws IOException {
     assertThat(result.exitCode()).as(result.output()).isZero();
-    tellSkipped(simpleName(tests), result.node(1).lines());
+    tellSkipped(simpleName(tests), guest.valueOf("--transport"), result.node(1).lines());
     String line =
         result.node(1).lines().stream()
             .filter(one -> one.startsWith(SUMMARY))
@@ -101,10 +107,11 @@ final class GuestTests {
   }
 
   /** What the guest's tests were skipped for, for the build to check as it does its own tests. */
-  private static void tellSkipped(String tests, List<String> lines) throws IOException {
+  private static void tellSkipped(String tests, String transport, List<String> lines)
+      throws IOException {
     Path reports = Path.of(Build.property("it.guest.report")).resolveSibling("failsafe-reports");
     Files.write(
-        reports.resolve(tests + "-skips.txt"),
+        reports.resolve(tests + "-" + transport + "-skips.txt"),
         lines.stream()
             .filter(line -> line.startsWith(SKIPPED))
             .map(line -> line.substring(SKIPPED.length()).replaceFirst(": ", " | "))

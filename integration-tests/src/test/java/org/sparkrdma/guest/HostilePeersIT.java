@@ -20,29 +20,33 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Strangers and peers that misbehave, on kernel RDMA: the plug-in's own tests of them. */
-@Timeout(180)
+@Execution(ExecutionMode.CONCURRENT)
+@Timeout(300)
 final class HostilePeersIT {
   private static final String TRANSPORT = "org.sparkrdma.shuffle.transport.";
 
   @ParameterizedTest
-  @ValueSource(strings = {"rocev2", "iwarp"})
-  void shouldLoseNothingToStrangersAndPeersThatMisbehave(String transport) throws Exception {
+  @CsvSource({"rocev2, 20", "iwarp, 19"})
+  void shouldLoseNothingToStrangersAndPeersThatMisbehave(String transport, int tests)
+      throws Exception {
     JsonNode summary =
         GuestTests.run(
-            GuestTests.guest(transport, Duration.ofMinutes(2)),
+            GuestTests.guest(transport, Duration.ofMinutes(4)),
             String.join(
                 ":",
                 GuestTests.classPath(),
                 Build.property("it.plugin.tests"),
                 Path.of(Build.property("it.spark.home"), "jars") + "/*"),
-            List.of("-Dtest.engine=ibverbs", "-ea"),
+            List.of("-Dtest.engine=ibverbs"),
             TRANSPORT + "HostilePeerTest",
             TRANSPORT + "ProofTest");
 
-    assertThat(summary.path("passed").asInt()).as("%s", summary).isGreaterThanOrEqualTo(18);
+    assertThat(summary.path("passed").asInt()).as("%s", summary).isGreaterThanOrEqualTo(tests);
   }
 }

@@ -16,8 +16,10 @@ package org.sparkrdma.guest;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.guest.interop.RpingServer;
@@ -26,7 +28,8 @@ import org.sparkrdma.guest.interop.RpingServer;
  * Our listener and the programs of rdma-core. (Not ibv_rc_pingpong: it tells queue pair numbers
  * over TCP and moves queue pairs by hand, while ours are the connection manager's.)
  */
-@Timeout(90)
+@Isolated("It takes both processors.")
+@Timeout(150)
 final class InteropIT {
   /** Tells the other kernel when it has a line of the server's. */
   private static final String SERVE =
@@ -48,6 +51,7 @@ final class InteropIT {
     GuestResult result =
         Guest.nodes(2)
             .memory("512M")
+            .timeout(Duration.ofMinutes(2))
             .with("--transport", transport)
             .with("--share", shared.toString())
             .env("SERVER", java + " " + RpingServer.class.getName())

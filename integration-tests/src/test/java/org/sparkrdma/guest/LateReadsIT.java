@@ -20,11 +20,13 @@ import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** READs that come back long after their deadline, because the wire between two kernels is slow. */
-@Timeout(180)
+@Isolated("It takes both processors.")
+@Timeout(300)
 final class LateReadsIT {
   private static final String ENGINE = "org.sparkrdma.verbs.ibverbs.";
 
@@ -41,7 +43,7 @@ final class LateReadsIT {
             ENGINE + "LateSource $GUEST_ADDRESS",
             Guest.nodes(2)
                 .memory("1G")
-                .timeout(Duration.ofSeconds(150))
+                .timeout(Duration.ofSeconds(250))
                 .with("--transport", transport)
                 .with("--netem", SLOW),
             shared,

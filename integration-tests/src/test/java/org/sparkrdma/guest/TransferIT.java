@@ -21,6 +21,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import java.util.Locale;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /**
  * Shuffle blocks from one kernel to the other through the plug-in and through Spark's own transfer,
@@ -28,7 +29,8 @@ import org.junit.jupiter.api.Timeout;
  * Speed is measured, not asserted; the CPU time is that of the whole kernel, in which soft RDMA
  * does in software what a card would do.
  */
-@Timeout(600)
+@Isolated("It takes both processors.")
+@Timeout(900)
 final class TransferIT {
   @Test
   void shouldMoveTheSameBlocksAsSparksOwnTransferBetweenTwoKernels() throws Exception {

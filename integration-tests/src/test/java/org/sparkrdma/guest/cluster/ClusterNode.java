@@ -144,8 +144,7 @@ public final class ClusterNode {
           application.slowWires();
           application.blocksWithLossDuring("node-killed", "kill 2");
         }
-        case "rocev2-ipv6", "iwarp-ipv6", "rocev2-limited", "iwarp-limited" ->
-            application.blocks("blocks");
+        case "rocev2-ipv6", "iwarp-ipv6" -> application.blocks("blocks");
         case "rocev2-transfer", "iwarp-transfer" -> application.transfer();
         default -> throw new IllegalArgumentException("no such application: name=" + name);
       }
@@ -174,6 +173,10 @@ public final class ClusterNode {
           .set("spark.shuffle.io.connectionCreationTimeout", "5s")
           .set("spark.shuffle.io.retryWait", "1s")
           .set("spark.stage.maxConsecutiveAttempts", "8");
+    }
+    if (!authenticate) {
+      // Where no node dies, so that a slow wire between busy kernels is not taken for a dead peer.
+      conf.set("spark.shuffle.rdma.peer.timeout", "20s");
     }
     if (name.endsWith(TRANSFER)) {
       // All tiers of the compiler.
