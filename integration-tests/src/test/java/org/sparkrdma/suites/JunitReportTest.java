@@ -78,8 +78,10 @@ final class JunitReportTest {
             List.of(
                 new TestOutcome("good", TestOutcome.Kind.PASSED, ""),
                 new TestOutcome("off", TestOutcome.Kind.SKIPPED, "no disk")),
-            Duration.ofSeconds(7)));
+            Duration.ofSeconds(7),
+            new TransferLog.Blocks(34, 12)));
     assertThat(table.text())
+        .containsPattern("soft +1 +0 +1 +7 +34 +12")
         .contains("skipped: ShuffleSuite-soft \"off\": no disk")
         .endsWith("1 passed, 0 failed, 1 skipped in 1 runs" + System.lineSeparator());
   }

@@ -33,6 +33,11 @@ import java.util.stream.Stream;
 final class SuiteProcess {
   private static final int TAIL_LINES = 150;
 
+  /** Of all JVMs, executors included; the {@code java} launcher reads it. */
+  private static final String CHECKED = "-ea:org.sparkrdma... -Dsparkrdma.leaks=true";
+
+  private static final String LOG = "all-processes.log";
+
   private final Workbench workbench;
   private final SuiteRun run;
   private final Path directory;
@@ -50,6 +55,7 @@ final class SuiteProcess {
     Trees.delete(directory);
     Files.createDirectories(directory.resolve("tmp"));
     Files.createDirectories(directory.resolve("reports"));
+    Files.createDirectories(transfers());
     Path home = workbench.newSparkHome(directory.resolve("home"));
     long startNs = System.nanoTime();
     Process process = builder(home).start();
@@ -60,14 +66,11 @@ final class SuiteProcess {
       kill(process);
     }
     Duration took = Duration.ofNanos(System.nanoTime() - startNs);
-    return new SuiteResult(run, outcomes(ended, process), took);
-  }
-
-  /** Puts what the last run left beside where the next one will write. */
-  void keep(int tried) throws IOException {
-    Path kept = workbench.directory().resolve(run.label() + "-try-" + tried);
-    Trees.delete(kept);
-    Files.move(directory, kept);
+    TransferLog transfers = TransferLog.read(transfers());
+    List<TestOutcome> outcomes = outcomes(ended, process);
+    outcomes.add(verdict("should bring blocks the way it claims", objections(transfers)));
+    outcomes.add(verdict("should violate no assertion in any process", violations()));
+    return new SuiteResult(run, outcomes, took, transfers.total());
   }
 
   private List<TestOutcome> outcomes(boolean ended, Process process) throws IOException {
@@ -85,6 +88,32 @@ final class SuiteProcess {
       outcomes.add(broken("the run reported no test"));
     }
     return outcomes;
+  }
+
+  private List<String> objections(TransferLog transfers) {
+    return transfers.objections(run.setting(), run.readsRemote());
+  }
+
+  private List<String> violations() throws IOException {
+    List<String> violations = new ArrayList<>();
+    try (Stream<Path> files = Files.walk(directory)) {
+      for (Path log : files.filter(file -> file.endsWith(LOG)).toList()) {
+        violations.addAll(Violations.in(Files.readAllLines(log, StandardCharsets.ISO_8859_1)));
+      }
+    }
+    return violations;
+  }
+
+  private TestOutcome verdict(String should, List<String> objections) {
+    return new TestOutcome(
+        run.suite() + " " + should,
+        objections.isEmpty() ? TestOutcome.Kind.PASSED : TestOutcome.Kind.FAILED,
+        String.join(System.lineSeparator(), objections));
+  }
+
+  /** Where executors say how their blocks came. */
+  private Path transfers() {
+    return directory.resolve("transfers");
   }
 
   private TestOutcome broken(String what) throws IOException {
@@ -113,7 +142,9 @@ final class SuiteProcess {
     environment.put("SPARK_CONF_DIR", logging().toString());
     environment.put("SPARK_SCALA_VERSION", "2.13");
     environment.put("SPARK_TESTING", "1");
-    environment.put("IT_LOG", directory.resolve("all-processes.log").toString());
+    environment.put("IT_LOG", directory.resolve(LOG).toString());
+    environment.put(TransferLog.VARIABLE, transfers().toString());
+    environment.put("JDK_JAVA_OPTIONS", CHECKED);
     environment.put("SPARK_DIST_CLASSPATH", classPath(executorClassPath()));
     return builder;
   }

@@ -14,31 +14,15 @@
 package org.sparkrdma.suites;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a run brought: each test's outcome, and how long the JVM lived.
+ * What a run brought: each test's outcome, how long the JVM lived, and how its blocks came.
  *
- * @param flakes what failed in earlier tries of the same run
+ * @param blocks of all its applications
  */
 record SuiteResult(
-    SuiteRun run, List<TestOutcome> outcomes, Duration took, List<TestOutcome> flakes) {
-
-  SuiteResult(SuiteRun run, List<TestOutcome> outcomes, Duration took) {
-    this(run, outcomes, took, List.of());
-  }
-
-  /** This result, which remembers what failed in an earlier try. */
-  SuiteResult after(SuiteResult earlier) {
-    List<TestOutcome> all = new ArrayList<>(earlier.flakes);
-    all.addAll(earlier.outcomes.stream().filter(TestOutcome::failed).toList());
-    return new SuiteResult(run, outcomes, took, List.copyOf(all));
-  }
-
-  boolean failed() {
-    return outcomes.stream().anyMatch(TestOutcome::failed);
-  }
+    SuiteRun run, List<TestOutcome> outcomes, Duration took, TransferLog.Blocks blocks) {
 
   long count(TestOutcome.Kind kind) {
     return outcomes.stream().filter(outcome -> outcome.kind() == kind).count();

@@ -46,7 +46,12 @@ final class Suites {
   private Suites() {}
 
   /**
-   * Vanilla runs, too, which nobody gets who does not name them.
+   * Vanilla runs, too, which nobody gets who does not name them. By day suites without remote
+   * blocks run under one setting only: on both ways their blocks never come to our client, and the
+   * manager, reader and writer are the same.
+   *
+   * <p>KryoSerializerDistributedSuite is not among them: it reads no system property, so that it
+   * runs vanilla Spark under every setting.
    *
    * @param nightly whether suites of many minutes run as a whole, under each setting
    */
@@ -54,19 +59,22 @@ final class Suites {
     List<SuiteRun> runs = new ArrayList<>();
     for (Setting setting : List.of(Setting.SOFT, Setting.FALLBACK, Setting.VANILLA)) {
       runs.add(SuiteRun.of(OURS + "RdmaShuffleSuite", setting));
-      runs.add(SuiteRun.of(OURS + "RdmaSortingSuite", setting));
-      runs.add(SuiteRun.of(OURS + "RdmaPairRDDFunctionsSuite", setting));
-      runs.add(SuiteRun.of(OURS + "RdmaRDDSuite", setting));
-      // Its other tests are those of ShuffleSuite.
+      if (nightly || setting != Setting.FALLBACK) {
+        runs.add(SuiteRun.of(OURS + "RdmaSortingSuite", setting).withoutRemoteBlocks());
+        runs.add(SuiteRun.of(OURS + "RdmaPairRDDFunctionsSuite", setting).withoutRemoteBlocks());
+        runs.add(SuiteRun.of(OURS + "RdmaRDDSuite", setting).withoutRemoteBlocks());
+        runs.add(adaptiveExecution(setting, nightly).withoutRemoteBlocks());
+        runs.add(decommission(setting, nightly));
+        // Of map outputs on the reader's host, which Spark reads itself.
+        runs.add(
+            SuiteRun.of(CORE + "shuffle.HostLocalShuffleReadingSuite", setting)
+                .withoutRemoteBlocks());
+      }
+      // Its other tests are those of ShuffleSuite; these fetch from the service.
       runs.add(
           SuiteRun.of(OURS + "RdmaExternalShuffleServiceSuite", setting)
-              .only("using external shuffle service"));
-      if (nightly || setting != Setting.FALLBACK) {
-        runs.add(decommission(setting, nightly));
-        runs.add(SuiteRun.of(CORE + "serializer.KryoSerializerDistributedSuite", setting));
-        runs.add(SuiteRun.of(CORE + "shuffle.HostLocalShuffleReadingSuite", setting));
-        runs.add(adaptiveExecution(setting, nightly));
-      }
+              .only("using external shuffle service")
+              .withoutRemoteBlocks());
     }
     SCENARIO_SUITES.forEach(suite -> runs.add(SuiteRun.of(SCENARIOS + suite, Setting.OWN)));
     return runs;

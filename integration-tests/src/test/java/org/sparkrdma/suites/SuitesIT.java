@@ -32,14 +32,12 @@ import org.junit.jupiter.api.TestFactory;
  * Runs the suites one after the other and reports each of their tests as a test of its own.
  *
  * <p>{@code -Dit.suites=ShuffleSuite,SortingSuite} and {@code -Dit.settings=soft} pick some; {@code
- * -Pnightly} runs the long ones as a whole. {@code -Dit.tries=2} runs a suite that failed a second
- * time and tells what failed only once as a flake. Every run has its own time limit; its whole
- * output is kept under {@code target/suites}.
+ * -Pnightly} runs the long ones as a whole. Every run has its own time limit; its whole output is
+ * kept under {@code target/suites}.
  */
 final class SuitesIT {
   private static final SummaryTable TABLE = new SummaryTable();
   private static final PrintStream OUT = System.out;
-  private static final int TRIES = Integer.getInteger("it.tries", 1);
 
   @TestFactory
   Stream<DynamicNode> shouldPassInAFreshJvm() throws IOException {
@@ -68,13 +66,7 @@ final class SuitesIT {
 
   private static SuiteResult execute(Workbench workbench, SuiteRun run) {
     try {
-      SuiteProcess process = new SuiteProcess(workbench, run);
-      SuiteResult result = process.run();
-      for (int tried = 1; result.failed() && tried < TRIES; tried++) {
-        process.keep(tried);
-        result = process.run().after(result);
-      }
-      return result;
+      return new SuiteProcess(workbench, run).run();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     } catch (InterruptedException e) {

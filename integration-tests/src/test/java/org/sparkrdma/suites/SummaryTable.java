@@ -18,7 +18,7 @@ import java.util.List;
 
 /** Collects results and draws them as one table with a closing line. */
 final class SummaryTable {
-  private static final String ROW = "%-44s %-9s %6s %6s %8s %8s%n";
+  private static final String ROW = "%-44s %-9s %6s %6s %8s %8s %8s %8s%n";
 
   private final List<SuiteResult> results = new ArrayList<>();
 
@@ -28,10 +28,11 @@ final class SummaryTable {
 
   String text() {
     StringBuilder text = new StringBuilder();
-    text.append(ROW.formatted("suite", "setting", "passed", "failed", "skipped", "seconds"));
+    text.append(
+        ROW.formatted(
+            "suite", "setting", "passed", "failed", "skipped", "seconds", "by READ", "by TCP"));
     results.forEach(result -> text.append(row(result)));
     results.forEach(result -> text.append(skips(result)));
-    results.forEach(result -> text.append(flakes(result)));
     text.append(
         "%d passed, %d failed, %d skipped in %d runs%n"
             .formatted(
@@ -49,7 +50,9 @@ final class SummaryTable {
         result.count(TestOutcome.Kind.PASSED),
         result.count(TestOutcome.Kind.FAILED),
         result.count(TestOutcome.Kind.SKIPPED),
-        result.took().toSeconds());
+        result.took().toSeconds(),
+        result.blocks().byRead(),
+        result.blocks().byTcp());
   }
 
   private static String skips(SuiteResult result) {
@@ -60,19 +63,6 @@ final class SummaryTable {
             "skipped: %s \"%s\": %s%n"
                 .formatted(result.run().label(), outcome.name(), outcome.detail()));
       }
-    }
-    return text.toString();
-  }
-
-  private static String flakes(SuiteResult result) {
-    StringBuilder text = new StringBuilder();
-    for (TestOutcome outcome : result.flakes()) {
-      text.append(
-          "FLAKE, failed in an earlier try: %s \"%s\": %s%n"
-              .formatted(
-                  result.run().label(),
-                  outcome.name(),
-                  outcome.detail().lines().findFirst().orElse("")));
     }
     return text.toString();
   }

@@ -13,6 +13,8 @@
  */
 package org.sparkrdma.scenarios
 
+import scala.jdk.CollectionConverters._
+
 import org.apache.spark.SparkConf
 
 /** Configurations of clusters that differ in nothing but the shuffle. */
@@ -27,7 +29,9 @@ private[scenarios] object Clusters {
 
   /** The plug-in on the loopback engine. */
   def soft(coresEach: Int = 1): SparkConf =
-    fallback(coresEach).set("spark.shuffle.rdma.engine", "soft")
+    fallback(coresEach)
+      .set("spark.shuffle.rdma.engine", "soft")
+      .setAll(PatientTimeouts.SETTINGS.asScala)
 
   /** The plug-in where no device is. */
   def fallback(coresEach: Int = 1): SparkConf =
@@ -39,6 +43,7 @@ private[scenarios] object Clusters {
       .setMaster(master(coresEach))
       .setAppName("scenario")
       .set("spark.jars", sys.props("it.plugin.jar") + "," + sys.props("it.jobs.jar"))
+      .set("spark.plugins", "org.sparkrdma.suites.ReadCounts")
       .set("spark.ui.enabled", "false")
       .set("spark.master.rest.enabled", "false")
       .set("spark.shuffle.readHostLocalDisk", "false")

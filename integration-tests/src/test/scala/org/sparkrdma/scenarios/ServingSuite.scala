@@ -44,7 +44,12 @@ final class ServingSuite extends ScenarioSuite {
 
   test("should bring every block when hardly any memory may be pinned") {
     assert(expected.size === Reducers)
-    SparkCluster.run(Clusters.soft().set("spark.shuffle.rdma.pinned.max", "1m")) { cluster =>
+    val conf = Clusters
+      .soft()
+      .set("spark.shuffle.rdma.pinned.max", "1m")
+      // A tenth of it is how long a request waits for memory.
+      .set("spark.shuffle.rdma.request.timeout", "5s")
+    SparkCluster.run(conf) { cluster =>
       val (result, traffic) = cluster.trafficOf(blocks(cluster))
       assert(result === expected)
       assertSameAsSpark(traffic)

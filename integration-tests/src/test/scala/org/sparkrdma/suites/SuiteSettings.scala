@@ -17,14 +17,14 @@ import org.apache.spark.SparkConf
 
 /** Carries the run's setting into suites of Spark's that ignore system properties. */
 private[suites] object SuiteSettings {
-  private val Prefix = "spark.shuffle."
+  private val Prefixes = Seq("spark.shuffle.", "spark.plugins")
 
   /** Whether the run's setting has an engine. */
   def byRdma: Boolean = sys.props.contains("spark.shuffle.rdma.engine")
 
   def applyTo(conf: SparkConf): Unit =
     sys.props.foreach { case (key, value) =>
-      if (key.startsWith(Prefix)) {
+      if (Prefixes.exists(key.startsWith)) {
         conf.set(key, value)
       }
     }

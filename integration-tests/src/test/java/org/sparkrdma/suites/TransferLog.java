@@ -1,0 +1,99 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.suites;
+
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * How the blocks of a run came, by application, as its executors wrote it down ({@link
+ * ReadCounts}).
+ *
+ * @param byApplication blocks of each application
+ * @param leaks one line for each executor that ended with something not given back
+ */
+record TransferLog(Map<String, Blocks> byApplication, List<String> leaks) {
+  /** Names the directory, in the environment of all processes of a run. */
+  static final String VARIABLE = "IT_TRANSFERS";
+
+  static final String COUNTS = ".counts";
+  static final String LEAKS = ".leaks";
+
+  /** Blocks by READ, and blocks by TCP through our client. */
+  record Blocks(long byRead, long byTcp) {
+    Blocks plus(Blocks other) {
+      return new Blocks(byRead + other.byRead, byTcp + other.byTcp);
+    }
+  }
+
+  static TransferLog read(Path directory) throws IOException {
+    Map<String, Blocks> byApplication = new TreeMap<>();
+    List<String> leaks = new ArrayList<>();
+    try (DirectoryStream<Path> files = Files.newDirectoryStream(directory)) {
+      for (Path file : files) {
+        String name = file.getFileName().toString();
+        String text = Files.readString(file);
+        if (name.endsWith(LEAKS)) {
+          leaks.add(name + ": " + text);
+        } else {
+          String[] counts = text.split(" ", 2);
+          byApplication.merge(
+              name.substring(0, name.indexOf('_')),
+              new Blocks(Long.parseLong(counts[0]), Long.parseLong(counts[1])),
+              Blocks::plus);
+        }
+      }
+    }
+    return new TransferLog(byApplication, leaks);
+  }
+
+  Blocks total() {
+    return byApplication.values().stream().reduce(new Blocks(0, 0), Blocks::plus);
+  }
+
+  /**
+   * What is wrong with it, one sentence each.
+   *
+   * @param setting the shuffle that the suite ran under
+   * @param readsRemote whether the suite has tests on clusters that fetch remote blocks
+   */
+  List<String> objections(Setting setting, boolean readsRemote) {
+    List<String> objections = new ArrayList<>(leaks);
+    if (setting == Setting.FALLBACK && total().byRead() > 0) {
+      objections.add("blocks came by READ without a device: " + total());
+    }
+    if (setting == Setting.SOFT) {
+      byApplication.forEach(
+          (application, blocks) -> {
+            if (blocks.byTcp() > 0 && blocks.byRead() == 0) {
+              objections.add("no block came by READ: application=" + application + " " + blocks);
+            }
+          });
+      if (readsRemote != (total().byRead() > 0)) {
+        objections.add(
+            "expected "
+                + (readsRemote ? "blocks by READ" : "a suite without remote blocks")
+                + ": "
+                + total());
+      }
+    }
+    return objections;
+  }
+}

@@ -1,0 +1,41 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.suites;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Finds our own violated assertions in a log. An executor survives some of them and its blocks then
+ * go by TCP, so that the tests may pass nevertheless.
+ */
+public final class Violations {
+  private static final String ERROR = AssertionError.class.getName();
+  private static final String OURS = "\tat org.sparkrdma.";
+
+  private Violations() {}
+
+  /** Each with the place of the assertion. */
+  public static List<String> in(List<String> log) {
+    List<String> violations = new ArrayList<>();
+    for (int i = 0; i + 1 < log.size(); i++) {
+      String line = log.get(i);
+      boolean error = line.startsWith(ERROR) || line.startsWith("Caused by: " + ERROR);
+      if (error && log.get(i + 1).startsWith(OURS)) {
+        violations.add(line + log.get(i + 1));
+      }
+    }
+    return violations;
+  }
+}
