@@ -24,6 +24,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -40,6 +41,7 @@ final class ContractIT {
 
   @TempDir private Path directory;
 
+  @Tag("smoke")
   @ParameterizedTest
   @CsvSource({
     "rocev2, IbverbsVerbsContractOnRoceV2, 118",

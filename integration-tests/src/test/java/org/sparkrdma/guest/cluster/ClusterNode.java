@@ -145,6 +145,10 @@ public final class ClusterNode {
           application.blocksWithLossDuring("node-killed", "kill 2");
         }
         case "rocev2-ipv6", "iwarp-ipv6" -> application.blocks("blocks");
+        case "rocev2-smoke-transfer" -> {
+          application.tera("tera");
+          application.transfer();
+        }
         case "rocev2-transfer", "iwarp-transfer" -> application.transfer();
         default -> throw new IllegalArgumentException("no such application: name=" + name);
       }

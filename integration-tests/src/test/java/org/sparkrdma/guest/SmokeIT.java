@@ -1,0 +1,54 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.guest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Isolated;
+import org.sparkrdma.guest.cluster.StepResult;
+
+/**
+ * One job and one block transfer between two kernels in a single application: with the contract
+ * what CI runs on the Java version that does not get the whole suite. The whole suite leaves it
+ * out.
+ */
+@Tag("smoke")
+@Tag("smoke-only")
+@Isolated("It takes both processors.")
+@Timeout(600)
+final class SmokeIT {
+  @Test
+  void shouldSortAndTransferByRead() throws Exception {
+    ClusterRun cluster = ClusterRun.named("smoke");
+    StepResult tera = cluster.run("rocev2-smoke-transfer").get("rocev2-smoke-transfer/tera");
+
+    assertThat(tera.right()).as("%s", tera).isTrue();
+    assertThat(tera.rdmaBytes()).as("%s", tera).isPositive().isEqualTo(tera.remoteBytesRead());
+    assertThat(new ObjectMapper().readTree(cluster.left("rocev2-smoke-transfer.cases")))
+        .isNotEmpty()
+        .allSatisfy(
+            one -> assertThat(one.path("counters").path("rdma.bytes.read").asLong()).isPositive());
+    GuestReport.add(
+        "rocev2",
+        result ->
+            result
+                .put("nodes", 2)
+                .put("jobRight", tera.right())
+                .put("jobRdmaBytes", tera.rdmaBytes()));
+  }
+}
