@@ -40,6 +40,8 @@ import org.sparkrdma.shuffle.read.RdmaShuffleReader;
 import org.sparkrdma.shuffle.read.ReadRange;
 import org.sparkrdma.shuffle.settings.ShuffleSetting;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
+import org.sparkrdma.shuffle.spark.ExecutorClassPath;
+import org.sparkrdma.shuffle.spark.SparkEnvironment;
 import org.sparkrdma.verbs.Verbs;
 
 /**
@@ -75,7 +77,8 @@ public class RdmaShuffleManager extends SortShuffleManager {
    *
    * @param isDriver where settings are judged; an executor that threw here would be replaced for
    *     ever, so it goes on without RDMA instead
-   * @throws IllegalArgumentException on the driver, when a setting is wrong
+   * @throws IllegalArgumentException on the driver, when a setting is wrong or executors cannot
+   *     load this class
    */
   @SuppressWarnings("this-escape")
   public RdmaShuffleManager(SparkConf conf, boolean isDriver) {
@@ -105,20 +108,29 @@ public class RdmaShuffleManager extends SortShuffleManager {
     settings = read;
     warnings.addAll(RdmaPolicy.warnings(conf, settings));
     if (isDriver) {
+      requireLoadableByExecutors(conf);
       LastErrorLine.clear();
       // Here, since executors get the configuration as it is when the first of them comes.
       DirectoryName.choose(conf);
       settings.notes().forEach(log::warn);
     }
-    if (envIsOurs()) {
+    if (SparkEnvironment.isSetFor(conf)) {
       begin();
     }
   }
 
-  /**
-   * What can be done as soon as Spark's environment is there, which on 3.5 is after the
-   * constructor.
-   */
+  /** Executors that could not load this class would be replaced for ever. */
+  private static void requireLoadableByExecutors(SparkConf conf) {
+    ExecutorClassPath.ofThisDriver(RdmaShuffleManager.class)
+        .problem(conf)
+        .ifPresent(
+            problem -> {
+              LastErrorLine.set(problem);
+              throw new IllegalArgumentException(problem);
+            });
+  }
+
+  /** Starts what needs Spark's environment; see {@link SparkEnvironment#isSetFor}. */
   private synchronized void begin() {
     if (!isDriver) {
       runtime();
@@ -275,11 +287,5 @@ public class RdmaShuffleManager extends SortShuffleManager {
       runtime.start();
     }
     return runtime;
-  }
-
-  /** Whether Spark has set the environment that this manager is of; Spark 3.5 does so later. */
-  private boolean envIsOurs() {
-    SparkEnv env = SparkEnv.get();
-    return env != null && env.conf().equals(conf);
   }
 }

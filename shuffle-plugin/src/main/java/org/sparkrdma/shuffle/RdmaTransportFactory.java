@@ -20,15 +20,14 @@ import java.security.SecureRandom;
 import java.util.List;
 import java.util.stream.Stream;
 import org.apache.spark.SparkEnv;
-import org.apache.spark.network.netty.SparkTransportConf;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockTransport;
 import org.sparkrdma.shuffle.output.SparkMapOutputs;
 import org.sparkrdma.shuffle.pinned.Preflight;
+import org.sparkrdma.shuffle.spark.ShuffleTransportConf;
 import org.sparkrdma.shuffle.transport.RdmaTransport;
 import org.sparkrdma.shuffle.wire.Hello;
 import org.sparkrdma.verbs.VerbsException;
-import scala.Option;
 
 /** Starts the {@link RdmaTransport} of an executor. Stateless. */
 final class RdmaTransportFactory implements TransportFactory {
@@ -49,8 +48,7 @@ final class RdmaTransportFactory implements TransportFactory {
                 parts.device(),
                 parts.budget(),
                 new SparkMapOutputs(parts.resolver(), localDirectories(env), env.conf()),
-                SparkTransportConf.fromSparkConf(
-                    env.conf(), "shuffle", 0, Option.empty(), Option.empty()),
+                ShuffleTransportConf.of(env.conf()),
                 new InetSocketAddress(parts.address(), parts.settings().listenPort()),
                 address ->
                     new Endpoint(

@@ -101,6 +101,9 @@ class ArchitectureTest {
         .dependOnClassesThat()
         .haveNameMatching(
             "org\\.apache\\.spark\\.(util\\.collection\\.ExternalSorter.*"
+                + "|storage\\.ShuffleBlockFetcherIterator.*"
+                + "|network\\.netty\\.SparkTransportConf.*"
+                + "|package\\$?"
                 + "|shuffle\\.checksum\\.RowBasedChecksum.*"
                 + "|internal\\.SparkLogger.*"
                 + "|ui\\..*)")

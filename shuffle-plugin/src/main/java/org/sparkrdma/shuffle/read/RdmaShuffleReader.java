@@ -18,19 +18,15 @@ import org.apache.spark.Aggregator;
 import org.apache.spark.InterruptibleIterator;
 import org.apache.spark.MapSizesByExecutorId;
 import org.apache.spark.ShuffleDependency;
-import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
-import org.apache.spark.internal.config.ConfigEntry;
-import org.apache.spark.internal.config.package$;
 import org.apache.spark.network.shuffle.BlockStoreClient;
-import org.apache.spark.serializer.SerializerManager;
 import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
 import org.apache.spark.shuffle.ShuffleReader;
 import org.apache.spark.storage.BlockId;
-import org.apache.spark.storage.ShuffleBlockFetcherIterator;
 import org.apache.spark.util.CompletionIterator;
-import org.apache.spark.util.SystemClock;
+import org.sparkrdma.shuffle.spark.RecordIterator;
+import org.sparkrdma.shuffle.spark.ShuffleStreams;
 import org.sparkrdma.shuffle.spark.Sorting;
 import scala.Function2;
 import scala.Option;
@@ -47,8 +43,6 @@ import scala.runtime.BoxedUnit;
  * @param <C> of combined values
  */
 public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
-  private static final long MEBIBYTE = 1L << 20;
-
   private final SparkEnv env;
   private final BlockStoreClient client;
   private final ShuffleDependency<K, ?, C> dependency;
@@ -95,38 +89,9 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
   }
 
   private Iterator<Tuple2<BlockId, InputStream>> fetched() {
-    SparkConf conf = env.conf();
-    SerializerManager serializerManager = env.serializerManager();
-    Function2<BlockId, InputStream, InputStream> unwrap = serializerManager::wrapStream;
-    package$ keys = package$.MODULE$;
-    return new ShuffleBlockFetcherIterator(
-            context,
-            client,
-            env.blockManager(),
-            env.mapOutputTracker(),
-            blocks.iter(),
-            unwrap,
-            number(keys.REDUCER_MAX_SIZE_IN_FLIGHT()) * MEBIBYTE,
-            (int) number(keys.REDUCER_MAX_REQS_IN_FLIGHT()),
-            (int) number(keys.REDUCER_MAX_BLOCKS_IN_FLIGHT_PER_ADDRESS()),
-            number(keys.MAX_REMOTE_BLOCK_SIZE_FETCH_TO_MEM()),
-            (int) number(keys.SHUFFLE_MAX_ATTEMPTS_ON_NETTY_OOM()),
-            flag(keys.SHUFFLE_DETECT_CORRUPT()),
-            flag(keys.SHUFFLE_DETECT_CORRUPT_MEMORY()),
-            flag(keys.SHUFFLE_CHECKSUM_ENABLED()),
-            conf.get(keys.SHUFFLE_CHECKSUM_ALGORITHM()),
-            metrics,
-            blocks.enableBatchFetch() && BatchFetchRule.allows(conf, dependency.serializer()),
-            new SystemClock())
-        .toCompletionIterator();
-  }
-
-  private long number(ConfigEntry<Object> key) {
-    return ((Number) env.conf().get(key)).longValue();
-  }
-
-  private boolean flag(ConfigEntry<Object> key) {
-    return (Boolean) env.conf().get(key);
+    boolean batch =
+        blocks.enableBatchFetch() && BatchFetchRule.allows(env.conf(), dependency.serializer());
+    return ShuffleStreams.fetch(env, client, blocks, batch, context, metrics);
   }
 
   /** Sorted by key, combined by key, or as they come, as the shuffle asks. */

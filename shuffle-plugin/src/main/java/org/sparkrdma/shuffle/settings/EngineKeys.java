@@ -13,6 +13,7 @@
  */
 package org.sparkrdma.shuffle.settings;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -22,12 +23,10 @@ import org.sparkrdma.verbs.spi.EngineSettings;
 import org.sparkrdma.verbs.spi.VerbsProvider;
 
 /**
- * The engines' own keys, which are passed through to them: {@code spark.shuffle.rdma.soft.latency}
- * is the engine's {@code soft.latency}. Immutable.
+ * The engines that the ServiceLoader found, and their own keys, which are passed through to them:
+ * {@code spark.shuffle.rdma.soft.latency} is the engine's {@code soft.latency}. Immutable.
  */
 final class EngineKeys {
-  private static final Set<String> ENGINES = Set.of("ibverbs", "disni", "soft");
-
   private final List<VerbsProvider> providers;
 
   EngineKeys(List<VerbsProvider> providers) {
@@ -43,17 +42,29 @@ final class EngineKeys {
     return names;
   }
 
-  /**
-   * Whether an engine takes this key. One of an engine that this JVM cannot load, as one for a
-   * newer Java is, cannot be judged here and passes.
-   */
+  /** Whether an engine takes this key. */
   boolean takes(String name) {
-    int dot = name.indexOf('.');
-    if (dot < 0 || !ENGINES.contains(name.substring(0, dot))) {
-      return false;
+    return names().contains(name);
+  }
+
+  /**
+   * Checks which engine the user wants.
+   *
+   * @param name an engine's name, or {@code auto}
+   * @throws IllegalArgumentException naming key, value and the engines on the class path
+   */
+  void requireEngine(String name) {
+    List<String> allowed = new ArrayList<>(List.of(ValueType.DERIVED));
+    providers.stream().map(VerbsProvider::name).forEach(allowed::add);
+    if (!allowed.contains(name)) {
+      throw new IllegalArgumentException(
+          "bad setting: key="
+              + ShuffleSetting.ENGINE.key()
+              + " value="
+              + name
+              + " allowed="
+              + String.join(", ", allowed));
     }
-    String engine = name.substring(0, dot);
-    return names().contains(name) || providers.stream().noneMatch(p -> p.name().equals(engine));
   }
 
   /**

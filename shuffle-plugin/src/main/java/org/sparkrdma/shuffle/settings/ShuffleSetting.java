@@ -41,8 +41,9 @@ public enum ShuffleSetting {
   ENGINE(
       "engine",
       "auto",
-      ValueType.choice("auto", "ibverbs", "disni", "soft"),
-      "Controls which verbs engine is used; `auto` takes the first engine that finds a "
+      ValueType.text("auto, or an engine's name"),
+      "Controls which verbs engine is used: `ibverbs`, `disni`, `soft`, or another one that Java's"
+          + " ServiceLoader finds; `auto` takes the first engine that finds a "
           + "device, and never `soft`, which is a loopback device for tests and demonstrations on "
           + "one host. A named engine is the only one that is tried. Name an engine to learn why it "
           + "cannot run, or to use `soft`."),

@@ -102,6 +102,7 @@ public final class ShuffleSettings {
           }
         });
     var settings = new ShuffleSettings(values, engines.validated(ofEngines), notes);
+    engines.requireEngine(settings.engine());
     settings.checkTogether();
     return settings;
   }

@@ -1,6 +1,7 @@
 /**
- * All that differs between the Spark lines this jar runs on, and nothing else.
+ * All that differs between the versions of Spark and Scala that this jar runs on, and nothing else.
  *
- * <p>Stateless; called by task threads.
+ * <p>Stateless apart from {@link org.sparkrdma.shuffle.spark.RecordIterator}; called by task
+ * threads and by the thread that creates the shuffle manager.
  */
 package org.sparkrdma.shuffle.spark;

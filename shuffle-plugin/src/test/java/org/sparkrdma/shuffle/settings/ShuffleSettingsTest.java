@@ -27,6 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.shuffle.device.DeviceWish;
 import org.sparkrdma.shuffle.serve.ServeSettings;
 import org.sparkrdma.verbs.VerbsEngine;
@@ -100,7 +101,7 @@ class ShuffleSettingsTest {
     "gid.type, rocev2, 'auto, infiniband, roce-v1, roce-v2, iwarp'",
     "verify, yes, 'true, false'",
     "mode, on, 'auto, required, off'",
-    "engine, verbs, 'auto, ibverbs, disni, soft'",
+    "engine, verbs, 'auto, soft'",
     "pinned.max, none, 'auto, or bytes'",
     "window.size, '', 64k to 1g",
   })
@@ -172,9 +173,27 @@ class ShuffleSettingsTest {
   }
 
   @Test
-  void shouldPassKeysOfAnEngineThatThisJvmCannotLoad() {
-    assertThat(of(Map.of(P + "ibverbs.anything", "1")).engineSettings().values())
-        .containsKey("ibverbs.anything");
+  void shouldTakeAnyEngineThatTheServiceLoaderFindsWithItsKeys() {
+    ShuffleSettings settings =
+        ShuffleSettings.of(
+            Map.of(P + "engine", "fourth", P + "fourth.latency", "5us"),
+            List.of(new OneKeyProvider("soft"), new OneKeyProvider("fourth")));
+    assertThat(settings.engine()).isEqualTo("fourth");
+    assertThat(settings.engineSettings().values())
+        .containsExactly(Map.entry("fourth.latency", "5us"));
+  }
+
+  @Test
+  void shouldRefuseKeysOfAnEngineThatIsNotOnTheClassPath() {
+    assertThatThrownBy(() -> of(Map.of(P + "fourth.latency", "5us")))
+        .hasMessageContaining("unknown setting: key=" + P + "fourth.latency");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"auto", "ibverbs", "disni", "soft"})
+  void shouldFindItsOwnEnginesOnEveryJava(String engine) {
+    SparkConf conf = new SparkConf(false).set(P + "engine", engine);
+    assertThat(ShuffleSettings.of(conf).engine()).isEqualTo(engine);
   }
 
   @Test
@@ -207,16 +226,21 @@ class ShuffleSettingsTest {
   }
 
   private static ShuffleSettings of(Map<String, String> texts) {
-    return ShuffleSettings.of(texts, List.of(new OneKeyProvider()));
+    return ShuffleSettings.of(texts, List.of(new OneKeyProvider("soft")));
   }
 
   private static final class OneKeyProvider implements VerbsProvider {
-    private static final EngineSetting LATENCY =
-        new EngineSetting("soft.latency", "0us", "a time", "slower");
+    private final String name;
+    private final EngineSetting latency;
+
+    OneKeyProvider(String name) {
+      this.name = name;
+      latency = new EngineSetting(name + ".latency", "0us", "a time", "slower");
+    }
 
     @Override
     public String name() {
-      return "soft";
+      return name;
     }
 
     @Override
@@ -226,12 +250,12 @@ class ShuffleSettingsTest {
 
     @Override
     public List<EngineSetting> settings() {
-      return List.of(LATENCY);
+      return List.of(latency);
     }
 
     @Override
     public void validate(EngineSettings settings) {
-      if (settings.value(LATENCY).equals("bad")) {
+      if (settings.value(latency).equals("bad")) {
         throw new IllegalArgumentException("key=soft.latency value=bad");
       }
     }

@@ -11,7 +11,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.sparkrdma.shuffle.read;
+package org.sparkrdma.shuffle.spark;
 
 import java.io.InputStream;
 import org.apache.spark.serializer.SerializerInstance;
@@ -22,16 +22,20 @@ import scala.collection.AbstractIterator;
 import scala.collection.Iterator;
 
 /**
- * The records of one stream after the other, counted. Used by the task's thread only. Written out
- * because flatMap and map differ in binary form between Scala 2.12 and 2.13.
+ * The records of one stream after the other, counted. Confined to the task's thread.
+ *
+ * <p>Scala's flatMap and map cannot be used: their signatures differ between Scala 2.12 and 2.13.
  */
-final class RecordIterator extends AbstractIterator<Tuple2<Object, Object>> {
+public final class RecordIterator extends AbstractIterator<Tuple2<Object, Object>> {
   private final Iterator<Tuple2<BlockId, InputStream>> streams;
   private final SerializerInstance serializer;
   private final ShuffleReadMetricsReporter metrics;
   private Iterator<Tuple2<Object, Object>> records;
 
-  RecordIterator(
+  /**
+   * @param metrics count each record
+   */
+  public RecordIterator(
       Iterator<Tuple2<BlockId, InputStream>> streams,
       SerializerInstance serializer,
       ShuffleReadMetricsReporter metrics) {

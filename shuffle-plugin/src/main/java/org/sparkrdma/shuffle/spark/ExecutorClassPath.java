@@ -1,0 +1,202 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.spark;
+
+import java.io.File;
+import java.io.IOException;
+import java.net.JarURLConnection;
+import java.net.URISyntaxException;
+import java.net.URL;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.jar.JarFile;
+import org.apache.spark.SparkConf;
+import org.apache.spark.package$;
+
+/**
+ * Whether executors can load the shuffle manager, as far as the driver can tell.
+ *
+ * <p>Executors of Spark 3.5 create the shuffle manager before they fetch the application's jars
+ * (SPARK-45762), so that it must be on the class path that they start with. Without it every
+ * executor ends at once, and Spark replaces executors for ever. Immutable.
+ */
+public final class ExecutorClassPath {
+  private static final String EXECUTOR_KEY = "spark.executor.extraClassPath";
+  private static final String DRIVER_KEY = "spark.driver.extraClassPath";
+
+  private final String sparkVersion;
+  private final String manager;
+  private final boolean fromApplicationJars;
+  private final Optional<Path> jarOnClassPath;
+
+  /**
+   * @param manager name of the shuffle manager's class
+   * @param fromApplicationJars whether the class is not on the class path that the driver started
+   *     with
+   * @param jarOnClassPath the jar on that class path, if it is in one
+   */
+  ExecutorClassPath(
+      String sparkVersion,
+      String manager,
+      boolean fromApplicationJars,
+      Optional<Path> jarOnClassPath) {
+    this.sparkVersion = sparkVersion;
+    this.manager = manager;
+    this.fromApplicationJars = fromApplicationJars;
+    this.jarOnClassPath = jarOnClassPath;
+  }
+
+  /** Of the Spark that runs this driver. */
+  public static ExecutorClassPath ofThisDriver(Class<?> manager) {
+    URL found = ClassLoader.getSystemResource(resource(manager.getName()));
+    return new ExecutorClassPath(
+        package$.MODULE$.SPARK_VERSION(),
+        manager.getName(),
+        found == null,
+        Optional.ofNullable(found).flatMap(ExecutorClassPath::jar));
+  }
+
+  /**
+   * Why executors will not find the manager, in one sentence that says what to set; empty when they
+   * will, or when the driver cannot know.
+   */
+  public Optional<String> problem(SparkConf conf) {
+    if (loadsManagerFromJars() || hasNoExecutors(conf.get("spark.master", ""))) {
+      return Optional.empty();
+    }
+    List<String> driverEntries = entries(conf.get(DRIVER_KEY, ""));
+    boolean driverOnly =
+        fromApplicationJars
+            || (jarOnClassPath.isPresent()
+                && driverEntries.stream().anyMatch(entry -> names(entry, jarOnClassPath.get())));
+    List<String> executorEntries = entries(conf.get(EXECUTOR_KEY, ""));
+    if (!driverOnly || executorEntries.stream().anyMatch(this::mayHoldManager)) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        ("executors of Spark %s cannot load %s, because they do not load a shuffle manager from"
+                + " --jars or spark.jars: copy the plug-in's jar to the same path on every node and"
+                + " set both %s and %s to that path (now %s=%s)")
+            .formatted(
+                sparkVersion,
+                manager,
+                EXECUTOR_KEY,
+                DRIVER_KEY,
+                EXECUTOR_KEY,
+                conf.get(EXECUTOR_KEY, "")));
+  }
+
+  /** Spark 4.0 and newer. */
+  private boolean loadsManagerFromJars() {
+    int dot = sparkVersion.indexOf('.');
+    try {
+      return dot < 0 || Integer.parseInt(sparkVersion.substring(0, dot)) >= 4;
+    } catch (NumberFormatException e) {
+      return true;
+    }
+  }
+
+  /** In local mode the driver's process is the executor. */
+  private static boolean hasNoExecutors(String master) {
+    return master.equals("local") || master.startsWith("local[");
+  }
+
+  private static List<String> entries(String classPath) {
+    List<String> entries = new ArrayList<>();
+    for (String entry : classPath.split(File.pathSeparator, -1)) {
+      if (!entry.isBlank()) {
+        entries.add(entry.trim());
+      }
+    }
+    return entries;
+  }
+
+  private static boolean names(String entry, Path jar) {
+    try {
+      if (entry.endsWith("*")) {
+        Path directory = Path.of(entry.substring(0, entry.length() - 1));
+        return isSame(directory, jar.getParent());
+      }
+      return isSame(Path.of(entry), jar);
+    } catch (InvalidPathException e) {
+      return false;
+    }
+  }
+
+  private static boolean isSame(Path first, Path second) {
+    try {
+      return second != null && Files.exists(first) && Files.isSameFile(first, second);
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  /**
+   * False only for what exists on this machine and has no such class: what is missing here may
+   * exist on the executors' machines.
+   */
+  private boolean mayHoldManager(String entry) {
+    try {
+      if (entry.endsWith("*")) {
+        Path directory = Path.of(entry.substring(0, entry.length() - 1));
+        return !Files.isDirectory(directory) || anyJarHoldsManager(directory);
+      }
+      Path path = Path.of(entry);
+      if (Files.isDirectory(path)) {
+        return Files.exists(path.resolve(resource(manager)));
+      }
+      return !Files.isRegularFile(path) || jarHoldsManager(path);
+    } catch (IOException | InvalidPathException e) {
+      return true;
+    }
+  }
+
+  private boolean anyJarHoldsManager(Path directory) throws IOException {
+    try (DirectoryStream<Path> jars = Files.newDirectoryStream(directory, "*.{jar,JAR}")) {
+      for (Path jar : jars) {
+        if (jarHoldsManager(jar)) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  private boolean jarHoldsManager(Path path) throws IOException {
+    try (JarFile jar = new JarFile(path.toFile(), false)) {
+      return jar.getEntry(resource(manager)) != null;
+    }
+  }
+
+  private static String resource(String className) {
+    return className.replace('.', '/') + ".class";
+  }
+
+  /** The jar that holds a class file; empty when it is in no jar. */
+  private static Optional<Path> jar(URL classFile) {
+    try {
+      if (classFile.openConnection() instanceof JarURLConnection jar) {
+        return Optional.of(Path.of(jar.getJarFileURL().toURI()));
+      }
+    } catch (IOException | URISyntaxException | IllegalArgumentException e) {
+      return Optional.empty();
+    }
+    return Optional.empty();
+  }
+}
