@@ -24,7 +24,8 @@ import java.util.stream.Stream;
 /**
  * Prints the home of a JDK of at least the given feature version, or nothing: the one that runs
  * this if it will do, else the one that JAVA22_HOME or a JAVA_HOME_25_X64 names, else the oldest
- * that is good enough in the usual places. Run as {@code java FindJdk.java 22}.
+ * that is good enough in the usual places. Run as {@code java FindJdk.java 22}, or as {@code java
+ * FindJdk.java 17 17} where a newer one than the second number is not wanted.
  */
 final class FindJdk {
   private static final List<String> PLACES =
@@ -39,6 +40,7 @@ final class FindJdk {
 
   public static void main(String[] arguments) throws IOException {
     int least = Integer.parseInt(arguments[0]);
+    int most = arguments.length > 1 ? Integer.parseInt(arguments[1]) : Integer.MAX_VALUE;
     List<Path> named = new ArrayList<>();
     named.add(Path.of(System.getProperty("java.home")));
     for (Map.Entry<String, String> entry : new TreeMap<>(System.getenv()).entrySet()) {
@@ -47,7 +49,7 @@ final class FindJdk {
       }
     }
     for (Path home : named) {
-      if (version(home) >= least) {
+      if (version(home) >= least && version(home) <= most) {
         System.out.print(home);
         return;
       }
@@ -65,7 +67,7 @@ final class FindJdk {
       }
     }
     Map.Entry<Integer, Path> best = found.ceilingEntry(least);
-    if (best != null) {
+    if (best != null && best.getKey() <= most) {
       System.out.print(best.getValue());
     }
   }

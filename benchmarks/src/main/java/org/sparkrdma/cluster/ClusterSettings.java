@@ -20,6 +20,7 @@ import java.time.Duration;
  * What a cluster is made of.
  *
  * @param sparkHome directory with Spark's jars under {@code jars}
+ * @param javaHome of the Java that runs all of Spark's processes
  * @param runDirectory for logs, the Workers' directories and shuffle files; must exist
  * @param workers number of Workers, each a process of its own
  * @param coresPerWorker cores that each Worker offers
@@ -30,6 +31,7 @@ import java.time.Duration;
  */
 public record ClusterSettings(
     Path sparkHome,
+    Path javaHome,
     Path runDirectory,
     int workers,
     int coresPerWorker,
@@ -38,10 +40,11 @@ public record ClusterSettings(
     int masterUiPort,
     Duration startTimeout) {
 
-  /** Two Workers with one core and 1 GiB each, on free ports. */
+  /** Two Workers with one core and 1 GiB each, on free ports, run by the Java that runs this. */
   public static ClusterSettings twoWorkers(Path sparkHome, Path runDirectory) {
     return new ClusterSettings(
         sparkHome,
+        Path.of(System.getProperty("java.home")),
         runDirectory,
         2,
         1,
@@ -55,6 +58,7 @@ public record ClusterSettings(
   public ClusterSettings withPorts(int newMasterPort, int newMasterUiPort) {
     return new ClusterSettings(
         sparkHome,
+        javaHome,
         runDirectory,
         workers,
         coresPerWorker,
@@ -68,8 +72,23 @@ public record ClusterSettings(
   public ClusterSettings withWorkers(int newWorkers) {
     return new ClusterSettings(
         sparkHome,
+        javaHome,
         runDirectory,
         newWorkers,
+        coresPerWorker,
+        memoryMbPerWorker,
+        masterPort,
+        masterUiPort,
+        startTimeout);
+  }
+
+  /** The same with another Spark and another Java. */
+  public ClusterSettings withSpark(Path newSparkHome, Path newJavaHome) {
+    return new ClusterSettings(
+        newSparkHome,
+        newJavaHome,
+        runDirectory,
+        workers,
         coresPerWorker,
         memoryMbPerWorker,
         masterPort,

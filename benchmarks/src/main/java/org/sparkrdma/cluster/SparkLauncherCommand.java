@@ -15,11 +15,14 @@ package org.sparkrdma.cluster;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * Command lines and environment of Spark's processes, as Spark's own bin/spark-class makes them,
@@ -30,13 +33,31 @@ import java.util.Map;
  */
 final class SparkLauncherCommand {
   private static final String LAUNCHER = "org.apache.spark.launcher.Main";
-  private static final String SCALA_LINE = "2.13";
+  private static final Pattern SCALA_LIBRARY = Pattern.compile("scala-library-(2\\.\\d+)\\..*jar");
 
   private final Path sparkHome;
-  private final Path javaHome = Path.of(System.getProperty("java.home"));
+  private final Path javaHome;
+  private final String scalaVersion;
 
-  SparkLauncherCommand(Path sparkHome) {
+  SparkLauncherCommand(Path sparkHome, Path javaHome) throws ClusterException, IOException {
     this.sparkHome = sparkHome;
+    this.javaHome = javaHome;
+    this.scalaVersion = scalaVersion(sparkHome.resolve("jars"));
+  }
+
+  /** Such as 2.13, by the name of Scala's own jar. */
+  static String scalaVersion(Path jars) throws ClusterException, IOException {
+    if (Files.isDirectory(jars)) {
+      try (DirectoryStream<Path> libraries = Files.newDirectoryStream(jars, "scala-library-*")) {
+        for (Path library : libraries) {
+          Matcher matcher = SCALA_LIBRARY.matcher(library.getFileName().toString());
+          if (matcher.matches()) {
+            return matcher.group(1);
+          }
+        }
+      }
+    }
+    throw new ClusterException("no Spark in " + jars + ": it has no scala-library jar");
   }
 
   /** A process of Spark's class {@code mainClass}, ready to start, with its environment set. */
@@ -77,7 +98,7 @@ final class SparkLauncherCommand {
     environment.keySet().removeIf(name -> name.startsWith("SPARK_") || name.startsWith("HADOOP_"));
     environment.put("JAVA_HOME", javaHome.toString());
     environment.put("SPARK_HOME", sparkHome.toString());
-    environment.put("SPARK_SCALA_VERSION", SCALA_LINE);
+    environment.put("SPARK_SCALA_VERSION", scalaVersion);
     environment.put("SPARK_ENV_LOADED", "1");
     environment.put("SPARK_LOCAL_IP", "127.0.0.1");
     environment.putAll(variables);

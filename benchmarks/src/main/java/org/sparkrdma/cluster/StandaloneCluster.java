@@ -58,7 +58,7 @@ public final class StandaloneCluster implements AutoCloseable {
     masterUiPort = LoopbackPort.claim(settings.masterUiPort(), "the Master's web pages");
     logDirectory = Files.createDirectories(settings.runDirectory().resolve("logs"));
     shuffleDirectory = Files.createDirectories(settings.runDirectory().resolve("shuffle"));
-    launcher = new SparkLauncherCommand(settings.sparkHome());
+    launcher = new SparkLauncherCommand(settings.sparkHome(), settings.javaHome());
     masterPage = new MasterPage(URI.create(masterUiUrl() + "/json/").toURL());
   }
 

@@ -23,9 +23,12 @@ import org.apache.spark.scheduler.SparkListenerTaskEnd;
  *
  * <p>Written by Spark's listener thread, read by any.
  */
-final class ShuffleReadTotals extends SparkListener {
+public final class ShuffleReadTotals extends SparkListener {
   private final AtomicLong remoteBytes = new AtomicLong();
   private final AtomicLong localBytes = new AtomicLong();
+
+  /** Nothing read yet. */
+  public ShuffleReadTotals() {}
 
   @Override
   public void onTaskEnd(SparkListenerTaskEnd end) {
@@ -36,7 +39,8 @@ final class ShuffleReadTotals extends SparkListener {
     }
   }
 
-  long remoteBytes() {
+  /** From other executors. */
+  public long remoteBytes() {
     return remoteBytes.get();
   }
 

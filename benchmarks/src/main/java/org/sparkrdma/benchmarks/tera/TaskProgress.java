@@ -17,23 +17,29 @@ import java.io.PrintStream;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerJobStart;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
+import org.apache.spark.scheduler.StageInfo;
 import org.sparkrdma.launch.ProgressLine;
-import scala.jdk.javaapi.CollectionConverters;
 
 /**
  * Tells whoever started the application how far its current job is, one line per finished task.
  *
  * <p>Jobs run one after the other here; only Spark's listener thread comes in.
  */
-final class TaskProgress extends SparkListener {
+public final class TaskProgress extends SparkListener {
   private static final String JOB_DESCRIPTION = "spark.job.description";
+
+  /** Index of the stages among the fields of SparkListenerJobStart. */
+  private static final int STAGE_INFOS = 2;
 
   private final PrintStream out;
   private String phase = "";
   private int tasksDone;
   private int tasksTotal;
 
-  TaskProgress(PrintStream out) {
+  /**
+   * @param out where the lines go
+   */
+  public TaskProgress(PrintStream out) {
     this.out = out;
   }
 
@@ -41,11 +47,18 @@ final class TaskProgress extends SparkListener {
   public void onJobStart(SparkListenerJobStart start) {
     phase = start.properties().getProperty(JOB_DESCRIPTION, "job");
     tasksDone = 0;
-    tasksTotal =
-        CollectionConverters.asJava(start.stageInfos()).stream()
-            .mapToInt(stage -> stage.numTasks())
-            .sum();
+    tasksTotal = taskCount(start);
     print();
+  }
+
+  /** The accessor of the stages returns another type in Scala 2.12 than in 2.13. */
+  private static int taskCount(SparkListenerJobStart start) {
+    int tasks = 0;
+    var stages = ((scala.collection.Seq<?>) start.productElement(STAGE_INFOS)).iterator();
+    while (stages.hasNext()) {
+      tasks += ((StageInfo) stages.next()).numTasks();
+    }
+    return tasks;
   }
 
   @Override

@@ -1,0 +1,90 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.matrix;
+
+import com.fasterxml.jackson.annotation.JsonIgnore;
+import com.fasterxml.jackson.annotation.JsonInclude;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * One cell as the report and the page show it.
+ *
+ * @param java its feature version
+ * @param javaVersion its whole version; null when no application ran
+ * @param answerRight whether both runs gave the same rows and the same sorted records
+ * @param bytesByRead shuffle bytes that the plug-in read by RDMA READ
+ * @param bytesByTcp shuffle bytes that the plug-in read by TCP
+ * @param fallbacks blocks or reads that used TCP, by reason
+ * @param problem why the cell failed, in one sentence; null when it did not
+ */
+@JsonInclude(JsonInclude.Include.NON_NULL)
+record CellResult(
+    String spark,
+    String scala,
+    String java,
+    String javaVersion,
+    boolean answerRight,
+    long bytesByRead,
+    long bytesByTcp,
+    Map<String, Long> fallbacks,
+    double seconds,
+    String problem) {
+  private static final String FALLBACK_PREFIX = "fallback.";
+
+  /** A cell whose two applications ran to their end. */
+  static CellResult compared(Cell cell, MatrixResult soft, double seconds, String difference) {
+    long byRead = soft.counters().getOrDefault("rdma.bytes.read", 0L);
+    Map<String, Long> fallbacks = new TreeMap<>();
+    soft.counters()
+        .forEach(
+            (name, count) -> {
+              if (name.startsWith(FALLBACK_PREFIX) && count != 0) {
+                fallbacks.put(name.substring(FALLBACK_PREFIX.length()), count);
+              }
+            });
+    String noRead = byRead == 0 ? "no byte was read by RDMA READ" : null;
+    return new CellResult(
+        cell.spark().version(),
+        cell.spark().scala(),
+        Integer.toString(cell.java()),
+        soft.javaVersion(),
+        difference == null,
+        byRead,
+        soft.counters().getOrDefault("tcp.bytes.read", 0L),
+        fallbacks,
+        seconds,
+        difference != null ? difference : noRead);
+  }
+
+  /** A cell whose cluster or application failed. */
+  static CellResult failed(Cell cell, double seconds, String problem) {
+    return new CellResult(
+        cell.spark().version(),
+        cell.spark().scala(),
+        Integer.toString(cell.java()),
+        null,
+        false,
+        0,
+        0,
+        Map.of(),
+        seconds,
+        problem);
+  }
+
+  @JsonIgnore
+  boolean isGood() {
+    return problem == null;
+  }
+}

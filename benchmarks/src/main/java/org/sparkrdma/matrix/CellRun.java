@@ -1,0 +1,112 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.matrix;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.sparkrdma.cluster.ClusterException;
+import org.sparkrdma.cluster.StandaloneCluster;
+import org.sparkrdma.launch.Installation;
+import org.sparkrdma.launch.LaunchException;
+import org.sparkrdma.launch.MeasuringRuns;
+import org.sparkrdma.launch.ProgressLog;
+import org.sparkrdma.launch.RunDirectory;
+
+/** Runs the application of one cell twice on its cluster and compares. Used once, by one thread. */
+final class CellRun {
+  private static final long RECORDS = 200_000;
+  private static final int PARTITIONS = 8;
+  private static final long ORDERS = 100_000;
+
+  private final Cell cell;
+  private final Path plugIn;
+  private final MeasuringRuns runs;
+  private final RunDirectory directory;
+  private final long startNs = System.nanoTime();
+
+  CellRun(
+      Cell cell,
+      StandaloneCluster cluster,
+      Installation installation,
+      RunDirectory directory,
+      ProgressLog progress)
+      throws LaunchException, IOException {
+    this.cell = cell;
+    this.plugIn = installation.plugIn();
+    this.runs = new MeasuringRuns(cluster, installation, directory, progress);
+    this.directory = directory;
+  }
+
+  CellResult run() throws ClusterException, LaunchException, IOException, InterruptedException {
+    MatrixResult vanilla = runApplication("vanilla", true, Map.of("spark.shuffle.manager", "sort"));
+    MatrixResult soft = runApplication("soft", false, softConf());
+    double seconds = (System.nanoTime() - startNs) / (double) TimeUnit.SECONDS.toNanos(1);
+    return CellResult.compared(cell, soft, seconds, difference(vanilla, soft).orElse(null));
+  }
+
+  private MatrixResult runApplication(String name, boolean generate, Map<String, String> conf)
+      throws ClusterException, LaunchException, IOException, InterruptedException {
+    MatrixPlan plan =
+        new MatrixPlan(
+            generate,
+            "file:" + directory.data().resolve("input"),
+            "file:" + directory.data().resolve(name + "-sorted"),
+            answer(name).toString(),
+            RECORDS,
+            PARTITIONS,
+            ORDERS);
+    return runs.run(name, MatrixApplication.class, plan, conf, MatrixResult.class);
+  }
+
+  private Map<String, String> softConf() {
+    Map<String, String> conf = new HashMap<>();
+    conf.put("spark.shuffle.manager", "org.sparkrdma.shuffle.RdmaShuffleManager");
+    conf.put("spark.shuffle.rdma.engine", "soft");
+    if (!cell.spark().jarsReachManager()) {
+      conf.put("spark.driver.extraClassPath", plugIn.toString());
+      conf.put("spark.executor.extraClassPath", plugIn.toString());
+    }
+    return conf;
+  }
+
+  private Path answer(String name) {
+    return directory.data().resolve(name + "-rows.txt");
+  }
+
+  /** The first thing that is wrong, in one sentence. */
+  private Optional<String> difference(MatrixResult vanilla, MatrixResult soft) throws IOException {
+    if (!soft.sparkVersion().equals(cell.spark().version())) {
+      return Optional.of("the cluster ran Spark " + soft.sparkVersion());
+    }
+    if (Runtime.Version.parse(soft.javaVersion()).feature() != cell.java()) {
+      return Optional.of("the cluster ran Java " + soft.javaVersion());
+    }
+    for (MatrixResult result : new MatrixResult[] {vanilla, soft}) {
+      if (!result.sorted()
+          || result.records() != RECORDS
+          || !result.checksum().equals(result.inputChecksum())) {
+        return Optional.of("the sorted records are not the input sorted: " + result);
+      }
+    }
+    Optional<String> rows = AnswerComparison.rows(answer("vanilla"), answer("soft"));
+    return rows.isPresent()
+        ? rows
+        : AnswerComparison.sortedRecords(
+            directory.data().resolve("vanilla-sorted"), directory.data().resolve("soft-sorted"));
+  }
+}

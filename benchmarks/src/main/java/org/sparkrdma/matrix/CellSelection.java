@@ -1,0 +1,112 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.matrix;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * The cells that a user asks for, and why some of them cannot be run here.
+ *
+ * @param toRun in the order of {@link Cell#all}
+ * @param notRun the others, with the reason
+ */
+record CellSelection(List<Cell> toRun, List<NotRun> notRun) {
+  /** A cell that is left out, as the report and the page show it. */
+  record NotRun(String spark, String scala, String java, String reason) {}
+
+  /**
+   * @param names any of {@code all}, {@code oldest}, {@code newest} and names of cells
+   * @param javaHomes of the JDKs on this machine, by version
+   * @throws IllegalArgumentException in one sentence, when a name is unknown or a cell that is
+   *     named cannot be run
+   */
+  static CellSelection of(List<String> names, Map<Integer, Path> javaHomes) {
+    List<Cell> runnable = new ArrayList<>();
+    List<NotRun> others = new ArrayList<>();
+    for (Cell cell : Cell.all()) {
+      Optional<String> reason = whyNot(cell, javaHomes);
+      if (reason.isEmpty()) {
+        runnable.add(cell);
+      } else {
+        others.add(
+            new NotRun(
+                cell.spark().version(),
+                cell.spark().scala(),
+                Integer.toString(cell.java()),
+                reason.get()));
+      }
+    }
+    if (runnable.isEmpty()) {
+      throw new IllegalArgumentException(
+          "no JDK of 17 or 25 found: install one, or name it in JAVA17_HOME or JAVA25_HOME");
+    }
+    Set<Cell> chosen = new LinkedHashSet<>();
+    for (String name : names) {
+      switch (name) {
+        case "all" -> chosen.addAll(runnable);
+        case "oldest" -> chosen.add(runnable.get(0));
+        case "newest" -> chosen.add(runnable.get(runnable.size() - 1));
+        default -> chosen.add(named(name, javaHomes));
+      }
+    }
+    boolean whole = chosen.containsAll(runnable);
+    return new CellSelection(
+        runnable.stream().filter(chosen::contains).toList(), whole ? others : List.of());
+  }
+
+  private static Cell named(String name, Map<Integer, Path> javaHomes) {
+    Cell cell =
+        Cell.all().stream()
+            .filter(one -> one.name().equals(name))
+            .findFirst()
+            .orElseThrow(
+                () ->
+                    new IllegalArgumentException(
+                        "no such cell: '%s'; give all, oldest, newest or names as in %s"
+                            .formatted(
+                                name,
+                                String.join(",", Cell.all().stream().map(Cell::name).toList()))));
+    whyNot(cell, javaHomes)
+        .ifPresent(
+            reason -> {
+              throw new IllegalArgumentException("cannot run " + name + ": " + reason);
+            });
+    return cell;
+  }
+
+  private static Optional<String> whyNot(Cell cell, Map<Integer, Path> javaHomes) {
+    List<Integer> supported = cell.spark().supportedJava();
+    if (!supported.contains(cell.java())) {
+      return Optional.of(
+          "Spark %s supports Java %s"
+              .formatted(
+                  cell.spark().version(),
+                  String.join(", ", supported.stream().map(Object::toString).toList())));
+    }
+    return javaHomes.containsKey(cell.java())
+        ? Optional.empty()
+        : Optional.of("no JDK %d on this machine".formatted(cell.java()));
+  }
+
+  /** Whether every cell that this machine can run is chosen. */
+  boolean isWhole() {
+    return !notRun.isEmpty();
+  }
+}

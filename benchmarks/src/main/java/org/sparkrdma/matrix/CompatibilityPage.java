@@ -1,0 +1,99 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.matrix;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.LocalDate;
+import org.sparkrdma.launch.DataSize;
+
+/** {@code docs/compatibility.md}: which versions of Spark, Scala and Java were run. Stateless. */
+final class CompatibilityPage {
+  private CompatibilityPage() {}
+
+  static void write(Path file, MatrixReport report, LocalDate day) throws IOException {
+    Files.writeString(file, text(report, day));
+  }
+
+  static String text(MatrixReport report, LocalDate day) {
+    StringBuilder page = new StringBuilder();
+    page.append(
+        """
+        # Spark, Scala and Java versions
+
+        `./matrix` writes this page. One jar serves all versions.
+
+        ## How to load the plug-in
+
+        | Spark | settings |
+        |---|---|
+        | 4.0, 4.1, 4.2 | `--jars shuffle-plugin.jar` and `spark.shuffle.manager`; nothing on the nodes |
+        | 3.5 | the jar at the same path on every node, that path in `spark.driver.extraClassPath` and `spark.executor.extraClassPath`, and `spark.shuffle.manager` |
+
+        Executors of Spark 3.5 create the shuffle manager before they fetch the application's jars, so
+        `--jars` and `spark.jars` do not work there
+        ([SPARK-45762](https://issues.apache.org/jira/browse/SPARK-45762)). The driver then stops with one
+        sentence that names both keys. Both forms are in
+        [conf/spark-defaults.conf.template](../conf/spark-defaults.conf.template).
+
+        ## What ran
+
+        """);
+    page.append("On %s, %s %s, `./matrix`.\n".formatted(day, osName(), osArchitecture()));
+    page.append(
+        """
+        Each row is a standalone cluster with two workers on one host. TeraSort and a SQL query with a
+        join and aggregations run once with Spark's own shuffle and once with the plug-in on the `soft`
+        engine. The answer is right when all rows of the query and all bytes of the sorted records are
+        equal.
+
+        | Spark | Scala | Java | answer | read by RDMA READ | read by TCP |
+        |---|---|---|---|---|---|
+        """);
+    for (CellResult cell : report.cells()) {
+      page.append(
+          "| %s | %s | %s | %s | %s | %s |\n"
+              .formatted(
+                  cell.spark(),
+                  cell.scala(),
+                  cell.javaVersion() == null ? cell.java() : cell.javaVersion(),
+                  cell.isGood() ? "right" : "**" + cell.problem().replace('|', '/') + "**",
+                  new DataSize(cell.bytesByRead()),
+                  new DataSize(cell.bytesByTcp())));
+    }
+    page.append(
+        """
+
+        ## What did not run
+
+        | Spark | Scala | Java | reason |
+        |---|---|---|---|
+        """);
+    for (CellSelection.NotRun cell : report.notRun()) {
+      page.append(
+          "| %s | %s | %s | not run: %s |\n"
+              .formatted(cell.spark(), cell.scala(), cell.java(), cell.reason()));
+    }
+    return page.toString();
+  }
+
+  private static String osName() {
+    return System.getProperty("os.name");
+  }
+
+  private static String osArchitecture() {
+    return System.getProperty("os.arch");
+  }
+}

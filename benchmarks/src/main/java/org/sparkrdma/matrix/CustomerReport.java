@@ -1,0 +1,58 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.matrix;
+
+import java.util.List;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.SparkSession;
+
+/**
+ * A query with a join, a distinct count and two aggregations, all of which shuffle. Its rows are
+ * the same in every run, and in the same order.
+ */
+final class CustomerReport {
+  private static final int CUSTOMERS = 5_000;
+
+  private static final String QUERY =
+      """
+      WITH orders AS (
+        SELECT id AS order_id, id * 7919 %% %2$d AS customer, sha2(CAST(id AS STRING), 256) AS note
+        FROM range(0, %1$d, 1, %3$d)),
+      items AS (
+        SELECT id * 31 %% %1$d AS order_id, id %% 97 AS quantity,
+          sha2(CAST(-id AS STRING), 256) AS label
+        FROM range(0, 2 * %1$d, 1, %3$d))
+      SELECT customer, count(*) AS items, count(DISTINCT o.order_id) AS orders,
+        sum(quantity) AS quantity, min(note) AS first_note, max(label) AS last_label,
+        sum(crc32(CAST(concat(note, label) AS BINARY))) AS checksum
+      FROM orders o JOIN items i ON o.order_id = i.order_id
+      GROUP BY customer ORDER BY customer
+      """;
+
+  private CustomerReport() {}
+
+  /** The rows as text, in the session of the running application. */
+  static List<String> rows(long orders, int partitions) {
+    SparkSession session = SparkSession.builder().getOrCreate();
+    // Both tables are shuffled: neither is broadcast.
+    session.sql("SET spark.sql.autoBroadcastJoinThreshold=-1");
+    session.sql("SET spark.sql.shuffle.partitions=" + partitions);
+    String query = QUERY.formatted(orders, CUSTOMERS, partitions);
+    return session.sql(query).collectAsList().stream().map(CustomerReport::text).toList();
+  }
+
+  private static String text(Row row) {
+    return row.mkString("|");
+  }
+}

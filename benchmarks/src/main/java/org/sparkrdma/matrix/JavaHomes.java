@@ -1,0 +1,54 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.matrix;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.TreeMap;
+import org.sparkrdma.launch.LaunchException;
+
+/** Finds the JDKs of this machine, as the build does. Stateless. */
+final class JavaHomes {
+  private JavaHomes() {}
+
+  /** The homes by version, of those in {@link Cell#all} that this machine has. */
+  static Map<Integer, Path> find(Path project)
+      throws LaunchException, IOException, InterruptedException {
+    Map<Integer, Path> homes = new TreeMap<>();
+    for (int version : Cell.all().stream().map(Cell::java).distinct().toList()) {
+      String home = run(project, Integer.toString(version));
+      if (!home.isEmpty()) {
+        homes.put(version, Path.of(home));
+      }
+    }
+    return homes;
+  }
+
+  private static String run(Path project, String version)
+      throws LaunchException, IOException, InterruptedException {
+    String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+    String finder = project.resolve(".mvn/FindJdk.java").toString();
+    Process process =
+        new ProcessBuilder(java, finder, version, version)
+            .redirectError(ProcessBuilder.Redirect.INHERIT)
+            .start();
+    String home = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    if (process.waitFor() != 0) {
+      throw new LaunchException("cannot look for a JDK " + version + ": " + finder + " failed");
+    }
+    return home.strip();
+  }
+}

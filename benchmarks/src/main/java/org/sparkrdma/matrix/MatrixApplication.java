@@ -1,0 +1,92 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.matrix;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.TreeMap;
+import org.apache.spark.SparkConf;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.sparkrdma.benchmarks.tera.ExecutorUsage;
+import org.sparkrdma.benchmarks.tera.ShuffleReadTotals;
+import org.sparkrdma.benchmarks.tera.TaskProgress;
+import org.sparkrdma.benchmarks.tera.TeraGen;
+import org.sparkrdma.benchmarks.tera.TeraSort;
+import org.sparkrdma.benchmarks.tera.TeraValidate;
+
+/** The application to submit: one sort and one query, with two executors of one core. */
+public final class MatrixApplication {
+  private static final long LISTENER_TIMEOUT_MS = 60_000;
+  private static final int TOTAL_CORES = 2;
+
+  private MatrixApplication() {}
+
+  /**
+   * Takes a {@link MatrixPlan} from the first file and leaves a {@link MatrixResult} in the second.
+   */
+  public static void main(String[] files) throws Exception {
+    ObjectMapper json = new ObjectMapper();
+    MatrixPlan plan = json.readValue(new File(files[0]), MatrixPlan.class);
+    try (JavaSparkContext spark = new JavaSparkContext(new SparkConf().setAppName("matrix"))) {
+      json.writeValue(new File(files[1]), run(spark, plan));
+    }
+  }
+
+  private static MatrixResult run(JavaSparkContext spark, MatrixPlan plan) throws Exception {
+    // The scheduler of the input format is for clusters with data on their disks.
+    spark.hadoopConfiguration().setBoolean("mapreduce.terasort.use.terascheduler", false);
+    ShuffleReadTotals totals = new ShuffleReadTotals();
+    spark.sc().addSparkListener(totals);
+    spark.sc().addSparkListener(new TaskProgress(System.out));
+
+    if (plan.generate()) {
+      spark.sc().setJobDescription("generate");
+      TeraGen.write(spark, plan.input(), plan.records(), plan.partitions());
+    }
+    spark.sc().setJobDescription("sort");
+    TeraSort.sort(spark, plan.input(), plan.output(), plan.partitions());
+    spark.sc().setJobDescription("query");
+    writeAnswer(plan);
+    spark.sc().setJobDescription("validate");
+    TeraValidate.Summary input = TeraValidate.summarize(spark, plan.input());
+    TeraValidate.Summary output = TeraValidate.summarize(spark, plan.output());
+
+    spark.sc().listenerBus().waitUntilEmpty(LISTENER_TIMEOUT_MS);
+    return new MatrixResult(
+        spark.version(),
+        System.getProperty("java.version"),
+        output.records(),
+        output.checksum(),
+        input.checksum(),
+        output.disorder().isEmpty(),
+        totals.remoteBytes(),
+        counters(spark));
+  }
+
+  private static void writeAnswer(MatrixPlan plan) throws IOException {
+    Files.write(Path.of(plan.answer()), CustomerReport.rows(plan.orders(), plan.partitions()));
+  }
+
+  private static Map<String, Long> counters(JavaSparkContext spark) {
+    Map<String, Long> sums = new TreeMap<>();
+    for (ExecutorUsage usage : ExecutorUsage.ofAll(spark, TOTAL_CORES).values()) {
+      usage.counters().forEach((name, count) -> sums.merge(name, count, Long::sum));
+    }
+    return sums;
+  }
+}

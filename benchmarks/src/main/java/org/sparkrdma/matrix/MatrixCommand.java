@@ -1,0 +1,134 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.matrix;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.LocalDate;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import org.sparkrdma.cluster.ClusterException;
+import org.sparkrdma.launch.ClusterCommand;
+import org.sparkrdma.launch.ClusterOptions;
+import org.sparkrdma.launch.DataSize;
+import org.sparkrdma.launch.Installation;
+import org.sparkrdma.launch.LaunchException;
+import org.sparkrdma.launch.ProgressLog;
+import org.sparkrdma.launch.ReportFile;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/**
+ * The command behind the {@code matrix} script: runs the same jobs on each version of Spark and
+ * Java and compares the answers. What each option means stands in the script's help.
+ */
+@Command(name = "matrix")
+public final class MatrixCommand implements Callable<Integer> {
+  private static final DataSize ROOM = new DataSize(1L << 30);
+
+  @Mixin private ClusterOptions options;
+
+  @Option(names = "--cells", split = ",", defaultValue = "all")
+  private List<String> cells;
+
+  private MatrixCommand() {}
+
+  public static void main(String[] arguments) {
+    System.exit(commandLine().execute(arguments));
+  }
+
+  static CommandLine commandLine() {
+    return ClusterCommand.commandLine("matrix", new MatrixCommand());
+  }
+
+  @Override
+  public Integer call() throws IOException, InterruptedException {
+    Installation installation = options.installation();
+    Path reportFile =
+        options.reportFile() != null
+            ? options.reportFile()
+            : installation.project().resolve("target/matrix.json");
+    // A report that is there at the end is of this run.
+    Files.deleteIfExists(reportFile);
+    ProgressLog progress = options.progress();
+    CellSelection selection;
+    Map<Integer, Path> javaHomes;
+    try {
+      javaHomes = JavaHomes.find(installation.project());
+      selection = CellSelection.of(cells, javaHomes);
+    } catch (LaunchException | IllegalArgumentException e) {
+      System.err.println("matrix: " + e.getMessage());
+      return CommandLine.ExitCode.USAGE;
+    }
+    List<CellResult> results = new ArrayList<>();
+    for (Cell cell : selection.toRun()) {
+      progress.say(
+          "cell %d of %d: %s, Java %d"
+              .formatted(results.size() + 1, selection.toRun().size(), cell.spark(), cell.java()));
+      results.add(run(cell, javaHomes.get(cell.java()), installation, progress));
+    }
+    MatrixReport report = new MatrixReport(results, selection.notRun());
+    System.out.println();
+    System.out.println(MatrixTable.of(results));
+    ReportFile.write(reportFile, report);
+    System.out.println("The report is " + reportFile + ".");
+    if (selection.isWhole()) {
+      Path page = installation.project().resolve("docs/compatibility.md");
+      CompatibilityPage.write(page, report, LocalDate.now());
+      System.out.println("The page is " + page + ".");
+    }
+    return report.allGood() ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
+  }
+
+  /** A cell that fails leaves its result, so that the other cells still run. */
+  private CellResult run(Cell cell, Path javaHome, Installation installation, ProgressLog progress)
+      throws IOException, InterruptedException {
+    long startNs = System.nanoTime();
+    List<CellResult> result = new ArrayList<>();
+    String problem = "the cluster did not start";
+    try {
+      Path sparkHome =
+          new SparkHomes(installation, progress).home(cell.spark().version(), cell.spark().scala());
+      options
+          .command("matrix", installation, progress)
+          .run(
+              ROOM,
+              settings -> settings.withSpark(sparkHome, javaHome),
+              (cluster, directory) -> {
+                try {
+                  result.add(new CellRun(cell, cluster, installation, directory, progress).run());
+                } catch (LaunchException | ClusterException e) {
+                  result.add(CellResult.failed(cell, secondsSince(startNs), e.getMessage()));
+                  throw e;
+                }
+              });
+    } catch (LaunchException e) {
+      System.err.println("matrix: " + e.getMessage());
+      problem = e.getMessage();
+    }
+    return result.isEmpty()
+        ? CellResult.failed(cell, secondsSince(startNs), problem)
+        : result.get(0);
+  }
+
+  private static double secondsSince(long startNs) {
+    return (System.nanoTime() - startNs) / (double) TimeUnit.SECONDS.toNanos(1);
+  }
+}

@@ -1,0 +1,99 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.matrix;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.List;
+import org.sparkrdma.launch.Installation;
+import org.sparkrdma.launch.LaunchException;
+import org.sparkrdma.launch.ProgressLog;
+import org.sparkrdma.launch.RunDirectory;
+
+/**
+ * Spark homes of several versions, assembled from Maven Central when they are first asked for and
+ * kept below the project's target directory. Used by one thread.
+ */
+public final class SparkHomes {
+  private final Installation installation;
+  private final ProgressLog progress;
+
+  /**
+   * @param installation whose own Spark home is used where the version fits
+   */
+  public SparkHomes(Installation installation, ProgressLog progress) {
+    this.installation = installation;
+    this.progress = progress;
+  }
+
+  /**
+   * A directory with Spark's jars under {@code jars}.
+   *
+   * @param version such as 3.5.9
+   * @param scala such as 2.12
+   */
+  public Path home(String version, String scala)
+      throws LaunchException, IOException, InterruptedException {
+    if (Files.exists(core(installation.sparkHome(), version, scala))) {
+      return installation.sparkHome();
+    }
+    Path homes =
+        Files.createDirectories(installation.project().resolve("benchmarks/target/spark-homes"));
+    Path home = homes.resolve(version + "-" + scala);
+    if (!Files.exists(core(home, version, scala))) {
+      progress.say("assembling Spark %s for Scala %s from Maven Central".formatted(version, scala));
+      Path part = homes.resolve(home.getFileName() + ".part");
+      RunDirectory.deleteTree(part);
+      copyJars(version, scala, part.resolve("jars"), homes.resolve(home.getFileName() + ".log"));
+      RunDirectory.deleteTree(home);
+      Files.move(part, home, StandardCopyOption.ATOMIC_MOVE);
+    }
+    return home;
+  }
+
+  private static Path core(Path home, String version, String scala) {
+    return home.resolve("jars/spark-core_%s-%s.jar".formatted(scala, version));
+  }
+
+  private void copyJars(String version, String scala, Path jars, Path log)
+      throws LaunchException, IOException, InterruptedException {
+    Path project = installation.project();
+    List<String> command =
+        List.of(
+            project.resolve("mvnw").toString(),
+            "-B",
+            "-ntp",
+            "-q",
+            "-f",
+            project.resolve("benchmarks/src/spark-home/pom.xml").toString(),
+            "dependency:copy-dependencies",
+            "-DincludeScope=runtime",
+            "-Dspark.version=" + version,
+            "-Dscala.binary.version=" + scala,
+            "-DoutputDirectory=" + jars);
+    Process maven =
+        new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start();
+    try {
+      if (maven.waitFor() != 0) {
+        throw new LaunchException(
+            "cannot assemble Spark %s for Scala %s".formatted(version, scala), log);
+      }
+    } finally {
+      maven.destroy();
+    }
+    Files.delete(log);
+  }
+}

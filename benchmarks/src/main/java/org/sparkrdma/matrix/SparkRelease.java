@@ -1,0 +1,45 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.matrix;
+
+import java.util.List;
+
+/**
+ * A version of Spark that the plug-in is run on.
+ *
+ * @param version such as 3.5.9
+ * @param scala its Scala version, such as 2.12
+ * @param supportedJava the Java versions that Spark's own documentation of this version names
+ * @param jarsReachManager whether executors load the shuffle manager from {@code --jars}
+ */
+record SparkRelease(
+    String version, String scala, List<Integer> supportedJava, boolean jarsReachManager) {
+  private static final List<SparkRelease> ALL =
+      List.of(
+          new SparkRelease("3.5.9", "2.12", List.of(8, 11, 17), false),
+          new SparkRelease("3.5.9", "2.13", List.of(8, 11, 17), false),
+          new SparkRelease("4.0.2", "2.13", List.of(17, 21), true),
+          new SparkRelease("4.1.3", "2.13", List.of(17, 21), true),
+          new SparkRelease("4.2.0", "2.13", List.of(17, 21, 25), true));
+
+  /** Oldest first. */
+  static List<SparkRelease> all() {
+    return ALL;
+  }
+
+  @Override
+  public String toString() {
+    return "Spark " + version + " for Scala " + scala;
+  }
+}

@@ -1,0 +1,9 @@
+/**
+ * What the {@code matrix} script runs after the build: the same two jobs on each version of Spark
+ * and Java, with Spark's own shuffle and with the plug-in, and a comparison of their answers.
+ *
+ * <p>Entry: {@link org.sparkrdma.matrix.MatrixCommand}, on the main thread. {@link
+ * org.sparkrdma.matrix.MatrixApplication} runs on Spark; it uses only methods with the same
+ * signature in all versions of Spark and Scala.
+ */
+package org.sparkrdma.matrix;
