@@ -17,6 +17,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.LocalDate;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -91,7 +92,7 @@ public final class MatrixCommand implements Callable<Integer> {
     System.out.println("The report is " + reportFile + ".");
     if (selection.isWhole()) {
       Path page = installation.project().resolve("docs/compatibility.md");
-      CompatibilityPage.write(page, report, LocalDate.now());
+      CompatibilityPage.write(page, report, LocalDate.now(ZoneOffset.UTC));
       System.out.println("The page is " + page + ".");
     }
     return report.allGood() ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;

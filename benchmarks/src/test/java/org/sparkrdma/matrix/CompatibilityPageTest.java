@@ -1,0 +1,92 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.matrix;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.LocalDate;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.launch.ReportFile;
+
+class CompatibilityPageTest {
+  private static final Cell OLDEST = Cell.all().get(0);
+
+  @TempDir private Path directory;
+
+  @Test
+  void shouldShowWhatRanAndWhatDidNot() {
+    MatrixReport report =
+        new MatrixReport(
+            List.of(result(Map.of("rdma.bytes.read", 3L << 20), null)),
+            List.of(new CellSelection.NotRun("4.2.0", "2.13", "21", "no JDK 21 on this machine")));
+    assertThat(CompatibilityPage.text(report, LocalDate.of(2026, 11, 21)))
+        .contains(
+            "On 2026-11-21, ",
+            "| 3.5.9 | 2.12 | 17.0.15 | right | 3 MiB | 0 B |",
+            "| 4.2.0 | 2.13 | 21 | not run: no JDK 21 on this machine |");
+    assertThat(report.allGood()).isTrue();
+  }
+
+  @Test
+  void shouldShowAFailure() {
+    MatrixReport report =
+        new MatrixReport(
+            List.of(result(Map.of("rdma.bytes.read", 1L), "row 7 differs")), List.of());
+    assertThat(CompatibilityPage.text(report, LocalDate.EPOCH)).contains("| **row 7 differs** |");
+    assertThat(report.allGood()).isFalse();
+    assertThat(MatrixTable.of(report.cells())).contains("WRONG", "row 7 differs");
+  }
+
+  @Test
+  void shouldNotCallACellGoodWithoutAByteByRead() {
+    CellResult cell = result(Map.of("tcp.bytes.read", 5L, "fallback.unavailable", 2L), null);
+    assertThat(cell.isGood()).isFalse();
+    assertThat(cell.answerRight()).isTrue();
+    assertThat(cell.bytesByTcp()).isEqualTo(5);
+    assertThat(cell.fallbacks()).containsExactly(Map.entry("unavailable", 2L));
+  }
+
+  @Test
+  void shouldWriteTheReportWithOneEntryForEachCell() throws IOException {
+    Path file = directory.resolve("matrix.json");
+    CellResult failed = CellResult.failed(OLDEST, 1.5, "no cluster");
+    ReportFile.write(
+        file,
+        new MatrixReport(List.of(result(Map.of("rdma.bytes.read", 42L), null), failed), List.of()));
+
+    JsonNode cells = new ObjectMapper().readTree(Files.newInputStream(file)).path("cells");
+    assertThat(cells).hasSize(2);
+    assertThat(cells.get(0).path("spark").asText()).isEqualTo("3.5.9");
+    assertThat(cells.get(0).path("scala").asText()).isEqualTo("2.12");
+    assertThat(cells.get(0).path("java").asText()).isEqualTo("17");
+    assertThat(cells.get(0).path("answerRight").asBoolean()).isTrue();
+    assertThat(cells.get(0).path("bytesByRead").asLong()).isEqualTo(42);
+    assertThat(cells.get(0).has("problem")).isFalse();
+    assertThat(cells.get(1).path("answerRight").asBoolean(true)).isFalse();
+    assertThat(cells.get(1).path("problem").asText()).isEqualTo("no cluster");
+  }
+
+  private static CellResult result(Map<String, Long> counters, String difference) {
+    MatrixResult soft = new MatrixResult("3.5.9", "17.0.15", 1, "a", "a", true, 0, counters);
+    return CellResult.compared(OLDEST, soft, 60, difference);
+  }
+}

@@ -1,0 +1,57 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.matrix;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.launch.ScriptHelp;
+
+@Timeout(120)
+class MatrixCommandTest {
+  @TempDir private Path directory;
+
+  @Test
+  void shouldExplainEveryOptionAndEveryDefaultInTheScriptsHelp() throws Exception {
+    ScriptHelp.assertExplains("matrix", MatrixCommand.commandLine(), UnaryOperator.identity());
+  }
+
+  @Test
+  void shouldRefuseAnUnknownCellBeforeItStartsAnything() {
+    Path project = Path.of("..").toAbsolutePath().normalize();
+    int exitCode =
+        MatrixCommand.commandLine()
+            .execute(
+                "--project", project.toString(),
+                "--work-dir", directory.resolve("work").toString(),
+                "--report", directory.resolve("report.json").toString(),
+                "--cells", "1.0.0-2.10-8");
+    assertThat(exitCode).isEqualTo(2);
+    assertThat(Files.exists(directory.resolve("work"))).isFalse();
+  }
+
+  @Test
+  void shouldFindTheJavaThatRunsIt() throws Exception {
+    int version = Runtime.version().feature();
+    if (Cell.all().stream().anyMatch(cell -> cell.java() == version)) {
+      Path project = Path.of("..").toAbsolutePath().normalize();
+      assertThat(JavaHomes.find(project)).containsKey(version);
+    }
+  }
+}

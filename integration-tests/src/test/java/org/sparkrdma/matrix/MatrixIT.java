@@ -1,0 +1,151 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.matrix;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.File;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.cluster.ClusterSettings;
+import org.sparkrdma.cluster.SparkApplication;
+import org.sparkrdma.cluster.StandaloneCluster;
+import org.sparkrdma.launch.Installation;
+import org.sparkrdma.launch.ProgressLog;
+
+/**
+ * The packaged jar on real clusters of the oldest and the newest Spark that this machine can run.
+ */
+@Timeout(value = 15, unit = TimeUnit.MINUTES)
+final class MatrixIT {
+  private static final Path PROJECT = Path.of(System.getProperty("it.project"));
+
+  @TempDir private Path directory;
+
+  @Test
+  void shouldGiveTheSameAnswersOnTheOldestAndTheNewestSpark() throws Exception {
+    Path report = directory.resolve("matrix.json");
+    Path log = directory.resolve("matrix.log");
+    List<String> command =
+        new ArrayList<>(
+            List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx256m",
+                "-cp",
+                classPath(),
+                "org.sparkrdma.matrix.MatrixCommand"));
+    command.addAll(List.of("--project", PROJECT.toString()));
+    command.addAll(List.of("--work-dir", directory.resolve("work").toString()));
+    command.addAll(List.of("--cells", "oldest,newest", "--report", report.toString()));
+    Process matrix =
+        new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start();
+    try {
+      int exitCode = matrix.waitFor();
+      assertThat(exitCode).as(() -> text(log)).isZero();
+    } finally {
+      matrix.destroy();
+    }
+
+    JsonNode cells = new ObjectMapper().readTree(report.toFile()).path("cells");
+    assertThat(cells).hasSize(2);
+    assertThat(cells)
+        .allSatisfy(
+            cell -> {
+              assertThat(cell.path("answerRight").asBoolean()).isTrue();
+              assertThat(cell.path("bytesByRead").asLong()).isPositive();
+            });
+  }
+
+  /** Executors of Spark 3.5 that cannot load the manager end at once and are replaced for ever. */
+  @Test
+  void shouldStopTheDriverWhereExecutorsOfSpark35CannotLoadTheManager() throws Exception {
+    Installation installation = new Installation(PROJECT);
+    ProgressLog progress = new ProgressLog(System.out, false, System::nanoTime);
+    Path home = new SparkHomes(installation, progress).home("3.5.9", "2.12");
+    SparkApplication application =
+        new SparkApplication(
+            "jars-alone",
+            "org.sparkrdma.matrix.MatrixApplication",
+            installation.jobs(),
+            installation.jarsToShip(),
+            512,
+            conf(),
+            List.of(plan(), directory.resolve("result.json").toString()));
+    try (StandaloneCluster cluster =
+        StandaloneCluster.start(ClusterSettings.twoWorkers(home, directory))) {
+      assertThat(cluster.run(application, line -> {})).isNotZero();
+      assertThat(text(cluster.driverLog(application)))
+          .contains(
+              "executors of Spark 3.5.9 cannot load org.sparkrdma.shuffle.RdmaShuffleManager,"
+                  + " because they do not load a shuffle manager from --jars or spark.jars: copy"
+                  + " the plug-in's jar to the same path on every node and set both"
+                  + " spark.executor.extraClassPath and spark.driver.extraClassPath to that path");
+      assertThat(startedExecutors()).isZero();
+    }
+  }
+
+  private String plan() throws Exception {
+    Path plan = directory.resolve("plan.json");
+    new ObjectMapper()
+        .writeValue(
+            plan.toFile(),
+            new MatrixPlan(true, directory + "/in", directory + "/out", "answer", 10, 1, 10));
+    return plan.toString();
+  }
+
+  private static Map<String, String> conf() {
+    Map<String, String> conf = new HashMap<>();
+    conf.put("spark.shuffle.manager", "org.sparkrdma.shuffle.RdmaShuffleManager");
+    conf.put("spark.driver.host", "127.0.0.1");
+    conf.put("spark.driver.bindAddress", "127.0.0.1");
+    conf.put("spark.ui.enabled", "false");
+    return conf;
+  }
+
+  /** A Worker makes a directory for each application and, below it, one for each executor. */
+  private long startedExecutors() throws Exception {
+    try (Stream<Path> files = Files.walk(directory.resolve("logs"))) {
+      return files
+          .filter(file -> file.getParent().getFileName().toString().startsWith("app-"))
+          .count();
+    }
+  }
+
+  private static String classPath() {
+    return String.join(
+        File.pathSeparator,
+        PROJECT + "/benchmarks/target/*",
+        PROJECT + "/benchmarks/target/job-jars/*",
+        PROJECT + "/benchmarks/target/spark-home/jars/*");
+  }
+
+  private static String text(Path file) {
+    try {
+      return Files.readString(file);
+    } catch (java.io.IOException e) {
+      return e.toString();
+    }
+  }
+}
