@@ -40,6 +40,15 @@ public final class ClusterOptions extends LaunchOptions {
   }
 
   /**
+   * Writes the report to this file when the user names none; to be called before {@link #check}.
+   */
+  public void setDefaultReport(Path file) {
+    if (reportFile == null) {
+      reportFile = file;
+    }
+  }
+
+  /**
    * Checks the options; to be called before anything is started.
    *
    * @throws ParameterException when the report cannot be written

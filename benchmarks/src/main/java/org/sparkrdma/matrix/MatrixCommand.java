@@ -14,13 +14,13 @@
 package org.sparkrdma.matrix;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.sparkrdma.cluster.ClusterException;
@@ -30,11 +30,13 @@ import org.sparkrdma.launch.DataSize;
 import org.sparkrdma.launch.Installation;
 import org.sparkrdma.launch.LaunchException;
 import org.sparkrdma.launch.ProgressLog;
-import org.sparkrdma.launch.ReportFile;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
 
 /**
  * The command behind the {@code matrix} script: runs the same jobs on each version of Spark and
@@ -49,6 +51,8 @@ public final class MatrixCommand implements Callable<Integer> {
   @Option(names = "--cells", split = ",", defaultValue = "all")
   private List<String> cells;
 
+  @Spec private CommandSpec command;
+
   private MatrixCommand() {}
 
   public static void main(String[] arguments) {
@@ -62,22 +66,33 @@ public final class MatrixCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException, InterruptedException {
     Installation installation = options.installation();
-    Path reportFile =
-        options.reportFile() != null
-            ? options.reportFile()
-            : installation.project().resolve("target/matrix.json");
-    // A report that is there at the end is of this run.
-    Files.deleteIfExists(reportFile);
-    ProgressLog progress = options.progress();
-    CellSelection selection;
-    Map<Integer, Path> javaHomes;
+    options.setDefaultReport(installation.project().resolve("target/matrix.json"));
+    options.check();
     try {
-      javaHomes = JavaHomes.find(installation.project());
-      selection = CellSelection.of(cells, javaHomes);
-    } catch (LaunchException | IllegalArgumentException e) {
+      Map<Integer, Path> javaHomes = JavaHomes.find(installation.project());
+      CellSelection selection = select(javaHomes);
+      return options.checkOnly() || run(selection, javaHomes, installation)
+          ? CommandLine.ExitCode.OK
+          : CommandLine.ExitCode.SOFTWARE;
+    } catch (LaunchException e) {
       System.err.println("matrix: " + e.getMessage());
-      return CommandLine.ExitCode.USAGE;
+      return CommandLine.ExitCode.SOFTWARE;
     }
+  }
+
+  private CellSelection select(Map<Integer, Path> javaHomes) {
+    try {
+      return CellSelection.of(cells, javaHomes);
+    } catch (IllegalArgumentException e) {
+      throw new ParameterException(command.commandLine(), e.getMessage(), e);
+    }
+  }
+
+  /** Runs the cells one after the other; false when one of them failed. */
+  private boolean run(
+      CellSelection selection, Map<Integer, Path> javaHomes, Installation installation)
+      throws LaunchException, IOException, InterruptedException {
+    ProgressLog progress = options.progress();
     List<CellResult> results = new ArrayList<>();
     for (Cell cell : selection.toRun()) {
       progress.say(
@@ -86,16 +101,13 @@ public final class MatrixCommand implements Callable<Integer> {
       results.add(run(cell, javaHomes.get(cell.java()), installation, progress));
     }
     MatrixReport report = new MatrixReport(results, selection.notRun());
-    System.out.println();
-    System.out.println(MatrixTable.of(results));
-    ReportFile.write(reportFile, report);
-    System.out.println("The report is " + reportFile + ".");
     if (selection.isWhole()) {
       Path page = installation.project().resolve("docs/compatibility.md");
       CompatibilityPage.write(page, report, LocalDate.now(ZoneOffset.UTC));
-      System.out.println("The page is " + page + ".");
+      progress.say("wrote " + page);
     }
-    return report.allGood() ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
+    options.publish(MatrixTable.of(results), report, Optional.empty());
+    return report.allGood();
   }
 
   /** A cell that fails leaves its result, so that the other cells still run. */

@@ -37,7 +37,7 @@ class WrongSettingIT {
         Files.writeString(directory.resolve("plan"), "{\"seconds\":1,\"seed\":1,\"executors\":1}");
     Path output = directory.resolve("output");
     ProcessBuilder submit =
-        new SparkLauncherCommand(installation.sparkHome())
+        new SparkLauncherCommand(installation.sparkHome(), Path.of(System.getProperty("java.home")))
             .prepare(
                 "org.apache.spark.deploy.SparkSubmit",
                 List.of(

@@ -43,6 +43,7 @@ class ScriptsIT {
   @ValueSource(
       strings = {
         "quickstart",
+        "matrix",
         "soak",
         "bench",
         "bench transfer",
@@ -64,6 +65,7 @@ class ScriptsIT {
   @ValueSource(
       strings = {
         "quickstart --sise 1m",
+        "matrix --cell oldest",
         "soak --hours=2",
         "bench transfer --round 1",
         "bench recovery -x",
@@ -82,6 +84,8 @@ class ScriptsIT {
       strings = {
         "quickstart --size big",
         "quickstart --report .",
+        "matrix --cells 1.0.0-2.10-8",
+        "matrix --cells 3.5.9-2.12-25",
         "soak --minutes 0",
         "bench transfer --sizes 64m",
         "bench recovery --kill-after 31",

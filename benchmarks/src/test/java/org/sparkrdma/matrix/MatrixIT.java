@@ -17,10 +17,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import java.io.File;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -34,39 +33,32 @@ import org.sparkrdma.cluster.SparkApplication;
 import org.sparkrdma.cluster.StandaloneCluster;
 import org.sparkrdma.launch.Installation;
 import org.sparkrdma.launch.ProgressLog;
+import org.sparkrdma.launch.Script;
 
 /**
  * The packaged jar on real clusters of the oldest and the newest Spark that this machine can run.
  */
 @Timeout(value = 15, unit = TimeUnit.MINUTES)
-final class MatrixIT {
-  private static final Path PROJECT = Path.of(System.getProperty("it.project"));
+class MatrixIT {
+  private static final Installation INSTALLATION =
+      new Installation(Path.of("..").toAbsolutePath().normalize());
 
   @TempDir private Path directory;
 
   @Test
   void shouldGiveTheSameAnswersOnTheOldestAndTheNewestSpark() throws Exception {
     Path report = directory.resolve("matrix.json");
-    Path log = directory.resolve("matrix.log");
-    List<String> command =
-        new ArrayList<>(
-            List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-Xmx256m",
-                "-cp",
-                classPath(),
-                "org.sparkrdma.matrix.MatrixCommand"));
-    command.addAll(List.of("--project", PROJECT.toString()));
-    command.addAll(List.of("--work-dir", directory.resolve("work").toString()));
-    command.addAll(List.of("--cells", "oldest,newest", "--report", report.toString()));
-    Process matrix =
-        new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start();
-    try {
-      int exitCode = matrix.waitFor();
-      assertThat(exitCode).as(() -> text(log)).isZero();
-    } finally {
-      matrix.destroy();
-    }
+    Script.Outcome outcome =
+        Script.run(
+            Map.of(),
+            "matrix",
+            "--cells",
+            "oldest,newest",
+            "--work-dir",
+            directory.resolve("work").toString(),
+            "--report",
+            report.toString());
+    assertThat(outcome.exitCode()).as(outcome.output()).isZero();
 
     JsonNode cells = new ObjectMapper().readTree(report.toFile()).path("cells");
     assertThat(cells).hasSize(2);
@@ -81,37 +73,39 @@ final class MatrixIT {
   /** Executors of Spark 3.5 that cannot load the manager end at once and are replaced for ever. */
   @Test
   void shouldStopTheDriverWhereExecutorsOfSpark35CannotLoadTheManager() throws Exception {
-    Installation installation = new Installation(PROJECT);
     ProgressLog progress = new ProgressLog(System.out, false, System::nanoTime);
-    Path home = new SparkHomes(installation, progress).home("3.5.9", "2.12");
+    Path home = new SparkHomes(INSTALLATION, progress).home("3.5.9", "2.12");
     SparkApplication application =
         new SparkApplication(
             "jars-alone",
-            "org.sparkrdma.matrix.MatrixApplication",
-            installation.jobs(),
-            installation.jarsToShip(),
+            MatrixApplication.class.getName(),
+            INSTALLATION.jobs(),
+            INSTALLATION.jarsToShip(),
             512,
             conf(),
             List.of(plan(), directory.resolve("result.json").toString()));
     try (StandaloneCluster cluster =
         StandaloneCluster.start(ClusterSettings.twoWorkers(home, directory))) {
-      assertThat(cluster.run(application, line -> {})).isNotZero();
-      assertThat(text(cluster.driverLog(application)))
+      int exitCode = cluster.run(application, line -> {});
+      List<String> log = Files.readAllLines(cluster.driverLog(application));
+
+      assertThat(exitCode).isNotZero();
+      assertThat(log.get(log.size() - 1))
           .contains(
-              "executors of Spark 3.5.9 cannot load org.sparkrdma.shuffle.RdmaShuffleManager,"
-                  + " because they do not load a shuffle manager from --jars or spark.jars: copy"
-                  + " the plug-in's jar to the same path on every node and set both"
-                  + " spark.executor.extraClassPath and spark.driver.extraClassPath to that path");
-      assertThat(startedExecutors()).isZero();
+              "ERROR RdmaShuffleManager: executors of Spark 3.5.9 cannot load"
+                  + " org.sparkrdma.shuffle.RdmaShuffleManager, because they do not load a shuffle"
+                  + " manager from --jars or spark.jars: copy the plug-in's jar to the same path on"
+                  + " every node and set both spark.executor.extraClassPath and"
+                  + " spark.driver.extraClassPath to that path");
+      assertThat(executorDirectories()).isZero();
     }
   }
 
-  private String plan() throws Exception {
+  private String plan() throws IOException {
     Path plan = directory.resolve("plan.json");
+    String data = "file:" + directory.resolve("data");
     new ObjectMapper()
-        .writeValue(
-            plan.toFile(),
-            new MatrixPlan(true, directory + "/in", directory + "/out", "answer", 10, 1, 10));
+        .writeValue(plan.toFile(), new MatrixPlan(true, data, data + "-sorted", "rows", 10, 1, 10));
     return plan.toString();
   }
 
@@ -125,27 +119,11 @@ final class MatrixIT {
   }
 
   /** A Worker makes a directory for each application and, below it, one for each executor. */
-  private long startedExecutors() throws Exception {
+  private long executorDirectories() throws IOException {
     try (Stream<Path> files = Files.walk(directory.resolve("logs"))) {
       return files
           .filter(file -> file.getParent().getFileName().toString().startsWith("app-"))
           .count();
-    }
-  }
-
-  private static String classPath() {
-    return String.join(
-        File.pathSeparator,
-        PROJECT + "/benchmarks/target/*",
-        PROJECT + "/benchmarks/target/job-jars/*",
-        PROJECT + "/benchmarks/target/spark-home/jars/*");
-  }
-
-  private static String text(Path file) {
-    try {
-      return Files.readString(file);
-    } catch (java.io.IOException e) {
-      return e.toString();
     }
   }
 }
