@@ -23,6 +23,6 @@ final class Bindings {
   private Bindings() {}
 
   static ForeignBinding load() throws EngineUnavailableException {
-    return JffiBinding.load();
+    return JffiLibrary.open();
   }
 }

@@ -22,7 +22,6 @@ import com.kenai.jffi.MemoryIO;
 import com.kenai.jffi.Type;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
-import org.sparkrdma.verbs.spi.EngineUnavailableException;
 
 /**
  * The binding on jffi, which calls C through JNI: for Java versions without java.lang.foreign.
@@ -45,20 +44,11 @@ final class JffiBinding implements ForeignBinding {
 
   private JffiBinding() {}
 
-  /**
-   * Loads jffi's library and tries every kind of call once, so that an unusable jffi shows here.
-   *
-   * @throws EngineUnavailableException when it cannot be used, with the reason in a sentence
-   */
-  static ForeignBinding load() throws EngineUnavailableException {
-    JffiLibrary.load();
-    try {
-      var binding = new JffiBinding();
-      binding.tryCalls();
-      return binding;
-    } catch (LinkageError e) {
-      throw JffiLibrary.unusable(e);
-    }
+  /** Tries every kind of call once, so that an unusable jffi shows here. */
+  static ForeignBinding open() {
+    var binding = new JffiBinding();
+    binding.tryCalls();
+    return binding;
   }
 
   private void tryCalls() {

@@ -27,41 +27,58 @@ import org.sparkrdma.verbs.spi.EngineUnavailableException;
  * our class loader is asked here first, and decides.
  */
 final class JffiLibrary {
-  private static final String SETTINGS =
-      "name a folder whose file system allows execution with -Djffi.extract.dir=FOLDER in"
-          + " spark.executor.extraJavaOptions and spark.driver.extraJavaOptions";
-
   private JffiLibrary() {}
 
   /**
-   * Loads it, once for each class loader.
+   * Loads it, once for each class loader, and opens the binding over it.
    *
-   * @throws EngineUnavailableException when it cannot be loaded, with the reason in a sentence
+   * @throws EngineUnavailableException when jffi cannot be used, with the reason in a sentence
    */
-  static void load() throws EngineUnavailableException {
+  static ForeignBinding open() throws EngineUnavailableException {
+    try {
+      load();
+      return JffiBinding.open();
+    } catch (LinkageError e) {
+      throw unusable(e);
+    }
+  }
+
+  private static void load() throws EngineUnavailableException {
     Thread thread = Thread.currentThread();
     ClassLoader context = thread.getContextClassLoader();
     // jffi looks for its library among the context's resources, and for its loading class there.
     thread.setContextClassLoader(JffiLibrary.class.getClassLoader());
     try {
       if (!StubLoader.isLoaded()) {
-        throw unusable(StubLoader.getFailureCause());
+        throw notExtracted(StubLoader.getFailureCause());
       }
       Invoker.getInstance();
-    } catch (LinkageError e) {
-      throw unusable(e);
     } finally {
       thread.setContextClassLoader(context);
     }
   }
 
-  /** Why jffi cannot be used. */
-  static EngineUnavailableException unusable(Throwable cause) {
+  private static EngineUnavailableException notExtracted(Throwable cause) {
+    String folder = System.getProperty("jffi.extract.dir", System.getProperty("java.io.tmpdir"));
     return new EngineUnavailableException(
-        "Java "
+        "jffi, which calls the RDMA libraries on Java "
             + Runtime.version().feature()
-            + " needs jffi to call the RDMA libraries, and jffi cannot load its own: "
-            + SETTINGS,
+            + ", cannot load its own library from the folder "
+            + folder
+            + ", which must be writable and not mounted noexec: name another with"
+            + " -Djffi.extract.dir=FOLDER in spark.executor.extraJavaOptions and"
+            + " spark.driver.extraJavaOptions",
+        cause);
+  }
+
+  /** Why a jffi whose library is loaded cannot be used: it is another one than ours. */
+  private static EngineUnavailableException unusable(LinkageError cause) {
+    return new EngineUnavailableException(
+        "jffi, which calls the RDMA libraries on Java "
+            + Runtime.version().feature()
+            + ", cannot be used; another version of it may be on the class path before ours, or"
+            + " ours is missing: "
+            + cause,
         cause);
   }
 }

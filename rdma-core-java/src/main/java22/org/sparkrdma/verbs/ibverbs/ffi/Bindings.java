@@ -28,7 +28,7 @@ final class Bindings {
 
   static ForeignBinding load() throws EngineUnavailableException {
     if (System.getProperty(CHOICE, "").equals("jffi")) {
-      return JffiBinding.load();
+      return JffiLibrary.open();
     }
     try {
       // Any restricted method would do: it tells whether this JVM allows them.

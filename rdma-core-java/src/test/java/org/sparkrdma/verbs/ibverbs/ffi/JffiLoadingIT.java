@@ -1,0 +1,199 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.ibverbs.ffi;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import com.kenai.jffi.Invoker;
+import java.io.IOException;
+import java.net.URISyntaxException;
+import java.net.URL;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import javax.tools.ToolProvider;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Loading jffi beside another jffi, by Spark's kinds of class loaders, and where files may not run.
+ */
+@Timeout(value = 120, unit = TimeUnit.SECONDS)
+class JffiLoadingIT {
+  private static final String WORKS = "works: jffi";
+
+  @TempDir private Path directory;
+
+  private final List<String> options = new ArrayList<>();
+  private Path workingDirectory;
+
+  private static String jarOf(Class<?> one) {
+    try {
+      return Path.of(one.getProtectionDomain().getCodeSource().getLocation().toURI()).toString();
+    } catch (URISyntaxException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** Our jars, as the plug-in's jar holds them. */
+  private static List<String> ours() {
+    URL library = Invoker.class.getResource("/jni/x86_64-Linux/libjffi-1.2.so");
+    String natives = library.getPath().replaceFirst("^file:", "").replaceFirst("!.*", "");
+    return List.of(jarOf(Binding.class), jarOf(Invoker.class), natives);
+  }
+
+  private static String other(String classifier) {
+    String version = System.getProperty("test.otherJffi.version");
+    return Path.of(System.getProperty("test.otherJffi"), "jffi-" + version + classifier + ".jar")
+        .toString();
+  }
+
+  private static List<String> others() {
+    return List.of(other(""), other("-native"));
+  }
+
+  private static List<String> join(List<String> first, List<String> second) {
+    return Stream.concat(first.stream(), second.stream()).toList();
+  }
+
+  /** What the probe prints of each class loader. */
+  private List<String> probe(List<String> systemJars, String kind, List<String> jars)
+      throws IOException, InterruptedException {
+    List<String> base = List.of(jarOf(JffiProbe.class), jarOf(LoggerFactory.class));
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.add("-Dsparkrdma.binding=jffi");
+    command.addAll(options);
+    command.addAll(List.of("-cp", String.join(":", join(systemJars, base))));
+    command.addAll(List.of(JffiProbe.class.getName(), kind));
+    command.addAll(jars);
+    Path output = directory.resolve("output");
+    Process child =
+        new ProcessBuilder(command)
+            .directory(workingDirectory == null ? null : workingDirectory.toFile())
+            .redirectErrorStream(true)
+            .redirectOutput(output.toFile())
+            .start();
+    assertThat(child.waitFor()).as(Files.readString(output)).isZero();
+    return Files.readAllLines(output).stream()
+        .filter(line -> line.matches("(works|unavailable|failed): .*"))
+        .toList();
+  }
+
+  @Test
+  void shouldWorkAlone() throws Exception {
+    assertThat(probe(ours(), "system", List.of())).containsExactly(WORKS);
+  }
+
+  @Test
+  void shouldWorkBeforeAnotherJffi() throws Exception {
+    assertThat(probe(join(ours(), others()), "system", List.of())).containsExactly(WORKS);
+  }
+
+  @Test
+  void shouldWorkAfterAnotherJffi() throws Exception {
+    assertThat(probe(join(others(), ours()), "system", List.of())).containsExactly(WORKS);
+  }
+
+  @Test
+  void shouldWorkWithTheClassesOfAnotherJffiThatHasNoLibrary() throws Exception {
+    assertThat(probe(join(List.of(other("")), ours()), "system", List.of())).containsExactly(WORKS);
+  }
+
+  @Test
+  void shouldWorkInAUsersClassLoader() throws Exception {
+    assertThat(probe(List.of(), "parentFirst", ours())).containsExactly(WORKS);
+  }
+
+  @Test
+  void shouldWorkInAUsersClassLoaderWithAnotherJffiOnTheExtraClassPath() throws Exception {
+    assertThat(probe(others(), "parentFirst", ours())).containsExactly(WORKS);
+    assertThat(probe(List.of(other("")), "parentFirst", ours())).containsExactly(WORKS);
+  }
+
+  @Test
+  void shouldWorkWithTheUsersClassPathFirst() throws Exception {
+    assertThat(probe(List.of(), "childFirst", ours())).containsExactly(WORKS);
+    assertThat(probe(others(), "childFirst", ours())).containsExactly(WORKS);
+    assertThat(probe(List.of(other("")), "childFirst", ours())).containsExactly(WORKS);
+  }
+
+  @Test
+  void shouldWorkInTwoClassLoadersOfOneJvm() throws Exception {
+    assertThat(probe(List.of(), "siblings", ours())).containsExactly(WORKS, WORKS);
+    assertThat(probe(others(), "siblings", ours())).containsExactly(WORKS, WORKS);
+  }
+
+  @Test
+  void shouldSayThatAnotherJffiCannotBeUsed() throws Exception {
+    Path source = directory.resolve("Invoker.java");
+    String empty = "package com.kenai.jffi; public abstract class Invoker { }";
+    Files.writeString(source, empty, StandardCharsets.UTF_8);
+    Path classes = Files.createDirectory(directory.resolve("classes"));
+    assertThat(
+            ToolProvider.getSystemJavaCompiler()
+                .run(null, null, null, "-d", classes.toString(), source.toString()))
+        .isZero();
+
+    assertThat(probe(join(List.of(classes.toString()), ours()), "system", List.of()))
+        .singleElement()
+        .asString()
+        .startsWith("unavailable: ")
+        .contains("another version of it may be on the class path before ours");
+  }
+
+  @Test
+  void shouldSayThatJffiIsMissing() throws Exception {
+    assertThat(probe(ours().subList(0, 1), "system", List.of()))
+        .singleElement()
+        .asString()
+        .startsWith("unavailable: ")
+        .contains("or ours is missing");
+  }
+
+  @Test
+  void shouldNameTheSettingThatHelpsWhereTemporaryFilesMayNotRun() throws Exception {
+    Path folder = Files.createDirectory(directory.resolve("noexec"));
+    assumeTrue("root".equals(System.getProperty("user.name")), "only root may mount a tmpfs");
+    assumeTrue(
+        run("mount", "-t", "tmpfs", "-o", "size=4m,noexec", "tmpfs", folder.toString()),
+        "this container may not mount a tmpfs");
+    try {
+      // jffi tries the working directory next.
+      workingDirectory = folder;
+      options.add("-Djava.io.tmpdir=" + folder);
+      assertThat(probe(ours(), "system", List.of()))
+          .singleElement()
+          .asString()
+          .startsWith("unavailable: ")
+          .contains("from the folder " + folder, "-Djffi.extract.dir=FOLDER", "noexec");
+
+      options.add("-Djffi.extract.dir=" + directory);
+      assertThat(probe(ours(), "system", List.of())).containsExactly(WORKS);
+    } finally {
+      assertThat(run("umount", "-l", folder.toString())).isTrue();
+    }
+  }
+
+  private static boolean run(String... command) throws IOException, InterruptedException {
+    return new ProcessBuilder(command).start().waitFor() == 0;
+  }
+}

@@ -1,0 +1,97 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.ibverbs.ffi;
+
+import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.net.MalformedURLException;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Loads the binding by class loaders as Spark has them, in a JVM of its own, and prints what became
+ * of each.
+ */
+final class JffiProbe {
+  private static final String BINDING = "org.sparkrdma.verbs.ibverbs.ffi.Binding";
+
+  private JffiProbe() {}
+
+  /** Loads the classes of its own jars before those of its parent, as userClassPathFirst does. */
+  private static final class ChildFirst extends URLClassLoader {
+    ChildFirst(URL[] urls, ClassLoader parent) {
+      super(urls, parent);
+    }
+
+    @Override
+    protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+      synchronized (getClassLoadingLock(name)) {
+        Class<?> loaded = findLoadedClass(name);
+        if (loaded != null) {
+          return loaded;
+        }
+        try {
+          return findClass(name);
+        } catch (ClassNotFoundException e) {
+          return super.loadClass(name, resolve);
+        }
+      }
+    }
+  }
+
+  /** Arguments: the kind of class loader, then its jars. */
+  public static void main(String[] arguments) throws IOException {
+    ClassLoader system = ClassLoader.getSystemClassLoader();
+    URL[] jars = jars(arguments);
+    List<ClassLoader> loaders = new ArrayList<>();
+    switch (arguments[0]) {
+      case "system" -> loaders.add(system);
+      case "parentFirst" -> loaders.add(new URLClassLoader(jars, system));
+      case "childFirst" -> loaders.add(new ChildFirst(jars, system));
+      case "siblings" -> {
+        loaders.add(new ChildFirst(jars, system));
+        loaders.add(new ChildFirst(jars, system));
+        // Each finds the other's jffi by the thread's context class loader.
+        Thread.currentThread().setContextClassLoader(loaders.get(1));
+      }
+      default -> throw new IllegalArgumentException("no such kind: " + arguments[0]);
+    }
+    loaders.forEach(loader -> System.out.println(outcome(loader)));
+  }
+
+  private static URL[] jars(String[] arguments) throws MalformedURLException {
+    URL[] jars = new URL[arguments.length - 1];
+    for (int i = 0; i < jars.length; i++) {
+      jars[i] = Path.of(arguments[i + 1]).toUri().toURL();
+    }
+    return jars;
+  }
+
+  private static String outcome(ClassLoader loader) {
+    try {
+      Class<?> binding = Class.forName(BINDING, true, loader);
+      binding.getMethod("check").invoke(null);
+      return "works: " + binding.getMethod("name").invoke(null);
+    } catch (InvocationTargetException e) {
+      boolean expected =
+          e.getCause().getClass().getSimpleName().equals("EngineUnavailableException");
+      return (expected ? "unavailable: " : "failed: ") + e.getCause();
+    } catch (ReflectiveOperationException | LinkageError e) {
+      return "failed: " + e;
+    }
+  }
+}
