@@ -171,5 +171,5 @@ launch_jmh() {
   if ! is_built || [[ ! -d $target/java22-classes/META-INF ]]; then build; fi
   exec "$home/bin/java" -Xmx256m \
     -cp "$target/java22-classes:$(module_jar rdma-core-java):$target/jmh-jars/*:$(class_path)" \
-    org.openjdk.jmh.Main -prof gc "$@"
+    org.sparkrdma.verbs.ibverbs.BindingComparison "$@"
 }

@@ -22,6 +22,7 @@ import org.openjdk.jmh.annotations.Measurement;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OperationsPerInvocation;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
@@ -34,6 +35,7 @@ import org.sparkrdma.verbs.QueuePair;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.WorkRequest;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
+import org.sparkrdma.verbs.ibverbs.ffi.Binding;
 import org.sparkrdma.verbs.ibverbs.ffi.Downcalls;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvContext;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvSendWr;
@@ -56,6 +58,10 @@ public class PostAndPollBenchmark {
   private static final int LENGTH = 4096;
   private static final long REMOTE = 1L << 32;
 
+  /** How C is called; each has forks of its own. */
+  @Param({"java.lang.foreign", "jffi"})
+  public String binding;
+
   private final WorkRequest[] requests = new WorkRequest[BATCH];
   private StubDevice device;
   private QueuePair queuePair;
@@ -72,6 +78,11 @@ public class PostAndPollBenchmark {
   /** Makes the connection. */
   @Setup
   public void setUp() throws VerbsException {
+    // Read when the binding's classes are loaded, which is now.
+    System.setProperty("sparkrdma.binding", binding);
+    if (!Binding.name().equals(binding)) {
+      throw new IllegalStateException("wrong binding: " + Binding.name());
+    }
     device = StubDevice.open();
     queuePair = device.queuePair();
     completions = device.completions();

@@ -1,0 +1,113 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.ibverbs;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import org.openjdk.jmh.Main;
+import org.openjdk.jmh.profile.GCProfiler;
+import org.openjdk.jmh.results.RunResult;
+import org.openjdk.jmh.runner.Runner;
+import org.openjdk.jmh.runner.RunnerException;
+import org.openjdk.jmh.runner.options.CommandLineOptionException;
+import org.openjdk.jmh.runner.options.CommandLineOptions;
+import org.openjdk.jmh.runner.options.OptionsBuilder;
+
+/**
+ * Runs the benchmarks with each binding in turn, one fork after the other, and compares the pairs:
+ * other load on the machine affects both. Of each fork the median iteration counts.
+ */
+public final class BindingComparison {
+  private static final int DEFAULT_PAIRS = 5;
+  private static final List<String> BINDINGS = List.of("java.lang.foreign", "jffi");
+
+  /** Nanoseconds by benchmark and binding, one value for each pair. */
+  private final Map<String, Map<String, List<Double>>> scores = new TreeMap<>();
+
+  private BindingComparison() {}
+
+  /** Arguments: JMH's options; {@code -f} is the number of pairs. */
+  public static void main(String[] arguments)
+      throws CommandLineOptionException, RunnerException, java.io.IOException {
+    var options = new CommandLineOptions(arguments);
+    boolean asksOnly =
+        options.shouldHelp()
+            || options.shouldList()
+            || options.shouldListWithParams()
+            || options.shouldListProfilers()
+            || options.shouldListResultFormats();
+    if (asksOnly) {
+      Main.main(arguments);
+      return;
+    }
+    var comparison = new BindingComparison();
+    int pairs = options.getForkCount().orElse(DEFAULT_PAIRS);
+    for (int pair = 0; pair < pairs; pair++) {
+      // Who begins changes, so that neither has what the other's end left.
+      comparison.run(options, BINDINGS.get(pair % 2));
+      comparison.run(options, BINDINGS.get((pair + 1) % 2));
+    }
+    comparison.print();
+  }
+
+  private void run(CommandLineOptions options, String binding) throws RunnerException {
+    var one =
+        new OptionsBuilder()
+            .parent(options)
+            .param("binding", binding)
+            .forks(1)
+            .addProfiler(GCProfiler.class)
+            .build();
+    for (RunResult result : new Runner(one).run()) {
+      scores
+          .computeIfAbsent(result.getPrimaryResult().getLabel(), name -> new TreeMap<>())
+          .computeIfAbsent(binding, name -> new ArrayList<>())
+          .add(result.getPrimaryResult().getStatistics().getPercentile(50));
+    }
+  }
+
+  private void print() {
+    System.out.printf(
+        "%n%-18s %28s %28s %24s%n", "ns, quartiles", BINDINGS.get(0), BINDINGS.get(1), "ratio");
+    scores.forEach(
+        (benchmark, byBinding) -> {
+          double[] foreign = values(byBinding.get(BINDINGS.get(0)));
+          double[] jffi = values(byBinding.get(BINDINGS.get(1)));
+          double[] ratios = new double[foreign.length];
+          Arrays.setAll(ratios, i -> jffi[i] / foreign[i]);
+          System.out.printf(
+              "%-18s %28s %28s %24s%n", benchmark, text(foreign), text(jffi), text(ratios));
+        });
+  }
+
+  private static double[] values(List<Double> scores) {
+    return scores.stream().mapToDouble(Double::doubleValue).toArray();
+  }
+
+  /** The median, and quartiles in brackets. */
+  private static String text(double[] values) {
+    double[] sorted = values.clone();
+    Arrays.sort(sorted);
+    return String.format(
+        Locale.ROOT, "%.2f (%.2f..%.2f)", at(sorted, 0.5), at(sorted, 0.25), at(sorted, 0.75));
+  }
+
+  private static double at(double[] sorted, double share) {
+    return sorted[(int) Math.round(share * (sorted.length - 1))];
+  }
+}
