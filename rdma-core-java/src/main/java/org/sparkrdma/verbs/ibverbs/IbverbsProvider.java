@@ -57,9 +57,10 @@ public final class IbverbsProvider implements VerbsProvider {
     IbverbsSettings checked = IbverbsSettings.of(settings);
     var machine = new Machine(Path.of("/"));
     machine.checkPlatform();
+    // First, so that a machine without devices needs no folder where jffi may put its library.
+    machine.checkDevices();
     Binding.check();
     Libraries libraries = libraries();
-    machine.checkDevices();
     var engine = new IbverbsEngine(libraries, checked);
     try {
       machine.checkPorts(engine.devices());
