@@ -24,10 +24,12 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
+@Tag("slow")
 @Timeout(180)
 class StandaloneClusterTest {
   private static final Path SPARK_HOME = Path.of(System.getProperty("sparkrdma.sparkHome"));

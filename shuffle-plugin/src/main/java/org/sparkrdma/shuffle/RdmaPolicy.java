@@ -16,6 +16,7 @@ package org.sparkrdma.shuffle;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.spark.SparkConf;
+import org.sparkrdma.shuffle.settings.ShuffleSetting;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 
 /** What in Spark's own settings speaks against RDMA. Stateless. */
@@ -39,6 +40,12 @@ final class RdmaPolicy {
     List<String> warnings = new ArrayList<>();
     if (conf.getBoolean("spark.shuffle.useOldFetchProtocol", false)) {
       warnings.add("spark.shuffle.useOldFetchProtocol=true names blocks by map index");
+    }
+    if (settings.engine().equals("disni")) {
+      warnings.add(
+          "engine disni carries no shuffle, because its connections cannot prove who a peer is; set "
+              + ShuffleSetting.ENGINE.key()
+              + "=auto");
     }
     boolean safe =
         settings.trustedFabric() || conf.getBoolean("spark.io.encryption.enabled", false);

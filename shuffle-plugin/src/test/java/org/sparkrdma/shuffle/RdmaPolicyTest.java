@@ -31,6 +31,12 @@ class RdmaPolicyTest {
     assertObjections().isEmpty();
   }
 
+  @Test
+  void shouldAdviseAnotherEngineWhereDisniIsNamed() {
+    conf.set("spark.shuffle.rdma.engine", "disni");
+    assertObjections().singleElement().asString().endsWith("set spark.shuffle.rdma.engine=auto");
+  }
+
   @ParameterizedTest
   @ValueSource(
       strings = {

@@ -23,11 +23,13 @@ import java.util.List;
 import java.util.Optional;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.launch.ProgressLine;
 
+@Tag("slow")
 @Timeout(120)
 class TeraJobsTest {
   private static final long RECORDS = 10_007;

@@ -18,10 +18,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.List;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import scala.Tuple2;
 
+@Tag("slow")
 @Timeout(240)
 class SoakJobTest {
   @Test

@@ -26,8 +26,6 @@ import org.sparkrdma.verbs.spi.VerbsProvider;
  * This class itself needs nothing of DiSNI.
  */
 public final class DisniProvider implements VerbsProvider {
-  private static final int ORDER = 20;
-
   /** For the service loader. */
   public DisniProvider() {}
 
@@ -38,7 +36,8 @@ public final class DisniProvider implements VerbsProvider {
 
   @Override
   public int order() {
-    return ORDER;
+    // Only by name: its connections cannot prove who a peer is, so no shuffle goes over it.
+    return -1;
   }
 
   @Override

@@ -24,6 +24,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.verbs.CompletionQueue;
 import org.sparkrdma.verbs.MemoryRegion;
@@ -33,6 +34,7 @@ import org.sparkrdma.verbs.WorkRequest;
 import org.sparkrdma.verbs.WorkStatus;
 
 /** Many queue pairs at once, each with a thread of its own. */
+@Tag("slow")
 public abstract class StressContract extends VerbsContract {
   private static final int THREADS = 4;
   private static final int ROUNDS = 304;

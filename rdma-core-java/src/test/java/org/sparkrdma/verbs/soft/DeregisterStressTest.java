@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -45,6 +46,7 @@ import org.sparkrdma.verbs.spi.EngineSettings;
  * it can while this one reads it with keys that may just have died. A read that succeeds must have
  * brought only bytes that were there while its key was good.
  */
+@Tag("slow")
 @Timeout(value = 300, unit = TimeUnit.SECONDS)
 class DeregisterStressTest {
   private static final int ROUNDS = 1_000_000;

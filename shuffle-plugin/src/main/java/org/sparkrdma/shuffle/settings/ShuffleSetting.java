@@ -43,9 +43,10 @@ public enum ShuffleSetting {
       "auto",
       ValueType.text("auto, or an engine's name"),
       "Controls which verbs engine is used: `ibverbs`, `disni`, `soft`, or another one that Java's"
-          + " ServiceLoader finds; `auto` takes the first engine that finds a "
-          + "device, and never `soft`, which is a loopback device for tests and demonstrations on "
-          + "one host. A named engine is the only one that is tried. Name an engine to learn why it "
+          + " ServiceLoader finds; `auto` takes the first engine that finds a device. It never takes "
+          + "`disni`, which carries no shuffle, or `soft`, which is a loopback device for tests and "
+          + "demonstrations on one host. A named engine is the only one that is tried. Name an engine "
+          + "to learn why it "
           + "cannot run, or to use `soft`."),
   /** Which devices. */
   DEVICE(

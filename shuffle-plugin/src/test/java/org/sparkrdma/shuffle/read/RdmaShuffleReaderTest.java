@@ -32,12 +32,14 @@ import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.apache.spark.serializer.KryoSerializer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.shuffle.RdmaShuffleManager;
 import scala.Tuple2;
 
 /** In one process every block is local, so this shows what the reader itself does. */
+@Tag("slow")
 @Timeout(180)
 class RdmaShuffleReaderTest {
   private static final List<Integer> NUMBERS = IntStream.range(0, 20_000).boxed().toList();

@@ -23,6 +23,7 @@ import java.util.function.Consumer;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -38,6 +39,7 @@ import org.sparkrdma.shuffle.wire.Located;
  * TCP, and nothing else. Each block is answered once, nothing leaks, and no server can keep a block
  * for ever.
  */
+@Tag("slow")
 @Timeout(60)
 class HostileServerTest {
   private static final int LENGTH = 1_000;

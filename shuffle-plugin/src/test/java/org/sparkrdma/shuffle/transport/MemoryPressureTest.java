@@ -34,6 +34,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -47,6 +48,7 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.serve.ServeSettings;
 
 /** Many tasks on two executors that may pin next to nothing. */
+@Tag("slow")
 @Timeout(120)
 class MemoryPressureTest {
   private static final int TASKS = 64;
