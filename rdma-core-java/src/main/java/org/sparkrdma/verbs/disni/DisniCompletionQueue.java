@@ -20,59 +20,37 @@ import com.ibm.disni.verbs.IbvWC;
 import com.ibm.disni.verbs.SVCPollCq;
 import com.ibm.disni.verbs.SVCReqNotify;
 import java.io.IOException;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.sparkrdma.verbs.CompletionHandler;
-import org.sparkrdma.verbs.CompletionQueue;
 import org.sparkrdma.verbs.VerbsException;
-import org.sparkrdma.verbs.engine.BrokenQueuePairs;
 import org.sparkrdma.verbs.engine.CompletionView;
-import org.sparkrdma.verbs.engine.EngineQueuePair.Shown;
+import org.sparkrdma.verbs.engine.DeviceCompletionQueue;
+import org.sparkrdma.verbs.engine.DeviceQueuePair.Outcome;
+import org.sparkrdma.verbs.engine.ParkingChannel;
 
 /**
- * A completion queue of the device, and behind it what the device will never complete: the work of
- * broken queue pairs, see {@link BrokenQueuePairs}. Polled by its one owner thread; a watcher waits
- * for its events, and queue pairs report that they broke from any thread.
+ * A completion queue of DiSNI. Polled by its one owner thread; a watcher waits for its events.
  *
- * <p>DiSNI tells nothing of a queue that was overrun: its users keep the depths of their queue
- * pairs within the capacity.
+ * <p>DiSNI does not report a queue that was overrun: its users keep the depths of their queue pairs
+ * within the capacity.
  */
-final class DisniCompletionQueue implements CompletionQueue {
+final class DisniCompletionQueue extends DeviceCompletionQueue {
   private static final Logger LOG = LoggerFactory.getLogger(DisniCompletionQueue.class);
 
-  /** Completions taken from the device with one call. */
-  private static final int BATCH = 32;
-
   private final DisniDevice device;
-  private final DisniCompletionChannel channel;
-  private final int capacity;
+  private final ParkingChannel channel;
   private final IbvCompChannel events;
   private final IbvCQ cq;
   private final Watcher watcher;
   private final IbvWC[] taken = new IbvWC[BATCH];
   private final SVCPollCq pollCall;
   private final SVCReqNotify notifyCall;
-  private final CompletionView view = new CompletionView();
-  private final AtomicInteger users = new AtomicInteger();
-  private final BrokenQueuePairs broken = new BrokenQueuePairs(this);
-  private final LongSupplier deadline = broken::deadlineNs;
-  private volatile boolean closed;
-
-  // The polling thread's: what was taken from the device and not yet handed over.
-  private int next;
-  private int end;
 
   private DisniCompletionQueue(
-      DisniDevice device,
-      int capacity,
-      DisniCompletionChannel channel,
-      IbvCompChannel events,
-      IbvCQ cq)
+      DisniDevice device, int capacity, ParkingChannel channel, IbvCompChannel events, IbvCQ cq)
       throws IOException {
+    super(device, capacity, channel);
     this.device = device;
-    this.capacity = capacity;
     this.channel = channel;
     this.events = events;
     this.cq = cq;
@@ -84,8 +62,8 @@ final class DisniCompletionQueue implements CompletionQueue {
     watcher = channel == null ? null : new Watcher("rdma-disni-completions", this::watch);
   }
 
-  static DisniCompletionQueue create(
-      DisniDevice device, int capacity, DisniCompletionChannel channel) throws VerbsException {
+  static DisniCompletionQueue create(DisniDevice device, int capacity, ParkingChannel channel)
+      throws VerbsException {
     IbvContext context = device.context().context();
     try {
       IbvCompChannel events = context.createCompChannel();
@@ -106,7 +84,6 @@ final class DisniCompletionQueue implements CompletionQueue {
 
   private void start() {
     if (watcher != null) {
-      channel.addDeadline(deadline);
       watcher.start();
     }
   }
@@ -118,73 +95,31 @@ final class DisniCompletionQueue implements CompletionQueue {
     }
   }
 
-  DisniDevice device() {
-    return device;
-  }
-
   IbvCQ cq() {
     return cq;
   }
 
+  /** Takes up to {@link #BATCH}: the call is prepared for that many. */
   @Override
-  public int capacity() {
-    return capacity;
-  }
-
-  @Override
-  public int poll(int limit, CompletionHandler handler) {
-    if (closed) {
-      throw new IllegalStateException("completion queue is closed");
-    }
-    int handled = 0;
-    boolean more = true;
-    while (handled < limit && more) {
-      if (next == end) {
-        more = take();
-      }
-      while (next < end && handled < limit) {
-        if (showNext()) {
-          handled++;
-          view.hand(handler);
-        }
-      }
-    }
-    if (handled < limit && !broken.isEmpty()) {
-      handled += broken.flush(limit - handled, view, handler);
-    }
-    return handled;
-  }
-
-  /** Takes completions from the device; true when there may be more of them. */
-  private boolean take() {
-    next = 0;
-    end = 0;
+  protected int take(int count) {
     try {
       pollCall.execute();
     } catch (IOException e) {
       throw new IllegalStateException(
-          Failures.message("ibv_poll_cq", e, "capacity=" + capacity), e);
+          Failures.message("ibv_poll_cq", e, "capacity=" + capacity()), e);
     }
-    end = pollCall.getPolls();
-    return end == BATCH;
-  }
-
-  /** Shows the next of those taken; false when nobody is to see it. */
-  private boolean showNext() {
-    IbvWC completion = taken[next];
-    DisniQueuePair queuePair = device.queuePairs().find(completion.getWr_id());
-    Shown shown = queuePair == null ? Shown.NOT : queuePair.onCompletion(completion, view);
-    if (shown != Shown.AN_EARLIER_ONE) {
-      next++;
-    }
-    return shown != Shown.NOT;
+    return pollCall.getPolls();
   }
 
   @Override
-  public void arm() {
-    if (channel == null) {
-      throw new IllegalStateException("completion queue has no channel");
-    }
+  protected Outcome show(int index, CompletionView view) {
+    IbvWC completion = taken[index];
+    DisniQueuePair queuePair = device.queuePairs().find(completion.getWr_id());
+    return queuePair == null ? Outcome.SUPPRESSED : queuePair.onCompletion(completion, view);
+  }
+
+  @Override
+  protected void requestNotification() {
     try {
       notifyCall.execute();
     } catch (IOException e) {
@@ -192,41 +127,10 @@ final class DisniCompletionQueue implements CompletionQueue {
     }
   }
 
-  /** A queue pair broke: the polling thread is to look after its work. */
-  void onBroken(DisniQueuePair queuePair) {
-    broken.add(queuePair);
-    signal();
-  }
-
-  /** There is something to poll that the device does not know of. */
-  void signal() {
-    if (channel != null) {
-      channel.wakeup();
-    }
-  }
-
-  void retain() {
-    users.incrementAndGet();
-  }
-
-  void release(DisniQueuePair queuePair) {
-    broken.remove(queuePair);
-    users.decrementAndGet();
-  }
-
   @Override
-  public void close() {
-    synchronized (this) {
-      if (closed) {
-        return;
-      }
-      if (users.get() > 0) {
-        throw new IllegalStateException("queue pairs complete in it: queuePairs=" + users.get());
-      }
-      closed = true;
-    }
+  protected void destroy() {
+    super.destroy();
     if (watcher != null) {
-      channel.removeDeadline(deadline);
       watcher.close();
     }
     pollCall.free();
@@ -234,8 +138,7 @@ final class DisniCompletionQueue implements CompletionQueue {
       Failures.check("ibv_destroy_cq", cq.destroyCQ());
       Failures.check("ibv_destroy_comp_channel", events.destroyCompChannel());
     } catch (IOException e) {
-      LOG.error("completion queue was not destroyed: capacity={}", capacity, e);
+      LOG.error("completion queue was not destroyed: capacity={}", capacity(), e);
     }
-    device.forget(this);
   }
 }

@@ -21,62 +21,42 @@ import java.io.IOException;
 import java.net.Inet4Address;
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.Map;
-import java.util.Queue;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.Connection;
-import org.sparkrdma.verbs.cm.ConnectionEvent;
-import org.sparkrdma.verbs.cm.ConnectionManager;
 import org.sparkrdma.verbs.cm.Listener;
+import org.sparkrdma.verbs.engine.EngineListener;
+import org.sparkrdma.verbs.engine.ParkingChannel;
+import org.sparkrdma.verbs.engine.RdmaCmConnectionManager;
 
 /**
- * An event channel, its identifiers, and the events that its owner has not polled yet. A watcher
- * takes the events from the kernel and brings each to its connection.
+ * An event channel of DiSNI and its identifiers. A watcher takes the events from the kernel and
+ * brings each to its connection.
  */
-final class DisniConnectionManager implements ConnectionManager {
+final class DisniConnectionManager extends RdmaCmConnectionManager {
   private static final Logger LOG = LoggerFactory.getLogger(DisniConnectionManager.class);
-  private static final byte[] NOTHING = {};
   private static final EventType[] TYPES = EventType.values();
 
   private final DisniDevice device;
-  private final DisniCompletionChannel wakeups;
   private final EventChannel channel;
   private final Watcher watcher = new Watcher("rdma-disni-connections", this::watch);
-  private final Queue<ConnectionEvent> events = new ConcurrentLinkedQueue<>();
-  private final Map<RdmaCmId, DisniListener> listeners = new ConcurrentHashMap<>();
-  private final Map<RdmaCmId, DisniConnection> connections = new ConcurrentHashMap<>();
-  private final Set<DisniConnection> attempts = ConcurrentHashMap.newKeySet();
-  private final LongSupplier deadline = this::attemptDeadlineNs;
-  private final Object requests = new Object();
-  private boolean closed;
 
-  private DisniConnectionManager(
-      DisniDevice device, DisniCompletionChannel wakeups, EventChannel channel) {
+  private DisniConnectionManager(DisniDevice device, ParkingChannel wakeups, EventChannel channel) {
+    super(device, wakeups);
     this.device = device;
-    this.wakeups = wakeups;
     this.channel = channel;
   }
 
-  static DisniConnectionManager create(DisniDevice device, DisniCompletionChannel wakeups)
+  static DisniConnectionManager create(DisniDevice device, ParkingChannel wakeups)
       throws VerbsException {
     try {
       var manager = new DisniConnectionManager(device, wakeups, EventChannel.create());
-      wakeups.addDeadline(manager.deadline);
       manager.watcher.start();
       return manager;
     } catch (IOException e) {
       throw Failures.of("rdma_create_event_channel", e, "");
     }
-  }
-
-  DisniDevice device() {
-    return device;
   }
 
   Watcher watcher() {
@@ -86,23 +66,23 @@ final class DisniConnectionManager implements ConnectionManager {
   @Override
   public Listener listen(InetSocketAddress address, int backlog) throws VerbsException {
     checkOpen();
-    if (backlog < 1) {
-      throw new IllegalArgumentException("a listener needs a backlog: backlog=" + backlog);
-    }
+    checkBacklog(backlog);
     checkAddress("rdma_bind_addr", address);
     RdmaCmId id = createId();
     try {
       id.bindAddr(address);
       String other = device.context().otherDevice(id);
       if (other != null) {
-        throw new IOException("the address is of another device: device=" + other);
+        throw new IOException("the address belongs to another device: device=" + other);
       }
-      var listener = new DisniListener(this, id, (InetSocketAddress) id.getSource());
-      listeners.put(id, listener);
-      id.listen(backlog);
+      var listener = new EngineListener(this, id, (InetSocketAddress) id.getSource());
+      synchronized (this) {
+        // Under the lock, so that the first request finds the listener.
+        id.listen(backlog);
+        add(listener);
+      }
       return listener;
     } catch (IOException e) {
-      listeners.remove(id);
       destroy(id);
       throw Failures.of("rdma_listen", e, "address=" + address);
     }
@@ -114,8 +94,8 @@ final class DisniConnectionManager implements ConnectionManager {
     checkOpen();
     checkAddress("rdma_resolve_addr", remote);
     RdmaCmId id = createId();
-    var connection = DisniConnection.resolving(this, id, remote, timeout);
-    connections.put(id, connection);
+    var connection = DisniConnection.resolving(device, this, id, remote, timeout);
+    add(id, connection);
     connection.resolve(local);
     return connection;
   }
@@ -129,41 +109,14 @@ final class DisniConnectionManager implements ConnectionManager {
   }
 
   private static void checkAddress(String call, InetSocketAddress address) throws VerbsException {
-    if (address.isUnresolved()) {
-      throw new IllegalArgumentException("an unresolved address: address=" + address);
-    }
+    checkResolved(address);
     if (!(address.getAddress() instanceof Inet4Address)) {
       throw new VerbsException(
           call, call + " failed: DiSNI has IPv4 addresses only: address=" + address);
     }
   }
 
-  private void checkOpen() {
-    if (closed) {
-      throw new IllegalStateException("connection manager is closed");
-    }
-  }
-
-  @Override
-  public ConnectionEvent pollEvent() {
-    ConnectionEvent event = next();
-    if (event == null && !attempts.isEmpty()) {
-      long now = System.nanoTime();
-      attempts.forEach(connection -> connection.giveUpWhenLate(now));
-      event = next();
-    }
-    return event;
-  }
-
-  private ConnectionEvent next() {
-    ConnectionEvent event = events.poll();
-    while (event != null && ((DisniConnection) event.connection()).isClosed()) {
-      event = events.poll();
-    }
-    return event;
-  }
-
-  // The watcher's.
+  // Called by the watcher.
 
   private void watch() throws IOException {
     RdmaCmEvent event = channel.getCmEvent(Watcher.TURN_MS);
@@ -176,59 +129,25 @@ final class DisniConnectionManager implements ConnectionManager {
       return;
     }
     RdmaCmId id = event.getConnIdPriv();
-    DisniConnection connection = id == null ? null : connections.get(id);
-    if (connection != null) {
+    if (id != null && connection(id) instanceof DisniConnection connection) {
       connection.onEvent(type);
     }
   }
 
   private void onRequest(RdmaCmId listenId, RdmaCmId id) throws IOException {
-    synchronized (requests) {
-      DisniListener listener = listenId == null ? null : listeners.get(listenId);
+    synchronized (this) {
+      EngineListener listener = listenId == null ? null : listener(listenId);
       if (listener == null || device.context().otherDevice(id) != null) {
         // The kernel refuses a request whose identifier is destroyed.
         destroy(id);
         return;
       }
-      DisniConnection connection = DisniConnection.requested(this, id);
-      connections.put(id, connection);
-      offer(
-          new ConnectionEvent(
-              ConnectionEvent.Type.CONNECT_REQUEST, connection, listener, NOTHING, ""));
+      DisniConnection connection = DisniConnection.requested(device, this, id);
+      offerRequest(id, connection, listener, new byte[0]);
     }
   }
 
-  // Of connections and listeners, on any thread.
-
-  /** Keeps an event for the owner. */
-  private void offer(ConnectionEvent event) {
-    events.add(event);
-    wakeups.wakeup();
-  }
-
-  void offer(ConnectionEvent.Type type, DisniConnection connection, String reason) {
-    offer(new ConnectionEvent(type, connection, null, NOTHING, reason));
-  }
-
-  /** A connection waits for an answer until its deadline. */
-  void addAttempt(DisniConnection connection) {
-    attempts.add(connection);
-  }
-
-  void removeAttempt(DisniConnection connection) {
-    attempts.remove(connection);
-  }
-
-  private long attemptDeadlineNs() {
-    long least = Long.MAX_VALUE;
-    for (DisniConnection connection : attempts) {
-      long at = connection.deadlineNs();
-      if (least == Long.MAX_VALUE || at - least < 0) {
-        least = at;
-      }
-    }
-    return least;
-  }
+  // Called by connections and listeners, on any thread.
 
   /** Destroys an identifier and drops what the kernel still reports of it. */
   void destroy(RdmaCmId id) {
@@ -240,51 +159,23 @@ final class DisniConnectionManager implements ConnectionManager {
     }
   }
 
-  void onClosed(DisniConnection connection, RdmaCmId id) {
-    attempts.remove(connection);
-    connections.remove(id);
-    destroy(id);
-  }
-
-  /** Drops the listener and the requests that nobody has polled. */
-  void onClosed(DisniListener listener) {
-    synchronized (requests) {
-      listeners.remove(listener.id());
-    }
-    destroy(listener.id());
-    for (ConnectionEvent event : events) {
-      if (event.listener() == listener) {
-        event.connection().close();
-      }
-    }
-  }
-
-  int listenerCount() {
-    return listeners.size();
-  }
-
-  int connectionCount() {
-    return connections.size();
+  @Override
+  protected void destroyListener(Object id) {
+    destroy((RdmaCmId) id);
   }
 
   @Override
-  public void close() {
-    synchronized (requests) {
-      if (closed) {
-        return;
-      }
-      closed = true;
-    }
+  protected void stopEvents() {
     watcher.close();
-    wakeups.removeDeadline(deadline);
-    listeners.values().forEach(DisniListener::close);
-    connections.values().forEach(DisniConnection::close);
-    events.clear();
+    super.stopEvents();
+  }
+
+  @Override
+  protected void destroy() {
     try {
       Failures.check("rdma_destroy_event_channel", channel.destroyEventChannel());
     } catch (IOException e) {
       LOG.error("event channel was not destroyed", e);
     }
-    device.forget(this);
   }
 }

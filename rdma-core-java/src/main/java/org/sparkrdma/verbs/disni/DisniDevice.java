@@ -13,140 +13,35 @@
  */
 package org.sparkrdma.verbs.disni;
 
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
-import org.sparkrdma.verbs.CompletionChannel;
-import org.sparkrdma.verbs.CompletionQueue;
 import org.sparkrdma.verbs.Device;
-import org.sparkrdma.verbs.HostMemory;
-import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.VerbsException;
-import org.sparkrdma.verbs.cm.ConnectionManager;
-import org.sparkrdma.verbs.device.DeviceInfo;
-import org.sparkrdma.verbs.device.OpenResources;
-import org.sparkrdma.verbs.engine.LimitChecks;
+import org.sparkrdma.verbs.engine.EngineCompletionQueue;
+import org.sparkrdma.verbs.engine.EngineConnectionManager;
+import org.sparkrdma.verbs.engine.EngineDevice;
+import org.sparkrdma.verbs.engine.EngineMemory;
+import org.sparkrdma.verbs.engine.EngineProtectionDomain;
+import org.sparkrdma.verbs.engine.ParkingChannel;
 import org.sparkrdma.verbs.engine.QueuePairTable;
 
-/** An open device and all that was made on it. Safe for any thread. */
-final class DisniDevice implements Device {
+/**
+ * An open device of DiSNI. Safe for any thread.
+ *
+ * <p>The device's completion channels belong to the completion queues, one each: DiSNI does not
+ * tell which queue an event is of. So a watcher for each queue wakes the owner's channel.
+ */
+final class DisniDevice extends EngineDevice<ParkingChannel> {
   private final DeviceContext context;
   private final DisniSettings settings;
   private final TransportRules rules;
-  private final Consumer<DisniDevice> onClose;
   private final QueuePairTable<DisniQueuePair> queuePairs = new QueuePairTable<>();
-  private final Set<DisniProtectionDomain> domains = ConcurrentHashMap.newKeySet();
-  private final Set<DisniMemory> memories = ConcurrentHashMap.newKeySet();
-  private final Set<DisniCompletionChannel> channels = ConcurrentHashMap.newKeySet();
-  private final Set<DisniCompletionQueue> completionQueues = ConcurrentHashMap.newKeySet();
-  private final Set<DisniConnectionManager> managers = ConcurrentHashMap.newKeySet();
-  private boolean closed;
 
   /** Takes over the context. */
-  DisniDevice(DeviceContext context, DisniSettings settings, Consumer<DisniDevice> onClose) {
+  DisniDevice(DeviceContext context, DisniSettings settings, Consumer<Device> onClosed) {
+    super(context.info(), onClosed);
     this.context = context;
     this.settings = settings;
-    this.onClose = onClose;
     rules = TransportRules.of(context.info().transport());
-  }
-
-  @Override
-  public DeviceInfo info() {
-    return context.info();
-  }
-
-  @Override
-  public OpenResources openResources() {
-    return new OpenResources(
-        domains.size(),
-        memories.size(),
-        domains.stream().mapToInt(DisniProtectionDomain::regionCount).sum(),
-        channels.size(),
-        completionQueues.size(),
-        domains.stream().mapToInt(DisniProtectionDomain::queuePairCount).sum(),
-        managers.size(),
-        managers.stream().mapToInt(DisniConnectionManager::listenerCount).sum(),
-        managers.stream().mapToInt(DisniConnectionManager::connectionCount).sum());
-  }
-
-  @Override
-  public synchronized HostMemory allocate(long lengthBytes) throws VerbsException {
-    checkOpen();
-    LimitChecks.checkMemory(lengthBytes);
-    DisniMemory memory = DisniMemory.allocate(this, lengthBytes);
-    memories.add(memory);
-    return memory;
-  }
-
-  @Override
-  public synchronized ProtectionDomain allocateProtectionDomain() throws VerbsException {
-    checkOpen();
-    DisniProtectionDomain domain = DisniProtectionDomain.allocate(this);
-    domains.add(domain);
-    return domain;
-  }
-
-  @Override
-  public synchronized CompletionChannel createCompletionChannel() {
-    checkOpen();
-    var channel = new DisniCompletionChannel(this);
-    channels.add(channel);
-    return channel;
-  }
-
-  @Override
-  public synchronized CompletionQueue createCompletionQueue(int capacity, CompletionChannel channel)
-      throws VerbsException {
-    checkOpen();
-    LimitChecks.checkCompletionQueue(capacity, info().limits());
-    DisniCompletionQueue queue = DisniCompletionQueue.create(this, capacity, mine(channel));
-    completionQueues.add(queue);
-    return queue;
-  }
-
-  @Override
-  public synchronized ConnectionManager createConnectionManager(CompletionChannel channel)
-      throws VerbsException {
-    checkOpen();
-    if (channel == null) {
-      throw new IllegalArgumentException("a connection manager needs a channel");
-    }
-    DisniConnectionManager manager = DisniConnectionManager.create(this, mine(channel));
-    managers.add(manager);
-    return manager;
-  }
-
-  private DisniCompletionChannel mine(CompletionChannel channel) {
-    if (channel != null && !channels.contains(channel)) {
-      throw new IllegalArgumentException("a channel of another device, or a closed one");
-    }
-    return (DisniCompletionChannel) channel;
-  }
-
-  private void checkOpen() {
-    if (closed) {
-      throw new IllegalStateException("device is closed");
-    }
-  }
-
-  void forget(DisniMemory memory) {
-    memories.remove(memory);
-  }
-
-  void forget(DisniProtectionDomain domain) {
-    domains.remove(domain);
-  }
-
-  void forget(DisniCompletionChannel channel) {
-    channels.remove(channel);
-  }
-
-  void forget(DisniCompletionQueue queue) {
-    completionQueues.remove(queue);
-  }
-
-  void forget(DisniConnectionManager manager) {
-    managers.remove(manager);
   }
 
   DeviceContext context() {
@@ -166,19 +61,34 @@ final class DisniDevice implements Device {
   }
 
   @Override
-  public void close() {
-    synchronized (this) {
-      if (closed) {
-        return;
-      }
-      closed = true;
-    }
-    managers.forEach(DisniConnectionManager::close);
-    completionQueues.forEach(DisniCompletionQueue::close);
-    domains.forEach(DisniProtectionDomain::closeAll);
-    memories.forEach(DisniMemory::close);
-    channels.forEach(DisniCompletionChannel::close);
+  protected EngineMemory newMemory(long lengthBytes) throws VerbsException {
+    return DisniMemory.allocate(this, lengthBytes);
+  }
+
+  @Override
+  protected EngineProtectionDomain newProtectionDomain() throws VerbsException {
+    return DisniProtectionDomain.allocate(this);
+  }
+
+  @Override
+  protected ParkingChannel newChannel() {
+    return new ParkingChannel(this);
+  }
+
+  @Override
+  protected EngineCompletionQueue newCompletionQueue(int capacity, ParkingChannel channel)
+      throws VerbsException {
+    return DisniCompletionQueue.create(this, capacity, channel);
+  }
+
+  @Override
+  protected EngineConnectionManager newConnectionManager(ParkingChannel channel)
+      throws VerbsException {
+    return DisniConnectionManager.create(this, channel);
+  }
+
+  @Override
+  protected void closeDevice() {
     context.close();
-    onClose.accept(this);
   }
 }

@@ -21,11 +21,11 @@ import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.DeviceInfo;
 
-/** The door to the machine's devices, each of which may be open several times. */
+/** Opens the machine's devices, each of which may be open several times. */
 final class DisniEngine implements VerbsEngine {
   private final SystemDevices devices;
   private final DisniSettings settings;
-  private final Set<DisniDevice> open = ConcurrentHashMap.newKeySet();
+  private final Set<Device> open = ConcurrentHashMap.newKeySet();
   private volatile boolean closed;
 
   DisniEngine(SystemDevices devices, DisniSettings settings) {
@@ -60,6 +60,6 @@ final class DisniEngine implements VerbsEngine {
   @Override
   public void close() {
     closed = true;
-    open.forEach(DisniDevice::close);
+    open.forEach(Device::close);
   }
 }

@@ -16,26 +16,19 @@ package org.sparkrdma.verbs.disni;
 import com.ibm.disni.util.MemoryUtils;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.util.Objects;
-import org.sparkrdma.verbs.HostMemory;
 import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.engine.EngineMemory;
 
 /**
- * A direct buffer. It is unmapped when its last slice is unreachable, so a slice that is used after
- * close sees stale bytes. Safe for any thread.
+ * A direct buffer. The JVM unmaps it when its last slice is unreachable, so a slice that is used
+ * after close shows stale bytes. Safe for any thread.
  */
-final class DisniMemory implements HostMemory {
-  private final DisniDevice device;
-  private final long address;
-  private final long lengthBytes;
-  private ByteBuffer buffer;
-  private int regions;
+final class DisniMemory extends EngineMemory {
+  private volatile ByteBuffer buffer;
 
   private DisniMemory(DisniDevice device, ByteBuffer buffer) {
-    this.device = device;
+    super(device, MemoryUtils.getAddress(buffer), buffer.capacity());
     this.buffer = buffer;
-    lengthBytes = buffer.capacity();
-    address = MemoryUtils.getAddress(buffer);
   }
 
   static DisniMemory allocate(DisniDevice device, long lengthBytes) throws VerbsException {
@@ -59,50 +52,14 @@ final class DisniMemory implements HostMemory {
   }
 
   @Override
-  public long address() {
-    return address;
+  protected ByteBuffer sliceWhileOpen(long offset, int length) {
+    ByteBuffer open = buffer;
+    return open == null ? null : open.slice((int) offset, length).order(ByteOrder.LITTLE_ENDIAN);
   }
 
+  /** The JVM unmaps it when the last slice is unreachable. */
   @Override
-  public long lengthBytes() {
-    return lengthBytes;
-  }
-
-  @Override
-  public synchronized ByteBuffer slice(long offset, int length) {
-    Objects.checkFromIndexSize(offset, length, lengthBytes);
-    if (buffer == null) {
-      throw new IllegalStateException("memory is closed");
-    }
-    return buffer.slice((int) offset, length).order(ByteOrder.LITTLE_ENDIAN);
-  }
-
-  DisniDevice device() {
-    return device;
-  }
-
-  synchronized void retain() {
-    if (buffer == null) {
-      throw new IllegalStateException("memory is closed");
-    }
-    regions++;
-  }
-
-  synchronized void release() {
-    regions--;
-  }
-
-  @Override
-  public void close() {
-    synchronized (this) {
-      if (buffer == null) {
-        return;
-      }
-      if (regions > 0) {
-        throw new IllegalStateException("memory has regions: regions=" + regions);
-      }
-      buffer = null;
-    }
-    device.forget(this);
+  protected void free() {
+    buffer = null;
   }
 }

@@ -27,22 +27,20 @@ import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.AccessFlag;
-import org.sparkrdma.verbs.HostMemory;
-import org.sparkrdma.verbs.MemoryRegion;
-import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.VerbsException;
-import org.sparkrdma.verbs.engine.DomainMembers;
-import org.sparkrdma.verbs.engine.LimitChecks;
+import org.sparkrdma.verbs.engine.EngineMemory;
+import org.sparkrdma.verbs.engine.EngineProtectionDomain;
+import org.sparkrdma.verbs.engine.EngineRegion;
 
-/** A protection domain with its regions and queue pairs. Safe for any thread. */
-final class DisniProtectionDomain implements ProtectionDomain {
+/** A protection domain of DiSNI. Safe for any thread. */
+final class DisniProtectionDomain extends EngineProtectionDomain {
   private static final Logger LOG = LoggerFactory.getLogger(DisniProtectionDomain.class);
 
   private final DisniDevice device;
   private final IbvPd pd;
-  private final DomainMembers<DisniRegion, DisniQueuePair> members = new DomainMembers<>();
 
   private DisniProtectionDomain(DisniDevice device, IbvPd pd) {
+    super(device);
     this.device = device;
     this.pd = pd;
   }
@@ -64,32 +62,20 @@ final class DisniProtectionDomain implements ProtectionDomain {
   }
 
   @Override
-  public MemoryRegion register(
-      HostMemory memory, long offset, long lengthBytes, Set<AccessFlag> access)
+  protected EngineRegion registerMemory(
+      EngineMemory memory, long offset, long lengthBytes, Set<AccessFlag> access)
       throws VerbsException {
-    if (!(memory instanceof DisniMemory mine) || mine.device() != device) {
-      throw new IllegalArgumentException("memory of another device");
-    }
-    LimitChecks.checkAccess(access);
-    LimitChecks.checkRange(offset, lengthBytes, memory.lengthBytes());
-    mine.retain();
     try {
-      return register(mine, mine.address() + offset, (int) lengthBytes, access);
+      return register(memory, memory.address() + offset, (int) lengthBytes, access);
     } catch (IOException e) {
-      mine.release();
       throw Failures.of("ibv_reg_mr", e, "lengthBytes=" + lengthBytes);
-    } catch (RuntimeException e) {
-      mine.release();
-      throw e;
     }
   }
 
-  /** Maps the range only to register it: the registration alone keeps its pages. */
+  /** Maps the range only to register it: the registration keeps its pages. */
   @Override
-  public MemoryRegion registerFile(Path file, long offset, long lengthBytes, Set<AccessFlag> access)
-      throws VerbsException {
-    LimitChecks.checkFileAccess(access);
-    LimitChecks.checkRange(offset, lengthBytes, Long.MAX_VALUE);
+  protected EngineRegion registerRange(
+      Path file, long offset, long lengthBytes, Set<AccessFlag> access) throws VerbsException {
     String range = "file=" + file + " offset=" + offset + " lengthBytes=" + lengthBytes;
     try (FileChannel channel =
         FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
@@ -112,59 +98,17 @@ final class DisniProtectionDomain implements ProtectionDomain {
   }
 
   private DisniRegion register(
-      DisniMemory memory, long address, int lengthBytes, Set<AccessFlag> access)
+      EngineMemory memory, long address, int lengthBytes, Set<AccessFlag> access)
       throws IOException {
     SVCRegMr call = pd.regMr(address, lengthBytes, device.rules().regionAccess(access));
     IbvMr mr = call.execute().getMr();
     call.free();
-    synchronized (this) {
-      if (members.isClosed()) {
-        mr.deregMr().execute().free();
-      }
-      members.checkOpen();
-      var region = new DisniRegion(this, memory, mr, access);
-      members.add(region);
-      return region;
-    }
+    return new DisniRegion(this, memory, mr, access);
   }
 
-  synchronized void add(DisniQueuePair queuePair) {
-    members.add(queuePair);
-  }
-
-  void onClosed(DisniRegion region) {
-    members.remove(region);
-  }
-
-  void onClosed(DisniQueuePair queuePair) {
-    members.remove(queuePair);
-  }
-
-  int regionCount() {
-    return members.regionCount();
-  }
-
-  int queuePairCount() {
-    return members.queuePairCount();
-  }
-
-  /** Closes it with what is left in it. */
-  void closeAll() {
-    members.closeAll();
-    close();
-  }
-
+  // The only method of DiSNI that declares Exception.
   @Override
-  public synchronized void close() {
-    if (!members.markClosed()) {
-      return;
-    }
-    deallocate();
-    device.forget(this);
-  }
-
-  // DiSNI declares Exception here, and nothing else does.
-  private void deallocate() {
+  protected void deallocate() {
     try {
       Failures.check("ibv_dealloc_pd", pd.deallocPd());
     } catch (Exception e) {

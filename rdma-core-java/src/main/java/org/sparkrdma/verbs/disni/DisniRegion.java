@@ -19,81 +19,38 @@ import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.AccessFlag;
-import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.RemoteRegion;
+import org.sparkrdma.verbs.engine.EngineMemory;
+import org.sparkrdma.verbs.engine.EngineRegion;
 
-/** A region over memory, or over a range of a file. Safe for any thread. */
-final class DisniRegion implements MemoryRegion {
+/** A registration of DiSNI. Safe for any thread. */
+final class DisniRegion extends EngineRegion {
   private static final Logger LOG = LoggerFactory.getLogger(DisniRegion.class);
 
-  private final DisniProtectionDomain domain;
-  private final DisniMemory memory;
   private final IbvMr mr;
   private final int localKey;
-  private final RemoteRegion remote;
-  private final Set<AccessFlag> access;
-  private final boolean locallyWritable;
-  private boolean closed;
 
-  /** Takes over the registration, and the hold on the memory; that is null for a file. */
-  DisniRegion(DisniProtectionDomain domain, DisniMemory memory, IbvMr mr, Set<AccessFlag> access) {
-    this.domain = domain;
-    this.memory = memory;
+  /**
+   * Takes over the registration.
+   *
+   * @param memory null for a file
+   */
+  DisniRegion(DisniProtectionDomain domain, EngineMemory memory, IbvMr mr, Set<AccessFlag> access) {
+    super(domain, memory, new RemoteRegion(mr.getAddr(), mr.getLength(), mr.getRkey()), access);
     this.mr = mr;
-    this.access = Set.copyOf(access);
     localKey = mr.getLkey();
-    remote = new RemoteRegion(mr.getAddr(), mr.getLength(), mr.getRkey());
-    locallyWritable = access.contains(AccessFlag.LOCAL_WRITE);
-  }
-
-  @Override
-  public long address() {
-    return remote.address();
-  }
-
-  @Override
-  public long lengthBytes() {
-    return remote.lengthBytes();
-  }
-
-  @Override
-  public Set<AccessFlag> access() {
-    return access;
-  }
-
-  @Override
-  public RemoteRegion remote() {
-    return remote;
-  }
-
-  DisniProtectionDomain domain() {
-    return domain;
   }
 
   int localKey() {
     return localKey;
   }
 
-  boolean isLocallyWritable() {
-    return locallyWritable;
-  }
-
   @Override
-  public void close() {
-    synchronized (this) {
-      if (closed) {
-        return;
-      }
-      closed = true;
-    }
+  protected void deregister() {
     try {
       mr.deregMr().execute().free();
     } catch (IOException e) {
       LOG.error("region was not deregistered: lengthBytes={}", lengthBytes(), e);
     }
-    if (memory != null) {
-      memory.release();
-    }
-    domain.onClosed(this);
   }
 }

@@ -21,10 +21,9 @@ import org.sparkrdma.verbs.spi.EngineSettings;
 /**
  * The DiSNI engine's settings, checked.
  *
- * @param flushWaitNs how long the device may take to give back the work of a broken queue pair,
- *     before that work is given up
+ * @param flushTimeoutNs how long the device may take to flush the work of a broken queue pair
  */
-record DisniSettings(long flushWaitNs) {
+record DisniSettings(long flushTimeoutNs) {
   static final String NAME = "disni";
 
   private static final String PREFIX = NAME + ".";

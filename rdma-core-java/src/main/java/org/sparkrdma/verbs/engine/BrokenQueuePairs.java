@@ -19,44 +19,44 @@ import org.sparkrdma.verbs.CompletionHandler;
 import org.sparkrdma.verbs.CompletionQueue;
 
 /**
- * The broken queue pairs that complete in one queue: what they still hold is flushed behind what
- * the device gives back. Changed by any thread; flushed by the one that polls.
+ * The broken queue pairs that complete in one queue. Their work is flushed after what the device
+ * completes. Any thread adds and removes; the polling thread flushes.
  */
 public final class BrokenQueuePairs {
-  private static final EngineQueuePair[] NONE = {};
+  private static final DeviceQueuePair[] NONE = {};
 
   private final CompletionQueue queue;
-  private volatile EngineQueuePair[] broken = NONE;
+  private volatile DeviceQueuePair[] broken = NONE;
 
-  /** Those of that queue. */
+  /** The broken queue pairs of that queue. */
   public BrokenQueuePairs(CompletionQueue queue) {
     this.queue = queue;
   }
 
-  /** That one broke. */
-  public synchronized void add(EngineQueuePair queuePair) {
+  /** A queue pair broke. */
+  public synchronized void add(DeviceQueuePair queuePair) {
     var all = new ArrayList<>(List.of(broken));
     all.add(queuePair);
     broken = all.toArray(NONE);
   }
 
-  /** That one was closed, broken or not. */
-  public synchronized void remove(EngineQueuePair queuePair) {
+  /** A queue pair was closed, broken or not. */
+  public synchronized void remove(DeviceQueuePair queuePair) {
     var all = new ArrayList<>(List.of(broken));
     all.remove(queuePair);
     broken = all.toArray(NONE);
   }
 
-  /** Whether there is none. */
+  /** Whether no queue pair is broken. */
   public boolean isEmpty() {
     return broken.length == 0;
   }
 
-  /** Hands over up to so many of their works; returns how many. */
+  /** Flushes at most {@code limit} pieces of work to the handler; returns how many. */
   public int flush(int limit, CompletionView view, CompletionHandler handler) {
     long now = System.nanoTime();
     int handled = 0;
-    for (EngineQueuePair queuePair : broken) {
+    for (DeviceQueuePair queuePair : broken) {
       while (handled < limit && queuePair.flushOne(queue, now, view)) {
         handled++;
         view.hand(handler);
@@ -65,10 +65,10 @@ public final class BrokenQueuePairs {
     return handled;
   }
 
-  /** When the next work is to be flushed; Long.MAX_VALUE when there is none. */
+  /** When the next work must be flushed; Long.MAX_VALUE when there is none. */
   public long deadlineNs() {
     long least = Long.MAX_VALUE;
-    for (EngineQueuePair queuePair : broken) {
+    for (DeviceQueuePair queuePair : broken) {
       long at = queuePair.flushDeadlineNs();
       if (at != Long.MAX_VALUE && (least == Long.MAX_VALUE || at - least < 0)) {
         least = at;

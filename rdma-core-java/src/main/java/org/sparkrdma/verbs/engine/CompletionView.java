@@ -18,7 +18,10 @@ import org.sparkrdma.verbs.Opcode;
 import org.sparkrdma.verbs.WorkCompletion;
 import org.sparkrdma.verbs.WorkStatus;
 
-/** The completion that is being handled, one for each queue. Of the polling thread. */
+/**
+ * A completion as its handler sees it: valid while the handler runs. Reused; confined to the thread
+ * that polls.
+ */
 public final class CompletionView implements WorkCompletion {
   private boolean valid;
   private long id;
@@ -30,20 +33,20 @@ public final class CompletionView implements WorkCompletion {
   private boolean hasImmediate;
   private int immediate;
 
-  /** It failed; only these are known of it. */
-  void setFailure(long requestId, int ofQueuePair, WorkStatus how, int vendor) {
+  /** A failed completion; only these fields are known. */
+  public void setFailure(long requestId, int ofQueuePair, WorkStatus how, int vendor) {
     valid = true;
     id = requestId;
     queuePairNumber = ofQueuePair;
     if (status != how) {
-      // Most are equal, and a collector makes it dear to store an object.
+      // Mostly equal, and storing a reference costs more than comparing it.
       status = how;
     }
     vendorError = vendor;
   }
 
-  /** It went well, without immediate data so far. */
-  void setSuccess(long requestId, int ofQueuePair, Opcode what, long bytes) {
+  /** A successful completion, without immediate data. */
+  public void setSuccess(long requestId, int ofQueuePair, Opcode what, long bytes) {
     setFailure(requestId, ofQueuePair, WorkStatus.SUCCESS, 0);
     if (opcode != what) {
       opcode = what;
@@ -53,13 +56,13 @@ public final class CompletionView implements WorkCompletion {
     immediate = 0;
   }
 
-  /** With immediate data. */
-  void setImmediate(int data) {
+  /** Adds immediate data to a successful completion. */
+  public void setImmediate(int data) {
     hasImmediate = true;
     immediate = data;
   }
 
-  /** Shows it to the handler, for as long as that runs. */
+  /** Runs the handler with it. */
   public void hand(CompletionHandler handler) {
     try {
       handler.onCompletion(this);
@@ -70,14 +73,14 @@ public final class CompletionView implements WorkCompletion {
 
   private void check() {
     if (!valid) {
-      throw new IllegalStateException("a completion is only valid while it is handled");
+      throw new IllegalStateException("a completion is only valid while its handler runs");
     }
   }
 
   private void checkSuccess() {
     check();
     if (status != WorkStatus.SUCCESS) {
-      throw new IllegalStateException("not known of a failed completion: status=" + status);
+      throw new IllegalStateException("a failed completion has no such field: status=" + status);
     }
   }
 

@@ -13,78 +13,53 @@
  */
 package org.sparkrdma.verbs.engine;
 
-import org.sparkrdma.verbs.CompletionQueue;
+import java.util.Objects;
+import java.util.Set;
+import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.Opcode;
 import org.sparkrdma.verbs.QueuePair;
 import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.QueuePairState;
-import org.sparkrdma.verbs.WorkStatus;
+import org.sparkrdma.verbs.WorkRequest;
+import org.sparkrdma.verbs.device.DeviceLimits;
 
 /**
- * What queue pairs of real devices have in common: the state, which says where work goes, and the
- * work that was posted and not yet shown.
- *
- * <p>The device alone executes work. Once the queue pair is broken, new work no longer goes to the
- * device but is flushed here; and what the device had and has not given back some time later is
- * flushed here too, since not every device gives back all of it. A completion that comes after that
- * finds its place given up.
+ * The state of a queue pair, and the checks of what its owner posts.
  *
  * <pre>
  *  INIT ──► READY_TO_SEND ──► ERROR ──► DESTROYED     (INIT may break, all may be destroyed)
  * </pre>
  *
- * <p>A superclass and no part, since each step to a part shows in what a post and a poll cost. Its
- * owner posts and polls. The state changes on any thread, under the queue pair's lock.
+ * <p>Inheritance, because delegation measurably slows post and poll. The owner posts and polls. Any
+ * thread changes the state, under the queue pair's lock.
  */
 public abstract class EngineQueuePair implements QueuePair {
-  /** What becomes of a completion of the device. */
-  public enum Shown {
-    /** Nobody is to see it: its place was given up, or the queue pair is closed. */
-    NOT,
-    /** It is shown. */
-    YES,
-    /** One that the device left out is shown before it; it is to be offered again. */
-    AN_EARLIER_ONE
-  }
-
-  /** In the lower half of a request's number, that it is a receive. */
-  protected static final int RECEIVE_BIT = 1 << 31;
-
-  private static final int RECEIVED_WITH_WRITE = 129;
-  private static final int WITH_IMMEDIATE = 2;
-
-  private final int name;
+  private final EngineProtectionDomain domain;
   private final int number;
-
-  /** Sends, reads and writes. */
-  protected final WorkRing sends;
-
-  protected final WorkRing receives;
-
-  private final long flushWaitNs;
-  private final boolean mayFailSilently;
+  private final int maxSge;
+  private final int maxReadSge;
+  private final long maxMessageBytes;
+  private final int maxInlineBytes;
+  private final boolean hasImmediateData;
   private volatile QueuePairState state = QueuePairState.INIT;
-  private volatile long brokenAtNs;
 
   /**
-   * @param name the upper half of its requests' numbers
    * @param number as the device calls it
-   * @param flushWaitNs how long the device may keep work of a broken queue pair
-   * @param mayFailSilently whether unsignalled work may fail without a completion
+   * @param hasImmediateData whether the device sends immediate data
    */
   protected EngineQueuePair(
-      int name, int number, QueuePairSettings settings, long flushWaitNs, boolean mayFailSilently) {
-    this.name = name;
+      EngineProtectionDomain domain,
+      int number,
+      QueuePairSettings settings,
+      DeviceLimits limits,
+      boolean hasImmediateData) {
+    this.domain = domain;
     this.number = number;
-    this.flushWaitNs = flushWaitNs;
-    this.mayFailSilently = mayFailSilently;
-    sends = new WorkRing(settings.sendDepth());
-    receives = new WorkRing(settings.receiveDepth());
-  }
-
-  /** The upper half of its requests' numbers. */
-  final int name() {
-    return name;
+    this.hasImmediateData = hasImmediateData;
+    maxSge = settings.maxSge();
+    maxReadSge = Math.min(maxSge, limits.maxReadSge());
+    maxMessageBytes = limits.maxMessageBytes();
+    maxInlineBytes = settings.maxInlineBytes();
   }
 
   @Override
@@ -92,20 +67,16 @@ public abstract class EngineQueuePair implements QueuePair {
     return number;
   }
 
-  /** The number of a request whose lower half is that. */
-  protected final long requestNumber(int low) {
-    return (long) name << Integer.SIZE | Integer.toUnsignedLong(low);
-  }
-
   @Override
   public final QueuePairState state() {
     return state;
   }
 
-  /** Whether it was closed. */
   protected final boolean isDestroyed() {
     return state == QueuePairState.DESTROYED;
   }
+
+  // Checks of what the owner posts.
 
   /**
    * @throws IllegalStateException when nothing may be sent
@@ -117,7 +88,7 @@ public abstract class EngineQueuePair implements QueuePair {
   }
 
   /**
-   * @throws IllegalStateException when nothing may be received, nor changed
+   * @throws IllegalStateException when nothing may be received or changed
    */
   protected final void checkOpen() {
     if (isDestroyed()) {
@@ -125,94 +96,126 @@ public abstract class EngineQueuePair implements QueuePair {
     }
   }
 
-  // Showing, by the owner.
-
-  /** Shows that a send went well. */
-  protected final Shown showSend(long position, CompletionView view) {
-    view.setSuccess(sends.id(position), number, sends.opcode(position), sends.length(position));
-    sends.free(position);
-    return Shown.YES;
-  }
-
-  /** Shows that a receive went well; the rest is what ibv_wc says. */
-  protected final Shown showReceive(
-      long position, int opcode, int lengthBytes, int flags, int immediate, CompletionView view) {
-    view.setSuccess(
-        receives.id(position),
-        number,
-        opcode == RECEIVED_WITH_WRITE ? Opcode.RECEIVE_WRITE_WITH_IMMEDIATE : Opcode.RECEIVE,
-        Integer.toUnsignedLong(lengthBytes));
-    if ((flags & WITH_IMMEDIATE) != 0) {
-      view.setImmediate(Integer.reverseBytes(immediate));
+  /**
+   * @throws IllegalArgumentException when it is no send, READ or WRITE that the device can do
+   */
+  protected final void checkSend(WorkRequest request) {
+    Opcode opcode = request.opcode();
+    if (opcode != Opcode.READ) {
+      checkOpcode(opcode);
     }
-    receives.free(position);
-    return Shown.YES;
-  }
-
-  /** Shows that the work at that place failed, or first one before it that failed silently. */
-  protected final Shown showFailure(
-      WorkRing ring, long position, WorkStatus status, int vendorError, CompletionView view) {
-    if (ring.head() < position && mayFailSilently) {
-      showFlushed(ring, view);
-      return Shown.AN_EARLIER_ONE;
+    if (request.isInline()) {
+      checkInline(request);
     }
-    view.setFailure(ring.id(position), number, status, vendorError);
-    ring.free(position);
-    return Shown.YES;
+    checkElements(request, opcode == Opcode.READ ? maxReadSge : maxSge, false);
   }
 
-  private void showFlushed(WorkRing ring, CompletionView view) {
-    view.setFailure(ring.id(ring.head()), number, WorkStatus.FLUSH_ERROR, 0);
-    ring.free(ring.head());
+  private void checkOpcode(Opcode opcode) {
+    if (opcode == null || opcode == Opcode.RECEIVE) {
+      throw new IllegalArgumentException("not a send, read or write: opcode=" + opcode);
+    }
+    if ((opcode == Opcode.WRITE_WITH_IMMEDIATE || opcode == Opcode.SEND_WITH_IMMEDIATE)
+        && !hasImmediateData) {
+      throw new IllegalArgumentException("the device has no immediate data: opcode=" + opcode);
+    }
+  }
+
+  private void checkInline(WorkRequest request) {
+    if (request.opcode() == Opcode.READ || request.totalBytes() > maxInlineBytes) {
+      throw new IllegalArgumentException(
+          "cannot be inline: opcode="
+              + request.opcode()
+              + (" lengthBytes=" + request.totalBytes() + " limit=" + maxInlineBytes));
+    }
   }
 
   /**
-   * Flushes the oldest work of a broken queue pair that the device never got, or has had for too
-   * long. Of the thread that polls that queue.
-   *
-   * @return whether there was any; it is shown then
+   * @throws IllegalArgumentException when it is no receive that the device can do
    */
-  protected abstract boolean flushOne(CompletionQueue queue, long nowNs, CompletionView view);
-
-  /** As the other, of one of the two. */
-  protected final boolean flushOne(WorkRing ring, long nowNs, CompletionView view) {
-    if (state != QueuePairState.ERROR
-        || ring.isEmpty()
-        || (ring.isWithDevice() && nowNs - brokenAtNs < flushWaitNs)) {
-      return false;
+  protected final void checkReceive(WorkRequest request) {
+    if (request.opcode() != Opcode.RECEIVE) {
+      throw new IllegalArgumentException("not a receive: opcode=" + request.opcode());
     }
-    showFlushed(ring, view);
-    return true;
+    checkElements(request, maxSge, true);
   }
 
-  /** When work that is with the device will be given up; Long.MAX_VALUE when there is none. */
-  final long flushDeadlineNs() {
-    return sends.isEmpty() && receives.isEmpty() ? Long.MAX_VALUE : brokenAtNs + flushWaitNs;
+  private void checkElements(WorkRequest request, int limit, boolean written) {
+    LimitChecks.checkLength(request, limit, maxMessageBytes);
+    if (request.elementCount() == 1) {
+      // Apart from the loop, which costs more than the check.
+      checkElement(request, 0, written);
+    } else {
+      for (int i = 0; i < request.elementCount(); i++) {
+        checkElement(request, i, written);
+      }
+    }
+  }
+
+  private void checkElement(WorkRequest request, int i, boolean written) {
+    if (!(request.region(i) instanceof EngineRegion region) || region.domain() != domain) {
+      throw new IllegalArgumentException("memory of another protection domain: element=" + i);
+    }
+    if (written && !region.isLocallyWritable()) {
+      throw new IllegalArgumentException("memory without LOCAL_WRITE: element=" + i);
+    }
+    if (request.isInline() && region.isFile()) {
+      throw new IllegalArgumentException("inline data cannot come from a file: element=" + i);
+    }
+  }
+
+  @Override
+  public final int postSend(WorkRequest[] requests, int offset, int count) {
+    Objects.checkFromIndexSize(offset, count, requests.length);
+    checkMaySend();
+    return postSends(requests, offset, count);
+  }
+
+  /** Posts up to so many; returns how many. A bad request is reported after those before it. */
+  protected abstract int postSends(WorkRequest[] requests, int offset, int count);
+
+  /**
+   * @throws IllegalArgumentException when peers cannot have that access
+   * @throws IllegalStateException after close
+   */
+  protected final void checkRemoteAccess(Set<AccessFlag> access) {
+    if (access.contains(AccessFlag.LOCAL_WRITE)) {
+      throw new IllegalArgumentException("not an access of peers: access=LOCAL_WRITE");
+    }
+    checkOpen();
   }
 
   // The state, under the queue pair's lock.
 
-  /** The connection has been made. */
-  protected final void setReady() {
+  /** The connection is established; false when the queue pair is broken or destroyed. */
+  protected final synchronized boolean setReady() {
     if (state == QueuePairState.INIT) {
       state = QueuePairState.READY_TO_SEND;
     }
+    return state == QueuePairState.READY_TO_SEND;
   }
 
-  /** The device will do no more work; false when that was known. */
-  protected final boolean setBroken() {
+  /** No more work is executed; false when it was broken or destroyed before. */
+  protected final synchronized boolean setBroken() {
     if (state != QueuePairState.INIT && state != QueuePairState.READY_TO_SEND) {
       return false;
     }
-    brokenAtNs = System.nanoTime();
+    onBreaking();
     state = QueuePairState.ERROR;
     return true;
   }
 
-  /** Nothing is shown any more; false when that was known. */
-  protected final boolean setDestroyed() {
+  /** Called once, under the lock, before the state becomes ERROR. */
+  protected void onBreaking() {}
+
+  /** Completions are not shown any more; false when it was destroyed before. */
+  protected final synchronized boolean setDestroyed() {
     boolean first = state != QueuePairState.DESTROYED;
     state = QueuePairState.DESTROYED;
     return first;
+  }
+
+  /** It was closed: the domain may be closed. */
+  protected final void leaveDomain() {
+    domain.onClosed(this);
   }
 }

@@ -19,32 +19,32 @@ import java.util.Deque;
 import java.util.function.Consumer;
 
 /**
- * Tells which queue pair a completion is of. The upper half of a work request's number names a
- * place in the table and the generation of its use, so that a completion of a queue pair that was
- * destroyed meanwhile finds none.
+ * Finds the queue pair of a completion. The upper half of a request number, its name, holds an
+ * index in the table and a generation, so that a completion of a queue pair that was destroyed
+ * finds none.
  *
- * <p>Changed by any thread; looked up by the thread that polls, which owns what it looks for.
+ * <p>Any thread adds and removes; the polling thread looks up.
  */
-public final class QueuePairTable<Q extends EngineQueuePair> {
+public final class QueuePairTable<Q extends DeviceQueuePair> {
   private static final int MAX_QUEUE_PAIRS = 1 << 16;
   private static final int POSITION_BITS = 32;
 
   private final Deque<Integer> free = new ArrayDeque<>();
   private int[] generations = new int[0];
-  private volatile EngineQueuePair[] queuePairs = new EngineQueuePair[0];
+  private volatile DeviceQueuePair[] queuePairs = new DeviceQueuePair[0];
 
   /**
-   * A place for a queue pair that will be {@link #put} there.
+   * Takes an index for a queue pair that will be {@link #put} there.
    *
-   * @return the upper half of its requests' numbers; -1 when there are too many
+   * @return the name; -1 when there are too many queue pairs
    */
   public synchronized int take() {
     if (free.isEmpty() && !grow()) {
       return -1;
     }
-    int place = free.remove();
-    generations[place]++;
-    return generations[place] << 16 | place;
+    int index = free.remove();
+    generations[index]++;
+    return generations[index] << 16 | index;
   }
 
   private boolean grow() {
@@ -61,47 +61,42 @@ public final class QueuePairTable<Q extends EngineQueuePair> {
     return true;
   }
 
-  /** Puts it at the place that was taken for it. */
+  /** Adds a queue pair under the name that was taken for it. */
   public synchronized void put(Q queuePair) {
-    EngineQueuePair[] changed = queuePairs.clone();
+    DeviceQueuePair[] changed = queuePairs.clone();
     changed[queuePair.name() & 0xffff] = queuePair;
     queuePairs = changed;
   }
 
-  /** It is gone, and its place free. */
-  public void remove(Q queuePair) {
-    giveBack(queuePair.name());
-  }
-
-  /** The place that was taken is free again, whether or not a queue pair was put there. */
+  /** Gives a name back, whether or not a queue pair was put under it. */
   public synchronized void giveBack(int name) {
-    int place = name & 0xffff;
-    EngineQueuePair[] changed = queuePairs.clone();
-    changed[place] = null;
+    int index = name & 0xffff;
+    DeviceQueuePair[] changed = queuePairs.clone();
+    changed[index] = null;
     queuePairs = changed;
-    free.add(place);
+    free.add(index);
   }
 
-  /** With each that is there. */
+  /** Runs the action with each queue pair. */
   public void forEach(Consumer<? super Q> action) {
-    for (EngineQueuePair queuePair : queuePairs) {
+    for (DeviceQueuePair queuePair : queuePairs) {
       if (queuePair != null) {
-        action.accept(mine(queuePair));
+        action.accept(typed(queuePair));
       }
     }
   }
 
-  /** The queue pair of a request, or null when it is gone. */
+  /** The queue pair of a request number; null when it was destroyed. */
   public Q find(long requestNumber) {
     int name = (int) (requestNumber >>> POSITION_BITS);
-    EngineQueuePair[] all = queuePairs;
-    int place = name & 0xffff;
-    EngineQueuePair found = place < all.length ? all[place] : null;
-    return found != null && found.name() == name ? mine(found) : null;
+    DeviceQueuePair[] all = queuePairs;
+    int index = name & 0xffff;
+    DeviceQueuePair found = index < all.length ? all[index] : null;
+    return found != null && found.name() == name ? typed(found) : null;
   }
 
   @SuppressWarnings("unchecked")
-  private Q mine(EngineQueuePair queuePair) {
+  private Q typed(DeviceQueuePair queuePair) {
     return (Q) queuePair;
   }
 }

@@ -17,9 +17,9 @@ import org.sparkrdma.verbs.Opcode;
 import org.sparkrdma.verbs.WorkRequest;
 
 /**
- * The places of a send or receive queue, and what stands in them until its completion has been
- * polled. Positions count from 0 without end; work requests carry the lower 31 bits. Of the queue
- * pair's owner thread.
+ * The posted work of a send or receive queue whose completions were not polled yet. Positions count
+ * from 0 without end; request numbers carry their lower 31 bits. Confined to the queue pair's
+ * owner.
  */
 public final class WorkRing {
   private static final int POSITION_MASK = Integer.MAX_VALUE;
@@ -36,10 +36,10 @@ public final class WorkRing {
   private long head;
   private long tail;
 
-  /** Up to here the device has got it. */
+  /** Position after the last work that the device has received. */
   private long posted;
 
-  /** As many places as that. */
+  /** A ring for at most {@code depth} pieces of work. */
   WorkRing(int depth) {
     this.depth = depth;
     int size = Integer.highestOneBit(Math.max(1, depth * 2 - 1));
@@ -48,12 +48,12 @@ public final class WorkRing {
     contents = new long[size];
   }
 
-  /** How many more it takes now. */
+  /** How much more work it takes now. */
   public int room() {
     return depth - (int) (tail - head);
   }
 
-  /** Takes the next place; the caller has seen that there is room. */
+  /** Adds work and returns its lower position; the caller has checked that there is room. */
   public int add(WorkRequest request) {
     int i = (int) tail & mask;
     ids[i] = request.id();
@@ -61,57 +61,57 @@ public final class WorkRing {
     return (int) tail++ & POSITION_MASK;
   }
 
-  /** The device has got all but the last so many. */
+  /** The device received all work except the last {@code refused}. */
   public void onPosted(int refused) {
     posted = tail - refused;
   }
 
-  /** Takes back the last so many, which are to be offered again. */
+  /** Removes the last {@code count}: their owner posts them again. */
   public void takeBack(int count) {
     tail -= count;
   }
 
   /**
-   * The place that a completion is of.
+   * The position of the work that completed.
    *
-   * @return its position; -1 when that place was given up before
+   * @return -1 when it was flushed before
    */
   public long find(int lowPosition) {
     long distance = (lowPosition - head) & POSITION_MASK;
     return distance < tail - head ? head + distance : -1;
   }
 
-  /** What the request was called. */
+  /** The owner's id of the request. */
   public long id(long position) {
     return ids[(int) position & mask];
   }
 
-  /** How many bytes it asked for. */
+  /** Bytes of the request. */
   public long length(long position) {
     return contents[(int) position & mask] >>> OPCODE_BITS;
   }
 
-  /** What it asked for. */
+  /** Opcode of the request. */
   public Opcode opcode(long position) {
     return OPCODES[(int) contents[(int) position & mask] & (1 << OPCODE_BITS) - 1];
   }
 
-  /** Frees the place, and those before it: of unsignalled work that went well. */
+  /** Frees this position and those before it, whose work was unsignalled and succeeded. */
   public void free(long position) {
     head = position + 1;
   }
 
-  /** Whether all of it was shown. */
+  /** Whether all work has completed. */
   public boolean isEmpty() {
     return head == tail;
   }
 
-  /** Whether the oldest is with the device. */
+  /** Whether the device has received the oldest work. */
   public boolean isWithDevice() {
     return head < posted;
   }
 
-  /** Position of the oldest. */
+  /** Position of the oldest work. */
   public long head() {
     return head;
   }

@@ -17,7 +17,7 @@
  * limits forbid. It stands between the API and the engines: only engines use it, and it knows none
  * of them.
  *
- * <p>Entry class is {@link org.sparkrdma.verbs.engine.EngineQueuePair}. Classes are public for the
+ * <p>Entry class is {@link org.sparkrdma.verbs.engine.DeviceQueuePair}. Classes are public for the
  * engines' packages alone. Threads are those of the engine's object that holds one.
  */
 package org.sparkrdma.verbs.engine;

@@ -13,94 +13,25 @@
  */
 package org.sparkrdma.verbs.soft;
 
-import org.sparkrdma.verbs.Opcode;
-import org.sparkrdma.verbs.WorkCompletion;
-import org.sparkrdma.verbs.WorkStatus;
+import org.sparkrdma.verbs.engine.CompletionView;
 
-/** A place in a completion queue, shown as it is to whoever polls. */
-final class Completion implements WorkCompletion {
+/**
+ * An entry of a completion queue. Written by the device thread, then read by the polling thread.
+ */
+final class Completion {
+  final CompletionView view = new CompletionView();
+
+  /** Null when there is nothing to show. */
   SoftQueuePair queuePair;
-  boolean ofSend;
-  long position;
-  private long id;
-  private WorkStatus status;
-  private Opcode opcode;
-  private long byteLength;
-  private boolean hasImmediate;
-  private int immediate;
 
-  void set(SoftQueuePair owner, boolean send, long at, long requestId, WorkStatus how) {
+  boolean ofSend;
+
+  /** Position of its work in the send or receive queue. */
+  long position;
+
+  void set(SoftQueuePair owner, boolean send, long at) {
     queuePair = owner;
     ofSend = send;
     position = at;
-    id = requestId;
-    status = how;
-  }
-
-  void setResult(Opcode what, long bytes, boolean withImmediate, int data) {
-    opcode = what;
-    byteLength = bytes;
-    hasImmediate = withImmediate;
-    immediate = data;
-  }
-
-  void copyFrom(Completion other) {
-    set(other.queuePair, other.ofSend, other.position, other.id, other.status);
-    setResult(other.opcode, other.byteLength, other.hasImmediate, other.immediate);
-  }
-
-  private Completion valid() {
-    if (queuePair == null) {
-      throw new IllegalStateException("a completion is only valid while it is handled");
-    }
-    return this;
-  }
-
-  private Completion successful() {
-    if (valid().status != WorkStatus.SUCCESS) {
-      throw new IllegalStateException("not known of a failed completion: status=" + status);
-    }
-    return this;
-  }
-
-  @Override
-  public long requestId() {
-    return valid().id;
-  }
-
-  @Override
-  public WorkStatus status() {
-    return valid().status;
-  }
-
-  @Override
-  public int vendorError() {
-    valid();
-    return 0;
-  }
-
-  @Override
-  public int queuePairNumber() {
-    return valid().queuePair.number();
-  }
-
-  @Override
-  public Opcode opcode() {
-    return successful().opcode;
-  }
-
-  @Override
-  public long byteLength() {
-    return successful().byteLength;
-  }
-
-  @Override
-  public boolean hasImmediate() {
-    return successful().hasImmediate;
-  }
-
-  @Override
-  public int immediate() {
-    return successful().immediate;
   }
 }

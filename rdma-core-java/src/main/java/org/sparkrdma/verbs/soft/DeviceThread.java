@@ -32,13 +32,13 @@ import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.soft.wire.SelectionHandler;
 
 /**
- * The card of one open device: executes posted work, moves bytes between sockets, makes completions
- * and connection events, keeps time. It alone touches the state of queue pairs beyond their rings,
- * sockets and peers.
+ * The thread of an open device: executes posted work, moves bytes between sockets, writes
+ * completions and connection events, runs timers. It alone changes queue pairs (except their
+ * queues), sockets and peers.
  *
  * <p>Other threads reach it by {@link #ring}, {@link #execute} and {@link #call}; it never waits
- * for one of them. With nothing to do it looks around for a few microseconds and then blocks.
- * Started and stopped by the device.
+ * for one of them. When idle it spins for a few microseconds and then blocks. Started and stopped
+ * by the device.
  */
 final class DeviceThread {
   private static final Logger LOG = LoggerFactory.getLogger(DeviceThread.class);
@@ -72,7 +72,7 @@ final class DeviceThread {
     thread.start();
   }
 
-  /** Ends the thread after what was handed to it so far, and closes the selector. */
+  /** Ends the thread after the commands given so far, and closes the selector. */
   void stop() {
     execute(() -> stopped = true);
     boolean interrupted = false;
@@ -88,9 +88,9 @@ final class DeviceThread {
     }
   }
 
-  // Any thread.
+  // Called by any thread.
 
-  /** The doorbell: the queue pair has new work. Allocates nothing. */
+  /** Doorbell: the queue pair has new work. Allocates nothing. */
   void ring(SoftQueuePair queuePair) {
     if (queuePair.tryMarkRung()) {
       SoftQueuePair first;
@@ -141,7 +141,7 @@ final class DeviceThread {
     }
   }
 
-  // The device thread.
+  // Called by the device thread.
 
   Selector selector() {
     return selector;
@@ -152,7 +152,7 @@ final class DeviceThread {
     return nowNs;
   }
 
-  /** Gives a queue pair its turn soon. */
+  /** Gives a queue pair a turn soon. */
   void activate(SoftQueuePair queuePair) {
     if (!queuePair.active) {
       queuePair.active = true;
@@ -171,12 +171,12 @@ final class DeviceThread {
     timers.remove(timer);
   }
 
-  /** Has the queue's channel signalled at the end of this round, or sooner. */
+  /** Signals the queue's channel at the end of this round, or sooner. */
   void signalLater(SoftCompletionQueue queue) {
     unsignalled.add(queue);
   }
 
-  /** Tells sleepers of the completions so far, so that they work while this thread does. */
+  /** Signals the completions so far, so that their owners work at the same time. */
   void signalNow() {
     for (int i = 0; i < unsignalled.size(); i++) {
       unsignalled.get(i).signalIfArmed();
@@ -190,7 +190,7 @@ final class DeviceThread {
         try {
           round();
         } catch (RuntimeException | IOException e) {
-          LOG.error("the soft device stumbled: thread={}", thread.getName(), e);
+          LOG.error("unexpected failure in soft device: thread={}", thread.getName(), e);
         }
       }
     } finally {
@@ -266,7 +266,7 @@ final class DeviceThread {
     return count > 0;
   }
 
-  private boolean hasNews() {
+  private boolean hasCommands() {
     return doorbells.get() != null || !commands.isEmpty();
   }
 
@@ -276,7 +276,7 @@ final class DeviceThread {
     }
     long until = System.nanoTime() + SPIN_NS;
     while (System.nanoTime() - until < 0) {
-      if (hasNews()) {
+      if (hasCommands()) {
         return true;
       }
       Thread.onSpinWait();
@@ -286,7 +286,7 @@ final class DeviceThread {
 
   private void rest() throws IOException {
     asleep.set(true);
-    if (hasNews()) {
+    if (hasCommands()) {
       asleep.set(false);
       return;
     }

@@ -15,36 +15,32 @@ package org.sparkrdma.verbs.soft;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
-import java.security.SecureRandom;
 import java.time.Duration;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
 import org.sparkrdma.verbs.soft.wire.FrameHandler;
 import org.sparkrdma.verbs.soft.wire.FrameHeader;
-import org.sparkrdma.verbs.soft.wire.Hello;
 import org.sparkrdma.verbs.soft.wire.Link;
 import org.sparkrdma.verbs.soft.wire.ProtocolException;
 
 /**
- * The device thread's end of a connection: its socket, its handshake, its state.
+ * The end of a connection on the device thread: its socket and its state. {@link Handshake} makes
+ * and checks the first messages, {@link EstablishedFrames} takes the rest.
  *
  * <pre>
- *  active    CONNECTING ─REQUEST►─ REQUESTING ─►REPLY, READY►─ ESTABLISHED
- *  passive   GREETING ─►REQUEST─ REQUESTED ─REPLY►─ ACCEPTED ─►READY─ ESTABLISHED
- *  then      LINGERING: the last frames are sent and what comes in is dropped; CLOSED
+ *  initiator CONNECTING ─REQUEST►─ REQUESTING ─►REPLY, READY►─ ESTABLISHED
+ *  acceptor  AWAITING_HELLO ─►REQUEST─ REQUESTED ─REPLY►─ ACCEPTED ─►READY─ ESTABLISHED
+ *  then      LINGERING: sends the last frames and drops what is received; CLOSED
  * </pre>
  */
 final class Endpoint implements FrameHandler {
-  private static final SecureRandom RANDOM = new SecureRandom();
   private static final long LINGER_NS = Duration.ofSeconds(1).toNanos();
-  private static final int MAX_REASON_BYTES = 400;
 
   private enum State {
     CONNECTING,
     REQUESTING,
-    GREETING,
+    AWAITING_HELLO,
     REQUESTED,
     ACCEPTED,
     ESTABLISHED,
@@ -52,66 +48,68 @@ final class Endpoint implements FrameHandler {
     CLOSED
   }
 
-  private final SoftDevice device;
+  private final SoftContext context;
   private final SoftListener listener;
-  private final ByteBuffer body =
-      ByteBuffer.allocate(Hello.MAX_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+  private final Handshake handshake;
   private State state;
   private Link link;
   private SoftConnection connection;
   private SoftQueuePair queuePair;
   private ConnectionParameters parameters;
-  private Peer peer;
-  private int peerNumber;
   private DeviceThread.Timer timer;
 
-  /** Of a connection that this side asks for. */
-  Endpoint(SoftDevice device, SoftConnection connection) {
-    this.device = device;
+  /** For a connection that this end asks for. */
+  Endpoint(SoftContext context, SoftConnection connection) {
+    this.context = context;
     this.connection = connection;
     listener = null;
+    handshake = new Handshake(context, true);
     state = State.CONNECTING;
   }
 
-  /** Of a connection that a peer asks for. */
-  Endpoint(SoftDevice device, SoftListener listener) {
-    this.device = device;
+  /** For a connection that a peer asks for. */
+  Endpoint(SoftContext context, SoftListener listener) {
+    this.context = context;
     this.listener = listener;
-    state = State.GREETING;
+    handshake = new Handshake(context, false);
+    state = State.AWAITING_HELLO;
   }
 
   Peer peer() {
-    return peer;
+    return handshake.peer();
   }
 
   boolean isHalfOpen() {
-    return state == State.GREETING;
+    return state == State.AWAITING_HELLO;
   }
 
-  // What the application asks for, brought here by commands.
+  // Commands of the owner.
 
   void connect(Link newLink, SoftQueuePair pair, ConnectionParameters wanted) {
     link = newLink;
     parameters = wanted;
     adopt(pair);
-    device.endpoints().add(this);
+    context.endpoints().add(this);
     limit(
         wanted.timeout().toNanos(),
-        () -> fail(ConnectionEvent.Type.UNREACHABLE, "no answer: timeout=" + wanted.timeout()));
+        () ->
+            fail(
+                ConnectionEvent.Type.UNREACHABLE,
+                "no answer within the connect time-out: timeout=" + wanted.timeout()));
   }
 
-  /** Begins to wait for the greeting. */
-  void greet(Link newLink) {
+  /** Begins to wait for the peer's first message. */
+  void awaitHello(Link newLink) {
     link = newLink;
-    device.endpoints().add(this);
-    limit(device.settings().greetingTimeoutNs(), this::close);
+    context.endpoints().add(this);
+    limit(context.settings().greetingTimeoutNs(), this::close);
   }
 
   void accept(SoftQueuePair pair, ConnectionParameters answer) {
     adopt(pair);
     if (state != State.REQUESTED) {
       pair.fail();
-      connection.onFailed(ConnectionEvent.Type.CONNECT_ERROR, "the peer has gone");
+      connection.onEnded(ConnectionEvent.Type.CONNECT_ERROR, "the peer has ended the connection");
       return;
     }
     parameters = answer;
@@ -119,7 +117,7 @@ final class Endpoint implements FrameHandler {
     pair.publish();
     sendHello(FrameHeader.REPLY);
     limit(
-        device.settings().greetingTimeoutNs(),
+        context.settings().greetingTimeoutNs(),
         () -> fail(ConnectionEvent.Type.CONNECT_ERROR, "the peer did not confirm"));
   }
 
@@ -139,7 +137,7 @@ final class Endpoint implements FrameHandler {
   /** Ends the connection, whatever its state, without an event. */
   void close() {
     if (state == State.ESTABLISHED || state == State.ACCEPTED || state == State.REQUESTING) {
-      sayDisconnect();
+      sendDisconnect();
     } else if (state == State.REQUESTED) {
       refuse("the request was dropped");
     } else if (state != State.LINGERING) {
@@ -150,15 +148,15 @@ final class Endpoint implements FrameHandler {
   /** Ends an established connection, with an event. */
   void disconnect(String reason) {
     if (state == State.ESTABLISHED) {
-      sayDisconnect();
+      sendDisconnect();
       queuePair.fail();
-      connection.onDisconnected(reason);
+      endConnection(reason);
     } else if (state == State.ACCEPTED) {
       fail(ConnectionEvent.Type.CONNECT_ERROR, reason);
     }
   }
 
-  private void sayDisconnect() {
+  private void sendDisconnect() {
     if (!queuePair.sendSide().finish() || !link.hasRoomFor(FrameHeader.BYTES)) {
       closeNow();
       return;
@@ -169,8 +167,8 @@ final class Endpoint implements FrameHandler {
 
   private void onQueuePairFailed() {
     if (state == State.ESTABLISHED) {
-      sayDisconnect();
-      connection.onDisconnected("the queue pair is in error");
+      sendDisconnect();
+      endConnection("the queue pair is in error");
     } else if (state == State.ACCEPTED || state == State.REQUESTING) {
       fail(ConnectionEvent.Type.CONNECT_ERROR, "the queue pair was closed");
     }
@@ -181,41 +179,16 @@ final class Endpoint implements FrameHandler {
   @Override
   public void onConnected() throws IOException {
     state = State.REQUESTING;
-    connection.setLocalAddress(link.localAddress());
+    connection.onBound(link.localAddress());
     sendHello(FrameHeader.REQUEST);
   }
 
   private void sendHello(byte type) {
     try {
-      byte[] nonce = new byte[Hello.NONCE_BYTES];
-      RANDOM.nextBytes(nonce);
-      byte[] proof = Hello.proof(device.table().secret(), nonce, connectingPort(), listeningPort());
-      var hello =
-          new Hello(
-              device.host(),
-              device.self(),
-              queuePair.number(),
-              nonce,
-              proof,
-              device.directory().name(),
-              parameters.privateData());
-      body.clear();
-      hello.encode(body);
-      body.flip();
-      link.putHeader(type, 0, body.remaining(), 0, 0, 0);
-      link.out().put(body);
-      link.flush();
+      handshake.sendHello(link, type, queuePair.number(), parameters.privateData());
     } catch (IOException e) {
       fail(ConnectionEvent.Type.CONNECT_ERROR, e.getMessage());
     }
-  }
-
-  private int connectingPort() throws IOException {
-    return (listener == null ? link.localAddress() : link.remoteAddress()).getPort();
-  }
-
-  private int listeningPort() throws IOException {
-    return (listener == null ? link.remoteAddress() : link.localAddress()).getPort();
   }
 
   @Override
@@ -225,55 +198,44 @@ final class Endpoint implements FrameHandler {
 
   @Override
   public void onFrame(FrameHeader header) throws IOException {
-    if (header.type >= FrameHeader.SEND) {
+    if (EstablishedFrames.includes(header)) {
       require(state == State.ESTABLISHED, header);
-      require(header.type == FrameHeader.SEND || header.length == 0, header);
-      require(header.type != FrameHeader.SEND || header.length == header.extent, header);
-      switch (header.type) {
-        case FrameHeader.SEND, FrameHeader.WRITTEN -> queuePair.receiveSide().onMessage(header);
-        case FrameHeader.ACKNOWLEDGE -> queuePair.sendSide().onAcknowledged(header.sequence);
-        case FrameHeader.NOT_READY -> queuePair.sendSide().onNotReady(header.sequence);
-        case FrameHeader.FAILED ->
-            queuePair.sendSide().onFailed(header.sequence, header.extent == 1);
-        default -> throw unexpected(header);
-      }
+      EstablishedFrames.onFrame(header, queuePair);
     } else {
-      require(header.length <= Hello.MAX_BYTES, header);
-      body.clear();
+      handshake.onFrame(header);
     }
   }
 
   @Override
   public void onPayload(FrameHeader header, ByteBuffer piece) {
-    if (header.type == FrameHeader.SEND) {
-      queuePair.receiveSide().onPayload(piece);
+    if (EstablishedFrames.includes(header)) {
+      EstablishedFrames.onPayload(piece, queuePair);
     } else {
-      body.put(piece);
+      handshake.onPayload(piece);
     }
   }
 
   @Override
   public void onFrameEnd(FrameHeader header) throws IOException {
     switch (header.type) {
-      case FrameHeader.SEND, FrameHeader.WRITTEN -> queuePair.receiveSide().onMessageEnd(header);
       case FrameHeader.REQUEST -> onRequest(header);
       case FrameHeader.REPLY -> onReply(header);
       case FrameHeader.REJECT -> onReject(header);
       case FrameHeader.REFUSED -> onRefused(header);
       case FrameHeader.READY -> onReady(header);
       case FrameHeader.DISCONNECT -> onDisconnect();
-      default -> {}
+      default -> EstablishedFrames.onFrameEnd(header, queuePair);
     }
   }
 
   private void onRequest(FrameHeader header) throws IOException {
-    require(state == State.GREETING, header);
+    require(state == State.AWAITING_HELLO, header);
     cancelTimer();
     try {
-      byte[] privateData = meet();
+      byte[] privateData = handshake.acceptHello(link);
       connection = listener.onRequest(this, link.localAddress(), link.remoteAddress());
       state = State.REQUESTED;
-      connection.offerRequest(listener, privateData);
+      connection.onRequested(listener, privateData);
     } catch (IOException e) {
       refuse(e.getMessage());
     }
@@ -283,7 +245,7 @@ final class Endpoint implements FrameHandler {
     require(state == State.REQUESTING, header);
     byte[] privateData;
     try {
-      privateData = meet();
+      privateData = handshake.acceptHello(link);
     } catch (IOException e) {
       fail(ConnectionEvent.Type.REJECTED, e.getMessage());
       return;
@@ -308,29 +270,19 @@ final class Endpoint implements FrameHandler {
     state = State.ESTABLISHED;
     queuePair
         .sendSide()
-        .onEstablished(link, peer, peerNumber, parameters.receiverNotReadyRetryCount());
+        .onEstablished(
+            link,
+            handshake.peer(),
+            handshake.peerNumber(),
+            parameters.receiverNotReadyRetryCount());
     link.flush();
-    device.thread().activate(queuePair);
+    context.thread().activate(queuePair);
     connection.onEstablished(privateData);
-  }
-
-  /** Checks who the other end is and makes it a peer. */
-  private byte[] meet() throws IOException {
-    Hello hello = Hello.decode(body.flip());
-    String difference = device.host().differenceFrom(hello.host());
-    if (!difference.isEmpty()) {
-      throw new IOException(difference);
-    }
-    peer = device.peers().acquire(hello, connectingPort(), listeningPort());
-    device.watchPeers();
-    peerNumber = hello.queuePairNumber();
-    return hello.privateData();
   }
 
   private void onReject(FrameHeader header) throws IOException {
     require(state == State.REQUESTING, header);
-    byte[] privateData = new byte[body.flip().remaining()];
-    body.get(privateData);
+    byte[] privateData = handshake.takeBody();
     closeNow();
     queuePair.fail();
     connection.onRejected(privateData, "the peer rejected the request");
@@ -338,40 +290,38 @@ final class Endpoint implements FrameHandler {
 
   private void onRefused(FrameHeader header) throws IOException {
     require(state == State.REQUESTING, header);
-    byte[] text = new byte[body.flip().remaining()];
-    body.get(text);
-    fail(ConnectionEvent.Type.REJECTED, "refused: " + new String(text, StandardCharsets.UTF_8));
+    String reason = new String(handshake.takeBody(), StandardCharsets.UTF_8);
+    fail(ConnectionEvent.Type.REJECTED, "refused: " + reason);
   }
 
   private void onDisconnect() {
     if (state == State.ESTABLISHED) {
-      sayDisconnect();
+      sendDisconnect();
       queuePair.fail();
-      connection.onDisconnected("the peer disconnected");
+      endConnection("the peer disconnected");
     } else {
       onEnded("the peer disconnected");
     }
   }
 
+  private void endConnection(String reason) {
+    connection.onEnded(ConnectionEvent.Type.DISCONNECTED, reason);
+  }
+
   private static void require(boolean expected, FrameHeader header) throws ProtocolException {
     if (!expected) {
-      throw unexpected(header);
+      throw EstablishedFrames.unexpected(header);
     }
   }
 
-  private static ProtocolException unexpected(FrameHeader header) {
-    return new ProtocolException(
-        "unexpected frame: type=" + header.type + " lengthBytes=" + header.length);
-  }
-
-  // Ends.
+  // The end.
 
   @Override
   public void onWritable() {
     if (state == State.LINGERING && link.isFlushed()) {
       link.shutdownOutput();
     } else if (queuePair != null) {
-      device.thread().activate(queuePair);
+      context.thread().activate(queuePair);
     }
   }
 
@@ -382,11 +332,11 @@ final class Endpoint implements FrameHandler {
     switch (before) {
       case ESTABLISHED -> {
         queuePair.fail();
-        connection.onDisconnected(reason);
+        endConnection(reason);
       }
       case CONNECTING, REQUESTING, ACCEPTED -> {
         queuePair.fail();
-        connection.onFailed(ConnectionEvent.Type.CONNECT_ERROR, reason);
+        connection.onEnded(ConnectionEvent.Type.CONNECT_ERROR, reason);
       }
       default -> {}
     }
@@ -395,21 +345,18 @@ final class Endpoint implements FrameHandler {
   private void fail(ConnectionEvent.Type type, String reason) {
     closeNow();
     queuePair.fail();
-    connection.onFailed(type, reason);
+    connection.onEnded(type, reason);
   }
 
   private void refuse(String reason) {
-    byte[] text = reason.getBytes(StandardCharsets.UTF_8);
-    int length = Math.min(text.length, MAX_REASON_BYTES);
-    link.putHeader(FrameHeader.REFUSED, 0, length, 0, 0, 0);
-    link.out().put(text, 0, length);
+    handshake.sendRefusal(link, reason);
     linger();
   }
 
-  /** Sends what is left, then waits a little for the peer to have seen it. */
+  /** Sends what is left, then gives the peer a little time to receive it. */
   private void linger() {
     state = State.LINGERING;
-    releasePeer();
+    handshake.releasePeer();
     link.discard();
     link.flush();
     if (link.isClosed()) {
@@ -422,28 +369,21 @@ final class Endpoint implements FrameHandler {
     limit(LINGER_NS, this::closeNow);
   }
 
-  /** Ends it at once, for instance with the device. */
+  /** Closes the socket at once, as when the device is closed. */
   void closeNow() {
     cancelTimer();
     state = State.CLOSED;
     if (link != null) {
       link.close();
     }
-    releasePeer();
-    device.endpoints().remove(this);
-  }
-
-  private void releasePeer() {
-    if (peer != null) {
-      device.peers().release(peer);
-      peer = null;
-    }
+    handshake.releasePeer();
+    context.endpoints().remove(this);
   }
 
   private void limit(long delayNs, Runnable command) {
     cancelTimer();
     timer =
-        device
+        context
             .thread()
             .schedule(
                 System.nanoTime() + delayNs,
@@ -455,7 +395,7 @@ final class Endpoint implements FrameHandler {
 
   private void cancelTimer() {
     if (timer != null) {
-      device.thread().cancel(timer);
+      context.thread().cancel(timer);
       timer = null;
     }
   }

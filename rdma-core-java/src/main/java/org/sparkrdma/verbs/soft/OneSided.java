@@ -21,17 +21,19 @@ import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.Opcode;
 import org.sparkrdma.verbs.WorkStatus;
 import org.sparkrdma.verbs.soft.shared.AccessBits;
+import org.sparkrdma.verbs.soft.shared.QueuePairNumbers;
+import org.sparkrdma.verbs.soft.shared.RegionKeys;
 import org.sparkrdma.verbs.soft.shared.SharedTable;
 
 /**
- * Executes reads and writes in a peer's memory, a piece at a time: announce, check, copy. A
- * positioned read or write of the owner's file, so that a truncated one is an error and no signal.
- * Of the device thread.
+ * Executes READs and WRITEs in a peer's memory, one piece at a time: announce, check, copy. The
+ * copy is a positioned read or write of the owner's file, so that a truncated file is an error and
+ * no signal. Confined to the device thread.
  */
 final class OneSided {
   private static final Logger LOG = LoggerFactory.getLogger(OneSided.class);
 
-  /** The longest piece; other queue pairs and deregistrations wait that long at most. */
+  /** Length of a piece: other queue pairs and deregistrations wait for one at most. */
   static final int PIECE_BYTES = 1 << 20;
 
   private static final int STAGING_BYTES = 1 << 16;
@@ -39,14 +41,14 @@ final class OneSided {
   private final ByteBuffer staging = ByteBuffer.allocateDirect(STAGING_BYTES);
 
   /**
-   * Does the next piece of a request that has bytes left, and moves its progress on.
+   * Copies the next piece of a request that has bytes left, and advances its progress.
    *
    * @param queuePairNumber the peer's
    */
   WorkStatus step(Peer peer, int queuePairNumber, WorkEntry entry) {
     SharedTable table = peer.table;
     int queuePair = QueuePairNumbers.indexOf(queuePairNumber);
-    int region = RegionRegistry.indexOf(entry.remoteKey);
+    int region = RegionKeys.indexOf(entry.remoteKey);
     ByteBuffer local;
     try {
       local = local(entry);

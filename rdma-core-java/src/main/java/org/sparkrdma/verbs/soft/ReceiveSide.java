@@ -19,23 +19,28 @@ import org.sparkrdma.verbs.soft.wire.FrameHeader;
 import org.sparkrdma.verbs.soft.wire.ProtocolException;
 
 /**
- * Puts a peer's messages into a queue pair's receives, in order. Of the device thread.
+ * Writes a peer's messages into a queue pair's receives, in order. Confined to the device thread.
  *
- * <p>Without a receive the message and all after it are dropped, and the peer is told to send them
- * again.
+ * <p>Without a receive the message and all after it are dropped, and the peer sends them again.
  */
 final class ReceiveSide {
   private final SoftQueuePair queuePair;
   private final WorkQueue queue;
-  private final SendSide answers;
+  private final CompletionWriter completions;
+  private final ReceiveAnswers answers;
   private long head;
   private long expected = 1;
   private boolean refused;
   private WorkEntry receiving;
 
-  ReceiveSide(SoftQueuePair queuePair, WorkQueue queue, SendSide answers) {
+  ReceiveSide(
+      SoftQueuePair queuePair,
+      WorkQueue queue,
+      CompletionWriter completions,
+      ReceiveAnswers answers) {
     this.queuePair = queuePair;
     this.queue = queue;
+    this.completions = completions;
     this.answers = answers;
   }
 
@@ -66,7 +71,7 @@ final class ReceiveSide {
   }
 
   private void fail(WorkStatus here, WorkStatus there) {
-    answers.tellFailure(expected, there);
+    answers.sendFailure(expected, there);
     queuePair.failReceive(head, here);
   }
 
@@ -83,7 +88,7 @@ final class ReceiveSide {
 
   void onMessageEnd(FrameHeader header) {
     if (receiving != null) {
-      queuePair.completeReceive(head, receiving, header);
+      completions.completeReceive(head, receiving, header);
       receiving.clear();
       receiving = null;
       head++;
@@ -98,12 +103,12 @@ final class ReceiveSide {
     long tail = queue.tail();
     for (; head < tail; head++) {
       WorkEntry entry = queue.entry(head);
-      queuePair.flushReceive(head, entry, head == failed ? status : WorkStatus.FLUSH_ERROR);
+      completions.failReceive(head, entry, head == failed ? status : WorkStatus.FLUSH_ERROR);
       entry.clear();
     }
   }
 
-  /** Forgets all work without a word: the queue pair is destroyed. */
+  /** Drops all work without completions: the queue pair is destroyed. */
   void drop() {
     receiving = null;
     for (long tail = queue.tail(); head < tail; head++) {

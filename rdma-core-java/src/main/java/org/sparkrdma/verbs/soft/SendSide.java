@@ -14,34 +14,41 @@
 package org.sparkrdma.verbs.soft;
 
 import java.io.IOException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.Opcode;
 import org.sparkrdma.verbs.WorkStatus;
 import org.sparkrdma.verbs.soft.faults.FaultPlan;
-import org.sparkrdma.verbs.soft.faults.Network;
 import org.sparkrdma.verbs.soft.wire.FrameHeader;
 import org.sparkrdma.verbs.soft.wire.Link;
 import org.sparkrdma.verbs.soft.wire.ProtocolException;
 
 /**
- * Executes a queue pair's send queue in order. Of the device thread.
+ * Executes a queue pair's send queue in order. Confined to the device thread.
  *
  * <pre>
- *   completed │ sent, not acknowledged │ to be done │ free
+ *   completed │ sent, not acknowledged │ to do      │ free
  *             head                     next         tail
  * </pre>
  *
- * <p>Messages may be under way together; a one-sided operation begins when all before it is
- * acknowledged. A receiver that is not ready has everything from its message on sent again later.
+ * <p>Several messages may be in flight together; a one-sided operation begins when everything
+ * before it is acknowledged. When the receiver is not ready, its message and all after it are sent
+ * again later.
  */
 final class SendSide {
   private static final int TURN_BYTES = 1 << 20;
   private static final int TURN_REQUESTS = 64;
   private static final int SIGNAL_BYTES = 1 << 18;
-  private static final int RETRY_FOR_EVER = 7;
+  private static final int RETRY_WITHOUT_LIMIT = 7;
+
+  private static final Logger LOG = LoggerFactory.getLogger(SendSide.class);
 
   private final SoftQueuePair queuePair;
   private final WorkQueue queue;
-  private final SoftDevice device;
+  private final CompletionWriter completions;
+  private final SoftContext context;
+  private final SendSchedule schedule;
+  private final ReceiveAnswers answers;
   private Link link;
   private Peer peer;
   private int peerNumber;
@@ -49,75 +56,47 @@ final class SendSide {
   private int retriesLeft;
   private long head;
   private long next;
-  private long stamped;
   private long lastSequence;
   private WorkEntry sending;
   private long rewindTo = -1;
   private boolean linkFull;
-  private long resumeNs;
-  private DeviceThread.Timer timer;
   private long bytesSinceSignal;
 
-  // What is to be told to the peer as soon as the link has room.
-  private long acknowledge;
-  private long notReady;
-
-  SendSide(SoftQueuePair queuePair, WorkQueue queue, SoftDevice device) {
+  SendSide(
+      SoftQueuePair queuePair, WorkQueue queue, CompletionWriter completions, SoftContext context) {
     this.queuePair = queuePair;
     this.queue = queue;
-    this.device = device;
+    this.completions = completions;
+    this.context = context;
+    schedule = new SendSchedule(context, queue, queuePair);
+    answers = new ReceiveAnswers(queuePair, context);
+  }
+
+  ReceiveAnswers answers() {
+    return answers;
   }
 
   /** The connection is established: work may begin. */
   void onEstablished(Link toPeer, Peer remote, int remoteNumber, int receiverNotReadyRetries) {
     link = toPeer;
+    answers.onEstablished(toPeer);
     peer = remote;
     peerNumber = remoteNumber;
     retries = receiverNotReadyRetries;
     retriesLeft = retries;
   }
 
-  /** The receive side took all messages up to this one. */
-  void acknowledgeSoon(long sequence) {
-    long delayNs = device.settings().acknowledgeDelayNs();
-    if (delayNs == 0) {
-      acknowledgeNow(sequence);
-    } else {
-      device.thread().schedule(device.thread().nowNs() + delayNs, () -> acknowledgeNow(sequence));
-    }
+  /** Whether a message was sent in part: nothing else may be put on the link. */
+  boolean isInsideMessage() {
+    return sending != null;
   }
 
-  private void acknowledgeNow(long sequence) {
-    acknowledge = sequence;
-    device.thread().activate(queuePair);
-  }
-
-  /** The receive side had no receive for this one. */
-  void refuseSoon(long sequence) {
-    notReady = sequence;
-    device.thread().activate(queuePair);
-  }
-
-  /** Sends a last word that a message cannot be taken. */
-  void tellFailure(long sequence, WorkStatus status) {
-    if (sending == null && link.hasRoomFor(2 * FrameHeader.BYTES)) {
-      putControl();
-      link.putHeader(
-          FrameHeader.FAILED,
-          0,
-          0,
-          sequence,
-          0,
-          status == WorkStatus.REMOTE_INVALID_REQUEST ? 1 : 0);
-    }
-  }
-
-  /** Tells the peer what it must know before the end; false when the link cannot carry it. */
+  /** Puts the last answers on the link before it ends; false when that is not possible. */
   boolean finish() {
-    return link == null || (sending == null && putControl());
+    return link == null || (sending == null && answers.tryPutAll());
   }
 
-  /** One turn; true when it wants another one. */
+  /** One turn; true when it needs another one. */
   boolean run() {
     if (link == null) {
       return false;
@@ -131,10 +110,13 @@ final class SendSide {
         link.flush();
         return true;
       }
-      stamp();
+      schedule.stamp();
       if (sending != null) {
         more = continueMessage();
-      } else if (putControl() && isNextDue()) {
+      } else if (!answers.tryPutAll()) {
+        linkFull = true;
+        more = false;
+      } else if (isNextDue()) {
         WorkEntry entry = queue.entry(next);
         long before = entry.progress;
         more = execute(entry);
@@ -150,25 +132,11 @@ final class SendSide {
   }
 
   private boolean execute(WorkEntry entry) {
-    if (entry.doomed) {
-      queuePair.fail(next, WorkStatus.REMOTE_OPERATION_ERROR);
+    if (entry.mustFail) {
+      queuePair.failSend(next, WorkStatus.REMOTE_OPERATION_ERROR);
       return false;
     }
     return entry.isOneSided() ? oneSided(entry) : beginMessage(entry);
-  }
-
-  /** Notes when the network lets each new request happen. */
-  private void stamp() {
-    long tail = queue.tail();
-    for (; stamped < tail; stamped++) {
-      WorkEntry entry = queue.entry(stamped);
-      entry.dueNs =
-          device
-              .network()
-              .dueNs(entry.opcode == Opcode.READ, entry.totalBytes, device.thread().nowNs());
-      entry.doomed =
-          entry.opcode != Opcode.READ && device.faults().strikes(FaultPlan.Kind.SEND_ERROR);
-    }
   }
 
   private boolean isNextDue() {
@@ -176,64 +144,31 @@ final class SendSide {
       return false;
     }
     WorkEntry entry = queue.entry(next);
-    boolean mustBeAlone = entry.isOneSided() || entry.doomed || !entry.mayUseLocalMemory();
+    boolean mustBeAlone = entry.isOneSided() || entry.mustFail || !entry.mayUseLocalMemory();
     if (mustBeAlone && head != next) {
       return false;
     }
-    if (entry.dueNs == Network.NEVER) {
-      return false;
-    }
-    return isPast(entry.dueNs) && isPast(resumeNs);
-  }
-
-  /** Whether a time is 0 or over; else there will be a turn when it is. */
-  private boolean isPast(long atNs) {
-    if (atNs == 0 || atNs - device.thread().nowNs() <= 0) {
-      return true;
-    }
-    turnAt(atNs);
-    return false;
-  }
-
-  private void turnAt(long atNs) {
-    if (timer == null || timer.atNs() != atNs) {
-      cancelTimer();
-      timer =
-          device
-              .thread()
-              .schedule(
-                  atNs,
-                  () -> {
-                    timer = null;
-                    device.thread().activate(queuePair);
-                  });
-    }
-  }
-
-  private void cancelTimer() {
-    if (timer != null) {
-      device.thread().cancel(timer);
-      timer = null;
-    }
+    return schedule.isDue(entry);
   }
 
   // One-sided.
 
   private boolean oneSided(WorkEntry entry) {
-    FaultPlan faults = device.faults();
+    FaultPlan faults = context.faults();
     if (entry.progress == 0 && entry.opcode == Opcode.READ && faults.isActive()) {
-      if (faults.strikes(FaultPlan.Kind.DROP_CONNECTION)) {
-        queuePair.onFault("the fault plan dropped the connection");
+      if (faults.fires(FaultPlan.Kind.DROP_CONNECTION)) {
+        LOG.debug("dropping the connection by the fault plan: queuePair={}", queuePair.number());
+        queuePair.fail();
         return false;
       }
-      if (faults.strikes(FaultPlan.Kind.READ_ERROR)) {
-        queuePair.fail(next, WorkStatus.REMOTE_OPERATION_ERROR);
+      if (faults.fires(FaultPlan.Kind.READ_ERROR)) {
+        queuePair.failSend(next, WorkStatus.REMOTE_OPERATION_ERROR);
         return false;
       }
     }
     WorkStatus status = step(entry);
     if (status != WorkStatus.SUCCESS) {
-      queuePair.fail(next, status);
+      queuePair.failSend(next, status);
       return false;
     }
     if (entry.progress < entry.totalBytes) {
@@ -261,14 +196,14 @@ final class SendSide {
     }
     return entry.totalBytes == 0
         ? WorkStatus.SUCCESS
-        : device.oneSided().step(peer, peerNumber, entry);
+        : context.oneSided().step(peer, peerNumber, entry);
   }
 
   private void signalInTime(long bytes) {
     bytesSinceSignal += bytes;
     if (bytesSinceSignal >= SIGNAL_BYTES) {
       bytesSinceSignal = 0;
-      device.thread().signalNow();
+      context.thread().signalNow();
     }
   }
 
@@ -276,7 +211,7 @@ final class SendSide {
 
   private boolean beginMessage(WorkEntry entry) {
     if (!entry.mayUseLocalMemory()) {
-      queuePair.fail(next, WorkStatus.LOCAL_PROTECTION_ERROR);
+      queuePair.failSend(next, WorkStatus.LOCAL_PROTECTION_ERROR);
       return false;
     }
     if (!link.hasRoomFor(FrameHeader.BYTES)) {
@@ -310,7 +245,7 @@ final class SendSide {
     try {
       sending.gather(link.out());
     } catch (IOException e) {
-      queuePair.fail(next, WorkStatus.LOCAL_PROTECTION_ERROR);
+      queuePair.failSend(next, WorkStatus.LOCAL_PROTECTION_ERROR);
       return false;
     }
     if (sending.progress < sending.totalBytes) {
@@ -326,29 +261,9 @@ final class SendSide {
     return true;
   }
 
-  /** Puts what the peer must be told; false when the link is full. */
-  private boolean putControl() {
-    if (acknowledge == 0 && notReady == 0) {
-      return true;
-    }
-    if (!link.hasRoomFor(2 * FrameHeader.BYTES)) {
-      linkFull = true;
-      return false;
-    }
-    if (acknowledge != 0) {
-      link.putHeader(FrameHeader.ACKNOWLEDGE, 0, 0, acknowledge, 0, 0);
-      acknowledge = 0;
-    }
-    if (notReady != 0) {
-      link.putHeader(FrameHeader.NOT_READY, 0, 0, notReady, 0, 0);
-      notReady = 0;
-    }
-    return true;
-  }
+  // Answers of the peer.
 
-  // What the peer says.
-
-  /** The peer took all messages up to this one. */
+  /** The peer received all messages up to this one. */
   void onAcknowledged(long sequence) throws ProtocolException {
     checkSent(sequence);
     while (head < next) {
@@ -359,7 +274,7 @@ final class SendSide {
       retriesLeft = retries;
       completeHead();
     }
-    device.thread().activate(queuePair);
+    context.thread().activate(queuePair);
   }
 
   /** The peer had no receive for this message and dropped it and what came after. */
@@ -368,14 +283,14 @@ final class SendSide {
     if ((head == next && sending == null) || queue.entry(head).sequence != sequence) {
       throw new ProtocolException("refused what was not sent: sequence=" + sequence);
     }
-    if (retries != RETRY_FOR_EVER) {
+    if (retries != RETRY_WITHOUT_LIMIT) {
       if (retriesLeft == 0) {
-        queuePair.fail(head, WorkStatus.RECEIVER_NOT_READY_RETRY_EXCEEDED);
+        queuePair.failSend(head, WorkStatus.RECEIVER_NOT_READY_RETRY_EXCEEDED);
         return;
       }
       retriesLeft--;
     }
-    resumeNs = device.thread().nowNs() + device.settings().receiverNotReadyDelayNs();
+    schedule.pause();
     if (sending == null) {
       next = head;
     } else {
@@ -389,7 +304,7 @@ final class SendSide {
     if (head == queue.tail()) {
       throw new ProtocolException("failed what was not sent: sequence=" + sequence);
     }
-    queuePair.fail(
+    queuePair.failSend(
         head, invalid ? WorkStatus.REMOTE_INVALID_REQUEST : WorkStatus.REMOTE_OPERATION_ERROR);
   }
 
@@ -404,7 +319,7 @@ final class SendSide {
   private void completeHead() {
     WorkEntry entry = queue.entry(head);
     if (entry.signalled) {
-      queuePair.completeSend(head, entry);
+      completions.completeSend(head, entry);
     }
     entry.clear();
     head++;
@@ -412,21 +327,21 @@ final class SendSide {
 
   /** Completes with an error what failed, and all that is posted as flushed. */
   void flush(long failed, WorkStatus status) {
-    cancelTimer();
+    schedule.cancel();
     sending = null;
     long tail = queue.tail();
     for (; head < tail; head++) {
       WorkEntry entry = queue.entry(head);
-      queuePair.failSend(head, entry, head == failed ? status : WorkStatus.FLUSH_ERROR);
+      completions.failSend(head, entry, head == failed ? status : WorkStatus.FLUSH_ERROR);
       entry.clear();
     }
     next = head;
-    stamped = head;
+    schedule.skipTo(head);
   }
 
-  /** Forgets all work without a word: the queue pair is destroyed. */
+  /** Drops all work without completions: the queue pair is destroyed. */
   void drop() {
-    cancelTimer();
+    schedule.cancel();
     sending = null;
     for (long tail = queue.tail(); head < tail; head++) {
       queue.entry(head).clear();

@@ -16,27 +16,23 @@ package org.sparkrdma.verbs.soft;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.sparkrdma.verbs.CompletionHandler;
-import org.sparkrdma.verbs.CompletionQueue;
+import org.sparkrdma.verbs.engine.EngineCompletionQueue;
+import org.sparkrdma.verbs.engine.EngineDevice;
+import org.sparkrdma.verbs.engine.ParkingChannel;
 
 /**
  * A ring of completions: filled by the device thread, polled by the one thread that owns the queue
  * and its queue pairs.
  */
-final class SoftCompletionQueue implements CompletionQueue {
+final class SoftCompletionQueue extends EngineCompletionQueue {
   private static final VarHandle TAIL = handle("tail");
   private static final VarHandle HEAD = handle("head");
 
-  private final SoftDevice device;
-  private final SoftCompletionChannel channel;
-  private final int capacity;
   private final Completion[] ring;
   private final int mask;
   private final AtomicBoolean armed = new AtomicBoolean();
-  private final AtomicInteger users = new AtomicInteger();
   private volatile boolean overrun;
-  private volatile boolean closed;
 
   /** Written by the device thread. */
   private long tail;
@@ -44,16 +40,14 @@ final class SoftCompletionQueue implements CompletionQueue {
   /** Written by the polling thread. */
   private long head;
 
-  /** The polling thread's: the next to hand over. */
+  /** Position of the next completion to show; confined to the polling thread. */
   private long cursor;
 
-  /** The device thread's: a completion has come since the last {@link #signalIfArmed}. */
+  /** Whether completions were published since the last {@link #signalIfArmed}; device thread. */
   private boolean unsignalled;
 
-  SoftCompletionQueue(SoftDevice device, int capacity, SoftCompletionChannel channel) {
-    this.device = device;
-    this.capacity = capacity;
-    this.channel = channel;
+  SoftCompletionQueue(EngineDevice<?> device, int capacity, ParkingChannel channel) {
+    super(device, capacity, channel);
     int size = Integer.highestOneBit(Math.max(1, capacity * 2 - 1));
     ring = new Completion[size];
     mask = size - 1;
@@ -70,11 +64,11 @@ final class SoftCompletionQueue implements CompletionQueue {
     }
   }
 
-  // The device thread's side.
+  // Called by the device thread.
 
-  /** The place for the next completion; null when there is none, and the queue is lost then. */
+  /** The next free entry; null when there is none, and the queue is overrun from then on. */
   Completion next() {
-    if (overrun || tail - (long) HEAD.getAcquire(this) >= capacity) {
+    if (overrun || tail - (long) HEAD.getAcquire(this) >= capacity()) {
       overrun = true;
       return null;
     }
@@ -96,22 +90,15 @@ final class SoftCompletionQueue implements CompletionQueue {
   void signalIfArmed() {
     unsignalled = false;
     if (armed.get() && armed.getAndSet(false)) {
-      channel.signal();
+      signal();
     }
   }
 
-  // The polling thread's side.
-
-  @Override
-  public int capacity() {
-    return capacity;
-  }
+  // Called by the polling thread.
 
   @Override
   public int poll(int limit, CompletionHandler handler) {
-    if (closed) {
-      throw new IllegalStateException("completion queue is closed");
-    }
+    checkOpen();
     int handled = 0;
     while (handled < limit && cursor < (long) TAIL.getAcquire(this)) {
       Completion completion = ring[(int) cursor & mask];
@@ -119,7 +106,7 @@ final class SoftCompletionQueue implements CompletionQueue {
       try {
         if (completion.queuePair.onPolled(completion.ofSend, completion.position)) {
           handled++;
-          handler.onCompletion(completion);
+          completion.view.hand(handler);
         }
       } finally {
         completion.queuePair = null;
@@ -127,12 +114,12 @@ final class SoftCompletionQueue implements CompletionQueue {
       }
     }
     if (handled == 0 && overrun) {
-      throw new IllegalStateException("completion queue was overrun: capacity=" + capacity);
+      throw overrunException();
     }
     return handled;
   }
 
-  /** Drops what a closed queue pair has left, by moving the rest together. */
+  /** Drops the completions of a closed queue pair. */
   void discard(SoftQueuePair closedPair) {
     long end = (long) TAIL.getAcquire(this);
     long to = end;
@@ -141,7 +128,7 @@ final class SoftCompletionQueue implements CompletionQueue {
       if (completion.queuePair != closedPair) {
         to--;
         if (to != from) {
-          ring[(int) to & mask].copyFrom(completion);
+          swap((int) from & mask, (int) to & mask);
         }
       }
     }
@@ -155,37 +142,14 @@ final class SoftCompletionQueue implements CompletionQueue {
     }
   }
 
+  private void swap(int a, int b) {
+    Completion moved = ring[a];
+    ring[a] = ring[b];
+    ring[b] = moved;
+  }
+
   @Override
-  public void arm() {
-    if (channel == null) {
-      throw new IllegalStateException("completion queue has no channel");
-    }
+  protected void requestNotification() {
     armed.set(true);
-  }
-
-  // Any thread.
-
-  SoftDevice device() {
-    return device;
-  }
-
-  void retain() {
-    users.incrementAndGet();
-  }
-
-  void release() {
-    users.decrementAndGet();
-  }
-
-  @Override
-  public void close() {
-    if (closed) {
-      return;
-    }
-    if (users.get() > 0) {
-      throw new IllegalStateException("queue pairs complete in it: queuePairs=" + users.get());
-    }
-    closed = true;
-    device.forget(this);
   }
 }

@@ -16,132 +16,76 @@ package org.sparkrdma.verbs.soft;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.channels.SocketChannel;
-import org.sparkrdma.verbs.ProtectionDomain;
-import org.sparkrdma.verbs.QueuePair;
 import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.VerbsException;
-import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
-import org.sparkrdma.verbs.engine.LimitChecks;
+import org.sparkrdma.verbs.engine.ConnectionPhase;
+import org.sparkrdma.verbs.engine.EngineConnection;
+import org.sparkrdma.verbs.engine.EngineProtectionDomain;
 import org.sparkrdma.verbs.soft.faults.FaultPlan;
-import org.sparkrdma.verbs.soft.wire.Hello;
 import org.sparkrdma.verbs.soft.wire.Link;
 
 /**
- * The application's end of a connection: checks what the owner asks for, hands it to the {@link
- * Endpoint} on the device thread, and turns what comes of it into events.
+ * The owner's end of a connection: hands its commands to the {@link Endpoint} on the device thread,
+ * which reports what became of them.
  */
-final class SoftConnection implements Connection {
-  private enum Phase {
-    RESOLVING,
-    RESOLVED,
-    CONNECTING,
-    REQUESTED,
-    ANSWERED,
-    ESTABLISHED,
-    ENDED,
-    CLOSED
-  }
-
-  private final SoftDevice device;
+final class SoftConnection extends EngineConnection<SoftQueuePair> {
+  private final SoftContext context;
   private final SoftConnectionManager manager;
   private final Endpoint endpoint;
-  private final InetSocketAddress remoteAddress;
-  private volatile InetSocketAddress localAddress;
-  private volatile Phase phase;
-  private volatile SoftQueuePair queuePair;
-  private Object attachment;
 
-  /** One that this side asks for. */
-  SoftConnection(
-      SoftDevice device,
-      SoftConnectionManager manager,
-      InetSocketAddress remote,
-      InetSocketAddress local) {
-    this.device = device;
+  /** A connection that this end asks for. */
+  SoftConnection(SoftContext context, SoftConnectionManager manager, InetSocketAddress remote) {
+    super(manager, remote, true);
+    this.context = context;
     this.manager = manager;
-    remoteAddress = remote;
-    localAddress = local;
-    endpoint = new Endpoint(device, this);
-    phase = Phase.RESOLVING;
+    endpoint = new Endpoint(context, this);
   }
 
-  /** One that a peer asks for. */
+  /** A connection that a peer asks for. */
   SoftConnection(
-      SoftDevice device,
+      SoftContext context,
       SoftConnectionManager manager,
       Endpoint endpoint,
       InetSocketAddress local,
       InetSocketAddress remote) {
-    this.device = device;
+    super(manager, remote, false);
+    this.context = context;
     this.manager = manager;
     this.endpoint = endpoint;
-    remoteAddress = remote;
-    localAddress = local;
-    phase = Phase.REQUESTED;
+    setLocalAddress(local);
   }
 
-  // The owner's.
+  // Called by the owner.
 
   @Override
-  public InetSocketAddress localAddress() {
-    return phase == Phase.RESOLVING ? null : localAddress;
-  }
-
-  @Override
-  public InetSocketAddress remoteAddress() {
-    return remoteAddress;
-  }
-
-  @Override
-  public QueuePair createQueuePair(ProtectionDomain domain, QueuePairSettings settings)
+  protected SoftQueuePair newQueuePair(EngineProtectionDomain domain, QueuePairSettings settings)
       throws VerbsException {
-    if (queuePair != null || (phase != Phase.RESOLVED && phase != Phase.REQUESTED)) {
-      throw new IllegalStateException("no queue pair can be made now: phase=" + phase);
-    }
-    LimitChecks.checkQueuePair(settings, device.info().limits());
-    if (!(domain instanceof SoftProtectionDomain mine)
-        || mine.device() != device
-        || !(settings.sendQueue() instanceof SoftCompletionQueue sends)
-        || sends.device() != device
-        || !(settings.receiveQueue() instanceof SoftCompletionQueue receives)
-        || receives.device() != device) {
-      throw new IllegalArgumentException("domain or completion queue of another device");
-    }
-    queuePair = mine.createQueuePair(settings);
-    return queuePair;
+    return ((SoftProtectionDomain) domain).createQueuePair(settings);
   }
 
   @Override
-  public QueuePair queuePair() {
-    return queuePair;
-  }
-
-  @Override
-  public void connect(ConnectionParameters parameters) throws VerbsException {
-    require(phase == Phase.RESOLVED && queuePair != null);
-    LimitChecks.checkPrivateData(parameters.privateData(), Hello.MAX_PRIVATE_DATA_BYTES);
-    phase = Phase.CONNECTING;
-    if (device.faults().strikes(FaultPlan.Kind.REFUSE_CONNECT)) {
-      onFailed(ConnectionEvent.Type.REJECTED, "the fault plan refused the connection");
+  protected void sendRequest(ConnectionParameters parameters) {
+    if (context.faults().fires(FaultPlan.Kind.REFUSE_CONNECT)) {
+      onEnded(ConnectionEvent.Type.REJECTED, "rejected by the fault plan");
       return;
     }
-    boolean mute = device.faults().strikes(FaultPlan.Kind.HANG_CONNECT);
-    device.thread().execute(() -> begin(parameters, mute));
+    boolean hangs = context.faults().fires(FaultPlan.Kind.HANG_CONNECT);
+    context.thread().execute(() -> openSocket(parameters, hangs));
   }
 
-  private void begin(ConnectionParameters parameters, boolean mute) {
+  private void openSocket(ConnectionParameters parameters, boolean hangs) {
     SocketChannel socket = null;
     try {
       socket = SocketChannel.open();
       socket.configureBlocking(false);
-      if (localAddress != null) {
-        socket.bind(localAddress);
+      if (localAddress() != null) {
+        socket.bind(localAddress());
       }
-      boolean connected = !mute && socket.connect(remoteAddress);
-      var link = new Link(device.thread().selector(), socket, endpoint);
-      endpoint.connect(link, queuePair, parameters);
+      boolean connected = !hangs && socket.connect(remoteAddress());
+      var link = new Link(context.thread().selector(), socket, endpoint);
+      endpoint.connect(link, queuePair(), parameters);
       if (connected) {
         endpoint.onConnected();
       }
@@ -162,111 +106,67 @@ final class SoftConnection implements Connection {
   }
 
   @Override
-  public void accept(ConnectionParameters parameters) throws VerbsException {
-    require(phase == Phase.REQUESTED && queuePair != null);
-    LimitChecks.checkPrivateData(parameters.privateData(), Hello.MAX_PRIVATE_DATA_BYTES);
-    phase = Phase.ANSWERED;
-    queuePair.markReady();
-    SoftQueuePair pair = queuePair;
-    device.thread().execute(() -> endpoint.accept(pair, parameters));
+  protected void sendReply(ConnectionParameters parameters) {
+    SoftQueuePair pair = queuePair();
+    pair.markReady();
+    context.thread().execute(() -> endpoint.accept(pair, parameters));
   }
 
   @Override
-  public void reject(byte[] privateData) {
-    require(phase == Phase.REQUESTED);
-    LimitChecks.checkPrivateData(privateData, Hello.MAX_PRIVATE_DATA_BYTES);
-    phase = Phase.ENDED;
+  protected void sendRejection(byte[] privateData) {
     byte[] copy = privateData.clone();
-    device.thread().execute(() -> endpoint.reject(copy));
-  }
-
-  private void require(boolean expected) {
-    if (!expected) {
-      throw new IllegalStateException(
-          "not now: phase=" + phase + " queuePair=" + (queuePair != null));
-    }
+    context.thread().execute(() -> endpoint.reject(copy));
   }
 
   @Override
   public void disconnect() {
-    if (phase == Phase.ESTABLISHED || phase == Phase.ANSWERED) {
-      device.thread().execute(() -> endpoint.disconnect("disconnected"));
+    if (isIn(ConnectionPhase.ESTABLISHED) || isIn(ConnectionPhase.ACCEPTED)) {
+      context.thread().execute(() -> endpoint.disconnect("disconnected"));
     }
-  }
-
-  @Override
-  public Object attachment() {
-    return attachment;
-  }
-
-  @Override
-  public void attach(Object newAttachment) {
-    attachment = newAttachment;
-  }
-
-  boolean isClosed() {
-    return phase == Phase.CLOSED;
   }
 
   @Override
   public void close() {
-    synchronized (this) {
-      if (phase == Phase.CLOSED) {
-        return;
-      }
-      phase = Phase.CLOSED;
+    if (!moveTo(ConnectionPhase.CLOSED)) {
+      return;
     }
-    if (queuePair != null) {
-      queuePair.close();
+    SoftQueuePair pair = queuePair();
+    if (pair != null) {
+      pair.close();
     }
-    device.thread().call(endpoint::close);
-    manager.onClosed(this);
+    context.thread().call(endpoint::close);
+    manager.remove(this);
   }
 
-  // The device thread's, or of resolving.
-
-  void setLocalAddress(InetSocketAddress address) {
-    localAddress = address;
-  }
+  // Called when the address is resolved, and by the device thread.
 
   void onResolved(InetSocketAddress local) {
-    localAddress = local;
-    move(Phase.RESOLVED);
-    manager.offer(ConnectionEvent.Type.RESOLVED, this, "");
+    setLocalAddress(local);
+    moveTo(ConnectionPhase.RESOLVED);
+    offer(ConnectionEvent.Type.RESOLVED, "");
   }
 
-  /** Offers a peer's request to the owner. */
-  void offerRequest(SoftListener listener, byte[] privateData) {
-    manager.add(this);
-    manager.offer(
-        new ConnectionEvent(ConnectionEvent.Type.CONNECT_REQUEST, this, listener, privateData, ""));
+  void onBound(InetSocketAddress local) {
+    setLocalAddress(local);
+  }
+
+  void onRequested(SoftListener listener, byte[] privateData) {
+    manager.offerRequest(this, listener, privateData);
   }
 
   void onEstablished(byte[] privateData) {
-    move(Phase.ESTABLISHED);
-    manager.offer(
-        new ConnectionEvent(ConnectionEvent.Type.ESTABLISHED, this, null, privateData, ""));
+    moveTo(ConnectionPhase.ESTABLISHED);
+    offer(ConnectionEvent.Type.ESTABLISHED, privateData, "");
   }
 
   void onRejected(byte[] privateData, String reason) {
-    move(Phase.ENDED);
-    manager.offer(
-        new ConnectionEvent(ConnectionEvent.Type.REJECTED, this, null, privateData, reason));
+    moveTo(ConnectionPhase.ENDED);
+    offer(ConnectionEvent.Type.REJECTED, privateData, reason);
   }
 
-  void onFailed(ConnectionEvent.Type type, String reason) {
-    move(Phase.ENDED);
-    manager.offer(type, this, reason);
-  }
-
-  void onDisconnected(String reason) {
-    move(Phase.ENDED);
-    manager.offer(ConnectionEvent.Type.DISCONNECTED, this, reason);
-  }
-
-  private synchronized void move(Phase to) {
-    if (phase != Phase.CLOSED) {
-      phase = to;
-    }
+  /** The connection or the attempt ended, for that reason. */
+  void onEnded(ConnectionEvent.Type type, String reason) {
+    moveTo(ConnectionPhase.ENDED);
+    offer(type, reason);
   }
 }

@@ -18,47 +18,40 @@ import java.net.InetSocketAddress;
 import java.nio.channels.DatagramChannel;
 import java.nio.channels.ServerSocketChannel;
 import java.time.Duration;
-import java.util.Queue;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
-import org.sparkrdma.verbs.cm.ConnectionManager;
 import org.sparkrdma.verbs.cm.Listener;
+import org.sparkrdma.verbs.engine.EngineConnectionManager;
+import org.sparkrdma.verbs.engine.EngineDevice;
+import org.sparkrdma.verbs.engine.ParkingChannel;
 
-/** Makes connections and keeps their events until the owner polls them. */
-final class SoftConnectionManager implements ConnectionManager {
-  private static final byte[] NOTHING = {};
+/** Connections over TCP sockets of the loopback device. */
+final class SoftConnectionManager extends EngineConnectionManager {
+  private static final Logger LOG = LoggerFactory.getLogger(SoftConnectionManager.class);
 
-  private final SoftDevice device;
-  private final SoftCompletionChannel channel;
-  private final Queue<ConnectionEvent> events = new ConcurrentLinkedQueue<>();
-  private final Set<SoftListener> listeners = ConcurrentHashMap.newKeySet();
-  private final Set<SoftConnection> connections = ConcurrentHashMap.newKeySet();
-  private volatile boolean closed;
+  private final SoftContext context;
 
-  SoftConnectionManager(SoftDevice device, SoftCompletionChannel channel) {
-    this.device = device;
-    this.channel = channel;
+  SoftConnectionManager(EngineDevice<?> device, SoftContext context, ParkingChannel channel) {
+    super(device, channel);
+    this.context = context;
   }
 
   @Override
   public Listener listen(InetSocketAddress address, int backlog) throws VerbsException {
     checkOpen();
-    if (backlog < 1) {
-      throw new IllegalArgumentException("a listener needs a backlog: backlog=" + backlog);
-    }
+    checkBacklog(backlog);
     ServerSocketChannel socket = null;
     try {
       socket = ServerSocketChannel.open();
       socket.configureBlocking(false);
-      // The backlog is of requests; sockets that have not greeted yet are bounded by a setting.
-      socket.bind(address, device.settings().maxHalfOpen());
-      var listener = new SoftListener(device, this, socket, backlog);
-      listeners.add(listener);
-      device.thread().call(listener::register);
+      // The backlog bounds requests; a setting bounds sockets without a first message.
+      socket.bind(address, context.settings().maxHalfOpen());
+      var listener = new SoftListener(context, this, socket, backlog);
+      add(listener);
+      context.thread().call(listener::register);
       return listener;
     } catch (IOException | RuntimeException e) {
       closeQuietly(socket, e);
@@ -81,21 +74,19 @@ final class SoftConnectionManager implements ConnectionManager {
   public Connection resolve(InetSocketAddress remote, InetSocketAddress local, Duration timeout)
       throws VerbsException {
     checkOpen();
-    if (remote.isUnresolved()) {
-      throw new IllegalArgumentException("an unresolved address: remote=" + remote);
-    }
-    var connection = new SoftConnection(device, this, remote, local);
-    connections.add(connection);
+    checkResolved(remote);
+    var connection = new SoftConnection(context, this, remote);
+    add(connection, connection);
     try {
       connection.onResolved(route(remote, local));
     } catch (IOException e) {
-      connection.onFailed(
-          ConnectionEvent.Type.RESOLVE_FAILED, "no way to the address: " + e.getMessage());
+      connection.onEnded(
+          ConnectionEvent.Type.RESOLVE_FAILED, "no route to the address: " + e.getMessage());
     }
     return connection;
   }
 
-  /** The address that the kernel would come from. */
+  /** The source address that the kernel would choose. */
   private static InetSocketAddress route(InetSocketAddress remote, InetSocketAddress local)
       throws IOException {
     try (DatagramChannel probe = DatagramChannel.open()) {
@@ -110,70 +101,23 @@ final class SoftConnectionManager implements ConnectionManager {
     }
   }
 
-  private void checkOpen() {
-    if (closed) {
-      throw new IllegalStateException("connection manager is closed");
-    }
+  /** Offers a peer's request to the owner. */
+  void offerRequest(SoftConnection connection, SoftListener listener, byte[] privateData) {
+    offerRequest(connection, connection, listener, privateData);
   }
 
   @Override
-  public ConnectionEvent pollEvent() {
-    for (ConnectionEvent event = events.poll(); event != null; event = events.poll()) {
-      if (event.listener() != null) {
-        ((SoftListener) event.listener()).onTaken();
-      }
-      if (!((SoftConnection) event.connection()).isClosed()) {
-        return event;
-      }
-    }
-    return null;
-  }
-
-  /** Keeps an event for the owner; any thread. */
-  void offer(ConnectionEvent event) {
-    events.add(event);
-    channel.signal();
-  }
-
-  void offer(ConnectionEvent.Type type, SoftConnection connection, String reason) {
-    offer(new ConnectionEvent(type, connection, null, NOTHING, reason));
-  }
-
-  void add(SoftConnection connection) {
-    connections.add(connection);
-  }
-
-  void onClosed(SoftConnection connection) {
-    connections.remove(connection);
-  }
-
-  /** Drops the listener and the requests that nobody has polled. */
-  void onClosed(SoftListener listener) {
-    listeners.remove(listener);
-    for (ConnectionEvent event : events) {
-      if (event.listener() == listener) {
-        event.connection().close();
-      }
-    }
-  }
-
-  int listenerCount() {
-    return listeners.size();
-  }
-
-  int connectionCount() {
-    return connections.size();
-  }
-
-  @Override
-  public void close() {
-    if (closed) {
-      return;
-    }
-    closed = true;
-    listeners.forEach(SoftListener::close);
-    connections.forEach(SoftConnection::close);
-    events.clear();
-    device.forget(this);
+  protected void destroyListener(Object id) {
+    var socket = (ServerSocketChannel) id;
+    context
+        .thread()
+        .call(
+            () -> {
+              try {
+                socket.close();
+              } catch (IOException e) {
+                LOG.debug("could not close a listening socket", e);
+              }
+            });
   }
 }

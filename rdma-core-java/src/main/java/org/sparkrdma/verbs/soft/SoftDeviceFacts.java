@@ -32,9 +32,11 @@ import org.sparkrdma.verbs.soft.shared.HostIdentity;
 import org.sparkrdma.verbs.soft.shared.SharedTable;
 import org.sparkrdma.verbs.soft.wire.Hello;
 
-/** What the soft device says of itself. */
+/** Facts of the soft device: limits, capabilities, port. */
 final class SoftDeviceFacts {
   static final String NAME = "soft0";
+
+  private static final long MAX_MESSAGE_BYTES = 1L << 30;
 
   private static final int MAX_SGE = 16;
   private static final int MAX_COMPLETION_QUEUE_DEPTH = 1 << 20;
@@ -59,7 +61,7 @@ final class SoftDeviceFacts {
         List.of(port(gids())));
   }
 
-  private static DeviceLimits limits(SoftSettings settings) {
+  static DeviceLimits limits(SoftSettings settings) {
     return new DeviceLimits(
         SharedTable.QUEUE_PAIRS,
         settings.maxQueuePairDepth(),
@@ -68,7 +70,7 @@ final class SoftDeviceFacts {
         MAX_COMPLETION_QUEUE_DEPTH,
         SharedTable.REGIONS,
         Long.MAX_VALUE,
-        SoftDevice.MAX_MESSAGE_BYTES,
+        MAX_MESSAGE_BYTES,
         MAX_READS_IN_FLIGHT,
         settings.maxInlineBytes(),
         Hello.MAX_PRIVATE_DATA_BYTES);

@@ -22,11 +22,11 @@ import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.soft.shared.HostIdentity;
 
-/** The door to the one soft device, which may be open several times. Safe for any thread. */
+/** Opens the one soft device, which may be open several times. Safe for any thread. */
 final class SoftEngine implements VerbsEngine {
   private final SoftSettings settings;
   private final HostIdentity host;
-  private final Set<SoftDevice> open = ConcurrentHashMap.newKeySet();
+  private final Set<Device> open = ConcurrentHashMap.newKeySet();
   private volatile boolean closed;
 
   SoftEngine(SoftSettings settings, HostIdentity host) {
@@ -52,7 +52,7 @@ final class SoftEngine implements VerbsEngine {
     if (!deviceName.equals(SoftDeviceFacts.NAME)) {
       throw new VerbsException("ibv_open_device", "no such device: name=" + deviceName);
     }
-    SoftDevice device = SoftDevice.open(settings, host, open::remove);
+    Device device = SoftDevice.open(settings, host, open::remove);
     open.add(device);
     return device;
   }
@@ -60,6 +60,6 @@ final class SoftEngine implements VerbsEngine {
   @Override
   public void close() {
     closed = true;
-    open.forEach(SoftDevice::close);
+    open.forEach(Device::close);
   }
 }

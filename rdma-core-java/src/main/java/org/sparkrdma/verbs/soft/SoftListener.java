@@ -21,50 +21,43 @@ import java.nio.channels.SocketChannel;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.sparkrdma.verbs.cm.Listener;
+import org.sparkrdma.verbs.engine.EngineListener;
 import org.sparkrdma.verbs.soft.wire.Link;
 import org.sparkrdma.verbs.soft.wire.SelectionHandler;
 
 /**
- * A listening socket in the device thread's selector. The number of sockets that have not yet said
- * who they are is bounded, and so is that of requests that nobody has polled yet.
+ * A listening socket in the device thread's selector. Both the sockets whose first message has not
+ * arrived and the requests that the owner has not polled are bounded in number.
  */
-final class SoftListener implements Listener, SelectionHandler {
+final class SoftListener extends EngineListener implements SelectionHandler {
   private static final Logger LOG = LoggerFactory.getLogger(SoftListener.class);
 
   private static final long PAUSE_NS = 100_000_000;
 
-  private final SoftDevice device;
+  private final SoftContext context;
   private final SoftConnectionManager manager;
   private final ServerSocketChannel channel;
-  private final InetSocketAddress address;
   private final int backlog;
   private final AtomicInteger waiting = new AtomicInteger();
-  private volatile boolean closed;
 
   /** Takes over a bound channel in non-blocking mode. */
   SoftListener(
-      SoftDevice device, SoftConnectionManager manager, ServerSocketChannel channel, int backlog)
+      SoftContext context, SoftConnectionManager manager, ServerSocketChannel channel, int backlog)
       throws IOException {
-    this.device = device;
+    super(manager, channel, (InetSocketAddress) channel.getLocalAddress());
+    this.context = context;
     this.manager = manager;
     this.channel = channel;
     this.backlog = backlog;
-    address = (InetSocketAddress) channel.getLocalAddress();
   }
 
-  @Override
-  public InetSocketAddress address() {
-    return address;
-  }
-
-  // The device thread's.
+  // Called by the device thread.
 
   void register() {
     try {
-      channel.register(device.thread().selector(), SelectionKey.OP_ACCEPT, this);
+      channel.register(context.thread().selector(), SelectionKey.OP_ACCEPT, this);
     } catch (IOException e) {
-      LOG.error("could not listen: address={}", address, e);
+      LOG.error("could not listen: address={}", address(), e);
     }
   }
 
@@ -72,20 +65,20 @@ final class SoftListener implements Listener, SelectionHandler {
   public void onSelected() {
     try {
       for (SocketChannel peer = channel.accept(); peer != null; peer = channel.accept()) {
-        greet(peer);
+        awaitHello(peer);
       }
     } catch (IOException e) {
-      LOG.warn("could not accept, will try again: address={} pauseNs={}", address, PAUSE_NS, e);
+      LOG.warn("could not accept, will try again: address={} pauseNs={}", address(), PAUSE_NS, e);
       pause();
     }
   }
 
-  /** Out of file descriptors, most likely: the socket would stay ready and keep us busy. */
+  /** Most likely out of file descriptors: the socket would stay ready and keep the thread busy. */
   private void pause() {
-    SelectionKey key = channel.keyFor(device.thread().selector());
+    SelectionKey key = channel.keyFor(context.thread().selector());
     if (key != null && key.isValid()) {
       key.interestOps(0);
-      device.thread().schedule(System.nanoTime() + PAUSE_NS, () -> resume(key));
+      context.thread().schedule(System.nanoTime() + PAUSE_NS, () -> resume(key));
     }
   }
 
@@ -95,57 +88,37 @@ final class SoftListener implements Listener, SelectionHandler {
     }
   }
 
-  private void greet(SocketChannel peer) throws IOException {
-    long halfOpen = device.endpoints().stream().filter(Endpoint::isHalfOpen).count();
-    if (halfOpen >= device.settings().maxHalfOpen()) {
+  private void awaitHello(SocketChannel peer) throws IOException {
+    if (context.endpoints().halfOpenCount() >= context.settings().maxHalfOpen()) {
       peer.close();
       return;
     }
     peer.configureBlocking(false);
-    var endpoint = new Endpoint(device, this);
-    endpoint.greet(new Link(device.thread().selector(), peer, endpoint));
+    var endpoint = new Endpoint(context, this);
+    endpoint.awaitHello(new Link(context.thread().selector(), peer, endpoint));
   }
 
   /**
-   * A peer has said who it is.
+   * A peer's connection request was checked.
    *
-   * @throws IOException when there is no room for it, with the reason
+   * @throws IOException with the reason, when it is refused
    */
   SoftConnection onRequest(Endpoint endpoint, InetSocketAddress local, InetSocketAddress remote)
       throws IOException {
-    if (closed) {
+    if (isClosed()) {
       throw new IOException("the listener is closed");
     }
     if (waiting.incrementAndGet() > backlog) {
       waiting.decrementAndGet();
       throw new IOException("too many requests are waiting: backlog=" + backlog);
     }
-    return new SoftConnection(device, manager, endpoint, local, remote);
+    return new SoftConnection(context, manager, endpoint, local, remote);
   }
 
-  // The owner's.
-
-  /** One of its requests was polled or dropped. */
-  void onTaken() {
-    waiting.decrementAndGet();
-  }
+  // Called by the owner.
 
   @Override
-  public void close() {
-    if (closed) {
-      return;
-    }
-    closed = true;
-    device
-        .thread()
-        .call(
-            () -> {
-              try {
-                channel.close();
-              } catch (IOException e) {
-                LOG.debug("could not close: address={}", address, e);
-              }
-            });
-    manager.onClosed(this);
+  protected void onRequestPolled() {
+    waiting.decrementAndGet();
   }
 }

@@ -14,79 +14,87 @@
 package org.sparkrdma.verbs.soft;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;
-import org.sparkrdma.verbs.HostMemory;
 import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.engine.EngineDevice;
+import org.sparkrdma.verbs.engine.EngineMemory;
 import org.sparkrdma.verbs.soft.shared.Mapping;
 import org.sparkrdma.verbs.soft.shared.Mappings;
 import org.sparkrdma.verbs.soft.shared.PrivateFiles;
 import org.sparkrdma.verbs.soft.shared.SharedDirectory;
+import org.sparkrdma.verbs.soft.shared.SharedState;
 
 /**
  * Memory in a file of the shared directory, so that peers can reach it. Its address is a number
  * that only the engine gives meaning to. Safe for any thread.
  */
-final class SoftMemory implements HostMemory {
+final class SoftMemory extends EngineMemory {
   private static final int OUT_OF_MEMORY = 12;
   private static final long FIRST_PAUSE_NS = 10_000_000;
   private static final long LAST_PAUSE_NS = 500_000_000;
 
-  private final SoftDevice device;
+  /** Whether memory of this process was closed that may still be mapped. */
+  private static volatile boolean anyClosed;
+
   private final Path file;
   private final long fileId;
-  private final long address;
-  private final long lengthBytes;
-  private int regions;
 
-  /** Null once closed, so that it goes with the last slice. */
+  /** Null once closed, so that the collector unmaps it after the last slice. */
   private volatile Mapping mapping;
 
-  private SoftMemory(SoftDevice device, Path file, long fileId, long length, Mapping mapping) {
-    this.device = device;
+  private SoftMemory(
+      EngineDevice<?> device,
+      SharedState shared,
+      Path file,
+      long fileId,
+      long lengthBytes,
+      Mapping mapping) {
+    super(device, shared.addresses().take(lengthBytes), lengthBytes);
     this.file = file;
     this.fileId = fileId;
-    this.lengthBytes = length;
     this.mapping = mapping;
-    address = device.addresses().take(length);
   }
 
   /**
-   * Allocates memory. Closed memory comes back only when the collector has seen that no slice of it
-   * is reachable; so when there is not enough and some was closed, that is asked for and waited
-   * for, a little, before giving up.
+   * Allocates memory. On Java 17 closed memory is unmapped only when the collector has found that
+   * no slice of it is reachable. So when there is too little memory and some was closed, this
+   * requests a collection and waits a little before it fails.
    */
-  static SoftMemory allocate(SoftDevice device, long lengthBytes) throws VerbsException {
+  static SoftMemory allocate(EngineDevice<?> device, SharedState shared, long lengthBytes)
+      throws VerbsException {
     try {
-      return tryAllocate(device, lengthBytes);
+      return tryAllocate(device, shared, lengthBytes);
     } catch (VerbsException e) {
-      if (!device.hasClosedMemory()) {
+      if (!anyClosed) {
         throw e;
       }
     }
     System.gc();
     for (long pauseNs = FIRST_PAUSE_NS; pauseNs < LAST_PAUSE_NS; pauseNs *= 2) {
       try {
-        return tryAllocate(device, lengthBytes);
+        return tryAllocate(device, shared, lengthBytes);
       } catch (VerbsException e) {
         LockSupport.parkNanos(pauseNs);
       }
     }
-    return tryAllocate(device, lengthBytes);
+    return tryAllocate(device, shared, lengthBytes);
   }
 
-  private static SoftMemory tryAllocate(SoftDevice device, long lengthBytes) throws VerbsException {
-    long fileId = device.directory().newFileId();
-    Path file = SharedDirectory.file(device.directory().path(), fileId);
+  private static SoftMemory tryAllocate(
+      EngineDevice<?> device, SharedState shared, long lengthBytes) throws VerbsException {
+    long fileId = shared.directory().newFileId();
+    Path file = SharedDirectory.file(shared.directory().path(), fileId);
     FileChannel channel = null;
     try {
       channel = PrivateFiles.create(file);
       PrivateFiles.fillWithZeros(channel, lengthBytes);
-      return new SoftMemory(device, file, fileId, lengthBytes, Mappings.of(channel, lengthBytes));
+      return new SoftMemory(
+          device, shared, file, fileId, lengthBytes, Mappings.of(channel, lengthBytes));
     } catch (IOException | OutOfMemoryError e) {
       undo(channel, file, e);
       throw new VerbsException(
@@ -109,27 +117,9 @@ final class SoftMemory implements HostMemory {
   }
 
   @Override
-  public long address() {
-    return address;
-  }
-
-  @Override
-  public long lengthBytes() {
-    return lengthBytes;
-  }
-
-  @Override
-  public ByteBuffer slice(long offset, int length) {
-    Objects.checkFromIndexSize(offset, length, lengthBytes);
+  protected ByteBuffer sliceWhileOpen(long offset, int length) {
     Mapping open = mapping;
-    if (open == null) {
-      throw new IllegalStateException("memory is closed");
-    }
-    return open.slice(offset, length);
-  }
-
-  SoftDevice device() {
-    return device;
+    return open == null ? null : open.slice(offset, length);
   }
 
   long fileId() {
@@ -141,33 +131,16 @@ final class SoftMemory implements HostMemory {
     return mapping.view(offset, length);
   }
 
-  synchronized void retain() {
-    if (mapping == null) {
-      throw new IllegalStateException("memory is closed");
-    }
-    regions++;
-  }
-
-  synchronized void release() {
-    regions--;
-  }
-
   @Override
-  public synchronized void close() {
+  protected void free() {
     Mapping open = mapping;
-    if (open == null) {
-      return;
-    }
-    if (regions > 0) {
-      throw new IllegalStateException("memory has regions: regions=" + regions);
-    }
     mapping = null;
-    device.forget(this);
+    anyClosed = true;
     try {
       open.close();
       Files.deleteIfExists(file);
     } catch (IOException e) {
-      throw new java.io.UncheckedIOException(e);
+      throw new UncheckedIOException(e);
     }
   }
 }

@@ -17,27 +17,26 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Set;
 import org.sparkrdma.verbs.AccessFlag;
-import org.sparkrdma.verbs.HostMemory;
-import org.sparkrdma.verbs.MemoryRegion;
-import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.VerbsException;
-import org.sparkrdma.verbs.engine.DomainMembers;
-import org.sparkrdma.verbs.engine.LimitChecks;
+import org.sparkrdma.verbs.engine.EngineDevice;
+import org.sparkrdma.verbs.engine.EngineMemory;
+import org.sparkrdma.verbs.engine.EngineProtectionDomain;
+import org.sparkrdma.verbs.engine.EngineRegion;
 import org.sparkrdma.verbs.soft.faults.FaultPlan;
 import org.sparkrdma.verbs.soft.shared.LinkedFile;
 import org.sparkrdma.verbs.soft.shared.SharedTable;
 
 /** A protection domain: a number that regions and queue pairs carry. Safe for any thread. */
-final class SoftProtectionDomain implements ProtectionDomain {
+final class SoftProtectionDomain extends EngineProtectionDomain {
   private static final int OUT_OF_MEMORY = 12;
 
-  private final SoftDevice device;
+  private final SoftContext context;
   private final int id;
-  private final DomainMembers<SoftRegion, SoftQueuePair> members = new DomainMembers<>();
 
-  SoftProtectionDomain(SoftDevice device, int id) {
-    this.device = device;
+  SoftProtectionDomain(EngineDevice<?> device, SoftContext context, int id) {
+    super(device);
+    this.context = context;
     this.id = id;
   }
 
@@ -45,118 +44,71 @@ final class SoftProtectionDomain implements ProtectionDomain {
     return id;
   }
 
-  SoftDevice device() {
-    return device;
-  }
-
   @Override
-  public MemoryRegion register(
-      HostMemory memory, long offset, long lengthBytes, Set<AccessFlag> access)
+  protected EngineRegion registerMemory(
+      EngineMemory memory, long offset, long lengthBytes, Set<AccessFlag> access)
       throws VerbsException {
-    if (!(memory instanceof SoftMemory mine) || mine.device() != device) {
-      throw new IllegalArgumentException("memory of another device");
-    }
-    LimitChecks.checkAccess(access);
-    LimitChecks.checkRange(offset, lengthBytes, memory.lengthBytes());
     failIfPlanned(lengthBytes);
-    mine.retain();
-    try {
-      return add(new SoftRegion(this, mine, offset, lengthBytes, access));
-    } catch (VerbsException | RuntimeException e) {
-      mine.release();
-      throw e;
-    }
+    return SoftRegion.ofMemory(
+        this, context, takeKey(), (SoftMemory) memory, offset, lengthBytes, access);
   }
 
   @Override
-  public MemoryRegion registerFile(Path file, long offset, long lengthBytes, Set<AccessFlag> access)
-      throws VerbsException {
-    LimitChecks.checkFileAccess(access);
-    LimitChecks.checkRange(offset, lengthBytes, Long.MAX_VALUE);
+  protected EngineRegion registerRange(
+      Path file, long offset, long lengthBytes, Set<AccessFlag> access) throws VerbsException {
     failIfPlanned(lengthBytes);
     LinkedFile linked;
     try {
-      linked = device.links().acquire(file, offset + lengthBytes);
+      linked = context.shared().links().acquire(file, offset + lengthBytes);
     } catch (IOException e) {
       throw new VerbsException("ibv_reg_mr", "ibv_reg_mr failed: " + e, e);
     }
     try {
-      long address = device.addresses().take(lengthBytes);
-      return add(new SoftRegion(this, linked, offset, address, lengthBytes, access));
+      return SoftRegion.ofFile(this, context, takeKey(), linked, offset, lengthBytes, access);
     } catch (VerbsException | RuntimeException e) {
-      device.links().release(linked);
+      context.shared().links().release(linked);
       throw e;
     }
   }
 
-  private void failIfPlanned(long lengthBytes) throws VerbsException {
-    if (device.faults().strikes(FaultPlan.Kind.REGISTER_ERROR)) {
-      throw new VerbsException(
-          "ibv_reg_mr",
-          OUT_OF_MEMORY,
-          "ibv_reg_mr failed: the fault plan says so: lengthBytes=" + lengthBytes,
-          null);
-    }
-  }
-
-  private synchronized SoftRegion add(SoftRegion region) throws VerbsException {
-    members.checkOpen();
-    device.regions().publish(region);
-    members.add(region);
-    return region;
-  }
-
-  synchronized SoftQueuePair createQueuePair(QueuePairSettings settings) throws VerbsException {
-    members.checkOpen();
-    int number = device.queuePairNumbers().take();
-    if (number < 0) {
-      throw new VerbsException(
-          "ibv_create_qp",
-          OUT_OF_MEMORY,
-          "ibv_create_qp failed: too many queue pairs: limit=" + SharedTable.QUEUE_PAIRS,
-          null);
-    }
+  private int takeKey() throws VerbsException {
     try {
-      var queuePair = new SoftQueuePair(device, this, number, settings);
-      members.add(queuePair);
-      return queuePair;
-    } catch (OutOfMemoryError e) {
-      device.queuePairNumbers().giveBack(number);
-      throw new VerbsException(
-          "ibv_create_qp",
-          OUT_OF_MEMORY,
-          "ibv_create_qp failed: " + e.getMessage() + " settings=" + settings,
-          e);
+      return context.shared().regionKeys().take();
+    } catch (IllegalStateException e) {
+      throw outOfMemory("ibv_reg_mr", e.getMessage(), e);
     }
   }
 
-  void onClosed(SoftRegion region) {
-    members.remove(region);
+  private void failIfPlanned(long lengthBytes) throws VerbsException {
+    if (context.faults().fires(FaultPlan.Kind.REGISTER_ERROR)) {
+      throw outOfMemory("ibv_reg_mr", "by the fault plan: lengthBytes=" + lengthBytes, null);
+    }
   }
 
-  void onClosed(SoftQueuePair queuePair) {
-    members.remove(queuePair);
+  SoftQueuePair createQueuePair(QueuePairSettings settings) throws VerbsException {
+    int number = context.shared().queuePairNumbers().take();
+    if (number < 0) {
+      throw outOfMemory(
+          "ibv_create_qp", "too many queue pairs: limit=" + SharedTable.QUEUE_PAIRS, null);
+    }
+    SoftQueuePair created = null;
+    try {
+      created = new SoftQueuePair(context, this, number, settings);
+      add(created);
+      return created;
+    } catch (OutOfMemoryError e) {
+      context.shared().queuePairNumbers().giveBack(number);
+      throw outOfMemory("ibv_create_qp", e.getMessage() + " settings=" + settings, e);
+    } catch (IllegalStateException e) {
+      created.close();
+      throw e;
+    }
   }
 
-  int regionCount() {
-    return members.regionCount();
-  }
-
-  int queuePairCount() {
-    return members.queuePairCount();
-  }
-
-  /** Closes it with what is left in it. */
-  void closeAll() {
-    members.closeAll();
-    close();
+  private static VerbsException outOfMemory(String call, String reason, Throwable cause) {
+    return new VerbsException(call, OUT_OF_MEMORY, call + " failed: " + reason, cause);
   }
 
   @Override
-  public synchronized void close() {
-    if (!members.markClosed()) {
-      return;
-    }
-    device.forget(this);
-  }
+  protected void deallocate() {}
 }

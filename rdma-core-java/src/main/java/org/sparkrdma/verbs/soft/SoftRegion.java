@@ -19,167 +19,120 @@ import java.nio.channels.FileChannel;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.sparkrdma.verbs.AccessFlag;
-import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.RemoteRegion;
+import org.sparkrdma.verbs.engine.EngineRegion;
 import org.sparkrdma.verbs.soft.shared.AccessBits;
 import org.sparkrdma.verbs.soft.shared.LinkedFile;
 import org.sparkrdma.verbs.soft.shared.RegionEntry;
+import org.sparkrdma.verbs.soft.shared.RegionKeys;
 
 /**
- * A region over memory or over a file, and its entry in the shared table. Safe for any thread; the
- * device thread uses {@link #view} and {@link #channel}.
+ * A region and its entry in the shared table. Safe for any thread; the device thread uses {@link
+ * #view} and {@link #channel}.
  */
-final class SoftRegion implements MemoryRegion {
-  private final SoftProtectionDomain domain;
+final class SoftRegion extends EngineRegion {
+  private final SoftContext context;
   private final SoftMemory memory;
   private final LinkedFile file;
   private final long fileOffset;
-  private final long address;
-  private final long lengthBytes;
-  private final Set<AccessFlag> access;
-  private RemoteRegion remote;
-  private int index = -1;
   private final AtomicInteger localUses = new AtomicInteger();
-  private volatile boolean closed;
-
-  /** Of memory; it is retained by the caller. */
-  SoftRegion(
-      SoftProtectionDomain domain,
-      SoftMemory memory,
-      long offset,
-      long lengthBytes,
-      Set<AccessFlag> access) {
-    this(domain, memory, null, offset, memory.address() + offset, lengthBytes, access);
-  }
-
-  /** Of a file; it is acquired by the caller. */
-  SoftRegion(
-      SoftProtectionDomain domain,
-      LinkedFile file,
-      long offset,
-      long address,
-      long lengthBytes,
-      Set<AccessFlag> access) {
-    this(domain, null, file, offset, address, lengthBytes, access);
-  }
 
   private SoftRegion(
       SoftProtectionDomain domain,
+      SoftContext context,
       SoftMemory memory,
       LinkedFile file,
       long fileOffset,
-      long address,
-      long lengthBytes,
+      RemoteRegion remote,
       Set<AccessFlag> access) {
-    this.domain = domain;
+    super(domain, memory, remote, access);
+    this.context = context;
     this.memory = memory;
     this.file = file;
     this.fileOffset = fileOffset;
-    this.address = address;
-    this.lengthBytes = lengthBytes;
-    this.access = Set.copyOf(access);
   }
 
-  /** Called once by the table when it has an entry for it. */
-  void onPublished(int newIndex, int key) {
-    index = newIndex;
-    remote = new RemoteRegion(address, lengthBytes, key);
+  /** Publishes a region over memory under that key. */
+  static SoftRegion ofMemory(
+      SoftProtectionDomain domain,
+      SoftContext context,
+      int key,
+      SoftMemory memory,
+      long offset,
+      long lengthBytes,
+      Set<AccessFlag> access) {
+    var remote = new RemoteRegion(memory.address() + offset, lengthBytes, key);
+    var region = new SoftRegion(domain, context, memory, null, offset, remote, access);
+    region.publish(domain.id(), memory.fileId());
+    return region;
   }
 
-  @Override
-  public long address() {
-    return address;
+  /** Publishes a region over a file under that key; takes over the link. */
+  static SoftRegion ofFile(
+      SoftProtectionDomain domain,
+      SoftContext context,
+      int key,
+      LinkedFile file,
+      long offset,
+      long lengthBytes,
+      Set<AccessFlag> access) {
+    long address = context.shared().addresses().take(lengthBytes);
+    var remote = new RemoteRegion(address, lengthBytes, key);
+    var region = new SoftRegion(domain, context, null, file, offset, remote, access);
+    region.publish(domain.id(), file.fileId());
+    return region;
   }
 
-  @Override
-  public long lengthBytes() {
-    return lengthBytes;
-  }
-
-  @Override
-  public Set<AccessFlag> access() {
-    return access;
-  }
-
-  @Override
-  public RemoteRegion remote() {
-    return remote;
-  }
-
-  SoftProtectionDomain domain() {
-    return domain;
-  }
-
-  /** What the shared table says of it. */
-  RegionEntry entry() {
-    long fileId = memory != null ? memory.fileId() : file.fileId();
-    return new RegionEntry(
-        address, lengthBytes, fileOffset, fileId, domain.id(), AccessBits.of(access));
+  private void publish(int domainId, long fileId) {
+    int key = remote().remoteKey();
+    var entry =
+        new RegionEntry(
+            address(), lengthBytes(), fileOffset, fileId, domainId, AccessBits.of(access()));
+    context.shared().table().publishRegion(RegionKeys.indexOf(key), key, entry);
   }
 
   long fileOffset() {
     return fileOffset;
   }
 
-  int index() {
-    return index;
-  }
-
-  boolean isClosed() {
-    return closed;
-  }
-
-  boolean isFile() {
-    return file != null;
-  }
-
-  /** A posted request names it as local memory. */
+  /** A posted request uses it as local memory. */
   void retainLocal() {
     localUses.incrementAndGet();
   }
 
-  /** The request is done. */
+  /** The request is complete. */
   void releaseLocal() {
     localUses.decrementAndGet();
   }
 
-  boolean isLocallyWritable() {
-    return access.contains(AccessFlag.LOCAL_WRITE);
-  }
-
-  /** A passing view of its memory, for the device thread; never of a file. */
+  /**
+   * A view of its memory that is valid until the next call, for the device thread; not of a file.
+   */
   ByteBuffer view(long offset, int length) {
     return memory.view(fileOffset + offset, length);
   }
 
-  /** A view for the posting thread, to copy inline data from; never of a file. */
+  /** A view for the posting thread, to copy inline data from; not of a file. */
   ByteBuffer ownerView(long offset, int length) {
     return memory.slice(fileOffset + offset, length);
   }
 
-  /** The file behind it, for the device thread; never of memory. */
+  /** The file under it, for the device thread; not of memory. */
   FileChannel channel() throws IOException {
     return file.channel();
   }
 
   @Override
-  public void close() {
-    synchronized (this) {
-      if (closed) {
-        return;
-      }
-      closed = true;
-    }
-    domain.device().regions().retire(this);
+  protected void deregister() {
+    int key = remote().remoteKey();
+    context.shared().table().retireRegion(RegionKeys.indexOf(key));
+    context.shared().regionKeys().giveBack(key);
     if (localUses.get() > 0) {
-      // The device thread may be in the middle of it; what begins later sees that it is closed.
-      domain.device().thread().call(() -> {});
+      // The device thread may be copying; what it begins later finds the region closed.
+      context.thread().call(() -> {});
     }
-    if (memory != null) {
-      memory.release();
-    } else {
-      domain.device().links().release(file);
+    if (file != null) {
+      context.shared().links().release(file);
     }
-    domain.onClosed(this);
   }
 }

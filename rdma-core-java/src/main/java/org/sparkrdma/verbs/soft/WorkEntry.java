@@ -19,8 +19,8 @@ import org.sparkrdma.verbs.Opcode;
 import org.sparkrdma.verbs.WorkRequest;
 
 /**
- * A posted work request in its ring: filled by the owner of the queue pair, then of the device
- * thread until its completion has been polled. Reused, never allocated anew.
+ * A posted work request in its queue. The queue pair's owner fills it; from then on it is confined
+ * to the device thread until its completion was polled. Reused, never allocated again.
  */
 final class WorkEntry {
   long id;
@@ -31,20 +31,20 @@ final class WorkEntry {
   boolean signalled;
   long totalBytes;
 
-  // The device thread's notes.
-  /** When the network lets it happen. */
+  // State of the device thread.
+  /** When it may run, see Network. */
   long dueNs;
 
-  /** The fault plan lets it fail. */
-  boolean doomed;
+  /** It fails by the fault plan. */
+  boolean mustFail;
 
-  /** Its number among the messages of this direction, once sent. */
+  /** Its sequence number among the messages of this direction; 0 before it is sent. */
   long sequence;
 
-  /** Bytes that are done. */
+  /** Bytes copied so far. */
   long progress;
 
-  /** Its one-sided part is done. */
+  /** Whether its one-sided part is done. */
   boolean written;
 
   private final SoftRegion[] regions;
@@ -90,7 +90,7 @@ final class WorkEntry {
     sequence = 0;
     progress = 0;
     written = false;
-    doomed = false;
+    mustFail = false;
   }
 
   boolean isOneSided() {
@@ -99,7 +99,7 @@ final class WorkEntry {
         || (opcode == Opcode.WRITE_WITH_IMMEDIATE && !written);
   }
 
-  /** Lets go of the regions, so that nothing keeps their memory mapped. */
+  /** Releases the regions, so that nothing keeps their memory mapped. */
   void clear() {
     for (int i = 0; i < elements; i++) {
       if (!inline) {
@@ -110,7 +110,7 @@ final class WorkEntry {
     elements = 0;
   }
 
-  /** Whether all its memory is registered still, and writable when it will be written. */
+  /** Whether all its memory is still registered, and writable where it will be written. */
   boolean mayUseLocalMemory() {
     boolean writes = opcode == Opcode.READ || opcode == Opcode.RECEIVE;
     for (int i = 0; i < elements && !inline; i++) {

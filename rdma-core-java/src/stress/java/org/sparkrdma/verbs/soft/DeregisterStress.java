@@ -31,6 +31,7 @@ import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.soft.shared.HostIdentity;
 import org.sparkrdma.verbs.soft.shared.ProcessIdentity;
+import org.sparkrdma.verbs.soft.shared.RegionKeys;
 import org.sparkrdma.verbs.soft.shared.SharedDirectory;
 import org.sparkrdma.verbs.soft.shared.SharedTable;
 import org.sparkrdma.verbs.spi.EngineSettings;
@@ -64,7 +65,7 @@ public class DeregisterStress {
   public DeregisterStress() {
     region = ENDS.register();
     key = region.remote().remoteKey();
-    index = RegionRegistry.indexOf(key);
+    index = RegionKeys.indexOf(key);
     Arrays.fill(content, SHARED);
   }
 
@@ -110,7 +111,7 @@ public class DeregisterStress {
         SharedTable table =
             SharedTable.attach(device.directory().path().resolve(SharedDirectory.TABLE));
         return new Ends(
-            device.table(),
+            device.context().shared().table(),
             device.allocateProtectionDomain(),
             device.allocate(LENGTH),
             table,

@@ -118,7 +118,7 @@ class DeregisterStressTest {
   }
 
   private static Peer attach(SoftDevice device, String name) throws Exception {
-    Path directory = device.directory().peer(name);
+    Path directory = device.context().shared().directory().peer(name);
     SharedTable table = SharedTable.attach(directory.resolve(SharedDirectory.TABLE));
     return new Peer(
         name,

@@ -204,7 +204,7 @@ class StrangersTest extends VerbsContract {
       event(client, ConnectionEvent.Type.ESTABLISHED);
       sleeper.destroyForcibly().onExit().join();
       assertThat(event(client, ConnectionEvent.Type.DISCONNECTED).reason())
-          .contains("process is gone")
+          .contains("process ended")
           .contains(Long.toString(sleeper.pid()));
       assertThat(result(client).status()).isEqualTo(WorkStatus.FLUSH_ERROR);
     }

@@ -28,6 +28,7 @@ import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.soft.shared.AccessBits;
 import org.sparkrdma.verbs.soft.shared.HostIdentity;
+import org.sparkrdma.verbs.soft.shared.QueuePairNumbers;
 import org.sparkrdma.verbs.spi.EngineSettings;
 
 /** The other process of {@link DeregisterStressTest}: registers, deregisters, overwrites. */
@@ -58,8 +59,12 @@ final class StressOwner {
     try (var domain = (SoftProtectionDomain) device.allocateProtectionDomain();
         var memory = device.allocate(LENGTH)) {
       int index = QueuePairNumbers.indexOf(QUEUE_PAIR);
-      device.table().publishQueuePair(index, QUEUE_PAIR, domain.id(), AccessBits.REMOTE_READ);
-      System.out.printf("%-64s", device.directory().name());
+      device
+          .context()
+          .shared()
+          .table()
+          .publishQueuePair(index, QUEUE_PAIR, domain.id(), AccessBits.REMOTE_READ);
+      System.out.printf("%-64s", device.context().shared().directory().name());
       System.out.flush();
       ByteBuffer bytes = memory.slice(0, LENGTH);
       byte[] content = new byte[LENGTH];

@@ -23,7 +23,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What goes wrong on a device, and when: faults as data, so that no product code needs to pretend.
+ * The faults to inject on a device, as data: no other code contains test branches.
  *
  * <pre>
  *  plan   = rule { "," rule }
@@ -41,7 +41,7 @@ import java.util.regex.Pattern;
  * faults. Safe for any thread.
  */
 public final class FaultPlan {
-  /** What can go wrong. */
+  /** Kinds of faults. */
   public enum Kind {
     READ_ERROR,
     FLIP_BIT,
@@ -82,10 +82,10 @@ public final class FaultPlan {
   }
 
   /**
-   * A fresh plan, with all counts at 0.
+   * Parses a plan; all counts begin at 0.
    *
-   * @param text as above; empty for no faults
-   * @throws IllegalArgumentException saying what is wrong with it
+   * @param text rules as above; empty for no faults
+   * @throws IllegalArgumentException with the reason when the text is no plan
    */
   public static FaultPlan parse(String text) {
     List<Rule> rules = new ArrayList<>();
@@ -108,7 +108,7 @@ public final class FaultPlan {
     Kind kind = Kind.ofWord(matcher.group(1));
     String duration = matcher.group(5);
     if ((kind == Kind.DELAY) != (duration != null)) {
-      throw new IllegalArgumentException("only and always delay takes a duration: " + text);
+      throw new IllegalArgumentException("delay needs a duration, other kinds take none: " + text);
     }
     long durationNs = duration == null ? 0 : Units.durationNs(duration);
     if (matcher.group(2) != null) {
@@ -122,19 +122,19 @@ public final class FaultPlan {
     return new Rule(kind, 0, false, chance, durationNs);
   }
 
-  /** Whether anything may ever go wrong. */
+  /** Whether the plan has any rule. */
   public boolean isActive() {
     return !rules.isEmpty();
   }
 
-  /** Counts a time that this could go wrong and says whether it does. */
-  public boolean strikes(Kind kind) {
-    return isActive() && strike(kind) != null;
+  /** Counts an operation that this kind of fault can affect; true when it must fail. */
+  public boolean fires(Kind kind) {
+    return isActive() && firingRule(kind) != null;
   }
 
-  /** Counts a READ and says by how much it is delayed. */
+  /** Counts a READ and returns its delay; 0 for none. */
   public long delayNs() {
-    Rule rule = isActive() ? strike(Kind.DELAY) : null;
+    Rule rule = isActive() ? firingRule(Kind.DELAY) : null;
     return rule == null ? 0 : rule.durationNs;
   }
 
@@ -144,7 +144,7 @@ public final class FaultPlan {
    * @return the number of the bit, counted from the first byte; -1 to leave the data alone
    */
   public long bitToFlip(long lengthBytes) {
-    if (lengthBytes == 0 || !strikes(Kind.FLIP_BIT)) {
+    if (lengthBytes == 0 || !fires(Kind.FLIP_BIT)) {
       return -1;
     }
     return chooseBelow(lengthBytes) * Byte.SIZE + chooseBelow(Byte.SIZE);
@@ -154,19 +154,19 @@ public final class FaultPlan {
     return random.nextLong(bound);
   }
 
-  private synchronized Rule strike(Kind kind) {
+  private synchronized Rule firingRule(Kind kind) {
     long count = counts.merge(kind, 1L, Long::sum);
-    Rule struck = null;
+    Rule firing = null;
     for (Rule rule : rules) {
-      if (rule.kind == kind && (rule.hits(count) || rule.chance > random.nextDouble())) {
-        struck = rule;
+      if (rule.kind == kind && (rule.matches(count) || rule.chance > random.nextDouble())) {
+        firing = rule;
       }
     }
-    return struck;
+    return firing;
   }
 
   private record Rule(Kind kind, long n, boolean andLater, double chance, long durationNs) {
-    boolean hits(long count) {
+    boolean matches(long count) {
       return n > 0 && (count == n || (andLater && count > n));
     }
   }

@@ -49,7 +49,7 @@ public final class Network {
   }
 
   private long imperfect(boolean read, long lengthBytes, long nowNs) {
-    if (faults.strikes(read ? FaultPlan.Kind.HANG : FaultPlan.Kind.SEND_HANG)) {
+    if (faults.fires(read ? FaultPlan.Kind.HANG : FaultPlan.Kind.SEND_HANG)) {
       return NEVER;
     }
     long delayNs = read ? faults.delayNs() : 0;

@@ -22,43 +22,44 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+/** Which operations a plan makes fail. */
 class FaultPlanTest {
-  private static List<Integer> strikes(String plan, FaultPlan.Kind kind, int count) {
+  private static List<Integer> firings(String plan, FaultPlan.Kind kind, int count) {
     FaultPlan parsed = FaultPlan.parse(plan);
-    List<Integer> struck = new ArrayList<>();
+    List<Integer> fired = new ArrayList<>();
     for (int i = 1; i <= count; i++) {
-      if (parsed.strikes(kind)) {
-        struck.add(i);
+      if (parsed.fires(kind)) {
+        fired.add(i);
       }
     }
-    return struck;
+    return fired;
   }
 
   @Test
-  void shouldStrikeTheNthTimeOnly() {
-    assertThat(strikes("read-error@3,read-error@5", FaultPlan.Kind.READ_ERROR, 10))
+  void shouldFireTheNthTimeOnly() {
+    assertThat(firings("read-error@3,read-error@5", FaultPlan.Kind.READ_ERROR, 10))
         .containsExactly(3, 5);
   }
 
   @Test
-  void shouldStrikeFromTheNthTimeOn() {
-    assertThat(strikes("hang@8+", FaultPlan.Kind.HANG, 10)).containsExactly(8, 9, 10);
+  void shouldFireFromTheNthTimeOn() {
+    assertThat(firings("hang@8+", FaultPlan.Kind.HANG, 10)).containsExactly(8, 9, 10);
   }
 
   @Test
   void shouldCountEachKindByItself() {
     FaultPlan plan = FaultPlan.parse("hang@1,flip-bit@1");
-    assertThat(plan.strikes(FaultPlan.Kind.HANG)).isTrue();
-    assertThat(plan.strikes(FaultPlan.Kind.FLIP_BIT)).isTrue();
-    assertThat(plan.strikes(FaultPlan.Kind.READ_ERROR)).isFalse();
+    assertThat(plan.fires(FaultPlan.Kind.HANG)).isTrue();
+    assertThat(plan.fires(FaultPlan.Kind.FLIP_BIT)).isTrue();
+    assertThat(plan.fires(FaultPlan.Kind.READ_ERROR)).isFalse();
   }
 
   @Test
-  void shouldStrikeTheSameTimesForTheSameSeed() {
-    List<Integer> first = strikes("read-error%0.1,seed=7", FaultPlan.Kind.READ_ERROR, 1000);
+  void shouldFireTheSameTimesForTheSameSeed() {
+    List<Integer> first = firings("read-error%0.1,seed=7", FaultPlan.Kind.READ_ERROR, 1000);
     assertThat(first).hasSizeBetween(50, 200);
-    assertThat(strikes("read-error%0.1,seed=7", FaultPlan.Kind.READ_ERROR, 1000)).isEqualTo(first);
-    assertThat(strikes("read-error%0.1,seed=8", FaultPlan.Kind.READ_ERROR, 1000))
+    assertThat(firings("read-error%0.1,seed=7", FaultPlan.Kind.READ_ERROR, 1000)).isEqualTo(first);
+    assertThat(firings("read-error%0.1,seed=8", FaultPlan.Kind.READ_ERROR, 1000))
         .isNotEqualTo(first);
   }
 
@@ -93,7 +94,7 @@ class FaultPlanTest {
         ",",
         "hang @1"
       })
-  void shouldRefuseWhatIsNoPlan(String text) {
+  void shouldRejectATextThatIsNoPlan(String text) {
     assertThatThrownBy(() -> FaultPlan.parse(text)).isInstanceOf(IllegalArgumentException.class);
   }
 }

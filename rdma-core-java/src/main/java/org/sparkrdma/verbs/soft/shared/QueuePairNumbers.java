@@ -11,15 +11,13 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.sparkrdma.verbs.soft;
-
-import org.sparkrdma.verbs.soft.shared.SharedTable;
+package org.sparkrdma.verbs.soft.shared;
 
 /**
- * Gives queue pairs their numbers of 24 bits: a place in the shared table and a count of its uses.
- * Safe for any thread.
+ * Gives queue pairs their numbers of 24 bits: an index in the shared table and a generation. Safe
+ * for any thread.
  */
-final class QueuePairNumbers {
+public final class QueuePairNumbers {
   private static final int INDEX_MASK = SharedTable.QUEUE_PAIRS - 1;
   private static final int NUMBER_MASK = 0xff_ffff;
 
@@ -32,12 +30,13 @@ final class QueuePairNumbers {
     }
   }
 
-  static int indexOf(int number) {
+  /** The index in the table of the queue pair with that number. */
+  public static int indexOf(int number) {
     return number & INDEX_MASK;
   }
 
   /** A number that is not in use, or -1. */
-  int take() {
+  public int take() {
     int index = free.take();
     if (index < 0) {
       return -1;
@@ -47,7 +46,8 @@ final class QueuePairNumbers {
     return number;
   }
 
-  void giveBack(int number) {
+  /** The queue pair with that number was retired. */
+  public void giveBack(int number) {
     free.giveBack(indexOf(number));
   }
 }

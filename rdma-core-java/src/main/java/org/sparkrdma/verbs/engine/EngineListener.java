@@ -11,37 +11,47 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.sparkrdma.verbs.disni;
+package org.sparkrdma.verbs.engine;
 
-import com.ibm.disni.verbs.RdmaCmId;
 import java.net.InetSocketAddress;
 import org.sparkrdma.verbs.cm.Listener;
 
-/** A listening identifier. Of the thread that owns its connection manager. */
-final class DisniListener implements Listener {
-  private final DisniConnectionManager manager;
-  private final RdmaCmId id;
+/** A listening identifier of a connection manager, whose owner owns it. */
+public class EngineListener implements Listener {
+  private final EngineConnectionManager manager;
+  private final Object id;
   private final InetSocketAddress address;
-  private boolean closed;
+  private volatile boolean closed;
 
-  /** Takes over the identifier. */
-  DisniListener(DisniConnectionManager manager, RdmaCmId id, InetSocketAddress address) {
+  /**
+   * Takes over the identifier.
+   *
+   * @param id what its manager calls it
+   */
+  public EngineListener(EngineConnectionManager manager, Object id, InetSocketAddress address) {
     this.manager = manager;
     this.id = id;
     this.address = address;
   }
 
-  RdmaCmId id() {
+  final Object id() {
     return id;
   }
 
   @Override
-  public InetSocketAddress address() {
+  public final InetSocketAddress address() {
     return address;
   }
 
+  /** One of its requests was polled or dropped. */
+  protected void onRequestPolled() {}
+
+  protected final boolean isClosed() {
+    return closed;
+  }
+
   @Override
-  public void close() {
+  public final void close() {
     synchronized (this) {
       if (closed) {
         return;

@@ -11,9 +11,9 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.sparkrdma.verbs.soft;
+package org.sparkrdma.verbs.soft.shared;
 
-/** The unused ones of a fixed number of places, the longest unused first. Safe for any thread. */
+/** The unused indexes of a table, least recently used first. Safe for any thread. */
 final class FreeIndexes {
   private final int[] ring;
   private int head;
@@ -27,7 +27,7 @@ final class FreeIndexes {
     }
   }
 
-  /** A free place, or -1. */
+  /** Takes an index; -1 when all are in use. */
   synchronized int take() {
     if (count == 0) {
       return -1;

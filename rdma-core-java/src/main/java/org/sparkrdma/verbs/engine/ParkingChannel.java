@@ -11,55 +11,48 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.sparkrdma.verbs.soft;
+package org.sparkrdma.verbs.engine;
 
 import java.util.concurrent.locks.LockSupport;
-import org.sparkrdma.verbs.CompletionChannel;
 
-/** A flag and a parked thread. Awaited by one thread, signalled by any. */
-final class SoftCompletionChannel implements CompletionChannel {
-  private final SoftDevice device;
+/**
+ * A completion channel for engines whose own threads report completions and events: a flag and a
+ * parked thread. One thread waits, any thread wakes it.
+ */
+public final class ParkingChannel extends EngineChannel {
   private volatile boolean signalled;
-  private volatile Thread sleeper;
+  private volatile Thread waiter;
 
-  SoftCompletionChannel(SoftDevice device) {
-    this.device = device;
+  public ParkingChannel(EngineDevice<?> device) {
+    super(device);
   }
 
   @Override
   public void await(long timeoutNs) {
     if (timeoutNs > 0 && !signalled) {
-      sleep(timeoutNs);
+      park(timeoutNs);
     }
     signalled = false;
   }
 
-  private void sleep(long timeoutNs) {
+  private void park(long timeoutNs) {
     long start = System.nanoTime();
-    sleeper = Thread.currentThread();
-    long left = timeoutNs;
-    while (!signalled && left > 0 && !Thread.currentThread().isInterrupted()) {
-      LockSupport.parkNanos(this, left);
-      left = timeoutNs - (System.nanoTime() - start);
+    waiter = Thread.currentThread();
+    long allowedNs = untilDeadline(timeoutNs);
+    long leftNs = allowedNs;
+    while (!signalled && leftNs > 0 && !Thread.currentThread().isInterrupted()) {
+      LockSupport.parkNanos(this, leftNs);
+      leftNs = allowedNs - (System.nanoTime() - start);
     }
-    sleeper = null;
-  }
-
-  void signal() {
-    signalled = true;
-    Thread parked = sleeper;
-    if (parked != null) {
-      LockSupport.unpark(parked);
-    }
+    waiter = null;
   }
 
   @Override
   public void wakeup() {
-    signal();
-  }
-
-  @Override
-  public void close() {
-    device.forget(this);
+    signalled = true;
+    Thread parked = waiter;
+    if (parked != null) {
+      LockSupport.unpark(parked);
+    }
   }
 }

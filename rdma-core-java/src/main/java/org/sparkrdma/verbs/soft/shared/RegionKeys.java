@@ -11,58 +11,53 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-package org.sparkrdma.verbs.soft;
+package org.sparkrdma.verbs.soft.shared;
 
 import java.util.SplittableRandom;
-import org.sparkrdma.verbs.VerbsException;
-import org.sparkrdma.verbs.soft.shared.SharedTable;
 
 /**
- * Gives regions their places in the shared table, and keys.
+ * Gives regions their remote keys.
  *
- * <p>A key is the place and a number that grows each time the place is used again; places are used
- * in turn, so that a stale key stays wrong for a very long time. Safe for any thread.
+ * <p>A key is an index in the shared table and a generation that grows each time the index is used
+ * again. Indexes are used in turn, so that a stale key stays invalid for a very long time. Safe for
+ * any thread.
  */
-final class RegionRegistry {
-  private static final int OUT_OF_MEMORY = 12;
+public final class RegionKeys {
   private static final int INDEX_MASK = SharedTable.REGIONS - 1;
   private static final int GENERATION_STEP = SharedTable.REGIONS;
 
-  private final SharedTable table;
   private final int[] nextKey = new int[SharedTable.REGIONS];
   private final FreeIndexes free = new FreeIndexes(SharedTable.REGIONS);
 
-  RegionRegistry(SharedTable table, long seed) {
-    this.table = table;
+  RegionKeys(long seed) {
     var random = new SplittableRandom(seed);
     for (int i = 0; i < nextKey.length; i++) {
       nextKey[i] = (random.nextInt() & ~INDEX_MASK) | i;
     }
   }
 
-  /** The place in the table that a key names. */
-  static int indexOf(int key) {
+  /** The index in the table of the region with that key. */
+  public static int indexOf(int key) {
     return key & INDEX_MASK;
   }
 
-  void publish(SoftRegion region) throws VerbsException {
+  /**
+   * Takes a key that is not in use.
+   *
+   * @throws IllegalStateException when there is none
+   */
+  public int take() {
     int index = free.take();
     if (index < 0) {
-      throw new VerbsException(
-          "ibv_reg_mr",
-          OUT_OF_MEMORY,
-          "ibv_reg_mr failed: too many regions: limit=" + SharedTable.REGIONS,
-          null);
+      throw new IllegalStateException("too many regions: limit=" + SharedTable.REGIONS);
     }
     int key = nextKey[index];
     nextKey[index] = key + GENERATION_STEP;
-    region.onPublished(index, key);
-    table.publishRegion(index, key, region.entry());
+    return key;
   }
 
-  /** Returns when no peer uses the region any more. */
-  void retire(SoftRegion region) {
-    table.retireRegion(region.index());
-    free.giveBack(region.index());
+  /** The region with that key was retired. */
+  public void giveBack(int key) {
+    free.giveBack(indexOf(key));
   }
 }

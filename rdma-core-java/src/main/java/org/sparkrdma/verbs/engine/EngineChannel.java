@@ -1,0 +1,81 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.engine;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.LongSupplier;
+import org.sparkrdma.verbs.CompletionChannel;
+
+/**
+ * A completion channel that also wakes its owner at deadlines of the engine's objects. Any thread
+ * changes the deadlines; the owner waits.
+ */
+public abstract class EngineChannel implements CompletionChannel {
+  private final EngineDevice<?> device;
+
+  /** An array, since the owner reads it each time before it waits. */
+  private volatile LongSupplier[] deadlines = {};
+
+  private boolean closed;
+
+  protected EngineChannel(EngineDevice<?> device) {
+    this.device = device;
+  }
+
+  /** Wakes the owner at this time, as of System.nanoTime; Long.MAX_VALUE means never. */
+  public final synchronized void addDeadline(LongSupplier deadline) {
+    var all = new ArrayList<>(List.of(deadlines));
+    all.add(deadline);
+    deadlines = all.toArray(LongSupplier[]::new);
+  }
+
+  public final synchronized void removeDeadline(LongSupplier deadline) {
+    var all = new ArrayList<>(List.of(deadlines));
+    all.remove(deadline);
+    deadlines = all.toArray(LongSupplier[]::new);
+  }
+
+  /** The time until the next deadline, at most the time-out; 0 when a deadline is over. */
+  protected final long untilDeadline(long timeoutNs) {
+    long least = timeoutNs;
+    for (LongSupplier deadline : deadlines) {
+      long at = deadline.getAsLong();
+      if (at != Long.MAX_VALUE) {
+        least = Math.min(least, Math.max(0, at - System.nanoTime()));
+      }
+    }
+    return least;
+  }
+
+  @Override
+  public final void close() {
+    synchronized (this) {
+      if (closed) {
+        return;
+      }
+      closed = true;
+    }
+    destroy();
+    device.onClosed(this);
+  }
+
+  /** Whether it was closed; under its lock. */
+  protected final boolean isClosed() {
+    return closed;
+  }
+
+  /** Gives back what it holds; called once. */
+  protected void destroy() {}
+}

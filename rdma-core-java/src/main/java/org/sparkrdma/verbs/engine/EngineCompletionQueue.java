@@ -1,0 +1,106 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.engine;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import org.sparkrdma.verbs.CompletionQueue;
+
+/**
+ * A completion queue of a device, counting the queue pairs that complete in it: it cannot be closed
+ * while there is one. Its one owner thread polls; counting and closing are safe for any thread.
+ */
+public abstract class EngineCompletionQueue implements CompletionQueue {
+  private final EngineDevice<?> device;
+  private final int capacity;
+  private final EngineChannel channel;
+  private final AtomicInteger queuePairs = new AtomicInteger();
+  private volatile boolean closed;
+
+  /**
+   * @param channel woken when a completion arrives after {@link #arm}; null when it is only polled
+   */
+  protected EngineCompletionQueue(EngineDevice<?> device, int capacity, EngineChannel channel) {
+    this.device = device;
+    this.capacity = capacity;
+    this.channel = channel;
+  }
+
+  final boolean isOf(EngineDevice<?> other) {
+    return device == other;
+  }
+
+  @Override
+  public final int capacity() {
+    return capacity;
+  }
+
+  /**
+   * @throws IllegalStateException after close
+   */
+  protected final void checkOpen() {
+    if (closed) {
+      throw new IllegalStateException("completion queue is closed");
+    }
+  }
+
+  protected final IllegalStateException overrunException() {
+    return new IllegalStateException("completion queue was overrun: capacity=" + capacity);
+  }
+
+  @Override
+  public final void arm() {
+    if (channel == null) {
+      throw new IllegalStateException("completion queue has no channel");
+    }
+    requestNotification();
+  }
+
+  /** Has the channel woken once when the next completion arrives. */
+  protected abstract void requestNotification();
+
+  /** Wakes the owner, where there is a channel to wait on. */
+  public final void signal() {
+    if (channel != null) {
+      channel.wakeup();
+    }
+  }
+
+  /** A queue pair completes in it, until it {@link #release}s it. */
+  public final void retain() {
+    queuePairs.incrementAndGet();
+  }
+
+  public final void release() {
+    queuePairs.decrementAndGet();
+  }
+
+  @Override
+  public final void close() {
+    synchronized (this) {
+      if (closed) {
+        return;
+      }
+      if (queuePairs.get() > 0) {
+        throw new IllegalStateException(
+            "queue pairs complete in it: queuePairs=" + queuePairs.get());
+      }
+      closed = true;
+    }
+    destroy();
+    device.onClosed(this);
+  }
+
+  /** Gives back what it holds; called once, when no queue pair completes in it. */
+  protected void destroy() {}
+}

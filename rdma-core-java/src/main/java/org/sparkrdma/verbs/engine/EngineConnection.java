@@ -1,0 +1,185 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.engine;
+
+import java.net.InetSocketAddress;
+import org.sparkrdma.verbs.CompletionQueue;
+import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.QueuePair;
+import org.sparkrdma.verbs.QueuePairSettings;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.cm.Connection;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
+import org.sparkrdma.verbs.cm.ConnectionParameters;
+
+/**
+ * One end of a connection: checks what its owner asks for against the {@link ConnectionPhase}, and
+ * keeps its addresses, its queue pair and its attachment. The lock guards the phase, since events
+ * arrive on other threads than the owner's.
+ *
+ * @param <Q> the engine's queue pairs
+ */
+public abstract class EngineConnection<Q extends EngineQueuePair> implements Connection {
+  private final EngineDevice<?> device;
+  private final EngineConnectionManager manager;
+  private final InetSocketAddress remoteAddress;
+  private volatile InetSocketAddress localAddress;
+  private volatile ConnectionPhase phase;
+  private volatile Q queuePair;
+  private Object attachment;
+
+  /**
+   * @param initiator whether this end asks for the connection; else a peer does
+   */
+  protected EngineConnection(
+      EngineConnectionManager manager, InetSocketAddress remoteAddress, boolean initiator) {
+    this.manager = manager;
+    this.remoteAddress = remoteAddress;
+    device = manager.device();
+    phase = initiator ? ConnectionPhase.RESOLVING : ConnectionPhase.REQUESTED;
+  }
+
+  // Called by the owner.
+
+  @Override
+  public final InetSocketAddress localAddress() {
+    return localAddress;
+  }
+
+  @Override
+  public final InetSocketAddress remoteAddress() {
+    return remoteAddress;
+  }
+
+  @Override
+  public final synchronized QueuePair createQueuePair(
+      ProtectionDomain domain, QueuePairSettings settings) throws VerbsException {
+    if (queuePair != null
+        || (!isIn(ConnectionPhase.RESOLVED) && !isIn(ConnectionPhase.REQUESTED))) {
+      throw new IllegalStateException("no queue pair can be created now: phase=" + phase);
+    }
+    LimitChecks.checkQueuePair(settings, device.info().limits());
+    if (!(domain instanceof EngineProtectionDomain own)
+        || !own.isOf(device)
+        || !isOfDevice(settings.sendQueue())
+        || !isOfDevice(settings.receiveQueue())) {
+      throw new IllegalArgumentException("domain or completion queue of another device");
+    }
+    queuePair = newQueuePair(own, settings);
+    return queuePair;
+  }
+
+  private boolean isOfDevice(CompletionQueue queue) {
+    return queue instanceof EngineCompletionQueue own && own.isOf(device);
+  }
+
+  /** Creates the queue pair and adds it to the domain; under the lock. */
+  protected abstract Q newQueuePair(EngineProtectionDomain domain, QueuePairSettings settings)
+      throws VerbsException;
+
+  @Override
+  public final Q queuePair() {
+    return queuePair;
+  }
+
+  @Override
+  public final synchronized void connect(ConnectionParameters parameters) throws VerbsException {
+    require(isIn(ConnectionPhase.RESOLVED) && queuePair != null);
+    checkPrivateData(parameters.privateData());
+    phase = ConnectionPhase.CONNECTING;
+    sendRequest(parameters);
+  }
+
+  /** Sends the connection request; under the lock. */
+  protected abstract void sendRequest(ConnectionParameters parameters) throws VerbsException;
+
+  @Override
+  public final synchronized void accept(ConnectionParameters parameters) throws VerbsException {
+    require(isIn(ConnectionPhase.REQUESTED) && queuePair != null);
+    checkPrivateData(parameters.privateData());
+    phase = ConnectionPhase.ACCEPTED;
+    try {
+      sendReply(parameters);
+    } catch (VerbsException e) {
+      phase = ConnectionPhase.ENDED;
+      throw e;
+    }
+  }
+
+  /** Sends the reply and makes the queue pair ready; under the lock. */
+  protected abstract void sendReply(ConnectionParameters parameters) throws VerbsException;
+
+  @Override
+  public final synchronized void reject(byte[] privateData) {
+    require(isIn(ConnectionPhase.REQUESTED));
+    checkPrivateData(privateData);
+    phase = ConnectionPhase.ENDED;
+    sendRejection(privateData);
+  }
+
+  /** Sends the rejection, where the close that follows does not; under the lock. */
+  protected abstract void sendRejection(byte[] privateData);
+
+  private void checkPrivateData(byte[] privateData) {
+    LimitChecks.checkPrivateData(privateData, device.info().limits().maxPrivateDataBytes());
+  }
+
+  private void require(boolean allowed) {
+    if (!allowed) {
+      throw new IllegalStateException(
+          "not possible now: phase=" + phase + " queuePair=" + (queuePair != null));
+    }
+  }
+
+  @Override
+  public final Object attachment() {
+    return attachment;
+  }
+
+  @Override
+  public final void attach(Object newAttachment) {
+    attachment = newAttachment;
+  }
+
+  // Called by the engine, on any thread.
+
+  final boolean isClosed() {
+    return isIn(ConnectionPhase.CLOSED);
+  }
+
+  protected final boolean isIn(ConnectionPhase expected) {
+    return phase == expected;
+  }
+
+  /** Moves to a phase, unless the connection is closed; false when it is. */
+  protected final synchronized boolean moveTo(ConnectionPhase next) {
+    if (phase == ConnectionPhase.CLOSED) {
+      return false;
+    }
+    phase = next;
+    return true;
+  }
+
+  protected final void setLocalAddress(InetSocketAddress address) {
+    localAddress = address;
+  }
+
+  protected final void offer(ConnectionEvent.Type type, byte[] privateData, String reason) {
+    manager.offer(new ConnectionEvent(type, this, null, privateData, reason));
+  }
+
+  protected final void offer(ConnectionEvent.Type type, String reason) {
+    offer(type, EngineConnectionManager.NO_DATA, reason);
+  }
+}

@@ -1,0 +1,188 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.engine;
+
+import java.net.InetSocketAddress;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
+import org.sparkrdma.verbs.cm.ConnectionManager;
+
+/**
+ * The listeners and connections of a connection manager, and the events that its owner has not
+ * polled yet. The owner polls; events are offered by any thread. Under its lock it is closed and
+ * requests of peers are taken, so that none is added afterwards.
+ */
+public abstract class EngineConnectionManager implements ConnectionManager {
+  static final byte[] NO_DATA = {};
+
+  private final EngineDevice<?> device;
+  private final EngineChannel channel;
+  private final Queue<ConnectionEvent> events = new ConcurrentLinkedQueue<>();
+  private final Map<Object, EngineListener> listeners = new ConcurrentHashMap<>();
+  private final Map<Object, EngineConnection<?>> connections = new ConcurrentHashMap<>();
+  private volatile boolean closed;
+
+  protected EngineConnectionManager(EngineDevice<?> device, EngineChannel channel) {
+    this.device = device;
+    this.channel = channel;
+  }
+
+  final EngineDevice<?> device() {
+    return device;
+  }
+
+  /**
+   * @throws IllegalStateException after close
+   */
+  protected final void checkOpen() {
+    if (closed) {
+      throw new IllegalStateException("connection manager is closed");
+    }
+  }
+
+  protected final boolean isClosed() {
+    return closed;
+  }
+
+  protected static void checkBacklog(int backlog) {
+    if (backlog < 1) {
+      throw new IllegalArgumentException("a listener needs a backlog: backlog=" + backlog);
+    }
+  }
+
+  protected static void checkResolved(InetSocketAddress address) {
+    if (address.isUnresolved()) {
+      throw new IllegalArgumentException("an unresolved address: address=" + address);
+    }
+  }
+
+  @Override
+  public ConnectionEvent pollEvent() {
+    ConnectionEvent event = nextOfOpen();
+    if (event == null) {
+      takeEvents();
+      event = nextOfOpen();
+    }
+    return event;
+  }
+
+  /** Drops events of connections that their owner has closed. */
+  private ConnectionEvent nextOfOpen() {
+    ConnectionEvent event = next();
+    while (event != null && ((EngineConnection<?>) event.connection()).isClosed()) {
+      event = next();
+    }
+    return event;
+  }
+
+  private ConnectionEvent next() {
+    ConnectionEvent event = events.poll();
+    if (event != null && event.listener() != null) {
+      ((EngineListener) event.listener()).onRequestPolled();
+    }
+    return event;
+  }
+
+  /** Brings events that wait elsewhere, as in the kernel, to their connections. Any thread. */
+  protected void takeEvents() {}
+
+  // Called by the engine, on any thread.
+
+  /** Keeps an event for the owner and wakes it. */
+  final void offer(ConnectionEvent event) {
+    events.add(event);
+    channel.wakeup();
+  }
+
+  /** Offers a peer's request to the owner. */
+  protected final void offerRequest(
+      Object id, EngineConnection<?> connection, EngineListener listener, byte[] privateData) {
+    connections.put(id, connection);
+    offer(
+        new ConnectionEvent(
+            ConnectionEvent.Type.CONNECT_REQUEST, connection, listener, privateData, ""));
+  }
+
+  protected final void add(Object id, EngineConnection<?> connection) {
+    connections.put(id, connection);
+  }
+
+  protected final void add(EngineListener listener) {
+    listeners.put(listener.id(), listener);
+  }
+
+  /** The connection with that identifier, or null. */
+  protected final EngineConnection<?> connection(Object id) {
+    return connections.get(id);
+  }
+
+  /** The listener with that identifier, or null. */
+  protected final EngineListener listener(Object id) {
+    return listeners.get(id);
+  }
+
+  /** A connection was closed; its identifier is not used any more. */
+  public final void remove(Object id) {
+    connections.remove(id);
+  }
+
+  /** A listener was closed: drops it and the requests that the owner has not polled. */
+  final void onClosed(EngineListener listener) {
+    synchronized (this) {
+      listeners.remove(listener.id());
+    }
+    destroyListener(listener.id());
+    for (ConnectionEvent event : events) {
+      if (event.listener() == listener) {
+        event.connection().close();
+      }
+    }
+  }
+
+  /** Stops listening; called once for each listener, when no request can find it any more. */
+  protected abstract void destroyListener(Object id);
+
+  final int listenerCount() {
+    return listeners.size();
+  }
+
+  final int connectionCount() {
+    return connections.size();
+  }
+
+  @Override
+  public final void close() {
+    synchronized (this) {
+      if (closed) {
+        return;
+      }
+      closed = true;
+    }
+    stopEvents();
+    listeners.values().forEach(EngineListener::close);
+    connections.values().forEach(EngineConnection::close);
+    events.clear();
+    destroy();
+    device.onClosed(this);
+  }
+
+  /** Called once at close, before listeners and connections are closed. */
+  protected void stopEvents() {}
+
+  /** Gives back what it holds; called once at close, when nothing is left in it. */
+  protected void destroy() {}
+}

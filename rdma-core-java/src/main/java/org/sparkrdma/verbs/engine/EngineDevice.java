@@ -1,0 +1,188 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.engine;
+
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+import org.sparkrdma.verbs.CompletionChannel;
+import org.sparkrdma.verbs.CompletionQueue;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.HostMemory;
+import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.cm.ConnectionManager;
+import org.sparkrdma.verbs.device.DeviceInfo;
+import org.sparkrdma.verbs.device.OpenResources;
+
+/**
+ * An open device of an engine: knows every object created on it and closes those that are still
+ * open with itself, in verbs order. Safe for any thread.
+ *
+ * @param <C> the engine's completion channels
+ */
+public abstract class EngineDevice<C extends EngineChannel> implements Device {
+  private final DeviceInfo info;
+  private final Consumer<Device> onClosed;
+  private final Set<EngineProtectionDomain> domains = ConcurrentHashMap.newKeySet();
+  private final Set<EngineMemory> memories = ConcurrentHashMap.newKeySet();
+  private final Set<EngineChannel> channels = ConcurrentHashMap.newKeySet();
+  private final Set<EngineCompletionQueue> completionQueues = ConcurrentHashMap.newKeySet();
+  private final Set<EngineConnectionManager> managers = ConcurrentHashMap.newKeySet();
+  private boolean closed;
+
+  /**
+   * @param onClosed called once, after everything was closed
+   */
+  protected EngineDevice(DeviceInfo info, Consumer<Device> onClosed) {
+    this.info = info;
+    this.onClosed = onClosed;
+  }
+
+  @Override
+  public final DeviceInfo info() {
+    return info;
+  }
+
+  @Override
+  public final OpenResources openResources() {
+    managers.forEach(EngineConnectionManager::takeEvents);
+    return new OpenResources(
+        domains.size(),
+        memories.size(),
+        domains.stream().mapToInt(EngineProtectionDomain::regionCount).sum(),
+        channels.size(),
+        completionQueues.size(),
+        domains.stream().mapToInt(EngineProtectionDomain::queuePairCount).sum(),
+        managers.size(),
+        managers.stream().mapToInt(EngineConnectionManager::listenerCount).sum(),
+        managers.stream().mapToInt(EngineConnectionManager::connectionCount).sum());
+  }
+
+  @Override
+  public final synchronized HostMemory allocate(long lengthBytes) throws VerbsException {
+    checkOpen();
+    LimitChecks.checkMemory(lengthBytes);
+    EngineMemory memory = newMemory(lengthBytes);
+    memories.add(memory);
+    return memory;
+  }
+
+  protected abstract EngineMemory newMemory(long lengthBytes) throws VerbsException;
+
+  @Override
+  public final synchronized ProtectionDomain allocateProtectionDomain() throws VerbsException {
+    checkOpen();
+    EngineProtectionDomain domain = newProtectionDomain();
+    domains.add(domain);
+    return domain;
+  }
+
+  protected abstract EngineProtectionDomain newProtectionDomain() throws VerbsException;
+
+  @Override
+  public final synchronized CompletionChannel createCompletionChannel() throws VerbsException {
+    checkOpen();
+    C channel = newChannel();
+    channels.add(channel);
+    return channel;
+  }
+
+  protected abstract C newChannel() throws VerbsException;
+
+  @Override
+  public final synchronized CompletionQueue createCompletionQueue(
+      int capacity, CompletionChannel channel) throws VerbsException {
+    checkOpen();
+    LimitChecks.checkCompletionQueue(capacity, info.limits());
+    EngineCompletionQueue queue = newCompletionQueue(capacity, ownChannel(channel));
+    completionQueues.add(queue);
+    return queue;
+  }
+
+  /**
+   * @param channel null for a queue that is only polled
+   */
+  protected abstract EngineCompletionQueue newCompletionQueue(int capacity, C channel)
+      throws VerbsException;
+
+  @Override
+  public final synchronized ConnectionManager createConnectionManager(CompletionChannel channel)
+      throws VerbsException {
+    checkOpen();
+    if (channel == null) {
+      throw new IllegalArgumentException("a connection manager needs a channel");
+    }
+    EngineConnectionManager manager = newConnectionManager(ownChannel(channel));
+    managers.add(manager);
+    return manager;
+  }
+
+  protected abstract EngineConnectionManager newConnectionManager(C channel) throws VerbsException;
+
+  @SuppressWarnings("unchecked")
+  private C ownChannel(CompletionChannel channel) {
+    if (channel != null && !channels.contains(channel)) {
+      throw new IllegalArgumentException("completion channel of another device, or a closed one");
+    }
+    return (C) channel;
+  }
+
+  private void checkOpen() {
+    if (closed) {
+      throw new IllegalStateException("device is closed");
+    }
+  }
+
+  final void onClosed(EngineMemory memory) {
+    memories.remove(memory);
+  }
+
+  final void onClosed(EngineProtectionDomain domain) {
+    domains.remove(domain);
+  }
+
+  final void onClosed(EngineChannel channel) {
+    channels.remove(channel);
+  }
+
+  final void onClosed(EngineCompletionQueue queue) {
+    completionQueues.remove(queue);
+  }
+
+  final void onClosed(EngineConnectionManager manager) {
+    managers.remove(manager);
+  }
+
+  @Override
+  public final void close() {
+    synchronized (this) {
+      if (closed) {
+        return;
+      }
+      closed = true;
+    }
+    managers.forEach(EngineConnectionManager::close);
+    // Queue pairs went with their connections, so nothing completes in these any more.
+    completionQueues.forEach(EngineCompletionQueue::close);
+    domains.forEach(EngineProtectionDomain::closeAll);
+    memories.forEach(EngineMemory::close);
+    channels.forEach(EngineChannel::close);
+    closeDevice();
+    onClosed.accept(this);
+  }
+
+  /** Closes the device itself; called once, after all objects on it were closed. */
+  protected abstract void closeDevice();
+}

@@ -1,0 +1,164 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.engine;
+
+import java.nio.file.Path;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.HostMemory;
+import org.sparkrdma.verbs.MemoryRegion;
+import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.QueuePair;
+import org.sparkrdma.verbs.VerbsException;
+
+/**
+ * A protection domain with its regions and queue pairs: it cannot be closed while it has any. Safe
+ * for any thread. Registering does not take the lock: pinning much memory takes long, and several
+ * threads may do it at once.
+ */
+public abstract class EngineProtectionDomain implements ProtectionDomain {
+  private final EngineDevice<?> device;
+  private final Set<EngineRegion> regions = ConcurrentHashMap.newKeySet();
+  private final Set<QueuePair> queuePairs = ConcurrentHashMap.newKeySet();
+  private boolean closed;
+
+  protected EngineProtectionDomain(EngineDevice<?> device) {
+    this.device = device;
+  }
+
+  final boolean isOf(EngineDevice<?> other) {
+    return device == other;
+  }
+
+  @Override
+  public final MemoryRegion register(
+      HostMemory memory, long offset, long lengthBytes, Set<AccessFlag> access)
+      throws VerbsException {
+    if (!(memory instanceof EngineMemory own) || !own.isOf(device)) {
+      throw new IllegalArgumentException("memory of another device");
+    }
+    LimitChecks.checkAccess(access);
+    LimitChecks.checkRange(offset, lengthBytes, memory.lengthBytes());
+    LimitChecks.checkOnDemand(access, device.info());
+    checkOpen();
+    own.retain();
+    EngineRegion region = null;
+    try {
+      region = registerMemory(own, offset, lengthBytes, access);
+    } finally {
+      if (region == null) {
+        own.release();
+      }
+    }
+    return add(region);
+  }
+
+  /**
+   * Registers a range of this device's memory.
+   *
+   * @param memory of the engine's own class
+   */
+  protected abstract EngineRegion registerMemory(
+      EngineMemory memory, long offset, long lengthBytes, Set<AccessFlag> access)
+      throws VerbsException;
+
+  @Override
+  public final MemoryRegion registerFile(
+      Path file, long offset, long lengthBytes, Set<AccessFlag> access) throws VerbsException {
+    LimitChecks.checkFileAccess(access);
+    LimitChecks.checkRange(offset, lengthBytes, Long.MAX_VALUE);
+    LimitChecks.checkOnDemand(access, device.info());
+    checkOpen();
+    return add(registerRange(file, offset, lengthBytes, access));
+  }
+
+  /** Registers a range of a file. */
+  protected abstract EngineRegion registerRange(
+      Path file, long offset, long lengthBytes, Set<AccessFlag> access) throws VerbsException;
+
+  private EngineRegion add(EngineRegion region) {
+    synchronized (this) {
+      regions.add(region);
+      if (!closed) {
+        return region;
+      }
+    }
+    // Closed while it was being registered.
+    region.close();
+    throw closedException();
+  }
+
+  /** Adds a queue pair; the caller destroys it when this fails. */
+  public final synchronized void add(QueuePair queuePair) {
+    checkOpen();
+    queuePairs.add(queuePair);
+  }
+
+  /**
+   * @throws IllegalStateException when it was closed
+   */
+  public final synchronized void checkOpen() {
+    if (closed) {
+      throw closedException();
+    }
+  }
+
+  private static IllegalStateException closedException() {
+    return new IllegalStateException("protection domain is closed");
+  }
+
+  final void onClosed(EngineRegion region) {
+    regions.remove(region);
+  }
+
+  /** A queue pair was destroyed. */
+  public final void onClosed(QueuePair queuePair) {
+    queuePairs.remove(queuePair);
+  }
+
+  final int regionCount() {
+    return regions.size();
+  }
+
+  final int queuePairCount() {
+    return queuePairs.size();
+  }
+
+  /** Closes its members, in verbs order, then the domain. */
+  final void closeAll() {
+    queuePairs.forEach(QueuePair::close);
+    regions.forEach(MemoryRegion::close);
+    close();
+  }
+
+  @Override
+  public final synchronized void close() {
+    if (closed) {
+      return;
+    }
+    if (!regions.isEmpty() || !queuePairs.isEmpty()) {
+      throw new IllegalStateException(
+          "protection domain is in use: regions="
+              + regions.size()
+              + (" queuePairs=" + queuePairs.size()));
+    }
+    closed = true;
+    deallocate();
+    device.onClosed(this);
+  }
+
+  /** Gives the domain back to the device; called once, when it is empty. */
+  protected abstract void deallocate();
+}

@@ -1,0 +1,100 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.engine;
+
+import java.util.Set;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.MemoryRegion;
+import org.sparkrdma.verbs.RemoteRegion;
+
+/** A region over memory or over a range of a file. Safe for any thread. */
+public abstract class EngineRegion implements MemoryRegion {
+  private final EngineProtectionDomain domain;
+  private final EngineMemory memory;
+  private final RemoteRegion remote;
+  private final Set<AccessFlag> access;
+  private final boolean locallyWritable;
+  private volatile boolean closed;
+
+  /**
+   * @param memory what the domain retained for this region; null over a file
+   */
+  protected EngineRegion(
+      EngineProtectionDomain domain,
+      EngineMemory memory,
+      RemoteRegion remote,
+      Set<AccessFlag> access) {
+    this.domain = domain;
+    this.memory = memory;
+    this.remote = remote;
+    this.access = Set.copyOf(access);
+    locallyWritable = access.contains(AccessFlag.LOCAL_WRITE);
+  }
+
+  @Override
+  public final long address() {
+    return remote.address();
+  }
+
+  @Override
+  public final long lengthBytes() {
+    return remote.lengthBytes();
+  }
+
+  @Override
+  public final Set<AccessFlag> access() {
+    return access;
+  }
+
+  @Override
+  public final RemoteRegion remote() {
+    return remote;
+  }
+
+  final EngineProtectionDomain domain() {
+    return domain;
+  }
+
+  /** Whether the device may write to it for this process: READs and receives. */
+  public final boolean isLocallyWritable() {
+    return locallyWritable;
+  }
+
+  /** Whether it is over a file, whose bytes this process does not touch. */
+  public final boolean isFile() {
+    return memory == null;
+  }
+
+  public final boolean isClosed() {
+    return closed;
+  }
+
+  @Override
+  public final void close() {
+    synchronized (this) {
+      if (closed) {
+        return;
+      }
+      closed = true;
+    }
+    deregister();
+    if (memory != null) {
+      memory.release();
+    }
+    domain.onClosed(this);
+  }
+
+  /** Deregisters it; called once. No operation of a peer is in progress when it returns. */
+  protected abstract void deregister();
+}

@@ -1,0 +1,243 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.engine;
+
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.cm.ConnectionEvent.Type;
+import org.sparkrdma.verbs.cm.ConnectionParameters;
+
+/**
+ * An identifier of the kernel's connection manager, see rdma_cm(7), and its queue pair.
+ *
+ * <p>When it ends, by whichever side, it is ended here first: the queue pair is broken, the kernel
+ * told, and the event offered at once, since not every kernel's event arrives. The lock guards the
+ * identifier too; events of the kernel and failures of the queue pair come on other threads than
+ * the owner's.
+ *
+ * @param <Q> the engine's queue pairs
+ */
+public abstract class RdmaCmConnection<Q extends DeviceQueuePair> extends EngineConnection<Q> {
+  private final RdmaCmConnectionManager manager;
+  private final EngineDevice<?> device;
+  private final int resolveTimeoutMs;
+  private volatile long deadlineNs;
+
+  /**
+   * @param resolveTimeout null for a connection that a peer asks for
+   */
+  protected RdmaCmConnection(
+      RdmaCmConnectionManager manager, InetSocketAddress remote, Duration resolveTimeout) {
+    super(manager, remote, resolveTimeout != null);
+    this.manager = manager;
+    device = manager.device();
+    resolveTimeoutMs =
+        resolveTimeout == null
+            ? 0
+            : (int) Math.max(1, Math.min(Integer.MAX_VALUE, resolveTimeout.toMillis()));
+  }
+
+  // Resolving.
+
+  /** Begins to resolve the address; the route follows on the kernel's event. */
+  public final synchronized void resolve(InetSocketAddress local) {
+    try {
+      resolveAddress(local, resolveTimeoutMs);
+    } catch (VerbsException e) {
+      failResolving(e.getMessage());
+    }
+  }
+
+  /**
+   * See rdma_resolve_addr(3).
+   *
+   * @param local null for one that the kernel chooses
+   */
+  protected abstract void resolveAddress(InetSocketAddress local, int timeoutMs)
+      throws VerbsException;
+
+  /** The kernel resolved the address. */
+  protected final void onAddressResolved() {
+    if (!isIn(ConnectionPhase.RESOLVING)) {
+      return;
+    }
+    try {
+      String other = otherDevice();
+      if (other == null) {
+        resolveRoute(resolveTimeoutMs);
+      } else {
+        failResolving(
+            "the route uses another device: device=" + other + " wanted=" + device.info().name());
+      }
+    } catch (VerbsException e) {
+      failResolving(e.getMessage());
+    }
+  }
+
+  /** The device that the kernel chose, when it is not this one; else null. */
+  protected abstract String otherDevice() throws VerbsException;
+
+  /** See rdma_resolve_route(3). */
+  protected abstract void resolveRoute(int timeoutMs) throws VerbsException;
+
+  /** The kernel resolved the route. */
+  protected final void onRouteResolved() {
+    if (!isIn(ConnectionPhase.RESOLVING)) {
+      return;
+    }
+    try {
+      setLocalAddress(sourceAddress());
+      moveTo(ConnectionPhase.RESOLVED);
+      offer(Type.RESOLVED, "");
+    } catch (VerbsException e) {
+      failResolving(e.getMessage());
+    }
+  }
+
+  /** See rdma_get_local_addr(3). */
+  protected abstract InetSocketAddress sourceAddress() throws VerbsException;
+
+  /** The kernel failed to resolve the address or the route. */
+  protected final void onResolveFailed(String reason) {
+    if (isIn(ConnectionPhase.RESOLVING)) {
+      failResolving(reason);
+    }
+  }
+
+  private void failResolving(String reason) {
+    moveTo(ConnectionPhase.ENDED);
+    offer(Type.RESOLVE_FAILED, "no route to the address: " + reason);
+  }
+
+  // Connecting.
+
+  /** A request is being sent: the attempt ends at the time-out. Called by {@link #sendRequest}. */
+  protected final void beginAttempt(ConnectionParameters parameters) {
+    deadlineNs = System.nanoTime() + parameters.timeout().toNanos();
+    manager.addAttempt(this);
+  }
+
+  /** The request was not sent, and the caller is told so. */
+  protected final void abandonAttempt() {
+    manager.removeAttempt(this);
+    moveTo(ConnectionPhase.ENDED);
+  }
+
+  final long deadlineNs() {
+    return deadlineNs;
+  }
+
+  final synchronized void endWhenLate(long nowNs) {
+    if (isIn(ConnectionPhase.CONNECTING) && nowNs - deadlineNs >= 0) {
+      end(Type.UNREACHABLE, "no answer within the connect time-out");
+    }
+  }
+
+  /** The kernel reports that the connection is established. */
+  protected final void onEstablished(byte[] privateData) {
+    if (isIn(ConnectionPhase.ENDED)) {
+      // Ended in the meantime; tells the peer.
+      disconnectIdentifier();
+    }
+    if (!isIn(ConnectionPhase.CONNECTING) && !isIn(ConnectionPhase.ACCEPTED)) {
+      return;
+    }
+    manager.removeAttempt(this);
+    try {
+      queuePair().markReady();
+    } catch (VerbsException e) {
+      end(Type.CONNECT_ERROR, e.getMessage());
+      return;
+    }
+    moveTo(ConnectionPhase.ESTABLISHED);
+    offer(Type.ESTABLISHED, privateData, "");
+  }
+
+  /** The kernel reports that the attempt failed. */
+  protected final void onFailed(Type type, byte[] privateData, String reason) {
+    if (isIn(ConnectionPhase.CONNECTING)) {
+      end(type, privateData, reason);
+    } else if (isIn(ConnectionPhase.ACCEPTED)) {
+      end(Type.CONNECT_ERROR, reason);
+    }
+  }
+
+  /** The kernel reports that the device was removed. */
+  protected final void onDeviceRemoved() {
+    if (!isIn(ConnectionPhase.CLOSED)) {
+      end(Type.DEVICE_REMOVED, "the device was removed: device=" + device.info().name());
+    }
+  }
+
+  // Ending.
+
+  @Override
+  public final synchronized void disconnect() {
+    endIfEstablished("disconnected");
+  }
+
+  /** Ends it when it is established or accepted, with the event that belongs to that. */
+  protected final void endIfEstablished(String reason) {
+    if (isIn(ConnectionPhase.ESTABLISHED)) {
+      end(Type.DISCONNECTED, reason);
+    } else if (isIn(ConnectionPhase.ACCEPTED)) {
+      end(Type.CONNECT_ERROR, reason);
+    }
+  }
+
+  protected final void end(Type type, String reason) {
+    end(type, EngineConnectionManager.NO_DATA, reason);
+  }
+
+  private void end(Type type, byte[] privateData, String reason) {
+    boolean established = isIn(ConnectionPhase.ESTABLISHED) || isIn(ConnectionPhase.ACCEPTED);
+    moveTo(ConnectionPhase.ENDED);
+    manager.removeAttempt(this);
+    DeviceQueuePair pair = queuePair();
+    if (pair != null) {
+      pair.markBroken();
+      breakQueuePair();
+    }
+    if (established) {
+      // Not for an attempt: there the kernel would wait for its outcome first.
+      disconnectIdentifier();
+    }
+    offer(type, privateData, reason);
+  }
+
+  /** Has the device give back the work of the queue pair, where rdma_disconnect does not. */
+  protected void breakQueuePair() {}
+
+  /** See rdma_disconnect(3); the connection may have ended already. */
+  protected abstract void disconnectIdentifier();
+
+  /** The queue pair broke. Any thread. */
+  final synchronized void onQueuePairBroken(String reason) {
+    endIfEstablished(reason);
+  }
+
+  /** The owner closed the queue pair: ends the connection and destroys the device's queue pair. */
+  protected abstract void onQueuePairClosed();
+
+  /** Marks the connection closed under its lock; false when it was. */
+  protected final synchronized boolean markClosed(Object id) {
+    if (!moveTo(ConnectionPhase.CLOSED)) {
+      return false;
+    }
+    manager.removeAttempt(this);
+    manager.remove(id);
+    return true;
+  }
+}

@@ -1,0 +1,101 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.soft;
+
+import org.sparkrdma.verbs.Opcode;
+import org.sparkrdma.verbs.WorkStatus;
+import org.sparkrdma.verbs.soft.wire.FrameHeader;
+
+/**
+ * Writes the completions of a queue pair into its completion queues. Confined to the device thread.
+ */
+final class CompletionWriter {
+  private final SoftQueuePair queuePair;
+  private final SoftCompletionQueue sendQueue;
+  private final SoftCompletionQueue receiveQueue;
+  private final DeviceThread thread;
+  private boolean overrun;
+
+  CompletionWriter(
+      SoftQueuePair queuePair,
+      SoftCompletionQueue sendQueue,
+      SoftCompletionQueue receiveQueue,
+      DeviceThread thread) {
+    this.queuePair = queuePair;
+    this.sendQueue = sendQueue;
+    this.receiveQueue = receiveQueue;
+    this.thread = thread;
+  }
+
+  void completeSend(long position, WorkEntry entry) {
+    Completion completion = next(sendQueue);
+    if (completion != null) {
+      completion.set(queuePair, true, position);
+      completion.view.setSuccess(entry.id, queuePair.number(), entry.opcode, entry.totalBytes);
+      publish(sendQueue);
+    }
+  }
+
+  void failSend(long position, WorkEntry entry, WorkStatus status) {
+    fail(sendQueue, true, position, entry, status);
+  }
+
+  void completeReceive(long position, WorkEntry entry, FrameHeader header) {
+    Completion completion = next(receiveQueue);
+    if (completion != null) {
+      boolean written = header.type == FrameHeader.WRITTEN;
+      completion.set(queuePair, false, position);
+      completion.view.setSuccess(
+          entry.id,
+          queuePair.number(),
+          written ? Opcode.RECEIVE_WRITE_WITH_IMMEDIATE : Opcode.RECEIVE,
+          header.extent);
+      if ((header.flags & FrameHeader.WITH_IMMEDIATE) != 0) {
+        completion.view.setImmediate(header.immediate);
+      }
+      publish(receiveQueue);
+    }
+  }
+
+  void failReceive(long position, WorkEntry entry, WorkStatus status) {
+    fail(receiveQueue, false, position, entry, status);
+  }
+
+  private void fail(
+      SoftCompletionQueue queue, boolean send, long position, WorkEntry entry, WorkStatus status) {
+    Completion completion = next(queue);
+    if (completion != null) {
+      completion.set(queuePair, send, position);
+      completion.view.setFailure(entry.id, queuePair.number(), status, 0);
+      publish(queue);
+    }
+  }
+
+  /** The next free entry; null when the queue is overrun, which breaks the queue pair. */
+  private Completion next(SoftCompletionQueue queue) {
+    Completion completion = queue.next();
+    if (completion == null && !overrun) {
+      overrun = true;
+      // Not from inside the loop that completes work.
+      thread.execute(queuePair::fail);
+    }
+    return completion;
+  }
+
+  private void publish(SoftCompletionQueue queue) {
+    if (queue.publish()) {
+      thread.signalLater(queue);
+    }
+  }
+}

@@ -1,0 +1,86 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.soft;
+
+import java.io.IOException;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.sparkrdma.verbs.soft.wire.Hello;
+
+/**
+ * The endpoints of a device that have a socket, and the regular check whether the processes of
+ * their peers are alive. Confined to the device thread.
+ */
+final class Endpoints {
+  private final DeviceThread thread;
+  private final Peers peers;
+  private final long peerCheckNs;
+  private final Set<Endpoint> open = new HashSet<>();
+  private DeviceThread.Timer peerCheck;
+
+  Endpoints(DeviceThread thread, Peers peers, long peerCheckNs) {
+    this.thread = thread;
+    this.peers = peers;
+    this.peerCheckNs = peerCheckNs;
+  }
+
+  void add(Endpoint endpoint) {
+    open.add(endpoint);
+  }
+
+  void remove(Endpoint endpoint) {
+    open.remove(endpoint);
+  }
+
+  /** How many have not received their peer's first message yet. */
+  long halfOpenCount() {
+    return open.stream().filter(Endpoint::isHalfOpen).count();
+  }
+
+  /** Checks a peer's first message and makes its sender a peer, see {@link Peers#acquire}. */
+  Peer acquirePeer(Hello hello, int connectingPort, int listeningPort) throws IOException {
+    Peer peer = peers.acquire(hello, connectingPort, listeningPort);
+    scheduleCheck();
+    return peer;
+  }
+
+  void releasePeer(Peer peer) {
+    peers.release(peer);
+  }
+
+  private void scheduleCheck() {
+    if (peerCheck == null) {
+      peerCheck = thread.schedule(System.nanoTime() + peerCheckNs, this::checkPeers);
+    }
+  }
+
+  private void checkPeers() {
+    peerCheck = null;
+    for (Peer dead : peers.check()) {
+      for (Endpoint endpoint : List.copyOf(open)) {
+        if (endpoint.peer() == dead) {
+          endpoint.onEnded("the peer's process ended: pid=" + dead.process.pid());
+        }
+      }
+    }
+    if (!peers.isEmpty()) {
+      scheduleCheck();
+    }
+  }
+
+  void closeAll() {
+    List.copyOf(open).forEach(Endpoint::closeNow);
+  }
+}

@@ -1,0 +1,147 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.soft;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.security.SecureRandom;
+import org.sparkrdma.verbs.soft.shared.SharedState;
+import org.sparkrdma.verbs.soft.wire.FrameHeader;
+import org.sparkrdma.verbs.soft.wire.Hello;
+import org.sparkrdma.verbs.soft.wire.Link;
+import org.sparkrdma.verbs.soft.wire.ProtocolException;
+
+/**
+ * The first messages of a connection: makes this end's {@link Hello} and checks the peer's.
+ * Confined to the device thread.
+ */
+final class Handshake {
+  private static final SecureRandom RANDOM = new SecureRandom();
+  private static final int MAX_REASON_BYTES = 400;
+
+  private final SoftContext context;
+  private final boolean initiator;
+  private final ByteBuffer body =
+      ByteBuffer.allocate(Hello.MAX_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+  private Peer peer;
+  private int peerNumber;
+
+  /**
+   * @param initiator whether this end asks for the connection
+   */
+  Handshake(SoftContext context, boolean initiator) {
+    this.context = context;
+    this.initiator = initiator;
+  }
+
+  /** The peer, or null before its Hello was checked and after {@link #releasePeer}. */
+  Peer peer() {
+    return peer;
+  }
+
+  /** Number of the peer's queue pair. */
+  int peerNumber() {
+    return peerNumber;
+  }
+
+  /** Puts this end's Hello on the link. */
+  void sendHello(Link link, byte type, int queuePairNumber, byte[] privateData) throws IOException {
+    SharedState shared = context.shared();
+    byte[] nonce = new byte[Hello.NONCE_BYTES];
+    RANDOM.nextBytes(nonce);
+    byte[] proof =
+        Hello.proof(shared.table().secret(), nonce, initiatorPort(link), listenerPort(link));
+    var hello =
+        new Hello(
+            shared.host(),
+            shared.self(),
+            queuePairNumber,
+            nonce,
+            proof,
+            shared.directory().name(),
+            privateData);
+    body.clear();
+    hello.encode(body);
+    body.flip();
+    link.putHeader(type, 0, body.remaining(), 0, 0, 0);
+    link.out().put(body);
+    link.flush();
+  }
+
+  private int initiatorPort(Link link) throws IOException {
+    return port(initiator ? link.localAddress() : link.remoteAddress());
+  }
+
+  private int listenerPort(Link link) throws IOException {
+    return port(initiator ? link.remoteAddress() : link.localAddress());
+  }
+
+  private static int port(InetSocketAddress address) {
+    return address.getPort();
+  }
+
+  /** A frame of the handshake begins. */
+  void onFrame(FrameHeader header) throws ProtocolException {
+    if (header.length > Hello.MAX_BYTES) {
+      throw new ProtocolException("handshake too long: lengthBytes=" + header.length);
+    }
+    body.clear();
+  }
+
+  void onPayload(ByteBuffer piece) {
+    body.put(piece);
+  }
+
+  /**
+   * Checks the Hello that was received and makes its sender a peer.
+   *
+   * @return the private data of its application
+   * @throws IOException with the reason when it is refused
+   */
+  byte[] acceptHello(Link link) throws IOException {
+    Hello hello = Hello.decode(body.flip());
+    String difference = context.shared().host().differenceFrom(hello.host());
+    if (!difference.isEmpty()) {
+      throw new IOException(difference);
+    }
+    peer = context.endpoints().acquirePeer(hello, initiatorPort(link), listenerPort(link));
+    peerNumber = hello.queuePairNumber();
+    return hello.privateData();
+  }
+
+  /** The bytes that were received. */
+  byte[] takeBody() {
+    byte[] bytes = new byte[body.flip().remaining()];
+    body.get(bytes);
+    return bytes;
+  }
+
+  /** Puts the reason why the peer is refused on the link. */
+  void sendRefusal(Link link, String reason) {
+    byte[] text = reason.getBytes(StandardCharsets.UTF_8);
+    int length = Math.min(text.length, MAX_REASON_BYTES);
+    link.putHeader(FrameHeader.REFUSED, 0, length, 0, 0, 0);
+    link.out().put(text, 0, length);
+  }
+
+  void releasePeer() {
+    if (peer != null) {
+      context.endpoints().releasePeer(peer);
+      peer = null;
+    }
+  }
+}

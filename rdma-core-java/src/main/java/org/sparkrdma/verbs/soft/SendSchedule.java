@@ -1,0 +1,93 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.soft;
+
+import org.sparkrdma.verbs.Opcode;
+import org.sparkrdma.verbs.soft.faults.FaultPlan;
+import org.sparkrdma.verbs.soft.faults.Network;
+
+/**
+ * When the requests of a send queue may run: after the network's delay, and after a pause for a
+ * receiver that is not ready. Gives the queue pair a turn then. Confined to the device thread.
+ */
+final class SendSchedule {
+  private final SoftContext context;
+  private final WorkQueue queue;
+  private final SoftQueuePair queuePair;
+  private long stamped;
+  private long resumeNs;
+  private DeviceThread.Timer timer;
+
+  SendSchedule(SoftContext context, WorkQueue queue, SoftQueuePair queuePair) {
+    this.context = context;
+    this.queue = queue;
+    this.queuePair = queuePair;
+  }
+
+  /** Sets the due time, and whether it must fail, of each request that was posted since. */
+  void stamp() {
+    long tail = queue.tail();
+    for (; stamped < tail; stamped++) {
+      WorkEntry entry = queue.entry(stamped);
+      boolean read = entry.opcode == Opcode.READ;
+      entry.dueNs = context.network().dueNs(read, entry.totalBytes, context.thread().nowNs());
+      entry.mustFail = !read && context.faults().fires(FaultPlan.Kind.SEND_ERROR);
+    }
+  }
+
+  /** Whether a request may run now; else there will be a turn when it may. */
+  boolean isDue(WorkEntry entry) {
+    return entry.dueNs != Network.NEVER && isPast(entry.dueNs) && isPast(resumeNs);
+  }
+
+  private boolean isPast(long atNs) {
+    if (atNs == 0 || atNs - context.thread().nowNs() <= 0) {
+      return true;
+    }
+    wakeAt(atNs);
+    return false;
+  }
+
+  private void wakeAt(long atNs) {
+    if (timer == null || timer.atNs() != atNs) {
+      cancel();
+      timer =
+          context
+              .thread()
+              .schedule(
+                  atNs,
+                  () -> {
+                    timer = null;
+                    context.thread().activate(queuePair);
+                  });
+    }
+  }
+
+  /** Nothing runs for the receiver-not-ready delay. */
+  void pause() {
+    resumeNs = context.thread().nowNs() + context.settings().receiverNotReadyDelayNs();
+  }
+
+  /** All requests before that position are complete. */
+  void skipTo(long position) {
+    stamped = position;
+  }
+
+  void cancel() {
+    if (timer != null) {
+      context.thread().cancel(timer);
+      timer = null;
+    }
+  }
+}

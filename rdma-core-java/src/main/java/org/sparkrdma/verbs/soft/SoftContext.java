@@ -1,0 +1,73 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.soft;
+
+import java.io.IOException;
+import org.sparkrdma.verbs.soft.faults.FaultPlan;
+import org.sparkrdma.verbs.soft.faults.Network;
+import org.sparkrdma.verbs.soft.shared.HostIdentity;
+import org.sparkrdma.verbs.soft.shared.SharedState;
+
+/**
+ * What the objects of a device use of each other's: none of them knows the device itself. Closed by
+ * the device.
+ *
+ * @param shared what other processes see; safe for any thread
+ * @param thread the device thread; safe for any thread where it says so
+ * @param faults safe for any thread
+ * @param network confined to the device thread
+ * @param oneSided confined to the device thread
+ * @param endpoints confined to the device thread
+ */
+record SoftContext(
+    SoftSettings settings,
+    SharedState shared,
+    DeviceThread thread,
+    FaultPlan faults,
+    Network network,
+    OneSided oneSided,
+    Endpoints endpoints)
+    implements AutoCloseable {
+
+  /** Creates the shared state and starts the device thread. */
+  static SoftContext open(SoftSettings settings, HostIdentity host) throws IOException {
+    SharedState shared = SharedState.create(settings.directory(), host);
+    try {
+      var thread = new DeviceThread("soft-rdma-" + SoftDeviceFacts.NAME);
+      FaultPlan faults = FaultPlan.parse(settings.faults());
+      var peers = new Peers(shared.directory(), shared.self(), settings.maxOpenFiles());
+      var context =
+          new SoftContext(
+              settings,
+              shared,
+              thread,
+              faults,
+              new Network(settings.latencyNs(), settings.bytesPerSecond(), faults),
+              new OneSided(),
+              new Endpoints(thread, peers, settings.peerCheckNs()));
+      thread.start();
+      return context;
+    } catch (IOException | RuntimeException e) {
+      shared.close();
+      throw e;
+    }
+  }
+
+  @Override
+  public void close() {
+    thread.call(endpoints::closeAll);
+    thread.stop();
+    shared.close();
+  }
+}

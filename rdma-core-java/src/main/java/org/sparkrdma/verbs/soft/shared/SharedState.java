@@ -1,0 +1,96 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.soft.shared;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+
+/**
+ * What a device shows to other processes: its directory, its table, and the numbers it has given to
+ * regions, queue pairs and files. Safe for any thread. Closed by the device, last of all.
+ */
+public final class SharedState implements AutoCloseable {
+  private final HostIdentity host;
+  private final ProcessIdentity self;
+  private final SharedDirectory directory;
+  private final SharedTable table;
+  private final FileLinks links;
+  private final RegionKeys regionKeys;
+  private final QueuePairNumbers queuePairNumbers = new QueuePairNumbers();
+  private final AddressSpace addresses = new AddressSpace();
+
+  private SharedState(HostIdentity host, ProcessIdentity self, SharedDirectory directory)
+      throws IOException {
+    this.host = host;
+    this.self = self;
+    this.directory = directory;
+    var random = new SecureRandom();
+    byte[] secret = new byte[SharedTable.SECRET_BYTES];
+    random.nextBytes(secret);
+    table = SharedTable.create(directory.path().resolve(SharedDirectory.TABLE), secret);
+    links = new FileLinks(directory, host.userId());
+    regionKeys = new RegionKeys(random.nextLong());
+  }
+
+  /** Creates a directory below the base directory, and a table in it. */
+  public static SharedState create(Path base, HostIdentity host) throws IOException {
+    ProcessIdentity self = ProcessIdentity.self();
+    SharedDirectory directory = SharedDirectory.create(base, host, self);
+    try {
+      return new SharedState(host, self, directory);
+    } catch (IOException | RuntimeException e) {
+      directory.close();
+      throw e;
+    }
+  }
+
+  public HostIdentity host() {
+    return host;
+  }
+
+  public ProcessIdentity self() {
+    return self;
+  }
+
+  public SharedDirectory directory() {
+    return directory;
+  }
+
+  public SharedTable table() {
+    return table;
+  }
+
+  public FileLinks links() {
+    return links;
+  }
+
+  public RegionKeys regionKeys() {
+    return regionKeys;
+  }
+
+  public QueuePairNumbers queuePairNumbers() {
+    return queuePairNumbers;
+  }
+
+  public AddressSpace addresses() {
+    return addresses;
+  }
+
+  @Override
+  public void close() {
+    links.close();
+    directory.close();
+  }
+}
