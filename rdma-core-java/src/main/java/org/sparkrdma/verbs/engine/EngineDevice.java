@@ -177,7 +177,7 @@ public abstract class EngineDevice<C extends EngineChannel> implements Device {
     // Queue pairs went with their connections, so nothing completes in these any more.
     completionQueues.forEach(EngineCompletionQueue::close);
     domains.forEach(EngineProtectionDomain::closeAll);
-    memories.forEach(EngineMemory::close);
+    memories.forEach(EngineMemory::closeWithDevice);
     channels.forEach(EngineChannel::close);
     closeDevice();
     onClosed.accept(this);

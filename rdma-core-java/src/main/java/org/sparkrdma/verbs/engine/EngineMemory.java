@@ -76,9 +76,22 @@ public abstract class EngineMemory implements HostMemory {
 
   @Override
   public final void close() {
+    if (markClosed()) {
+      free();
+    }
+  }
+
+  /** Closes it with its device. */
+  final void closeWithDevice() {
+    if (markClosed()) {
+      abandon();
+    }
+  }
+
+  private boolean markClosed() {
     synchronized (this) {
       if (closed) {
-        return;
+        return false;
       }
       if (regions > 0) {
         throw new IllegalStateException("memory has regions: regions=" + regions);
@@ -86,9 +99,14 @@ public abstract class EngineMemory implements HostMemory {
       closed = true;
     }
     device.onClosed(this);
-    free();
+    return true;
   }
 
   /** Gives the memory back; called once, when no region is left. */
   protected abstract void free();
+
+  /** As {@link #free} when the device is closed: slices that are still in use stay readable. */
+  protected void abandon() {
+    free();
+  }
 }
