@@ -15,9 +15,8 @@ package org.sparkrdma.verbs.ibverbs;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.LongSupplier;
-import org.sparkrdma.verbs.CompletionChannel;
 import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.engine.EngineChannel;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvCompChannel;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.Pollfd;
 import org.sparkrdma.verbs.ibverbs.ffi.Libc;
@@ -29,10 +28,9 @@ import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
  * A poll(2) over the completion channel, the event channels of the connection managers that report
  * here, the device's asynchronous events, and an eventfd to be woken by.
  */
-final class IbverbsCompletionChannel implements CompletionChannel {
+final class IbverbsCompletionChannel extends EngineChannel {
   private static final long NS_PER_SECOND = 1_000_000_000;
 
-  private final IbverbsDevice device;
   private final VerbsLibrary verbs;
   private final long channel;
   private final int eventfd;
@@ -42,10 +40,8 @@ final class IbverbsCompletionChannel implements CompletionChannel {
   private final long one = arena.allocate(Long.BYTES);
   private final List<Integer> descriptors = new ArrayList<>();
   private volatile PollSet pollSet;
-  private volatile LongSupplier[] deadlines = {};
   private volatile boolean signalled;
   private volatile boolean sleeping;
-  private boolean closed;
 
   /** Events that there may be; without a lock, since a wrong number costs only a call. */
   private int armed;
@@ -53,7 +49,7 @@ final class IbverbsCompletionChannel implements CompletionChannel {
   private record PollSet(long address, int count) {}
 
   private IbverbsCompletionChannel(IbverbsDevice device, long channel, int eventfd) {
-    this.device = device;
+    super(device);
     this.channel = channel;
     this.eventfd = eventfd;
     verbs = device.libraries().verbs();
@@ -115,19 +111,6 @@ final class IbverbsCompletionChannel implements CompletionChannel {
     wakeup();
   }
 
-  /** Wakes also at a time, as of System.nanoTime; Long.MAX_VALUE is never. */
-  synchronized void addDeadline(LongSupplier deadline) {
-    var all = new ArrayList<>(List.of(deadlines));
-    all.add(deadline);
-    deadlines = all.toArray(LongSupplier[]::new);
-  }
-
-  synchronized void removeDeadline(LongSupplier deadline) {
-    var all = new ArrayList<>(List.of(deadlines));
-    all.remove(deadline);
-    deadlines = all.toArray(LongSupplier[]::new);
-  }
-
   @Override
   public void await(long timeoutNs) {
     long sleepNs = 0;
@@ -141,17 +124,6 @@ final class IbverbsCompletionChannel implements CompletionChannel {
     poll(sleepNs);
     sleeping = false;
     signalled = false;
-  }
-
-  private long untilDeadline(long timeoutNs) {
-    long least = timeoutNs;
-    for (LongSupplier deadline : deadlines) {
-      long at = deadline.getAsLong();
-      if (at != Long.MAX_VALUE) {
-        least = Math.min(least, Math.max(0, at - System.nanoTime()));
-      }
-    }
-    return least;
   }
 
   private void poll(long timeoutNs) {
@@ -194,22 +166,15 @@ final class IbverbsCompletionChannel implements CompletionChannel {
   }
 
   private synchronized void wakeSleeper() {
-    if (!closed) {
+    if (!isClosed()) {
       Libc.write(eventfd, one, Long.BYTES);
     }
   }
 
   @Override
-  public void close() {
-    synchronized (this) {
-      if (closed) {
-        return;
-      }
-      closed = true;
-    }
+  protected void destroy() {
     verbs.destroyCompChannel(channel);
     Libc.close(eventfd);
     arena.close();
-    device.forget(this);
   }
 }

@@ -15,179 +15,121 @@ package org.sparkrdma.verbs.ibverbs;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import org.sparkrdma.verbs.ProtectionDomain;
-import org.sparkrdma.verbs.QueuePair;
 import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.VerbsException;
-import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
-import org.sparkrdma.verbs.engine.LimitChecks;
+import org.sparkrdma.verbs.engine.EngineProtectionDomain;
+import org.sparkrdma.verbs.engine.RdmaCmConnection;
 import org.sparkrdma.verbs.ibverbs.ffi.Libc;
 
 /**
- * An identifier of the kernel's connection manager and its queue pair.
- *
- * <p>When it ends, by whomever, it is ended here first: the queue pair is broken, the kernel told,
- * and the event offered at once, since not every kernel's event comes. Its lock guards the
- * identifier; events of the kernel and failures of the queue pair come on other threads than the
- * owner's.
+ * An identifier of librdmacm and its queue pair. Events of the kernel and failures of the queue
+ * pair come on other threads than the owner's.
  */
-final class IbverbsConnection implements Connection {
+final class IbverbsConnection extends RdmaCmConnection<IbverbsQueuePair> {
   private static final int ETIMEDOUT = 110;
   private static final int ECONNREFUSED = 111;
   private static final int EHOSTUNREACH = 113;
   private static final int ENETUNREACH = 101;
 
-  private enum Phase {
-    RESOLVING,
-    RESOLVED,
-    CONNECTING,
-    REQUESTED,
-    ANSWERED,
-    ESTABLISHED,
-    ENDED,
-    CLOSED
-  }
-
-  private final IbverbsConnectionManager manager;
   private final IbverbsDevice device;
+  private final IbverbsConnectionManager manager;
   private final CmIdentifier identifier;
-  private final InetSocketAddress remoteAddress;
-  private final int resolveTimeoutMs;
   private final int peerReads;
-  private final int peerBearsReads;
-  private volatile InetSocketAddress localAddress;
-  private volatile Phase phase;
-  private volatile IbverbsQueuePair queuePair;
-  private volatile long deadlineNs;
-  private Object attachment;
+  private final int peerMaxReads;
 
+  /**
+   * @param peerReads READs in flight that the peer wants to send
+   * @param peerMaxReads READs in flight that the peer answers
+   */
   private IbverbsConnection(
+      IbverbsDevice device,
       IbverbsConnectionManager manager,
       CmIdentifier identifier,
       InetSocketAddress remote,
-      int resolveTimeoutMs,
+      Duration resolveTimeout,
       int peerReads,
-      int peerBearsReads,
-      Phase phase) {
+      int peerMaxReads) {
+    super(manager, remote, resolveTimeout);
+    this.device = device;
     this.manager = manager;
     this.identifier = identifier;
-    this.remoteAddress = remote;
-    this.resolveTimeoutMs = resolveTimeoutMs;
     this.peerReads = peerReads;
-    this.peerBearsReads = peerBearsReads;
-    this.phase = phase;
-    device = manager.device();
+    this.peerMaxReads = peerMaxReads;
   }
 
-  /** One that this side asks for; takes over the identifier. */
+  /** A connection that this end asks for; takes over the identifier. */
   static IbverbsConnection resolving(
-      IbverbsConnectionManager manager, long id, InetSocketAddress remote, Duration timeout) {
-    int timeoutMs = (int) Math.max(1, Math.min(Integer.MAX_VALUE, timeout.toMillis()));
-    int most = manager.device().info().limits().maxReadsInFlight();
-    var identifier = new CmIdentifier(manager.device(), id);
-    return new IbverbsConnection(
-        manager, identifier, remote, timeoutMs, most, most, Phase.RESOLVING);
+      IbverbsDevice device,
+      IbverbsConnectionManager manager,
+      long id,
+      InetSocketAddress remote,
+      Duration timeout) {
+    int maxReads = device.info().limits().maxReadsInFlight();
+    var identifier = new CmIdentifier(device, id);
+    return new IbverbsConnection(device, manager, identifier, remote, timeout, maxReads, maxReads);
   }
 
-  /** One that a peer asks for; takes over the identifier. */
-  static IbverbsConnection requested(IbverbsConnectionManager manager, CmEvent request) {
-    var identifier = new CmIdentifier(manager.device(), request.id());
+  /** A connection that a peer asks for; takes over the identifier. */
+  static IbverbsConnection requested(
+      IbverbsDevice device, IbverbsConnectionManager manager, CmEvent request) {
+    var identifier = new CmIdentifier(device, request.id());
     var connection =
         new IbverbsConnection(
+            device,
             manager,
             identifier,
             identifier.remoteAddress(),
-            0,
+            null,
             request.responderResources(),
-            request.initiatorDepth(),
-            Phase.REQUESTED);
-    connection.localAddress = identifier.localAddress();
+            request.initiatorDepth());
+    connection.setLocalAddress(identifier.localAddress());
     return connection;
   }
 
-  // The owner's.
+  // Called by the owner.
 
   @Override
-  public InetSocketAddress localAddress() {
-    return localAddress;
-  }
-
-  @Override
-  public InetSocketAddress remoteAddress() {
-    return remoteAddress;
-  }
-
-  /** Begins to resolve the address; the route comes next, on the event. */
-  synchronized void resolve(InetSocketAddress local) {
-    try {
-      identifier.resolveAddress(local, remoteAddress, resolveTimeoutMs);
-    } catch (VerbsException e) {
-      resolveFailed(e.getMessage());
-    }
-  }
-
-  private void resolveFailed(String reason) {
-    phase = Phase.ENDED;
-    manager.offer(ConnectionEvent.Type.RESOLVE_FAILED, this, "no way to the address: " + reason);
+  protected void resolveAddress(InetSocketAddress local, int timeoutMs) throws VerbsException {
+    identifier.resolveAddress(local, remoteAddress(), timeoutMs);
   }
 
   @Override
-  public synchronized QueuePair createQueuePair(ProtectionDomain domain, QueuePairSettings settings)
+  protected IbverbsQueuePair newQueuePair(EngineProtectionDomain domain, QueuePairSettings settings)
       throws VerbsException {
-    if (queuePair != null || (phase != Phase.RESOLVED && phase != Phase.REQUESTED)) {
-      throw new IllegalStateException("no queue pair can be made now: phase=" + phase);
-    }
-    LimitChecks.checkQueuePair(settings, device.info().limits());
-    if (!(domain instanceof IbverbsProtectionDomain mine)
-        || mine.device() != device
-        || !(settings.sendQueue() instanceof IbverbsCompletionQueue sends)
-        || sends.device() != device
-        || !(settings.receiveQueue() instanceof IbverbsCompletionQueue receives)
-        || receives.device() != device) {
-      throw new IllegalArgumentException("domain or completion queue of another device");
-    }
     int name = device.queuePairs().take();
     if (name == -1) {
       throw new VerbsException("rdma_create_qp", "rdma_create_qp failed: too many queue pairs");
     }
+    var own = (IbverbsProtectionDomain) domain;
+    long sends = ((IbverbsCompletionQueue) settings.sendQueue()).cq();
+    long receives = ((IbverbsCompletionQueue) settings.receiveQueue()).cq();
     long qp;
     try {
-      qp = identifier.createQueuePair(mine.pd(), sends.cq(), receives.cq(), settings);
+      qp = identifier.createQueuePair(own.pd(), sends, receives, settings);
     } catch (VerbsException e) {
       device.queuePairs().giveBack(name);
       throw e;
     }
-    var made = new IbverbsQueuePair(mine, this, name, qp, settings);
-    queuePair = made;
-    mine.add(made);
-    return made;
+    var created = new IbverbsQueuePair(device, own, this, name, qp, settings);
+    own.add(created);
+    return created;
   }
 
   @Override
-  public QueuePair queuePair() {
-    return queuePair;
-  }
-
-  @Override
-  public synchronized void connect(ConnectionParameters parameters) throws VerbsException {
-    require(phase == Phase.RESOLVED && queuePair != null);
-    LimitChecks.checkPrivateData(parameters.privateData(), DeviceFacts.MAX_PRIVATE_DATA_BYTES);
-    phase = Phase.CONNECTING;
-    deadlineNs = System.nanoTime() + parameters.timeout().toNanos();
-    manager.addAttempt(this);
+  protected void sendRequest(ConnectionParameters parameters) throws VerbsException {
+    beginAttempt(parameters);
     identifier.setAckTimeout(parameters);
     try {
-      identifier.connect(parameters, peerReads, peerBearsReads);
+      identifier.connect(parameters, peerReads, peerMaxReads);
     } catch (VerbsException e) {
       switch (e.errno()) {
         case ECONNREFUSED -> end(ConnectionEvent.Type.REJECTED, e.getMessage());
         case ETIMEDOUT, EHOSTUNREACH, ENETUNREACH ->
             end(ConnectionEvent.Type.UNREACHABLE, e.getMessage());
         default -> {
-          manager.removeAttempt(this);
-          phase = Phase.ENDED;
+          abandonAttempt();
           throw e;
         }
       }
@@ -195,134 +137,59 @@ final class IbverbsConnection implements Connection {
   }
 
   @Override
-  public synchronized void accept(ConnectionParameters parameters) throws VerbsException {
-    require(phase == Phase.REQUESTED && queuePair != null);
-    LimitChecks.checkPrivateData(parameters.privateData(), DeviceFacts.MAX_PRIVATE_DATA_BYTES);
-    phase = Phase.ANSWERED;
+  protected void sendReply(ConnectionParameters parameters) throws VerbsException {
     identifier.setAckTimeout(parameters);
-    try {
-      identifier.accept(parameters, peerReads, peerBearsReads);
-    } catch (VerbsException e) {
-      phase = Phase.ENDED;
-      throw e;
-    }
-    queuePair.markReady();
+    identifier.accept(parameters, peerReads, peerMaxReads);
+    queuePair().markReady();
   }
 
   @Override
-  public synchronized void reject(byte[] privateData) {
-    require(phase == Phase.REQUESTED);
-    LimitChecks.checkPrivateData(privateData, DeviceFacts.MAX_PRIVATE_DATA_BYTES);
-    phase = Phase.ENDED;
+  protected void sendRejection(byte[] privateData) {
     identifier.reject(privateData);
   }
 
-  private void require(boolean expected) {
-    if (!expected) {
-      throw new IllegalStateException(
-          "not now: phase=" + phase + " queuePair=" + (queuePair != null));
-    }
-  }
-
   @Override
-  public synchronized void disconnect() {
-    endIfMade("disconnected");
-  }
-
-  /** Ends it when it was made or accepted, with the event that belongs to that. */
-  private void endIfMade(String reason) {
-    if (phase == Phase.ESTABLISHED) {
-      end(ConnectionEvent.Type.DISCONNECTED, reason);
-    } else if (phase == Phase.ANSWERED) {
-      end(ConnectionEvent.Type.CONNECT_ERROR, reason);
-    }
-  }
-
-  private void end(ConnectionEvent.Type type, String reason) {
-    end(type, new byte[0], reason);
-  }
-
-  private void end(ConnectionEvent.Type type, byte[] privateData, String reason) {
-    boolean made = phase == Phase.ESTABLISHED || phase == Phase.ANSWERED;
-    phase = Phase.ENDED;
-    manager.removeAttempt(this);
-    if (queuePair != null) {
-      queuePair.markBroken();
-    }
+  protected void breakQueuePair() {
     if (identifier.hasQueuePair()) {
-      queuePair.breakOnDevice();
+      queuePair().breakOnDevice();
     }
-    if (made) {
-      // Not of an attempt: there the kernel would wait for its outcome first.
-      identifier.disconnect();
-    }
-    manager.offer(new ConnectionEvent(type, this, null, privateData, reason));
   }
 
   @Override
-  public Object attachment() {
-    return attachment;
-  }
-
-  @Override
-  public void attach(Object newAttachment) {
-    attachment = newAttachment;
-  }
-
-  boolean isClosed() {
-    return phase == Phase.CLOSED;
+  protected void disconnectIdentifier() {
+    identifier.disconnect();
   }
 
   @Override
   public void close() {
-    IbverbsQueuePair pair = queuePair;
+    IbverbsQueuePair pair = queuePair();
     if (pair != null) {
       pair.close();
     }
     synchronized (this) {
-      if (phase == Phase.CLOSED) {
-        return;
+      if (markClosed(identifier.id())) {
+        identifier.destroy();
       }
-      phase = Phase.CLOSED;
-      manager.onClosed(this, identifier.id());
-      identifier.destroy();
     }
   }
 
-  // Of the queue pair, on any thread.
+  // Called by the queue pair, on any thread.
 
-  synchronized void onQueuePairBroken(String reason) {
-    endIfMade(reason);
-  }
-
-  /** Ends the connection and destroys the device's queue pair. */
-  synchronized void onQueuePairClosed() {
-    endIfMade("queue pair closed");
+  @Override
+  protected synchronized void onQueuePairClosed() {
+    endIfEstablished("queue pair closed");
     identifier.destroyQueuePair();
   }
 
-  // Of the connection manager.
+  // Called by the connection manager.
 
-  long deadlineNs() {
-    return deadlineNs;
-  }
-
-  synchronized void giveUpWhenLate(long nowNs) {
-    if (phase == Phase.CONNECTING && nowNs - deadlineNs >= 0) {
-      end(ConnectionEvent.Type.UNREACHABLE, "no answer in time");
-    }
-  }
-
-  /** The kernel reports something; whoever took the event. */
+  /** The kernel reports an event. */
   synchronized void onEvent(CmEvent event) {
     switch (event.type()) {
       case CmEvent.ADDR_RESOLVED -> onAddressResolved();
       case CmEvent.ROUTE_RESOLVED -> onRouteResolved();
-      case CmEvent.ADDR_ERROR, CmEvent.ROUTE_ERROR -> {
-        if (phase == Phase.RESOLVING) {
-          resolveFailed(Libc.strerror(-event.status()));
-        }
-      }
+      case CmEvent.ADDR_ERROR, CmEvent.ROUTE_ERROR ->
+          onResolveFailed(Libc.strerror(-event.status()));
       case CmEvent.ESTABLISHED -> onEstablished(event.privateData());
       case CmEvent.REJECTED ->
           onFailed(ConnectionEvent.Type.REJECTED, event, device.rules().rejection(event.status()));
@@ -333,70 +200,30 @@ final class IbverbsConnection implements Connection {
               ConnectionEvent.Type.CONNECT_ERROR,
               event,
               "connecting failed: status=" + event.status());
-      case CmEvent.DISCONNECTED -> endIfMade("the peer, or its host, disconnected");
-      case CmEvent.DEVICE_REMOVAL -> {
-        if (phase != Phase.CLOSED) {
-          end(
-              ConnectionEvent.Type.DEVICE_REMOVED,
-              "the device is gone: device=" + device.info().name());
-        }
-      }
+      case CmEvent.DISCONNECTED -> endIfEstablished("the peer or its host disconnected");
+      case CmEvent.DEVICE_REMOVAL -> onDeviceRemoved();
       default -> {
-        // Of multicast, addresses that moved, and identifiers that may be used again.
+        // Events of multicast, moved addresses, and identifiers that may be used again.
       }
     }
-  }
-
-  private void onAddressResolved() {
-    if (phase != Phase.RESOLVING) {
-      return;
-    }
-    String other = manager.otherDevice(identifier.id());
-    if (other != null) {
-      resolveFailed(
-          "it goes through another device: device=" + other + " wanted=" + device.info().name());
-      return;
-    }
-    try {
-      identifier.resolveRoute(resolveTimeoutMs);
-    } catch (VerbsException e) {
-      resolveFailed(e.getMessage());
-    }
-  }
-
-  private void onRouteResolved() {
-    if (phase == Phase.RESOLVING) {
-      localAddress = identifier.localAddress();
-      phase = Phase.RESOLVED;
-      manager.offer(ConnectionEvent.Type.RESOLVED, this, "");
-    }
-  }
-
-  private void onEstablished(byte[] privateData) {
-    if (phase == Phase.ENDED) {
-      // Given up in the meantime; the peer is to know.
-      identifier.disconnect();
-    }
-    if (phase != Phase.CONNECTING && phase != Phase.ANSWERED) {
-      return;
-    }
-    manager.removeAttempt(this);
-    try {
-      queuePair.markReady();
-    } catch (VerbsException e) {
-      end(ConnectionEvent.Type.CONNECT_ERROR, e.getMessage());
-      return;
-    }
-    phase = Phase.ESTABLISHED;
-    manager.offer(
-        new ConnectionEvent(ConnectionEvent.Type.ESTABLISHED, this, null, privateData, ""));
   }
 
   private void onFailed(ConnectionEvent.Type type, CmEvent event, String reason) {
-    if (phase == Phase.CONNECTING) {
-      end(type, event.privateData(), reason);
-    } else if (phase == Phase.ANSWERED) {
-      end(ConnectionEvent.Type.CONNECT_ERROR, reason);
-    }
+    onFailed(type, event.privateData(), reason);
+  }
+
+  @Override
+  protected String otherDevice() {
+    return manager.otherDevice(identifier.id());
+  }
+
+  @Override
+  protected void resolveRoute(int timeoutMs) throws VerbsException {
+    identifier.resolveRoute(timeoutMs);
+  }
+
+  @Override
+  protected InetSocketAddress sourceAddress() {
+    return identifier.localAddress();
   }
 }

@@ -15,17 +15,11 @@ package org.sparkrdma.verbs.ibverbs;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.Map;
-import java.util.Queue;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.function.LongSupplier;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.Connection;
-import org.sparkrdma.verbs.cm.ConnectionEvent;
-import org.sparkrdma.verbs.cm.ConnectionManager;
 import org.sparkrdma.verbs.cm.Listener;
+import org.sparkrdma.verbs.engine.EngineListener;
+import org.sparkrdma.verbs.engine.RdmaCmConnectionManager;
 import org.sparkrdma.verbs.ibverbs.ffi.CmLibrary;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.Pollfd;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.RdmaCmId;
@@ -36,13 +30,10 @@ import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
 import org.sparkrdma.verbs.ibverbs.ffi.SocketAddresses;
 
 /**
- * An event channel of the kernel's connection manager, its identifiers, and the events that its
- * owner has not polled yet. Events are taken from the kernel under a lock, by the owner or by
- * whoever counts what is open.
+ * An event channel of librdmacm and its identifiers. Events are taken from the kernel under the
+ * lock, by the owner when it polls or by whoever counts open resources.
  */
-final class IbverbsConnectionManager implements ConnectionManager {
-  private static final byte[] NOTHING = {};
-
+final class IbverbsConnectionManager extends RdmaCmConnectionManager {
   private final IbverbsDevice device;
   private final CmLibrary cm;
   private final IbverbsCompletionChannel wakeups;
@@ -52,16 +43,10 @@ final class IbverbsConnectionManager implements ConnectionManager {
   private final long pollfds = arena.allocate(2 * Pollfd.SIZE);
   private final long noTime = arena.allocate(2 * Long.BYTES);
   private final long eventPointer = arena.allocate(Long.BYTES);
-  private final Queue<ConnectionEvent> events = new ConcurrentLinkedQueue<>();
-  private final Map<Long, IbverbsListener> listeners = new ConcurrentHashMap<>();
-  private final Map<Long, IbverbsConnection> connections = new ConcurrentHashMap<>();
-  private final Set<IbverbsConnection> attempts = ConcurrentHashMap.newKeySet();
-  private final LongSupplier deadline = this::attemptDeadlineNs;
-  private final Object taking = new Object();
-  private volatile boolean closed;
 
   private IbverbsConnectionManager(
       IbverbsDevice device, IbverbsCompletionChannel wakeups, long channel) {
+    super(device, wakeups);
     this.device = device;
     this.wakeups = wakeups;
     this.channel = channel;
@@ -73,7 +58,6 @@ final class IbverbsConnectionManager implements ConnectionManager {
     Memory.putInt(pollfds + Pollfd.SIZE + Pollfd.FD, device.asyncEvents().fd());
     Memory.putShort(pollfds + Pollfd.SIZE + Pollfd.EVENTS, Libc.POLLIN);
     wakeups.watch(fd, device.asyncEvents().fd());
-    wakeups.addDeadline(deadline);
   }
 
   static IbverbsConnectionManager create(IbverbsDevice device, IbverbsCompletionChannel wakeups)
@@ -85,16 +69,10 @@ final class IbverbsConnectionManager implements ConnectionManager {
     return new IbverbsConnectionManager(device, wakeups, channel);
   }
 
-  IbverbsDevice device() {
-    return device;
-  }
-
   @Override
   public Listener listen(InetSocketAddress address, int backlog) throws VerbsException {
     checkOpen();
-    if (backlog < 1) {
-      throw new IllegalArgumentException("a listener needs a backlog: backlog=" + backlog);
-    }
+    checkBacklog(backlog);
     checkResolved(address);
     long id = createId();
     try (NativeArena one = new NativeArena()) {
@@ -108,8 +86,8 @@ final class IbverbsConnectionManager implements ConnectionManager {
         throw Libraries.failure("rdma_listen", "address=" + address);
       }
       var listener =
-          new IbverbsListener(this, id, SocketAddresses.read(id + RdmaCmId.ROUTE_ADDR_SRC_ADDR));
-      listeners.put(id, listener);
+          new EngineListener(this, id, SocketAddresses.read(id + RdmaCmId.ROUTE_ADDR_SRC_ADDR));
+      add(listener);
       return listener;
     } catch (VerbsException e) {
       cm.destroyId(id);
@@ -122,7 +100,7 @@ final class IbverbsConnectionManager implements ConnectionManager {
     if (other != null) {
       throw new VerbsException(
           "rdma_bind_addr",
-          "rdma_bind_addr failed: the address is of another device: address="
+          "rdma_bind_addr failed: the address belongs to another device: address="
               + address
               + (" device=" + other + " wanted=" + device.info().name()));
     }
@@ -150,47 +128,16 @@ final class IbverbsConnectionManager implements ConnectionManager {
     checkOpen();
     checkResolved(remote);
     long id = createId();
-    var connection = IbverbsConnection.resolving(this, id, remote, timeout);
-    connections.put(id, connection);
+    var connection = IbverbsConnection.resolving(device, this, id, remote, timeout);
+    add(id, connection);
     connection.resolve(local);
     return connection;
   }
 
-  private static void checkResolved(InetSocketAddress address) {
-    if (address.isUnresolved()) {
-      throw new IllegalArgumentException("an unresolved address: address=" + address);
-    }
-  }
-
-  private void checkOpen() {
-    if (closed) {
-      throw new IllegalStateException("connection manager is closed");
-    }
-  }
-
   @Override
-  public ConnectionEvent pollEvent() {
-    ConnectionEvent event = next();
-    if (event == null) {
-      takeEvents();
-      giveUpLateAttempts();
-      event = next();
-    }
-    return event;
-  }
-
-  private ConnectionEvent next() {
-    ConnectionEvent event = events.poll();
-    while (event != null && ((IbverbsConnection) event.connection()).isClosed()) {
-      event = events.poll();
-    }
-    return event;
-  }
-
-  /** Takes from the kernel what is there. Any thread. */
-  void takeEvents() {
-    synchronized (taking) {
-      if (closed || Libc.poll(pollfds, 2, noTime) <= 0) {
+  protected void takeEvents() {
+    synchronized (this) {
+      if (isClosed() || Libc.poll(pollfds, 2, noTime) <= 0) {
         return;
       }
       if (Memory.getShort(pollfds + Pollfd.SIZE + Pollfd.REVENTS) != 0) {
@@ -199,7 +146,7 @@ final class IbverbsConnectionManager implements ConnectionManager {
       while (cm.getCmEvent(channel, eventPointer) == 0) {
         long event = Memory.getLong(eventPointer);
         CmEvent copy = CmEvent.copy(event);
-        // Before anything else: whoever destroys the identifier waits for it.
+        // First of all, since destroying the identifier waits for it.
         cm.ackCmEvent(event);
         onEvent(copy);
       }
@@ -211,105 +158,36 @@ final class IbverbsConnectionManager implements ConnectionManager {
       onRequest(event);
       return;
     }
-    IbverbsConnection connection = connections.get(event.id());
-    if (connection != null) {
+    if (connection(event.id()) instanceof IbverbsConnection connection) {
       connection.onEvent(event);
     }
   }
 
   private void onRequest(CmEvent event) {
-    IbverbsListener listener = listeners.get(event.listenId());
+    EngineListener listener = listener(event.listenId());
     if (listener == null || otherDevice(event.id()) != null) {
       cm.reject(event.id(), 0, 0);
       cm.destroyId(event.id());
       return;
     }
-    IbverbsConnection connection = IbverbsConnection.requested(this, event);
-    connections.put(event.id(), connection);
-    offer(
-        new ConnectionEvent(
-            ConnectionEvent.Type.CONNECT_REQUEST, connection, listener, event.privateData(), ""));
-  }
-
-  /** Keeps an event for the owner; any thread. */
-  void offer(ConnectionEvent event) {
-    events.add(event);
-    wakeups.wakeup();
-  }
-
-  void offer(ConnectionEvent.Type type, IbverbsConnection connection, String reason) {
-    offer(new ConnectionEvent(type, connection, null, NOTHING, reason));
-  }
-
-  /** A connection waits for an answer until its deadline. */
-  void addAttempt(IbverbsConnection connection) {
-    attempts.add(connection);
-  }
-
-  void removeAttempt(IbverbsConnection connection) {
-    attempts.remove(connection);
-  }
-
-  private void giveUpLateAttempts() {
-    if (!attempts.isEmpty()) {
-      long now = System.nanoTime();
-      attempts.forEach(connection -> connection.giveUpWhenLate(now));
-    }
-  }
-
-  private long attemptDeadlineNs() {
-    long least = Long.MAX_VALUE;
-    if (attempts.isEmpty()) {
-      return least;
-    }
-    for (IbverbsConnection connection : attempts) {
-      long at = connection.deadlineNs();
-      if (least == Long.MAX_VALUE || at - least < 0) {
-        least = at;
-      }
-    }
-    return least;
-  }
-
-  void onClosed(IbverbsConnection connection, long id) {
-    attempts.remove(connection);
-    connections.remove(id);
-  }
-
-  /** Drops the listener and the requests that nobody has polled. */
-  void onClosed(IbverbsListener listener) {
-    listeners.remove(listener.id());
-    cm.destroyId(listener.id());
-    for (ConnectionEvent event : events) {
-      if (event.listener() == listener) {
-        event.connection().close();
-      }
-    }
-  }
-
-  int listenerCount() {
-    return listeners.size();
-  }
-
-  int connectionCount() {
-    return connections.size();
+    IbverbsConnection connection = IbverbsConnection.requested(device, this, event);
+    offerRequest(event.id(), connection, listener, event.privateData());
   }
 
   @Override
-  public void close() {
-    synchronized (taking) {
-      if (closed) {
-        return;
-      }
-      closed = true;
-    }
-    wakeups.removeDeadline(deadline);
+  protected void destroyListener(Object id) {
+    cm.destroyId((Long) id);
+  }
+
+  @Override
+  protected void stopEvents() {
+    super.stopEvents();
     wakeups.unwatch(fd, device.asyncEvents().fd());
-    listeners.values().forEach(IbverbsListener::close);
-    connections.values().forEach(IbverbsConnection::close);
-    events.clear();
+  }
+
+  @Override
+  protected void destroy() {
     cm.destroyEventChannel(channel);
     arena.close();
-    device.forget(this);
   }
 }

@@ -22,11 +22,11 @@ import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.DeviceInfo;
 
-/** The door to the machine's devices, each of which may be open several times. */
+/** Opens the machine's devices, each of which may be open several times. */
 final class IbverbsEngine implements VerbsEngine {
   private final Libraries libraries;
   private final IbverbsSettings settings;
-  private final Set<IbverbsDevice> open = ConcurrentHashMap.newKeySet();
+  private final Set<Device> open = ConcurrentHashMap.newKeySet();
   private volatile boolean closed;
 
   private interface Facts {
@@ -89,6 +89,6 @@ final class IbverbsEngine implements VerbsEngine {
   @Override
   public void close() {
     closed = true;
-    open.forEach(IbverbsDevice::close);
+    open.forEach(Device::close);
   }
 }

@@ -14,9 +14,8 @@
 package org.sparkrdma.verbs.ibverbs;
 
 import java.nio.ByteBuffer;
-import java.util.Objects;
-import org.sparkrdma.verbs.HostMemory;
 import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.engine.EngineMemory;
 import org.sparkrdma.verbs.ibverbs.ffi.AddressRange;
 import org.sparkrdma.verbs.ibverbs.ffi.Libc;
 
@@ -24,20 +23,13 @@ import org.sparkrdma.verbs.ibverbs.ffi.Libc;
  * Anonymous memory, in whole pages. A slice that is used after close throws or shows zeros, see
  * {@link AddressRange}. Safe for any thread.
  */
-final class IbverbsMemory implements HostMemory {
+final class IbverbsMemory extends EngineMemory {
   private static final long FAILED = -1;
 
-  private final IbverbsDevice device;
-  private final long address;
-  private final long lengthBytes;
   private final AddressRange range;
-  private int regions;
-  private boolean closed;
 
   private IbverbsMemory(IbverbsDevice device, long address, long lengthBytes) {
-    this.device = device;
-    this.address = address;
-    this.lengthBytes = lengthBytes;
+    super(device, address, lengthBytes);
     range = AddressRange.of(address, lengthBytes);
   }
 
@@ -50,59 +42,17 @@ final class IbverbsMemory implements HostMemory {
   }
 
   @Override
-  public long address() {
-    return address;
+  protected ByteBuffer sliceWhileOpen(long offset, int length) {
+    return range.slice(offset, length);
   }
 
   @Override
-  public long lengthBytes() {
-    return lengthBytes;
+  protected void free() {
+    range.close();
   }
 
   @Override
-  public ByteBuffer slice(long offset, int sliceBytes) {
-    Objects.checkFromIndexSize(offset, sliceBytes, lengthBytes);
-    return range.slice(offset, sliceBytes);
-  }
-
-  IbverbsDevice device() {
-    return device;
-  }
-
-  synchronized void retain() {
-    if (closed) {
-      throw new IllegalStateException("memory is closed");
-    }
-    regions++;
-  }
-
-  synchronized void release() {
-    regions--;
-  }
-
-  @Override
-  public synchronized void close() {
-    if (markClosed()) {
-      range.close();
-    }
-  }
-
-  /** Closes it with its device: slices that are still in use stay readable. */
-  synchronized void abandon() {
-    if (markClosed()) {
-      range.abandon();
-    }
-  }
-
-  private boolean markClosed() {
-    if (closed) {
-      return false;
-    }
-    if (regions > 0) {
-      throw new IllegalStateException("memory has regions: regions=" + regions);
-    }
-    closed = true;
-    device.forget(this);
-    return true;
+  protected void abandon() {
+    range.abandon();
   }
 }

@@ -16,23 +16,21 @@ package org.sparkrdma.verbs.ibverbs;
 import java.nio.file.Path;
 import java.util.Set;
 import org.sparkrdma.verbs.AccessFlag;
-import org.sparkrdma.verbs.HostMemory;
-import org.sparkrdma.verbs.MemoryRegion;
-import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.VerbsException;
-import org.sparkrdma.verbs.engine.DomainMembers;
-import org.sparkrdma.verbs.engine.LimitChecks;
+import org.sparkrdma.verbs.engine.EngineMemory;
+import org.sparkrdma.verbs.engine.EngineProtectionDomain;
+import org.sparkrdma.verbs.engine.EngineRegion;
 import org.sparkrdma.verbs.ibverbs.ffi.Downcalls;
 import org.sparkrdma.verbs.ibverbs.ffi.Libc;
 
-/** A protection domain with its regions and queue pairs. Safe for any thread. */
-final class IbverbsProtectionDomain implements ProtectionDomain {
+/** A protection domain of libibverbs. Safe for any thread. */
+final class IbverbsProtectionDomain extends EngineProtectionDomain {
 
   private final IbverbsDevice device;
   private final long pd;
-  private final DomainMembers<IbverbsRegion, IbverbsQueuePair> members = new DomainMembers<>();
 
   private IbverbsProtectionDomain(IbverbsDevice device, long pd) {
+    super(device);
     this.device = device;
     this.pd = pd;
   }
@@ -45,49 +43,32 @@ final class IbverbsProtectionDomain implements ProtectionDomain {
     return new IbverbsProtectionDomain(device, pd);
   }
 
-  IbverbsDevice device() {
-    return device;
-  }
-
   long pd() {
     return pd;
   }
 
   @Override
-  public MemoryRegion register(
-      HostMemory memory, long offset, long lengthBytes, Set<AccessFlag> access)
+  protected EngineRegion registerMemory(
+      EngineMemory memory, long offset, long lengthBytes, Set<AccessFlag> access)
       throws VerbsException {
-    if (!(memory instanceof IbverbsMemory mine) || mine.device() != device) {
-      throw new IllegalArgumentException("memory of another device");
-    }
-    LimitChecks.checkAccess(access);
-    LimitChecks.checkRange(offset, lengthBytes, memory.lengthBytes());
-    mine.retain();
-    try {
-      return register(true, mine::release, mine.address() + offset, lengthBytes, access, "");
-    } catch (VerbsException | RuntimeException e) {
-      mine.release();
-      throw e;
-    }
+    return register(memory, memory.address() + offset, lengthBytes, access, () -> {}, "");
   }
 
   /**
-   * Maps the range only to register it: the registration alone keeps its pages, unless it pages on
-   * demand. Such a region follows the mapping (kernel, drivers/infiniband/core/umem_odp.c), which
-   * lives as long then, and is for reading: pages that are not pinned are not made dirty either.
+   * Maps the range only to register it: the registration keeps its pages. A region with on-demand
+   * paging follows the mapping instead (kernel, drivers/infiniband/core/umem_odp.c), so there the
+   * mapping stays. It is mapped for reading, since pages that are not pinned are not made dirty.
    */
   @Override
-  public MemoryRegion registerFile(Path file, long offset, long lengthBytes, Set<AccessFlag> access)
-      throws VerbsException {
-    LimitChecks.checkFileAccess(access);
-    LimitChecks.checkRange(offset, lengthBytes, Long.MAX_VALUE);
+  protected EngineRegion registerRange(
+      Path file, long offset, long lengthBytes, Set<AccessFlag> access) throws VerbsException {
     String details = "file=" + file + " offset=" + offset;
     boolean onDemand = access.contains(AccessFlag.ON_DEMAND);
     FileMapping mapping = FileMapping.of(file, offset, lengthBytes, !onDemand);
-    MemoryRegion region = null;
+    EngineRegion region = null;
     try {
       Runnable unmap = onDemand ? mapping::close : () -> {};
-      region = register(false, unmap, mapping.address(), lengthBytes, access, details);
+      region = register(null, mapping.address(), lengthBytes, access, unmap, details);
       return region;
     } finally {
       if (region == null || !onDemand) {
@@ -96,31 +77,20 @@ final class IbverbsProtectionDomain implements ProtectionDomain {
     }
   }
 
-  /** Not under the lock: pinning much memory takes long, and several threads may do it at once. */
   private IbverbsRegion register(
-      boolean reachable,
-      Runnable backing,
+      EngineMemory memory,
       long address,
       long lengthBytes,
       Set<AccessFlag> access,
+      Runnable unmap,
       String details)
       throws VerbsException {
-    LimitChecks.checkOnDemand(access, device.info());
     int bits = device.rules().regionAccess(access);
     long mr = device.libraries().verbs().regMr(pd, address, lengthBytes, bits);
     if (mr == 0) {
       throw registrationFailure(Downcalls.errno(), lengthBytes, details);
     }
-    synchronized (this) {
-      if (members.isClosed()) {
-        device.libraries().verbs().deregMr(mr);
-      }
-      members.checkOpen();
-      device.registeredBytes().addAndGet(lengthBytes);
-      var region = new IbverbsRegion(this, reachable, backing, mr, address, lengthBytes, access);
-      members.add(region);
-      return region;
-    }
+    return new IbverbsRegion(device, this, memory, mr, address, lengthBytes, access, unmap);
   }
 
   private VerbsException registrationFailure(int errno, long lengthBytes, String details) {
@@ -142,38 +112,8 @@ final class IbverbsProtectionDomain implements ProtectionDomain {
         "ibv_reg_mr", errno, sizes + (details.isEmpty() ? "" : " " + details) + hint);
   }
 
-  synchronized void add(IbverbsQueuePair queuePair) {
-    members.add(queuePair);
-  }
-
-  void onClosed(IbverbsRegion region) {
-    members.remove(region);
-  }
-
-  void onClosed(IbverbsQueuePair queuePair) {
-    members.remove(queuePair);
-  }
-
-  int regionCount() {
-    return members.regionCount();
-  }
-
-  int queuePairCount() {
-    return members.queuePairCount();
-  }
-
-  /** Closes it with what is left in it. */
-  void closeAll() {
-    members.closeAll();
-    close();
-  }
-
   @Override
-  public synchronized void close() {
-    if (!members.markClosed()) {
-      return;
-    }
+  protected void deallocate() {
     device.libraries().verbs().deallocPd(pd);
-    device.forget(this);
   }
 }

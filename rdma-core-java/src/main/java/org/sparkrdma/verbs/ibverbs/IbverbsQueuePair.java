@@ -13,22 +13,14 @@
  */
 package org.sparkrdma.verbs.ibverbs;
 
-import java.util.Objects;
 import java.util.Set;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.AccessFlag;
-import org.sparkrdma.verbs.CompletionQueue;
-import org.sparkrdma.verbs.Opcode;
 import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.QueuePairState;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.WorkRequest;
-import org.sparkrdma.verbs.WorkStatus;
 import org.sparkrdma.verbs.engine.CompletionView;
-import org.sparkrdma.verbs.engine.EngineQueuePair;
-import org.sparkrdma.verbs.engine.LimitChecks;
-import org.sparkrdma.verbs.engine.StatusCodes;
+import org.sparkrdma.verbs.engine.DeviceQueuePair;
 import org.sparkrdma.verbs.engine.WorkRing;
 import org.sparkrdma.verbs.ibverbs.ffi.Downcalls;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvContext;
@@ -41,27 +33,17 @@ import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
 import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
 
 /**
- * A queue pair of the device, and its work, see {@link EngineQueuePair}. The device alone executes
+ * A queue pair of the device, and its work, see {@link DeviceQueuePair}. The device alone executes
  * it.
  *
  * <p>Its owner posts and polls; any thread may break or close it.
  */
-final class IbverbsQueuePair extends EngineQueuePair {
-  private static final Logger LOG = LoggerFactory.getLogger(IbverbsQueuePair.class);
-
+final class IbverbsQueuePair extends DeviceQueuePair {
   /** Work posted with one call. */
   private static final int BATCH = 32;
 
   private final IbverbsDevice device;
-  private final IbverbsProtectionDomain domain;
-  private final IbverbsConnection connection;
   private final long qp;
-  private final int maxSge;
-  private final int maxReadSge;
-  private final long maxMessageBytes;
-  private final int maxInlineBytes;
-  private final IbverbsCompletionQueue sendCompletions;
-  private final IbverbsCompletionQueue receiveCompletions;
   private final long postSendFunction;
   private final long postReceiveFunction;
   private final NativeArena arena = new NativeArena();
@@ -71,42 +53,35 @@ final class IbverbsQueuePair extends EngineQueuePair {
 
   /** Takes over a queue pair of the device that was made on the connection's identifier. */
   IbverbsQueuePair(
+      IbverbsDevice device,
       IbverbsProtectionDomain domain,
       IbverbsConnection connection,
       int name,
       long qp,
       QueuePairSettings settings) {
     super(
+        domain,
+        connection,
+        device.queuePairs(),
         name,
         Memory.getInt(qp + IbvQp.QP_NUM),
         settings,
-        domain.device().settings().flushWaitNs(),
-        domain.device().rules().mayFailSilently());
-    this.domain = domain;
-    this.connection = connection;
+        device.info().limits(),
+        device.rules().hasImmediateData(),
+        device.settings().flushTimeoutNs(),
+        device.rules().mayFailSilently());
+    this.device = device;
     this.qp = qp;
-    device = domain.device();
-    maxSge = settings.maxSge();
-    maxReadSge = Math.min(maxSge, device.info().limits().maxReadSge());
-    maxMessageBytes = device.info().limits().maxMessageBytes();
-    maxInlineBytes = settings.maxInlineBytes();
     remoteAccess = settings.remoteAccess();
-    sendCompletions = (IbverbsCompletionQueue) settings.sendQueue();
-    receiveCompletions = (IbverbsCompletionQueue) settings.receiveQueue();
     postSendFunction = Memory.getLong(device.context() + IbvContext.OPS_POST_SEND);
     postReceiveFunction = Memory.getLong(device.context() + IbvContext.OPS_POST_RECV);
     TransportRules rules = device.rules();
+    int maxSge = settings.maxSge();
     int batch = Math.min(BATCH, settings.sendDepth());
     sendArray = WorkArray.ofSends(arena, batch, maxSge, rules);
     receiveArray = WorkArray.ofReceives(arena, 1, maxSge, rules);
-    sendCompletions.retain();
-    receiveCompletions.retain();
-    device.asyncEvents().listen(qp, this::fail);
+    device.asyncEvents().listen(qp, this::onAsyncFailure);
     device.queuePairs().put(this);
-  }
-
-  boolean completesIn(IbverbsCompletionQueue queue) {
-    return sendCompletions == queue || receiveCompletions == queue;
   }
 
   // Posting, by the owner.
@@ -123,9 +98,7 @@ final class IbverbsQueuePair extends EngineQueuePair {
   }
 
   @Override
-  public int postSend(WorkRequest[] requests, int offset, int count) {
-    Objects.checkFromIndexSize(offset, count, requests.length);
-    checkMaySend();
+  protected int postSends(WorkRequest[] requests, int offset, int count) {
     int posted = 0;
     boolean more = true;
     while (more && posted < count) {
@@ -159,7 +132,7 @@ final class IbverbsQueuePair extends EngineQueuePair {
       return 0;
     }
     if (state() != QueuePairState.READY_TO_SEND) {
-      sendCompletions.signal();
+      signalFlush(sends);
       return count;
     }
     sendArray.link(count);
@@ -172,16 +145,13 @@ final class IbverbsQueuePair extends EngineQueuePair {
   @Override
   public boolean postReceive(WorkRequest request) {
     checkOpen();
-    if (request.opcode() != Opcode.RECEIVE) {
-      throw new IllegalArgumentException("not a receive: opcode=" + request.opcode());
-    }
-    checkElements(request, maxSge, true);
+    checkReceive(request);
     if (receives.room() == 0) {
       return false;
     }
     receiveArray.write(0, request, requestNumber(receives.add(request) | RECEIVE_BIT));
     if (state() == QueuePairState.ERROR) {
-      receiveCompletions.signal();
+      signalFlush(receives);
       return true;
     }
     receiveArray.link(1);
@@ -203,123 +173,35 @@ final class IbverbsQueuePair extends EngineQueuePair {
     return count;
   }
 
-  private void checkSend(WorkRequest request) {
-    Opcode opcode = request.opcode();
-    if (opcode != Opcode.READ) {
-      checkOpcode(opcode);
-    }
-    if (request.isInline()) {
-      checkInline(request);
-    }
-    checkElements(request, opcode == Opcode.READ ? maxReadSge : maxSge, false);
-  }
-
-  private void checkOpcode(Opcode opcode) {
-    if (opcode == null || opcode == Opcode.RECEIVE) {
-      throw new IllegalArgumentException("not a send, read or write: opcode=" + opcode);
-    }
-    if ((opcode == Opcode.WRITE_WITH_IMMEDIATE || opcode == Opcode.SEND_WITH_IMMEDIATE)
-        && !device.rules().hasImmediateData()) {
-      throw new IllegalArgumentException("the device has no immediate data: opcode=" + opcode);
-    }
-  }
-
-  private void checkInline(WorkRequest request) {
-    if (request.opcode() == Opcode.READ || request.totalBytes() > maxInlineBytes) {
-      throw new IllegalArgumentException(
-          "cannot be inline: opcode="
-              + request.opcode()
-              + (" lengthBytes=" + request.totalBytes() + " limit=" + maxInlineBytes));
-    }
-  }
-
-  private void checkElements(WorkRequest request, int limit, boolean writable) {
-    LimitChecks.checkLength(request, limit, maxMessageBytes);
-    if (request.elementCount() == 1) {
-      // Apart from the loop, which costs more than the check.
-      checkElement(request, 0, writable);
-    } else {
-      for (int i = 0; i < request.elementCount(); i++) {
-        checkElement(request, i, writable);
-      }
-    }
-  }
-
-  private void checkElement(WorkRequest request, int i, boolean writable) {
-    if (!(request.region(i) instanceof IbverbsRegion region) || region.domain() != domain) {
-      throw new IllegalArgumentException("memory of another protection domain: element=" + i);
-    }
-    if (writable && !region.isLocallyWritable()) {
-      throw new IllegalArgumentException("memory without LOCAL_WRITE: element=" + i);
-    }
-    if (request.isInline() && !region.isReachable()) {
-      throw new IllegalArgumentException("inline data cannot come from a file: element=" + i);
-    }
-  }
-
   // Polling, by the owner.
 
   /** Shows the completion at that address, of its request with that lower half of the number. */
-  Shown onCompletion(int low, long completion, CompletionView view) {
+  Outcome onCompletion(int low, long completion, CompletionView view) {
     boolean ofSend = (low & RECEIVE_BIT) == 0;
     WorkRing ring = ofSend ? sends : receives;
     long position = ring.find(low & ~RECEIVE_BIT);
     if (position < 0 || isDestroyed()) {
-      return Shown.NOT;
+      return Outcome.SUPPRESSED;
     }
     int code = Memory.getInt(completion + IbvWc.STATUS);
-    if (code == 0) {
-      return ofSend ? showSend(position, view) : showReceive(completion, position, view);
+    if (code != 0) {
+      int vendorError = Memory.getInt(completion + IbvWc.VENDOR_ERR);
+      return showFailure(ring, position, code, vendorError, view);
     }
-    WorkStatus status = StatusCodes.of(code);
-    int vendor = Memory.getInt(completion + IbvWc.VENDOR_ERR);
-    if (state() != QueuePairState.ERROR) {
-      fail("work failed: status=" + status + " vendorError=" + vendor);
-    }
-    return showFailure(ring, position, status, vendor, view);
-  }
-
-  private Shown showReceive(long completion, long position, CompletionView view) {
-    return showReceive(
-        position,
-        Memory.getInt(completion + IbvWc.OPCODE),
-        Memory.getInt(completion + IbvWc.BYTE_LEN),
-        Memory.getInt(completion + IbvWc.WC_FLAGS),
-        Memory.getInt(completion + IbvWc.IMM_DATA),
-        view);
-  }
-
-  @Override
-  protected boolean flushOne(CompletionQueue queue, long nowNs, CompletionView view) {
-    return (sendCompletions == queue && flushOne(sends, nowNs, view))
-        || (receiveCompletions == queue && flushOne(receives, nowNs, view));
+    return ofSend
+        ? showSend(position, view)
+        : showReceive(
+            position,
+            Memory.getInt(completion + IbvWc.OPCODE),
+            Memory.getInt(completion + IbvWc.BYTE_LEN),
+            Memory.getInt(completion + IbvWc.WC_FLAGS),
+            Memory.getInt(completion + IbvWc.IMM_DATA),
+            view);
   }
 
   // Any thread.
 
-  /** The device will do no more work: ends the connection, and all work is flushed. */
-  void fail(String reason) {
-    if (markBroken()) {
-      LOG.debug("queue pair {} is broken: {}", number(), reason);
-      connection.onQueuePairBroken(reason);
-    }
-  }
-
-  /** As {@link #fail}, told by the connection. */
-  boolean markBroken() {
-    synchronized (this) {
-      if (!setBroken()) {
-        return false;
-      }
-    }
-    sendCompletions.onBroken(this);
-    if (receiveCompletions != sendCompletions) {
-      receiveCompletions.onBroken(this);
-    }
-    return true;
-  }
-
-  /** Has the device give back what it has; it may be in that state already. */
+  /** Has the device flush the work that it has; it may be in that state already. */
   void breakOnDevice() {
     try (NativeArena one = new NativeArena()) {
       long attributes = one.allocate(IbvQpAttr.SIZE);
@@ -328,8 +210,9 @@ final class IbverbsQueuePair extends EngineQueuePair {
     }
   }
 
-  /** The connection has been made: sends may be posted, and peers may do what they may. */
-  synchronized void markReady() throws VerbsException {
+  /** The connection is established: sends may be posted, and peers have their access. */
+  @Override
+  public synchronized void markReady() throws VerbsException {
     if (state() == QueuePairState.INIT) {
       modifyAccess(remoteAccess);
       setReady();
@@ -338,10 +221,7 @@ final class IbverbsQueuePair extends EngineQueuePair {
 
   @Override
   public synchronized void setRemoteAccess(Set<AccessFlag> access) throws VerbsException {
-    if (access.contains(AccessFlag.LOCAL_WRITE)) {
-      throw new IllegalArgumentException("not an access of peers: access=LOCAL_WRITE");
-    }
-    checkOpen();
+    checkRemoteAccess(access);
     remoteAccess = Set.copyOf(access);
     if (state() == QueuePairState.READY_TO_SEND) {
       modifyAccess(remoteAccess);
@@ -359,21 +239,18 @@ final class IbverbsQueuePair extends EngineQueuePair {
     }
   }
 
-  @Override
-  public void close() {
-    if (!markDestroyed()) {
-      return;
-    }
-    device.asyncEvents().forget(qp);
-    connection.onQueuePairClosed();
-    device.queuePairs().remove(this);
-    sendCompletions.release(this);
-    receiveCompletions.release(this);
-    domain.onClosed(this);
-    arena.close();
+  /** The device reports a failure of the queue pair. */
+  void onAsyncFailure(String reason) {
+    fail(reason);
   }
 
-  private synchronized boolean markDestroyed() {
-    return setDestroyed();
+  @Override
+  protected void onDestroyed() {
+    device.asyncEvents().forget(qp);
+  }
+
+  @Override
+  protected void free() {
+    arena.close();
   }
 }

@@ -17,104 +17,59 @@ import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.AccessFlag;
-import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.RemoteRegion;
+import org.sparkrdma.verbs.engine.EngineMemory;
+import org.sparkrdma.verbs.engine.EngineRegion;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvMr;
 import org.sparkrdma.verbs.ibverbs.ffi.Memory;
 
-/** A region over memory, or over a range of a file that this process does not touch. */
-final class IbverbsRegion implements MemoryRegion {
+/** A registration of libibverbs. Safe for any thread. */
+final class IbverbsRegion extends EngineRegion {
   private static final Logger LOG = LoggerFactory.getLogger(IbverbsRegion.class);
 
-  private final IbverbsProtectionDomain domain;
-  private final boolean reachable;
-  private final Runnable backing;
+  private final IbverbsDevice device;
   private final long mr;
   private final int localKey;
-  private final long address;
-  private final long lengthBytes;
-  private final RemoteRegion remote;
-  private final Set<AccessFlag> access;
-  private final boolean locallyWritable;
-  private boolean closed;
+  private final Runnable unmap;
 
   /**
    * Takes over the registration.
    *
-   * @param reachable whether this process reads or writes its bytes
-   * @param backing gives back what lies under it, after it
+   * @param memory null for a file
+   * @param unmap gives the mapping of a file back, after the registration
    */
   IbverbsRegion(
+      IbverbsDevice device,
       IbverbsProtectionDomain domain,
-      boolean reachable,
-      Runnable backing,
+      EngineMemory memory,
       long mr,
       long address,
       long lengthBytes,
-      Set<AccessFlag> access) {
-    this.domain = domain;
-    this.reachable = reachable;
-    this.backing = backing;
+      Set<AccessFlag> access,
+      Runnable unmap) {
+    super(
+        domain,
+        memory,
+        new RemoteRegion(address, lengthBytes, Memory.getInt(mr + IbvMr.RKEY)),
+        access);
+    this.device = device;
     this.mr = mr;
-    this.address = address;
-    this.lengthBytes = lengthBytes;
-    this.access = Set.copyOf(access);
+    this.unmap = unmap;
     localKey = Memory.getInt(mr + IbvMr.LKEY);
-    remote = new RemoteRegion(address, lengthBytes, Memory.getInt(mr + IbvMr.RKEY));
-    locallyWritable = access.contains(AccessFlag.LOCAL_WRITE);
-  }
-
-  @Override
-  public long address() {
-    return address;
-  }
-
-  @Override
-  public long lengthBytes() {
-    return lengthBytes;
-  }
-
-  @Override
-  public Set<AccessFlag> access() {
-    return access;
-  }
-
-  @Override
-  public RemoteRegion remote() {
-    return remote;
-  }
-
-  IbverbsProtectionDomain domain() {
-    return domain;
+    device.registeredBytes().addAndGet(lengthBytes);
   }
 
   int localKey() {
     return localKey;
   }
 
-  boolean isLocallyWritable() {
-    return locallyWritable;
-  }
-
-  /** Whether its bytes can be reached by this process. */
-  boolean isReachable() {
-    return reachable;
-  }
-
   @Override
-  public void close() {
-    synchronized (this) {
-      if (closed) {
-        return;
-      }
-      closed = true;
-    }
-    int rc = domain.device().libraries().verbs().deregMr(mr);
+  protected void deregister() {
+    int rc = device.libraries().verbs().deregMr(mr);
     if (rc != 0) {
-      LOG.error("{}", Libraries.message("ibv_dereg_mr", rc, "lengthBytes=" + lengthBytes));
+      LOG.error("{}", Libraries.message("ibv_dereg_mr", rc, "lengthBytes=" + lengthBytes()));
     }
-    domain.device().registeredBytes().addAndGet(-lengthBytes);
-    backing.run();
-    domain.onClosed(this);
+    device.registeredBytes().addAndGet(-lengthBytes());
+    unmap.run();
   }
 }

@@ -23,10 +23,9 @@ import org.sparkrdma.verbs.spi.EngineSettings;
  *
  * @param maxInlineBytes the most data that a send may carry inline; less where the device bears
  *     less
- * @param flushWaitNs how long the device may take to give back the work of a broken queue pair,
- *     before that work is given up
+ * @param flushTimeoutNs how long the device may take to flush the work of a broken queue pair
  */
-record IbverbsSettings(int maxInlineBytes, long flushWaitNs) {
+record IbverbsSettings(int maxInlineBytes, long flushTimeoutNs) {
   static final String NAME = "ibverbs";
 
   private static final String PREFIX = NAME + ".";
