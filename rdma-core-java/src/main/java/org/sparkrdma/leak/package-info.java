@@ -12,7 +12,7 @@
  * limitations under the License.
  */
 /**
- * What was taken and must be given back: {@link org.sparkrdma.leak.Taken}. No threads of its own;
- * does nothing but in tests.
+ * Records of acquired resources, to find leaks in tests; elsewhere it does nothing. Entry class is
+ * {@link org.sparkrdma.leak.LeakRecord}. No threads of its own.
  */
 package org.sparkrdma.leak;

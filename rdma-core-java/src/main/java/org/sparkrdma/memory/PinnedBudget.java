@@ -16,7 +16,7 @@ package org.sparkrdma.memory;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongConsumer;
-import org.sparkrdma.leak.Taken;
+import org.sparkrdma.leak.LeakRecord;
 
 /**
  * The one account of bytes that this process has pinned.
@@ -136,7 +136,7 @@ public final class PinnedBudget implements AutoCloseable {
   /** The right to keep {@link #heldBytes} pinned until closed; closing twice is a no-op. */
   public final class Grant implements AutoCloseable {
     private final AtomicLong heldBytes;
-    private final Taken taken = Taken.note("grant of pinned bytes");
+    private final LeakRecord leakRecord = LeakRecord.acquire("grant of pinned bytes");
 
     private Grant(long wholePages) {
       heldBytes = new AtomicLong(wholePages);
@@ -150,7 +150,7 @@ public final class PinnedBudget implements AutoCloseable {
     @Override
     public void close() {
       pinnedBytes.addAndGet(-heldBytes.getAndSet(0));
-      taken.giveBack();
+      leakRecord.release();
     }
   }
 }

@@ -16,7 +16,7 @@ package org.sparkrdma.memory;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.sparkrdma.leak.Taken;
+import org.sparkrdma.leak.LeakRecord;
 import org.sparkrdma.verbs.MemoryRegion;
 
 /**
@@ -32,7 +32,7 @@ public final class RegisteredChunk {
   private final long offset;
   private final ByteBuffer bytes;
   private final AtomicInteger references = new AtomicInteger();
-  private Taken taken;
+  private LeakRecord leakRecord;
 
   RegisteredChunk(RegisteredPool pool, RegisteredPool.Slab slab, long offset, int lengthBytes) {
     this.pool = pool;
@@ -46,7 +46,7 @@ public final class RegisteredChunk {
   }
 
   void lend() {
-    taken = Taken.note("chunk of a registered pool");
+    leakRecord = LeakRecord.acquire("chunk of a registered pool");
     references.set(1);
   }
 
@@ -97,7 +97,7 @@ public final class RegisteredChunk {
       throw new IllegalStateException("released more often than retained");
     }
     if (before == 1) {
-      taken.giveBack();
+      leakRecord.release();
       pool.giveBack(this);
     }
   }

@@ -43,7 +43,7 @@ public final class Leaks {
   private static final Duration PATIENCE = Duration.ofSeconds(10);
   private static final long PAUSE_NS = 50_000_000;
 
-  private final Set<Taken> taken = new HashSet<>(Taken.out());
+  private final Set<LeakRecord> before = new HashSet<>(LeakRecord.outstanding());
   private final Set<Thread> threads = ourThreads();
   private final int descriptors = descriptors().size();
   private final int mappings = mappings().size();
@@ -58,7 +58,7 @@ public final class Leaks {
   /**
    * Waits a little for objects, threads and descriptors to be as they were.
    *
-   * @throws AssertionError naming what is left and where it was taken
+   * @throws AssertionError naming what is left and where it was acquired
    */
   public void check() {
     check(PATIENCE, this::left);
@@ -95,7 +95,7 @@ public final class Leaks {
 
   private List<String> left() {
     List<String> left = new ArrayList<>();
-    newlyTaken().forEach(each -> left.add(text(each)));
+    newRecords().forEach(each -> left.add(text(each)));
     newThreads().forEach(each -> left.add(text(each)));
     left.addAll(beyond(descriptors, "descriptors", descriptors()));
     return left;
@@ -115,12 +115,14 @@ public final class Leaks {
     if (!open.equals(OpenResources.NONE)) {
       throw new AssertionError(
           "left open: %s%n%s"
-              .formatted(open, String.join("\n", Taken.out().stream().map(Leaks::text).toList())));
+              .formatted(
+                  open,
+                  String.join("\n", LeakRecord.outstanding().stream().map(Leaks::text).toList())));
     }
   }
 
-  private List<Taken> newlyTaken() {
-    return Taken.out().stream().filter(each -> !taken.contains(each)).toList();
+  private List<LeakRecord> newRecords() {
+    return LeakRecord.outstanding().stream().filter(each -> !before.contains(each)).toList();
   }
 
   private List<Thread> newThreads() {
@@ -168,8 +170,8 @@ public final class Leaks {
     }
   }
 
-  private static String text(Taken taken) {
-    return taken.place().getMessage() + text(taken.place().getStackTrace());
+  private static String text(LeakRecord leakRecord) {
+    return leakRecord.site().getMessage() + text(leakRecord.site().getStackTrace());
   }
 
   private static String text(Thread thread) {

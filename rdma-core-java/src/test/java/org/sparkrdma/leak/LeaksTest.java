@@ -67,9 +67,9 @@ class LeaksTest {
         var grant = budget.tryGrant(1).orElseThrow()) {
       assertThat(region.lengthBytes() + grant.heldBytes()).isEqualTo(2 * PAGE);
       assertThatThrownBy(leaks::checkNow)
-          .hasMessageContaining("memory region taken by thread")
-          .hasMessageContaining("host memory taken by thread")
-          .hasMessageContaining("grant of pinned bytes taken by thread");
+          .hasMessageContaining("memory region acquired by thread")
+          .hasMessageContaining("host memory acquired by thread")
+          .hasMessageContaining("grant of pinned bytes acquired by thread");
     }
     assertThatCode(leaks::check).doesNotThrowAnyException();
   }
@@ -81,7 +81,7 @@ class LeaksTest {
     taker.start();
     taker.join();
     assertThatThrownBy(leaks::checkNow)
-        .hasMessageContaining("memory region taken by thread forgetful")
+        .hasMessageContaining("memory region acquired by thread forgetful")
         .hasMessageContaining("LeaksTest.registerAndForget");
   }
 
@@ -94,13 +94,13 @@ class LeaksTest {
   }
 
   @Test
-  void shouldTellWhereAQueuePairAndItsConnectionWereTaken() throws Exception {
+  void shouldTellWhereAQueuePairAndItsConnectionWereAcquired() throws Exception {
     Leaks leaks = Leaks.since();
     TwoEnds.connect(device, domain);
     assertThatThrownBy(leaks::checkNow)
-        .hasMessageContaining("queue pair taken by thread")
-        .hasMessageContaining("connection taken by thread")
-        .hasMessageContaining("listener taken by thread")
+        .hasMessageContaining("queue pair acquired by thread")
+        .hasMessageContaining("connection acquired by thread")
+        .hasMessageContaining("listener acquired by thread")
         .hasMessageContaining("TwoEnds.connect");
   }
 
@@ -112,7 +112,7 @@ class LeaksTest {
       Leaks leaks = Leaks.since();
       var chunk = pool.tryTake().orElseThrow();
       assertThatThrownBy(leaks::checkNow)
-          .hasMessageContaining("chunk of a registered pool taken by thread")
+          .hasMessageContaining("chunk of a registered pool acquired by thread")
           .hasMessageContaining("LeaksTest.shouldTellWhoTookAChunkOfAPool");
       chunk.release();
     }
@@ -149,7 +149,7 @@ class LeaksTest {
     Device left = engine.open(engine.devices().get(0).name());
     left.allocate(PAGE);
     assertThatThrownBy(leaks::checkNow)
-        .hasMessageContaining("device taken by thread")
+        .hasMessageContaining("device acquired by thread")
         .hasMessageContaining("descriptors: ");
     assertThatThrownBy(leaks::checkMappingsNow).hasMessageContaining("mappings: ");
     left.close();
@@ -161,7 +161,7 @@ class LeaksTest {
     CompletionQueue queue = device.createCompletionQueue(1, null);
     assertThatThrownBy(() -> Leaks.checkNothingOpen(device))
         .hasMessageContaining("completionQueues=1")
-        .hasMessageContaining("completion queue taken by thread");
+        .hasMessageContaining("completion queue acquired by thread");
     queue.close();
     domain.close();
     Leaks.checkNothingOpen(device);

@@ -70,7 +70,7 @@ public final class WatchedEngine {
    * one that is left open holds nothing but its devices.
    */
   public static VerbsEngine watch(VerbsEngine engine) {
-    return !Taken.isOn()
+    return !LeakRecord.isEnabled()
         ? engine
         : (VerbsEngine) new WatchedEngine().proxy(VerbsEngine.class, engine, null);
   }
@@ -139,14 +139,14 @@ public final class WatchedEngine {
   private final class Watched implements InvocationHandler {
     private final Object inner;
     private final Watched parent;
-    private final Taken taken;
+    private final LeakRecord leakRecord;
     private volatile boolean closed;
     private final Set<Watched> children = ConcurrentHashMap.newKeySet();
 
     Watched(Class<?> type, Object inner, Watched parent) {
       this.inner = inner;
       this.parent = parent;
-      taken = WATCHED.containsKey(type) ? Taken.note(WATCHED.get(type)) : null;
+      leakRecord = WATCHED.containsKey(type) ? LeakRecord.acquire(WATCHED.get(type)) : null;
       if (parent != null) {
         parent.children.add(this);
       }
@@ -178,8 +178,8 @@ public final class WatchedEngine {
     private void giveBack() {
       closed = true;
       proxies.remove(inner);
-      if (taken != null) {
-        taken.giveBack();
+      if (leakRecord != null) {
+        leakRecord.release();
       }
       if (parent != null) {
         parent.children.remove(this);

@@ -15,7 +15,7 @@ package org.sparkrdma.shuffle.serve;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.sparkrdma.leak.Taken;
+import org.sparkrdma.leak.LeakRecord;
 import org.sparkrdma.memory.RegisteredChunk;
 
 /** The right of one peer to READ the windows and slots of one answer. On the server's thread. */
@@ -26,7 +26,7 @@ final class Lease {
   private final long deadlineNs;
   private final List<FileWindow> windows = new ArrayList<>();
   private final List<RegisteredChunk> slots = new ArrayList<>();
-  private Taken taken;
+  private LeakRecord leakRecord;
 
   Lease(long id, long peer, PeerShare share, long deadlineNs) {
     this.id = id;
@@ -64,7 +64,7 @@ final class Lease {
 
   /** The lease is granted. */
   void onGranted() {
-    taken = Taken.note("lease");
+    leakRecord = LeakRecord.acquire("lease");
     share.beginLease();
   }
 
@@ -82,8 +82,8 @@ final class Lease {
     slots.forEach(RegisteredChunk::release);
     windows.clear();
     slots.clear();
-    if (taken != null) {
-      taken.giveBack();
+    if (leakRecord != null) {
+      leakRecord.release();
     }
   }
 }

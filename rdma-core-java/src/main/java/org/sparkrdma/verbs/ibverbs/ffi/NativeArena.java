@@ -15,21 +15,21 @@ package org.sparkrdma.verbs.ibverbs.ffi;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.sparkrdma.leak.Taken;
+import org.sparkrdma.leak.LeakRecord;
 
 /**
  * Native memory that is allocated piece by piece and freed together. Confined to its owner's thread
  * or lock, which closes it when neither the device nor another thread uses the memory any more: an
  * address tells nobody that its memory was freed.
  *
- * <p>In tests, where {@link Taken} makes notes, an arena that is not closed fails the test, and the
- * memory is overwritten before it is freed, so that a late use is seen.
+ * <p>In tests, where {@link LeakRecord}s are kept, an arena that is not closed fails the test, and
+ * the memory is overwritten before it is freed, so that a late use is seen.
  */
 public final class NativeArena implements AutoCloseable {
   /** What freed memory is overwritten with in tests: as an address, it is no one's. */
   static final byte POISON = (byte) 0xdb;
 
-  private final Taken taken = Taken.note("native memory");
+  private final LeakRecord leakRecord = LeakRecord.acquire("native memory");
   private final List<Block> blocks = new ArrayList<>();
   private boolean closed;
 
@@ -76,11 +76,11 @@ public final class NativeArena implements AutoCloseable {
     }
     closed = true;
     for (Block block : blocks) {
-      if (Taken.isOn()) {
+      if (LeakRecord.isEnabled()) {
         Memory.fill(block.address, block.lengthBytes, POISON);
       }
       Libc.free(block.address);
     }
-    taken.giveBack();
+    leakRecord.release();
   }
 }

@@ -25,7 +25,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.sparkrdma.leak.Taken;
+import org.sparkrdma.leak.LeakRecord;
 
 /** The binding of the packaged jar: on each Java, and with jffi where the build asks for it. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
@@ -211,14 +211,14 @@ class BindingIT {
 
   @Test
   void shouldNoteAnArenaThatIsNotClosed() {
-    int before = Taken.out().size();
+    int before = LeakRecord.outstanding().size();
     NativeArena arena = new NativeArena();
     arena.allocate(1);
-    assertThat(Taken.out()).hasSize(before + 1);
+    assertThat(LeakRecord.outstanding()).hasSize(before + 1);
 
     arena.close();
     arena.close();
 
-    assertThat(Taken.out()).hasSize(before);
+    assertThat(LeakRecord.outstanding()).hasSize(before);
   }
 }

@@ -1,0 +1,76 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.leak;
+
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Record of a resource that somebody holds and must release: what it is, and where and by which
+ * thread it was acquired.
+ *
+ * <p>Records are kept where the system property {@code sparkrdma.leaks} is true, as in all tests,
+ * and every test fails that leaves one. Elsewhere all records are one and the same object, and
+ * acquiring and releasing allocate nothing. Safe for any thread.
+ */
+public final class LeakRecord {
+  private static final boolean ENABLED = Boolean.getBoolean("sparkrdma.leaks");
+  private static final LeakRecord DISABLED = new LeakRecord(null);
+  private static final Set<LeakRecord> OUTSTANDING = ConcurrentHashMap.newKeySet();
+
+  private final Throwable site;
+
+  private LeakRecord(Throwable site) {
+    this.site = site;
+  }
+
+  /**
+   * Records that the caller acquires a resource here.
+   *
+   * @param what a word or two, such as "memory region"
+   */
+  public static LeakRecord acquire(String what) {
+    if (!ENABLED) {
+      return DISABLED;
+    }
+    LeakRecord leakRecord =
+        new LeakRecord(
+            new Throwable(what + " acquired by thread " + Thread.currentThread().getName()));
+    OUTSTANDING.add(leakRecord);
+    return leakRecord;
+  }
+
+  /** Whether records are kept. */
+  public static boolean isEnabled() {
+    return ENABLED;
+  }
+
+  /** Records of resources that are not released yet, of the whole process. */
+  public static List<LeakRecord> outstanding() {
+    return List.copyOf(OUTSTANDING);
+  }
+
+  /** The resource was released. A second call does nothing. */
+  public void release() {
+    if (ENABLED) {
+      OUTSTANDING.remove(this);
+    }
+  }
+
+  /** What was acquired, by which thread, and the stack; null where no records are kept. */
+  public Throwable site() {
+    return site;
+  }
+}
