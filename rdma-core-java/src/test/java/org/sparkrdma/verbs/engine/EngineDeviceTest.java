@@ -1,0 +1,88 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.device.OpenResources;
+
+/** What a device does for all its objects; the objects are those of {@link FakeDevice}. */
+class EngineDeviceTest {
+  @Test
+  void shouldCloseWhatIsOpenInVerbsOrder() throws VerbsException {
+    var objects = new FakeDevice.Objects();
+    objects.domain.register(objects.memory, 0, 64, Set.of(AccessFlag.LOCAL_WRITE));
+    objects.manager.listen(FakeDevice.ADDRESS, 1);
+    objects.connected();
+    objects.device.calls.clear();
+    objects.device.close();
+    assertThat(objects.device.calls)
+        .containsExactly(
+            "stop events",
+            "destroy listener",
+            "disconnect",
+            "destroy queue pair",
+            "free queue pair",
+            "destroy connection",
+            "destroy manager",
+            "destroy queue",
+            "deregister",
+            "deallocate domain",
+            "abandon memory",
+            "close device",
+            "closed");
+    objects.device.close();
+    assertThat(objects.device.calls).hasSize(13);
+  }
+
+  @Test
+  void shouldCountWhatIsOpen() throws VerbsException {
+    var objects = new FakeDevice.Objects();
+    objects.domain.register(objects.memory, 0, 64, Set.of(AccessFlag.LOCAL_WRITE));
+    objects.manager.listen(FakeDevice.ADDRESS, 1);
+    objects.connected();
+    assertThat(objects.device.openResources())
+        .isEqualTo(new OpenResources(1, 1, 1, 1, 1, 1, 1, 1, 1));
+    objects.manager.close();
+    assertThat(objects.device.openResources())
+        .isEqualTo(new OpenResources(1, 1, 1, 1, 1, 0, 0, 0, 0));
+  }
+
+  @Test
+  void shouldCreateNothingAfterClose() throws VerbsException {
+    var objects = new FakeDevice.Objects();
+    objects.device.close();
+    assertThatThrownBy(() -> objects.device.allocate(1)).hasMessage("device is closed");
+    assertThatThrownBy(objects.device::createCompletionChannel).hasMessage("device is closed");
+    assertThatThrownBy(objects.device::allocateProtectionDomain).hasMessage("device is closed");
+  }
+
+  @Test
+  void shouldTakeOnlyItsOwnOpenChannels() throws VerbsException {
+    var objects = new FakeDevice.Objects();
+    var other = new FakeDevice.Objects();
+    assertThatThrownBy(() -> objects.device.createCompletionQueue(1, other.channel))
+        .hasMessageContaining("another device");
+    assertThatThrownBy(() -> objects.device.createConnectionManager(null))
+        .hasMessageContaining("needs a channel");
+    objects.channel.close();
+    assertThatThrownBy(() -> objects.device.createConnectionManager(objects.channel))
+        .hasMessageContaining("a closed one");
+  }
+}

@@ -1,0 +1,100 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.file.Path;
+import java.util.Set;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.MemoryRegion;
+import org.sparkrdma.verbs.VerbsException;
+
+/** A protection domain, its regions and the memory under them. */
+class EngineProtectionDomainTest {
+  private static final Set<AccessFlag> SINK = Set.of(AccessFlag.LOCAL_WRITE);
+
+  private FakeDevice.Objects objects;
+
+  @BeforeEach
+  void open() throws VerbsException {
+    objects = new FakeDevice.Objects();
+  }
+
+  @Test
+  void shouldKeepMemoryAndDomainOpenUnderARegion() throws VerbsException {
+    MemoryRegion region = objects.domain.register(objects.memory, 64, 64, SINK);
+    assertThat(region.address()).isEqualTo(objects.memory.address() + 64);
+    assertThatThrownBy(objects.memory::close).hasMessageContaining("regions=1");
+    assertThatThrownBy(objects.domain::close).hasMessageContaining("regions=1 queuePairs=0");
+    region.close();
+    region.close();
+    objects.memory.close();
+    objects.domain.close();
+    assertThat(objects.device.calls)
+        .containsExactly("deregister", "free memory", "deallocate domain");
+  }
+
+  @Test
+  void shouldReleaseTheMemoryWhenRegisteringFails() {
+    objects.device.registrationFails = true;
+    assertThatThrownBy(() -> objects.domain.register(objects.memory, 0, 64, SINK))
+        .isInstanceOf(VerbsException.class);
+    objects.memory.close();
+    assertThat(objects.device.calls).containsExactly("free memory");
+  }
+
+  @Test
+  void shouldDeregisterARegionWhoseDomainWasClosedMeanwhile() {
+    objects.device.duringRegistration = objects.domain::close;
+    assertThatThrownBy(() -> objects.domain.register(objects.memory, 0, 64, SINK))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("closed");
+    objects.memory.close();
+    assertThat(objects.device.calls)
+        .containsExactly("deallocate domain", "deregister", "free memory");
+  }
+
+  @Test
+  void shouldRegisterNothingAfterClose() {
+    objects.domain.close();
+    assertThatThrownBy(() -> objects.domain.register(objects.memory, 0, 64, SINK))
+        .isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(
+            () -> objects.domain.registerFile(Path.of("x"), 0, 64, Set.of(AccessFlag.REMOTE_READ)))
+        .isInstanceOf(IllegalStateException.class);
+    assertThat(objects.device.calls).containsExactly("deallocate domain");
+  }
+
+  @Test
+  void shouldTakeOnlyMemoryOfItsDevice() throws VerbsException {
+    var other = new FakeDevice.Objects();
+    assertThatThrownBy(() -> objects.domain.register(other.memory, 0, 64, SINK))
+        .hasMessageContaining("another device");
+  }
+
+  @Test
+  void shouldSliceMemoryUntilItIsClosed() {
+    assertThat(objects.memory.slice(8, 16).remaining()).isEqualTo(16);
+    assertThatThrownBy(() -> objects.memory.slice(4096, 1))
+        .isInstanceOf(IndexOutOfBoundsException.class);
+    objects.memory.close();
+    assertThatThrownBy(() -> objects.memory.slice(8, 16))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessage("memory is closed");
+  }
+}

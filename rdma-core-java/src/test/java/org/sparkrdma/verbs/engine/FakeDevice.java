@@ -1,0 +1,474 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.engine;
+
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Set;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.QueuePairSettings;
+import org.sparkrdma.verbs.QueuePairState;
+import org.sparkrdma.verbs.RemoteRegion;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.WorkRequest;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
+import org.sparkrdma.verbs.cm.ConnectionParameters;
+import org.sparkrdma.verbs.cm.Listener;
+import org.sparkrdma.verbs.device.DeviceInfo;
+import org.sparkrdma.verbs.device.DeviceLimits;
+import org.sparkrdma.verbs.device.Transport;
+import org.sparkrdma.verbs.engine.DeviceQueuePair.Outcome;
+
+/**
+ * An engine of the shared classes alone: it does nothing but write down, in order, what they ask of
+ * an engine. Confined to the test's thread.
+ */
+final class FakeDevice extends EngineDevice<ParkingChannel> {
+  static final long FLUSH_TIMEOUT_NS = 1_000_000_000_000L;
+  static final InetSocketAddress ADDRESS = new InetSocketAddress("127.0.0.1", 1);
+
+  /** Calls into the engine. */
+  final List<String> calls = new ArrayList<>();
+
+  final QueuePairTable<FakeQueuePair> queuePairs = new QueuePairTable<>();
+
+  /** Whether the next registration fails. */
+  boolean registrationFails;
+
+  /** Runs in the middle of each registration. */
+  Runnable duringRegistration = () -> {};
+
+  FakeDevice() {
+    super(
+        new DeviceInfo("fake0", "fake", Transport.LOOPBACK, 1, limits(), Set.of(), List.of()),
+        device -> ((FakeDevice) device).calls.add("closed"));
+  }
+
+  private static DeviceLimits limits() {
+    return new DeviceLimits(8, 8, 2, 1, 64, 8, 1 << 20, 1 << 20, 4, 16, 56);
+  }
+
+  @Override
+  protected EngineMemory newMemory(long lengthBytes) {
+    return new EngineMemory(this, 4096, lengthBytes) {
+      private ByteBuffer bytes = ByteBuffer.allocateDirect((int) lengthBytes);
+
+      @Override
+      protected ByteBuffer sliceWhileOpen(long offset, int length) {
+        return bytes == null ? null : bytes.slice((int) offset, length);
+      }
+
+      @Override
+      protected void free() {
+        calls.add("free memory");
+        bytes = null;
+      }
+
+      @Override
+      protected void abandon() {
+        calls.add("abandon memory");
+      }
+    };
+  }
+
+  @Override
+  protected EngineProtectionDomain newProtectionDomain() {
+    return new EngineProtectionDomain(this) {
+      @Override
+      protected EngineRegion registerMemory(
+          EngineMemory memory, long offset, long lengthBytes, Set<AccessFlag> access)
+          throws VerbsException {
+        return region(this, memory, memory.address() + offset, lengthBytes, access);
+      }
+
+      @Override
+      protected EngineRegion registerRange(
+          Path file, long offset, long lengthBytes, Set<AccessFlag> access) throws VerbsException {
+        return region(this, null, offset, lengthBytes, access);
+      }
+
+      @Override
+      protected void deallocate() {
+        calls.add("deallocate domain");
+      }
+    };
+  }
+
+  private EngineRegion region(
+      EngineProtectionDomain domain,
+      EngineMemory memory,
+      long address,
+      long lengthBytes,
+      Set<AccessFlag> access)
+      throws VerbsException {
+    if (registrationFails) {
+      throw new VerbsException("ibv_reg_mr", "ibv_reg_mr failed: the test says so");
+    }
+    duringRegistration.run();
+    return new EngineRegion(domain, memory, new RemoteRegion(address, lengthBytes, 7), access) {
+      @Override
+      protected void deregister() {
+        calls.add("deregister");
+      }
+    };
+  }
+
+  @Override
+  protected ParkingChannel newChannel() {
+    return new ParkingChannel(this);
+  }
+
+  @Override
+  protected EngineCompletionQueue newCompletionQueue(int capacity, ParkingChannel channel) {
+    return new FakeQueue(this, capacity, channel);
+  }
+
+  @Override
+  protected EngineConnectionManager newConnectionManager(ParkingChannel channel) {
+    return new FakeManager(this, channel);
+  }
+
+  @Override
+  protected void closeDevice() {
+    calls.add("close device");
+  }
+
+  /** A completion queue whose completions the test adds: request numbers, and ibv_wc_status. */
+  static final class FakeQueue extends DeviceCompletionQueue {
+    private final FakeDevice device;
+    final Deque<long[]> onDevice = new ArrayDeque<>();
+    private final List<long[]> taken = new ArrayList<>();
+
+    private FakeQueue(FakeDevice device, int capacity, ParkingChannel channel) {
+      super(device, capacity, channel);
+      this.device = device;
+    }
+
+    @Override
+    protected int take(int count) {
+      taken.clear();
+      while (taken.size() < count && !onDevice.isEmpty()) {
+        taken.add(onDevice.remove());
+      }
+      return taken.size();
+    }
+
+    @Override
+    protected Outcome show(int index, CompletionView view) {
+      long[] completion = taken.get(index);
+      FakeQueuePair queuePair = device.queuePairs.find(completion[0]);
+      return queuePair == null
+          ? Outcome.SUPPRESSED
+          : queuePair.onCompletion((int) completion[0], (int) completion[1], view);
+    }
+
+    void overrun() {
+      markOverrun();
+    }
+
+    @Override
+    protected void requestNotification() {
+      device.calls.add("request notification");
+    }
+
+    @Override
+    protected void destroy() {
+      super.destroy();
+      device.calls.add("destroy queue");
+    }
+  }
+
+  /** A queue pair whose work stays with the device until the test completes it. */
+  static final class FakeQueuePair extends DeviceQueuePair {
+    private final FakeDevice device;
+
+    private FakeQueuePair(
+        FakeDevice device,
+        EngineProtectionDomain domain,
+        FakeConnection connection,
+        int name,
+        QueuePairSettings settings) {
+      super(
+          domain,
+          connection,
+          device.queuePairs,
+          name,
+          17,
+          settings,
+          limits(),
+          false,
+          FLUSH_TIMEOUT_NS,
+          true);
+      this.device = device;
+      device.queuePairs.put(this);
+    }
+
+    /** The request number of the send at that position. */
+    long sendNumber(int position) {
+      return requestNumber(position);
+    }
+
+    @Override
+    public boolean postSend(WorkRequest request) {
+      checkMaySend();
+      checkSend(request);
+      if (sends.room() == 0) {
+        return false;
+      }
+      sends.add(request);
+      if (state() != QueuePairState.READY_TO_SEND) {
+        signalFlush(sends);
+      } else {
+        sends.onPosted(0);
+      }
+      return true;
+    }
+
+    @Override
+    protected int postSends(WorkRequest[] requests, int offset, int count) {
+      int posted = 0;
+      while (posted < count && postSend(requests[offset + posted])) {
+        posted++;
+      }
+      return posted;
+    }
+
+    @Override
+    public boolean postReceive(WorkRequest request) {
+      checkOpen();
+      checkReceive(request);
+      receives.add(request);
+      return true;
+    }
+
+    private Outcome onCompletion(int low, int code, CompletionView view) {
+      long position = sends.find(low);
+      if (position < 0 || isDestroyed()) {
+        return Outcome.SUPPRESSED;
+      }
+      return code == 0 ? showSend(position, view) : showFailure(sends, position, code, 9, view);
+    }
+
+    @Override
+    public void setRemoteAccess(Set<AccessFlag> access) {
+      checkRemoteAccess(access);
+    }
+
+    @Override
+    protected void free() {
+      device.calls.add("free queue pair");
+    }
+  }
+
+  /** A connection manager whose events the test brings. */
+  static final class FakeManager extends RdmaCmConnectionManager {
+    private final FakeDevice device;
+
+    private FakeManager(FakeDevice device, ParkingChannel channel) {
+      super(device, channel);
+      this.device = device;
+    }
+
+    @Override
+    public Listener listen(InetSocketAddress address, int backlog) {
+      checkOpen();
+      checkBacklog(backlog);
+      var listener = new EngineListener(this, "listener", address);
+      add(listener);
+      return listener;
+    }
+
+    @Override
+    public FakeConnection resolve(
+        InetSocketAddress remote, InetSocketAddress local, Duration timeout) {
+      checkOpen();
+      checkResolved(remote);
+      var connection = new FakeConnection(device, this, timeout);
+      add(connection, connection);
+      connection.resolve(local);
+      return connection;
+    }
+
+    /** A peer asks for a connection. */
+    FakeConnection request() {
+      var connection = new FakeConnection(device, this, null);
+      offerRequest(connection, connection, listener("listener"), new byte[] {1});
+      return connection;
+    }
+
+    @Override
+    protected void destroyListener(Object id) {
+      device.calls.add("destroy " + id);
+    }
+
+    @Override
+    protected void stopEvents() {
+      super.stopEvents();
+      device.calls.add("stop events");
+    }
+
+    @Override
+    protected void destroy() {
+      device.calls.add("destroy manager");
+    }
+  }
+
+  /** A connection whose events the test brings. */
+  static final class FakeConnection extends RdmaCmConnection<FakeQueuePair> {
+    private final FakeDevice device;
+
+    /** The device that the route uses, when it is another one. */
+    String otherDevice;
+
+    private FakeConnection(FakeDevice device, FakeManager manager, Duration timeout) {
+      super(manager, ADDRESS, timeout);
+      this.device = device;
+    }
+
+    /** Resolves it, as the kernel does. */
+    FakeConnection resolved() {
+      onAddressResolved();
+      onRouteResolved();
+      return this;
+    }
+
+    void established() {
+      onEstablished(new byte[0]);
+    }
+
+    void failed(ConnectionEvent.Type type) {
+      onFailed(type, new byte[0], "the test says so");
+    }
+
+    @Override
+    protected FakeQueuePair newQueuePair(
+        EngineProtectionDomain domain, QueuePairSettings settings) {
+      var created = new FakeQueuePair(device, domain, this, device.queuePairs.take(), settings);
+      domain.add(created);
+      return created;
+    }
+
+    @Override
+    protected void resolveAddress(InetSocketAddress local, int timeoutMs) {
+      device.calls.add("resolve address");
+    }
+
+    @Override
+    protected String otherDevice() {
+      return otherDevice;
+    }
+
+    @Override
+    protected void resolveRoute(int timeoutMs) {
+      device.calls.add("resolve route");
+    }
+
+    @Override
+    protected InetSocketAddress sourceAddress() {
+      return ADDRESS;
+    }
+
+    @Override
+    protected void sendRequest(ConnectionParameters parameters) {
+      beginAttempt(parameters);
+    }
+
+    @Override
+    protected void sendReply(ConnectionParameters parameters) throws VerbsException {
+      if (parameters.readsInFlight() == 0) {
+        throw new VerbsException("rdma_accept", "rdma_accept failed: the test says so");
+      }
+      queuePair().markReady();
+    }
+
+    @Override
+    protected void sendRejection(byte[] privateData) {
+      device.calls.add("send rejection");
+    }
+
+    @Override
+    protected void disconnectIdentifier() {
+      device.calls.add("disconnect");
+    }
+
+    @Override
+    protected void onQueuePairClosed() {
+      endIfEstablished("queue pair closed");
+      device.calls.add("destroy queue pair");
+    }
+
+    @Override
+    public void close() {
+      if (queuePair() != null) {
+        queuePair().close();
+      }
+      if (markClosed(this)) {
+        device.calls.add("destroy connection");
+      }
+    }
+  }
+
+  /** The objects of one connected queue pair. */
+  static final class Objects {
+    final FakeDevice device = new FakeDevice();
+    final ParkingChannel channel;
+    final FakeQueue queue;
+    final EngineProtectionDomain domain;
+    final EngineMemory memory;
+    final FakeManager manager;
+
+    Objects() throws VerbsException {
+      channel = (ParkingChannel) device.createCompletionChannel();
+      queue = (FakeQueue) device.createCompletionQueue(8, channel);
+      domain = (EngineProtectionDomain) device.allocateProtectionDomain();
+      memory = (EngineMemory) device.allocate(4096);
+      manager = (FakeManager) device.createConnectionManager(channel);
+    }
+
+    QueuePairSettings settings() {
+      return new QueuePairSettings(queue, queue, 4, 4, 2, 16, Set.of());
+    }
+
+    /** A connection with a queue pair that is ready to be connected. */
+    FakeConnection resolved() throws VerbsException {
+      FakeConnection connection = manager.resolve(ADDRESS, null, Duration.ofSeconds(1)).resolved();
+      connection.createQueuePair(domain, settings());
+      return connection;
+    }
+
+    FakeConnection connected() throws VerbsException {
+      FakeConnection connection = resolved();
+      connection.connect(ConnectionParameters.of(new byte[0]));
+      connection.established();
+      return connection;
+    }
+
+    /** Types of the events that the owner polls now. */
+    List<ConnectionEvent.Type> events() {
+      List<ConnectionEvent.Type> types = new ArrayList<>();
+      for (ConnectionEvent event = manager.pollEvent();
+          event != null;
+          event = manager.pollEvent()) {
+        types.add(event.type());
+      }
+      return types;
+    }
+  }
+}

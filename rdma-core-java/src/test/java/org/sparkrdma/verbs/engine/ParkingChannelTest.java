@@ -1,0 +1,66 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What ends the owner's wait. Each test would wait for an hour without it. */
+@Timeout(value = 30, unit = TimeUnit.SECONDS)
+class ParkingChannelTest {
+  private static final long HOUR_NS = TimeUnit.HOURS.toNanos(1);
+
+  private final ParkingChannel channel = new ParkingChannel(new FakeDevice());
+
+  @Test
+  void shouldReturnAtOnceAfterAWakeup() {
+    channel.wakeup();
+    channel.await(HOUR_NS);
+  }
+
+  @Test
+  void shouldWakeTheWaitingOwner() throws InterruptedException {
+    var owner = new Thread(() -> channel.await(HOUR_NS));
+    owner.start();
+    while (owner.getState() != Thread.State.TIMED_WAITING) {
+      Thread.onSpinWait();
+    }
+    channel.wakeup();
+    owner.join();
+  }
+
+  @Test
+  void shouldWakeAtTheNearestDeadline() {
+    LongSupplier never = () -> Long.MAX_VALUE;
+    long now = System.nanoTime();
+    LongSupplier soon = () -> now + 1_000_000;
+    channel.addDeadline(never);
+    channel.addDeadline(soon);
+    channel.await(HOUR_NS);
+    assertThat(System.nanoTime() - now).isGreaterThanOrEqualTo(1_000_000);
+    channel.removeDeadline(soon);
+    assertThat(channel.untilDeadline(HOUR_NS)).isEqualTo(HOUR_NS);
+  }
+
+  @Test
+  void shouldNotWaitForADeadlineThatIsOver() {
+    channel.addDeadline(() -> System.nanoTime() - 1);
+    assertThat(channel.untilDeadline(HOUR_NS)).isZero();
+    channel.await(HOUR_NS);
+  }
+}

@@ -1,0 +1,135 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.verbs.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.sparkrdma.verbs.QueuePairState;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.cm.ConnectionEvent.Type;
+import org.sparkrdma.verbs.cm.ConnectionParameters;
+import org.sparkrdma.verbs.engine.FakeDevice.FakeConnection;
+
+/** The phases of a connection, and the events that its connection manager gives to the owner. */
+class RdmaCmConnectionTest {
+  private static final ConnectionParameters PARAMETERS = ConnectionParameters.of(new byte[0]);
+  private static final ConnectionParameters NO_TIME =
+      new ConnectionParameters(new byte[0], 1, 1, 1, 0, Duration.ZERO);
+
+  private FakeDevice.Objects objects;
+
+  @BeforeEach
+  void open() throws VerbsException {
+    objects = new FakeDevice.Objects();
+  }
+
+  @Test
+  void shouldReportItsWayToEstablishedAndToTheEnd() throws VerbsException {
+    FakeConnection connection = objects.connected();
+    assertThat(objects.events()).containsExactly(Type.RESOLVED, Type.ESTABLISHED);
+    assertThat(connection.queuePair().state()).isEqualTo(QueuePairState.READY_TO_SEND);
+    connection.disconnect();
+    connection.disconnect();
+    assertThat(objects.events()).containsExactly(Type.DISCONNECTED);
+    assertThat(connection.queuePair().state()).isEqualTo(QueuePairState.ERROR);
+  }
+
+  @Test
+  void shouldAllowOnlyWhatItsPhaseAllows() throws VerbsException {
+    FakeConnection connection =
+        objects.manager.resolve(FakeDevice.ADDRESS, null, Duration.ofSeconds(1));
+    assertThatThrownBy(() -> connection.createQueuePair(objects.domain, objects.settings()))
+        .hasMessageContaining("phase=RESOLVING");
+    connection.resolved();
+    assertThatThrownBy(() -> connection.connect(PARAMETERS))
+        .hasMessageContaining("phase=RESOLVED queuePair=false");
+    connection.createQueuePair(objects.domain, objects.settings());
+    assertThatThrownBy(() -> connection.createQueuePair(objects.domain, objects.settings()))
+        .hasMessageContaining("phase=RESOLVED");
+    assertThatThrownBy(() -> connection.accept(PARAMETERS)).hasMessageContaining("phase=RESOLVED");
+    assertThatThrownBy(() -> connection.connect(ConnectionParameters.of(new byte[57])))
+        .hasMessageContaining("lengthBytes=57 limit=56");
+  }
+
+  @Test
+  void shouldNotUseARouteThroughAnotherDevice() {
+    FakeConnection connection =
+        objects.manager.resolve(FakeDevice.ADDRESS, null, Duration.ofSeconds(1));
+    connection.otherDevice = "fake1";
+    connection.resolved();
+    assertThat(objects.manager.pollEvent().reason()).contains("device=fake1 wanted=fake0");
+    assertThat(objects.device.calls).doesNotContain("resolve route");
+  }
+
+  @Test
+  void shouldEndAnAttemptThatIsLateAndTellThePeerThatAnswersAfterwards() throws VerbsException {
+    FakeConnection connection = objects.resolved();
+    objects.events();
+    connection.connect(NO_TIME);
+    assertThat(objects.channel.untilDeadline(1_000)).isZero();
+    assertThat(objects.events()).containsExactly(Type.UNREACHABLE);
+    assertThat(objects.channel.untilDeadline(1_000)).isEqualTo(1_000);
+    assertThat(objects.device.calls).doesNotContain("disconnect");
+    connection.established();
+    assertThat(objects.device.calls).contains("disconnect");
+    assertThat(objects.events()).isEmpty();
+  }
+
+  @Test
+  void shouldReportAFailureAsWhatItIsForThisEnd() throws VerbsException {
+    FakeConnection initiator = objects.resolved();
+    initiator.connect(PARAMETERS);
+    initiator.failed(Type.REJECTED);
+    objects.manager.listen(FakeDevice.ADDRESS, 1);
+    FakeConnection acceptor = objects.manager.request();
+    acceptor.createQueuePair(objects.domain, objects.settings());
+    acceptor.accept(PARAMETERS);
+    acceptor.failed(Type.REJECTED);
+    assertThat(objects.events())
+        .containsExactly(Type.RESOLVED, Type.REJECTED, Type.CONNECT_REQUEST, Type.CONNECT_ERROR);
+  }
+
+  @Test
+  void shouldEndWhenTheReplyCannotBeSent() throws VerbsException {
+    objects.manager.listen(FakeDevice.ADDRESS, 1);
+    FakeConnection acceptor = objects.manager.request();
+    acceptor.createQueuePair(objects.domain, objects.settings());
+    var failing = new ConnectionParameters(new byte[0], 0, 1, 1, 0, Duration.ofSeconds(1));
+    assertThatThrownBy(() -> acceptor.accept(failing)).isInstanceOf(VerbsException.class);
+    assertThatThrownBy(() -> acceptor.reject(new byte[0])).hasMessageContaining("phase=ENDED");
+  }
+
+  @Test
+  void shouldReportNothingOfAClosedConnection() throws VerbsException {
+    FakeConnection connection = objects.connected();
+    connection.close();
+    connection.established();
+    assertThat(objects.events()).isEmpty();
+    assertThat(objects.device.openResources().connections()).isZero();
+  }
+
+  @Test
+  void shouldCloseTheRequestsThatNobodyPolledWithTheirListener() {
+    var listener = objects.manager.listen(FakeDevice.ADDRESS, 1);
+    objects.manager.request();
+    listener.close();
+    listener.close();
+    assertThat(objects.device.calls).containsExactly("destroy listener", "destroy connection");
+    assertThat(objects.events()).isEmpty();
+  }
+}
