@@ -16,7 +16,7 @@ package org.sparkrdma.verbs.engine;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import org.sparkrdma.verbs.VerbsException;
-import org.sparkrdma.verbs.cm.ConnectionEvent.Type;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
 
 /**
@@ -100,7 +100,7 @@ public abstract class RdmaCmConnection<Q extends DeviceQueuePair> extends Engine
     try {
       setLocalAddress(sourceAddress());
       moveTo(ConnectionPhase.RESOLVED);
-      offer(Type.RESOLVED, "");
+      offer(ConnectionEvent.Type.RESOLVED, "");
     } catch (VerbsException e) {
       failResolving(e.getMessage());
     }
@@ -118,7 +118,7 @@ public abstract class RdmaCmConnection<Q extends DeviceQueuePair> extends Engine
 
   private void failResolving(String reason) {
     moveTo(ConnectionPhase.ENDED);
-    offer(Type.RESOLVE_FAILED, "no route to the address: " + reason);
+    offer(ConnectionEvent.Type.RESOLVE_FAILED, "no route to the address: " + reason);
   }
 
   // Connecting.
@@ -141,7 +141,7 @@ public abstract class RdmaCmConnection<Q extends DeviceQueuePair> extends Engine
 
   final synchronized void endWhenLate(long nowNs) {
     if (isIn(ConnectionPhase.CONNECTING) && nowNs - deadlineNs >= 0) {
-      end(Type.UNREACHABLE, "no answer within the connect time-out");
+      end(ConnectionEvent.Type.UNREACHABLE, "no answer within the connect time-out");
     }
   }
 
@@ -158,26 +158,28 @@ public abstract class RdmaCmConnection<Q extends DeviceQueuePair> extends Engine
     try {
       queuePair().markReady();
     } catch (VerbsException e) {
-      end(Type.CONNECT_ERROR, e.getMessage());
+      end(ConnectionEvent.Type.CONNECT_ERROR, e.getMessage());
       return;
     }
     moveTo(ConnectionPhase.ESTABLISHED);
-    offer(Type.ESTABLISHED, privateData, "");
+    offer(ConnectionEvent.Type.ESTABLISHED, privateData, "");
   }
 
   /** The kernel reports that the attempt failed. */
-  protected final void onFailed(Type type, byte[] privateData, String reason) {
+  protected final void onFailed(ConnectionEvent.Type type, byte[] privateData, String reason) {
     if (isIn(ConnectionPhase.CONNECTING)) {
       end(type, privateData, reason);
     } else if (isIn(ConnectionPhase.ACCEPTED)) {
-      end(Type.CONNECT_ERROR, reason);
+      end(ConnectionEvent.Type.CONNECT_ERROR, reason);
     }
   }
 
   /** The kernel reports that the device was removed. */
   protected final void onDeviceRemoved() {
     if (!isIn(ConnectionPhase.CLOSED)) {
-      end(Type.DEVICE_REMOVED, "the device was removed: device=" + device.info().name());
+      end(
+          ConnectionEvent.Type.DEVICE_REMOVED,
+          "the device was removed: device=" + device.info().name());
     }
   }
 
@@ -191,17 +193,17 @@ public abstract class RdmaCmConnection<Q extends DeviceQueuePair> extends Engine
   /** Ends it when it is established or accepted, with the event that belongs to that. */
   protected final void endIfEstablished(String reason) {
     if (isIn(ConnectionPhase.ESTABLISHED)) {
-      end(Type.DISCONNECTED, reason);
+      end(ConnectionEvent.Type.DISCONNECTED, reason);
     } else if (isIn(ConnectionPhase.ACCEPTED)) {
-      end(Type.CONNECT_ERROR, reason);
+      end(ConnectionEvent.Type.CONNECT_ERROR, reason);
     }
   }
 
-  protected final void end(Type type, String reason) {
+  protected final void end(ConnectionEvent.Type type, String reason) {
     end(type, EngineConnectionManager.NO_DATA, reason);
   }
 
-  private void end(Type type, byte[] privateData, String reason) {
+  private void end(ConnectionEvent.Type type, byte[] privateData, String reason) {
     boolean established = isIn(ConnectionPhase.ESTABLISHED) || isIn(ConnectionPhase.ACCEPTED);
     moveTo(ConnectionPhase.ENDED);
     manager.removeAttempt(this);

@@ -13,6 +13,7 @@
  */
 package org.sparkrdma.verbs.engine;
 
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -42,7 +43,8 @@ import org.sparkrdma.verbs.engine.DeviceQueuePair.Outcome;
  */
 final class FakeDevice extends EngineDevice<ParkingChannel> {
   static final long FLUSH_TIMEOUT_NS = 1_000_000_000_000L;
-  static final InetSocketAddress ADDRESS = new InetSocketAddress("127.0.0.1", 1);
+  static final InetSocketAddress ADDRESS =
+      new InetSocketAddress(InetAddress.getLoopbackAddress(), 1);
 
   /** Calls into the engine. */
   final List<String> calls = new ArrayList<>();

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.verbs.QueuePairState;
 import org.sparkrdma.verbs.VerbsException;
-import org.sparkrdma.verbs.cm.ConnectionEvent.Type;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
 import org.sparkrdma.verbs.engine.FakeDevice.FakeConnection;
 
@@ -41,11 +41,12 @@ class RdmaCmConnectionTest {
   @Test
   void shouldReportItsWayToEstablishedAndToTheEnd() throws VerbsException {
     FakeConnection connection = objects.connected();
-    assertThat(objects.events()).containsExactly(Type.RESOLVED, Type.ESTABLISHED);
+    assertThat(objects.events())
+        .containsExactly(ConnectionEvent.Type.RESOLVED, ConnectionEvent.Type.ESTABLISHED);
     assertThat(connection.queuePair().state()).isEqualTo(QueuePairState.READY_TO_SEND);
     connection.disconnect();
     connection.disconnect();
-    assertThat(objects.events()).containsExactly(Type.DISCONNECTED);
+    assertThat(objects.events()).containsExactly(ConnectionEvent.Type.DISCONNECTED);
     assertThat(connection.queuePair().state()).isEqualTo(QueuePairState.ERROR);
   }
 
@@ -82,7 +83,7 @@ class RdmaCmConnectionTest {
     objects.events();
     connection.connect(NO_TIME);
     assertThat(objects.channel.untilDeadline(1_000)).isZero();
-    assertThat(objects.events()).containsExactly(Type.UNREACHABLE);
+    assertThat(objects.events()).containsExactly(ConnectionEvent.Type.UNREACHABLE);
     assertThat(objects.channel.untilDeadline(1_000)).isEqualTo(1_000);
     assertThat(objects.device.calls).doesNotContain("disconnect");
     connection.established();
@@ -94,14 +95,18 @@ class RdmaCmConnectionTest {
   void shouldReportAFailureAsWhatItIsForThisEnd() throws VerbsException {
     FakeConnection initiator = objects.resolved();
     initiator.connect(PARAMETERS);
-    initiator.failed(Type.REJECTED);
+    initiator.failed(ConnectionEvent.Type.REJECTED);
     objects.manager.listen(FakeDevice.ADDRESS, 1);
     FakeConnection acceptor = objects.manager.request();
     acceptor.createQueuePair(objects.domain, objects.settings());
     acceptor.accept(PARAMETERS);
-    acceptor.failed(Type.REJECTED);
+    acceptor.failed(ConnectionEvent.Type.REJECTED);
     assertThat(objects.events())
-        .containsExactly(Type.RESOLVED, Type.REJECTED, Type.CONNECT_REQUEST, Type.CONNECT_ERROR);
+        .containsExactly(
+            ConnectionEvent.Type.RESOLVED,
+            ConnectionEvent.Type.REJECTED,
+            ConnectionEvent.Type.CONNECT_REQUEST,
+            ConnectionEvent.Type.CONNECT_ERROR);
   }
 
   @Test
