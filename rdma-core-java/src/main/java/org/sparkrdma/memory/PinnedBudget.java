@@ -21,9 +21,9 @@ import org.sparkrdma.leak.LeakRecord;
 /**
  * The one account of bytes that this process has pinned.
  *
- * <p>Whoever registers memory takes a {@link Grant} first and closes it after deregistration, so
- * that the sum never passes the limit that RLIMIT_MEMLOCK and the container leave us (getrlimit(2),
- * "memory" in cgroups(7)). The kernel pins whole pages, so grants are counted in whole pages.
+ * <p>Registering memory needs a {@link Grant}, which is closed after deregistration, so that the
+ * sum never exceeds the limit that RLIMIT_MEMLOCK and the container allow (getrlimit(2), "memory"
+ * in cgroups(7)). The kernel pins whole pages, so grants are counted in whole pages.
  *
  * <p>Safe for any thread: a grant is one compare-and-set, nothing blocks. Owned and closed by the
  * runtime, last.
@@ -52,8 +52,7 @@ public final class PinnedBudget implements AutoCloseable {
   /**
    * Takes {@code lengthBytes}, rounded up to whole pages, from the budget.
    *
-   * @return empty when they do not fit now; the caller then evicts, copies, or lets the block go by
-   *     TCP
+   * @return empty when they do not fit now; the caller then evicts, copies, or falls back to TCP
    * @throws IllegalArgumentException if {@code lengthBytes} is not positive
    */
   public Optional<Grant> tryGrant(long lengthBytes) {
@@ -79,8 +78,8 @@ public final class PinnedBudget implements AutoCloseable {
   }
 
   /**
-   * Whether so much would be granted now, if {@code moreBytes} of other grants were given back
-   * first; for who decides whether giving back helps. Others may take it meanwhile.
+   * Whether {@code lengthBytes} would be granted now, if {@code moreBytes} of other grants were
+   * closed first; to decide whether closing them helps. Other threads may take the bytes meanwhile.
    */
   public boolean couldGrant(long lengthBytes, long moreBytes) {
     return lengthBytes <= limitBytes
@@ -88,36 +87,39 @@ public final class PinnedBudget implements AutoCloseable {
   }
 
   /**
-   * Says who can give something back that is pinned and not in use. One at a time, the last one
-   * named.
+   * Sets the listener that releases pinned memory which is not in use. It replaces the listener of
+   * before.
    *
-   * @param reclaim told how many bytes are wanted; on any thread, must return at once
+   * @param reclaim gets the number of bytes needed; runs on any thread and must return at once
    */
   public void onShortage(LongConsumer reclaim) {
     shortage = reclaim;
   }
 
-  /** Somebody was refused so much and will try again: what lies idle should be given back. */
+  /**
+   * A grant of {@code lengthBytes} was refused and will be tried again: idle memory should be
+   * released.
+   */
   public void reportShortage(long lengthBytes) {
     shortage.accept(lengthBytes);
   }
 
-  /** Overflows for lengths near 2^63 only, which are over every limit in whole pages. */
+  /** Overflows only for lengths near 2^63, which exceed every limit. */
   private long wholePages(long lengthBytes) {
     return (lengthBytes + pageBytes - 1) & -pageBytes;
   }
 
-  /** Most bytes under grant at any moment. */
+  /** Maximum number of bytes granted at any time. */
   public long limitBytes() {
     return limitBytes;
   }
 
-  /** Bytes under grant now; between 0 and the limit at every moment. */
+  /** Bytes granted now; always between 0 and the limit. */
   public long pinnedBytes() {
     return pinnedBytes.get();
   }
 
-  /** Most bytes that have been under grant at any moment so far. */
+  /** Highest number of bytes granted so far. */
   public long highestBytes() {
     return highestBytes.get();
   }

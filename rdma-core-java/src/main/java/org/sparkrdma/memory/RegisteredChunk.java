@@ -20,11 +20,11 @@ import org.sparkrdma.leak.LeakRecord;
 import org.sparkrdma.verbs.MemoryRegion;
 
 /**
- * A counted piece of registered memory, lent by a {@link RegisteredPool}.
+ * A reference-counted piece of registered memory of a {@link RegisteredPool}.
  *
- * <p>Lent with one reference; whoever adds a reader retains, whoever is done releases, and the last
- * release gives it back. Counting is safe from any thread. The same object is lent again later:
- * nobody may use it after the own release.
+ * <p>The pool gives it out with one reference. Each further reader retains and releases it; the
+ * last release returns it to the pool. Counting is safe for any thread. The pool gives out the same
+ * object again: no caller may use it after its own release.
  */
 public final class RegisteredChunk {
   private final RegisteredPool pool;
@@ -55,7 +55,7 @@ public final class RegisteredChunk {
     return slab.region();
   }
 
-  /** Where in the region it begins. */
+  /** Its offset in the region. */
   public long regionOffset() {
     return offset;
   }
@@ -78,7 +78,7 @@ public final class RegisteredChunk {
   /**
    * Adds a reference.
    *
-   * @throws IllegalStateException when it was given back already
+   * @throws IllegalStateException when it was returned before
    */
   public void retain() {
     if (references.getAndUpdate(n -> n > 0 ? n + 1 : n) <= 0) {
@@ -87,7 +87,7 @@ public final class RegisteredChunk {
   }
 
   /**
-   * Takes a reference away; the last one gives the chunk back.
+   * Removes a reference; the last one returns the chunk to the pool.
    *
    * @throws IllegalStateException when there is none left
    */

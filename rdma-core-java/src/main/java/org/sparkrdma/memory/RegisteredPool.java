@@ -26,11 +26,12 @@ import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.VerbsException;
 
 /**
- * Lends chunks of equal length out of a few large regions, so that taking one registers nothing.
+ * Gives out chunks of equal length from a few large regions, so that taking a chunk registers
+ * nothing.
  *
  * <p>Slabs are registered when chunks run out, within the pool's own limit and the {@link
- * PinnedBudget}; {@link #trim()} and {@link #trimUnused()} give back slabs of which no chunk is
- * out. Safe for any thread; never blocks on anything but registering a slab. Owned by the runtime,
+ * PinnedBudget}; {@link #trim()} and {@link #trimUnused()} deregister slabs without a chunk in use.
+ * Safe for any thread; never blocks on anything but registering a slab. Owned by the runtime,
  * closed before the protection domain.
  */
 public final class RegisteredPool implements AutoCloseable {
@@ -51,7 +52,7 @@ public final class RegisteredPool implements AutoCloseable {
    * @param access of every chunk
    * @param chunkBytes length of a chunk
    * @param chunksPerSlab chunks that are registered with one call
-   * @param limitBytes most memory of this pool; rounded down to whole slabs, but at least one
+   * @param limitBytes maximum memory of this pool; rounded down to whole slabs, but at least one
    */
   public RegisteredPool(
       Device device,
@@ -76,7 +77,7 @@ public final class RegisteredPool implements AutoCloseable {
   }
 
   /**
-   * Lends a chunk; its bytes are whatever was there before.
+   * Takes a chunk; its bytes are undefined.
    *
    * @return empty when the pool's limit or the budget is reached, or the device refuses more memory
    */
@@ -140,7 +141,7 @@ public final class RegisteredPool implements AutoCloseable {
     return !closed && slabs.size() < maxSlabs;
   }
 
-  /** Chunks that are lent now. */
+  /** Chunks that are in use. */
   public synchronized int chunksOut() {
     return chunksOut;
   }
@@ -150,15 +151,15 @@ public final class RegisteredPool implements AutoCloseable {
     return (long) slabs.size() * chunksPerSlab * chunkBytes;
   }
 
-  /** Deregisters slabs of which no chunk is out. */
+  /** Deregisters slabs without a chunk in use. */
   public synchronized void trim() {
     slabs.forEach(slab -> slab.used = false);
     trimUnused();
   }
 
   /**
-   * Deregisters slabs of which no chunk is out, nor was at any time since the last call of this
-   * method; called at intervals, it gives back what was idle for one of them.
+   * Deregisters slabs without a chunk in use since the last call of this method; called at
+   * intervals, it deregisters what was idle for one interval.
    */
   public synchronized void trimUnused() {
     for (Slab slab : List.copyOf(slabs)) {
@@ -176,8 +177,8 @@ public final class RegisteredPool implements AutoCloseable {
   }
 
   /**
-   * Lends nothing any more; the memory is given back when the last chunk has come back, now or
-   * later: memory is never taken from under a reader.
+   * Gives out no more chunks. The memory is released when the last chunk was returned, now or
+   * later: never under a reader.
    */
   @Override
   public synchronized void close() {
@@ -193,13 +194,13 @@ public final class RegisteredPool implements AutoCloseable {
     slabs.clear();
   }
 
-  /** A region and what it stands on; compared by identity. */
+  /** A region with its memory and grant; compared by identity. */
   static final class Slab {
     private final HostMemory memory;
     private final MemoryRegion region;
     private final PinnedBudget.Grant grant;
 
-    /** Whether a chunk of it was lent since the last look; guarded by the pool. */
+    /** Whether a chunk of it was in use since the last trim; guarded by the pool. */
     private boolean used = true;
 
     Slab(HostMemory memory, MemoryRegion region, PinnedBudget.Grant grant) {

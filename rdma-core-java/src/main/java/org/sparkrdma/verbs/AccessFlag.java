@@ -13,7 +13,7 @@
  */
 package org.sparkrdma.verbs;
 
-/** What may be done to a region, or through a queue pair; see ibv_reg_mr(3). */
+/** Access that is allowed to a region, or through a queue pair; see ibv_reg_mr(3). */
 public enum AccessFlag {
   /** The device may write for its owner: receives and the sinks of RDMA READ need it. */
   LOCAL_WRITE,
@@ -22,8 +22,8 @@ public enum AccessFlag {
   /** Peers may read. */
   REMOTE_READ,
   /**
-   * Of regions only: their pages are not pinned, the device faults them in when they are used. Asks
-   * for {@link org.sparkrdma.verbs.device.Capability#ON_DEMAND_PAGING}.
+   * For regions only: their pages are not pinned; the device faults them in when they are used.
+   * Requires {@link org.sparkrdma.verbs.device.Capability#ON_DEMAND_PAGING}.
    */
   ON_DEMAND
 }

@@ -14,23 +14,26 @@
 package org.sparkrdma.verbs;
 
 /**
- * Where a thread sleeps until a completion, a connection event or another thread wakes it: the
- * completion event channel of ibv_create_comp_channel(3) together with the event channel of
- * rdma_cm(7) and a wake-up, as poll(2) over the three would be.
+ * A thread waits here for a completion, a connection event or a wake-up by another thread. It
+ * combines the completion event channel of ibv_create_comp_channel(3) with the event channel of
+ * rdma_cm(7), as poll(2) over both does.
  *
- * <p>One thread, the owner, awaits; anyone may wake it. Closed by its creator, last.
+ * <p>Its owner thread waits; any thread wakes it. The creator closes it last.
  */
 public interface CompletionChannel extends AutoCloseable {
   /**
-   * Sleeps until an armed completion queue gets a completion, a connection event arrives, {@link
-   * #wakeup()} is called or the time is over. What happened before the call and was not yet
-   * consumed by an earlier return counts. May return early for no reason.
+   * Waits until an armed completion queue gets a completion, a connection event arrives, {@link
+   * #wakeup()} is called or the time-out ends. Events since the last return end the wait at once.
+   * May return early without a reason.
    *
-   * @param timeoutNs the longest sleep; 0 or less does not sleep
+   * @param timeoutNs maximum time to wait; 0 or less does not wait
    */
   void await(long timeoutNs);
 
-  /** Ends the owner's present or next {@link #await}. From any thread; cheap when it is awake. */
+  /**
+   * Ends the owner's current or next {@link #await}. Safe for any thread; cheap when the owner is
+   * awake.
+   */
   void wakeup();
 
   @Override

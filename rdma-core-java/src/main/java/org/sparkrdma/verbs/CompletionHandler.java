@@ -13,11 +13,11 @@
  */
 package org.sparkrdma.verbs;
 
-/** Takes completions from {@link CompletionQueue#poll}, on the polling thread. */
+/** Receives completions from {@link CompletionQueue#poll}, on the polling thread. */
 @FunctionalInterface
 public interface CompletionHandler {
   /**
-   * One completion.
+   * Handles one completion.
    *
    * @param completion valid only during the call
    */

@@ -21,21 +21,21 @@ package org.sparkrdma.verbs;
  * #poll} throws. Closed by its creator, after its queue pairs.
  */
 public interface CompletionQueue extends AutoCloseable {
-  /** Completions that it can hold; at least what was asked for. */
+  /** Maximum number of completions it holds; at least the requested capacity. */
   int capacity();
 
   /**
-   * Hands over completions that are there, oldest first, see ibv_poll_cq(3).
+   * Passes available completions to the handler, oldest first, see ibv_poll_cq(3).
    *
-   * @param limit the most to hand over
-   * @return how many were handed over; 0 when there are none
+   * @param limit maximum number of completions
+   * @return number of completions handled; 0 when there are none
    * @throws IllegalStateException after an overrun or close
    */
   int poll(int limit, CompletionHandler handler);
 
   /**
-   * Asks for one wake-up of the channel at the next completion, see ibv_req_notify_cq(3). Poll once
-   * more afterwards: a completion that came in between does not wake.
+   * Requests one wake-up of the channel at the next completion, see ibv_req_notify_cq(3). Poll once
+   * more afterwards: a completion that arrived in between causes no wake-up.
    *
    * @throws IllegalStateException when it was created without a channel
    */

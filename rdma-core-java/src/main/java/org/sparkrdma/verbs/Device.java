@@ -18,40 +18,40 @@ import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.OpenResources;
 
 /**
- * An open device, see ibv_open_device(3): parent of everything that is made on it.
+ * An open device, see ibv_open_device(3): parent of all objects created on it.
  *
- * <p>Safe for any thread. Its opener closes it; closing it closes what is still open on it in verbs
- * order (connections, queue pairs, completion queues, regions, protection domains, memory). A
- * second close does nothing.
+ * <p>Safe for any thread. The caller that opened it closes it. Closing it closes all objects on it
+ * in verbs order (connections, queue pairs, completion queues, regions, protection domains,
+ * memory). A second close does nothing.
  */
 public interface Device extends AutoCloseable {
-  /** Its facts when it was opened. */
+  /** Its facts at the time it was opened. */
   DeviceInfo info();
 
-  /** What is open on it now. */
+  /** Number of objects that are open on it. */
   OpenResources openResources();
 
   /**
-   * Memory that can be registered on this device, zeroed and present: running out of it is an
-   * exception here and never a fault later.
+   * Allocates memory that can be registered on this device. It is zeroed and present, so that a
+   * lack of memory is an exception here and not a fault later.
    *
    * @param lengthBytes more than 0
    * @return closed by the caller
-   * @throws VerbsException when there is not that much
+   * @throws VerbsException when there is too little memory
    */
   HostMemory allocate(long lengthBytes) throws VerbsException;
 
   /** See ibv_alloc_pd(3). Closed by the caller. */
   ProtectionDomain allocateProtectionDomain() throws VerbsException;
 
-  /** See ibv_create_comp_channel(3). Closed by the caller, after what reports to it. */
+  /** See ibv_create_comp_channel(3). Closed by the caller, after the objects that report to it. */
   CompletionChannel createCompletionChannel() throws VerbsException;
 
   /**
    * See ibv_create_cq(3). Closed by the caller, after the queue pairs that complete in it.
    *
-   * @param capacity completions that it must hold, at least 1
-   * @param channel where it reports when armed; may be null
+   * @param capacity minimum number of completions it holds, at least 1
+   * @param channel channel to wake when armed; may be null
    * @throws VerbsException when the capacity is over the device's limit or the device refuses
    */
   CompletionQueue createCompletionQueue(int capacity, CompletionChannel channel)
@@ -60,7 +60,7 @@ public interface Device extends AutoCloseable {
   /**
    * See rdma_create_event_channel(3). Closed by the caller.
    *
-   * @param channel woken when an event is there to be polled; not null
+   * @param channel channel to wake when an event can be polled; not null
    */
   ConnectionManager createConnectionManager(CompletionChannel channel) throws VerbsException;
 

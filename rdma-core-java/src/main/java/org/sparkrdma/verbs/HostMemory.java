@@ -16,14 +16,15 @@ package org.sparkrdma.verbs;
 import java.nio.ByteBuffer;
 
 /**
- * A block of this process's memory that a device can register.
+ * A block of memory of this process that a device can register.
  *
  * <p>Lengths are 64 bit; the bytes are reached through bounded slices, since Java 17 has no other
- * view of long memory. Slicing is safe from any thread; whoever writes and reads must agree.
+ * view of long memory. Slicing is safe for any thread; writers and readers of the bytes must
+ * synchronize.
  *
- * <p>Closed by whoever allocated it, after the regions over it. Slices taken earlier must not be
- * used afterwards; where the platform cannot refuse the access, the memory stays mapped until the
- * last slice is unreachable, so that a late reader sees stale bytes and never a fault.
+ * <p>The caller that allocated it closes it, after the regions over it. Slices taken earlier must
+ * not be used afterwards; where the platform cannot refuse the access, the memory stays mapped
+ * until the last slice is unreachable, so that a late reader gets stale bytes and never a fault.
  */
 public interface HostMemory extends AutoCloseable {
   /** Address of its first byte, in the space that work requests use. */
@@ -42,7 +43,7 @@ public interface HostMemory extends AutoCloseable {
   ByteBuffer slice(long offset, int lengthBytes);
 
   /**
-   * Gives the memory back. A second close does nothing.
+   * Releases the memory. A second close does nothing.
    *
    * @throws IllegalStateException while a region over it is registered
    */

@@ -18,9 +18,9 @@ import java.util.Set;
 /**
  * Registered memory, see ibv_reg_mr(3).
  *
- * <p>Safe for any thread. Closed by whoever registered it. Closing returns when no peer's operation
- * on it is in progress any more: from then on no byte of it can reach a peer. A second close does
- * nothing.
+ * <p>Safe for any thread. The caller that registered it closes it. Closing returns when no
+ * operation of a peer on it is in progress: from then on no byte of it can reach a peer. A second
+ * close does nothing.
  */
 public interface MemoryRegion extends AutoCloseable {
   /** Address of its first byte, in the space that work requests use. */
@@ -29,10 +29,10 @@ public interface MemoryRegion extends AutoCloseable {
   /** Its length in bytes. */
   long lengthBytes();
 
-  /** What may be done with it. */
+  /** The access that is allowed. */
   Set<AccessFlag> access();
 
-  /** What a peer must know to reach it; the key is a secret of the two, never to be logged. */
+  /** What a peer needs to access it. The key is a secret of both peers and is never logged. */
   RemoteRegion remote();
 
   @Override

@@ -13,20 +13,20 @@
  */
 package org.sparkrdma.verbs;
 
-/** What a work request does, or what a successful completion was of. */
+/** Operation of a work request, or of a successful completion. */
 public enum Opcode {
-  /** Two-sided: into the oldest receive that the peer has posted. */
+  /** Two-sided: sends into the oldest receive that the peer has posted. */
   SEND,
   /** {@link #SEND} with 32 bits of immediate data. */
   SEND_WITH_IMMEDIATE,
-  /** One-sided: from local memory into the peer's. */
+  /** One-sided: copies local memory into the peer's memory. */
   WRITE,
   /** {@link #WRITE} that also consumes a receive of the peer and gives it 32 bits. */
   WRITE_WITH_IMMEDIATE,
-  /** One-sided: from the peer's memory into local memory. */
+  /** One-sided: copies the peer's memory into local memory. */
   READ,
   /** A receive. */
   RECEIVE,
-  /** Only of completions: a receive consumed by a {@link #WRITE_WITH_IMMEDIATE}. */
+  /** For completions only: a receive consumed by a {@link #WRITE_WITH_IMMEDIATE}. */
   RECEIVE_WRITE_WITH_IMMEDIATE
 }

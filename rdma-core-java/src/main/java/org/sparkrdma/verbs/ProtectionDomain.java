@@ -17,8 +17,8 @@ import java.nio.file.Path;
 import java.util.Set;
 
 /**
- * Keeps regions and queue pairs that belong together, see ibv_alloc_pd(3): a key is good only on
- * queue pairs of its own domain.
+ * Groups regions and queue pairs, see ibv_alloc_pd(3): a key is valid only on queue pairs of its
+ * own domain.
  *
  * <p>Safe for any thread. Closed by its allocator, after its regions and queue pairs.
  */
@@ -40,13 +40,13 @@ public interface ProtectionDomain extends AutoCloseable {
       throws VerbsException;
 
   /**
-   * Registers a range of a file for peers to read where it is, in the page cache, without copying
-   * it. The region stays readable when the file is unlinked afterwards.
+   * Registers a range of a file for peers to read from the page cache, without a copy. The region
+   * stays readable after the file is unlinked.
    *
    * @param file a regular file that this process may read and write
    * @param offset of the first byte in the file
    * @param lengthBytes at least 1; the range must lie inside the file
-   * @param access {@link AccessFlag#REMOTE_READ}, and {@link AccessFlag#ON_DEMAND} or not
+   * @param access {@link AccessFlag#REMOTE_READ}, optionally with {@link AccessFlag#ON_DEMAND}
    * @throws IllegalArgumentException for any other access
    * @throws VerbsException when the file cannot be opened or registered, or ends before the range
    *     does

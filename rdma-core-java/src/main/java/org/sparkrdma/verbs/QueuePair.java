@@ -16,13 +16,13 @@ package org.sparkrdma.verbs;
 import java.util.Set;
 
 /**
- * A reliable connected queue pair, see ibv_create_qp(3). Made by {@link
+ * A reliable connected queue pair, see ibv_create_qp(3). Created by {@link
  * org.sparkrdma.verbs.cm.Connection#createQueuePair}.
  *
  * <p>Owned by the thread that polls its completion queues; posting allocates nothing. Sends
- * complete in the order posted. A request keeps its place in its queue until its completion has
- * been polled. An unsignalled one leaves no completion when it succeeds and keeps its place until
- * the completion of a later signalled one has been polled. The first error moves the queue pair to
+ * complete in the order posted. A request occupies its queue until its completion was polled. An
+ * unsignalled request has no completion when it succeeds; it occupies its queue until the
+ * completion of a later signalled request was polled. The first error moves the queue pair to
  * {@link QueuePairState#ERROR}, and all its other work completes with {@link
  * WorkStatus#FLUSH_ERROR}.
  */
@@ -34,18 +34,19 @@ public interface QueuePair extends AutoCloseable {
   QueuePairState state();
 
   /**
-   * Posts a send, read or write, see ibv_post_send(3). The request may be reused at once; the
-   * memory it names belongs to the device until the completion, inline data excepted.
+   * Posts a send, read or write, see ibv_post_send(3). The request may be reused at once. Its
+   * memory belongs to the device until the completion, except inline data.
    *
    * @return false when the send queue is full; nothing was posted
    * @throws IllegalStateException in {@link QueuePairState#INIT} and after close
-   * @throws IllegalArgumentException when the request breaks a limit: elements, inline or message
-   *     length, memory of another protection domain, an operation the device has not
+   * @throws IllegalArgumentException when the request exceeds a limit (elements, inline or message
+   *     length), uses memory of another protection domain, or needs an operation that the device
+   *     lacks
    */
   boolean postSend(WorkRequest request);
 
   /**
-   * Posts several with one call to the device.
+   * Posts several requests with one call to the device.
    *
    * @return how many were posted, from {@code offset} on; fewer than {@code count} when the send
    *     queue became full
@@ -63,8 +64,8 @@ public interface QueuePair extends AutoCloseable {
   boolean postReceive(WorkRequest request);
 
   /**
-   * Sets what peers may do through it from now on, see qp_access_flags in ibv_modify_qp(3). When it
-   * returns, nothing that is no longer allowed is in progress.
+   * Sets the access of peers through it, see qp_access_flags in ibv_modify_qp(3). When it returns,
+   * no operation that is no longer allowed is in progress.
    *
    * @throws VerbsException when the device refuses
    * @throws UnsupportedOperationException without {@link
@@ -73,8 +74,8 @@ public interface QueuePair extends AutoCloseable {
   void setRemoteAccess(Set<AccessFlag> access) throws VerbsException;
 
   /**
-   * Destroys it, see ibv_destroy_qp(3): when this returns, the device touches no memory of its work
-   * any more. Completions not yet polled are dropped. A second close does nothing.
+   * Destroys it, see ibv_destroy_qp(3). When this returns, the device no longer accesses the memory
+   * of its work. Completions that were not polled are dropped. A second close does nothing.
    */
   @Override
   void close();

@@ -17,16 +17,16 @@ import java.util.Objects;
 import java.util.Set;
 
 /**
- * How a queue pair is made, see ibv_create_qp(3).
+ * Parameters of a new queue pair, see ibv_create_qp(3).
  *
- * @param sendQueue where its sends, reads and writes complete
- * @param receiveQueue where its receives complete; may be the same
- * @param sendDepth sends, reads and writes outstanding at once, at least 1
- * @param receiveDepth receives outstanding at once, at least 1
- * @param maxSge scatter/gather elements of one work request, at least 1
- * @param maxInlineBytes data that a send may carry inline
- * @param remoteAccess what peers may do through it: {@link AccessFlag#REMOTE_READ}, {@link
- *     AccessFlag#REMOTE_WRITE}; of no effect without {@link
+ * @param sendQueue completion queue of its sends, reads and writes
+ * @param receiveQueue completion queue of its receives; may be the same
+ * @param sendDepth maximum number of outstanding sends, reads and writes, at least 1
+ * @param receiveDepth maximum number of outstanding receives, at least 1
+ * @param maxSge maximum number of scatter/gather elements of a work request, at least 1
+ * @param maxInlineBytes maximum number of bytes that a send carries inline
+ * @param remoteAccess access of peers through it: {@link AccessFlag#REMOTE_READ}, {@link
+ *     AccessFlag#REMOTE_WRITE}; without effect unless the device has {@link
  *     org.sparkrdma.verbs.device.Capability#QUEUE_PAIR_ACCESS}
  */
 public record QueuePairSettings(

@@ -27,8 +27,8 @@ public enum QueuePairState {
   INIT,
   /** Connected. */
   READY_TO_SEND,
-  /** Whatever is or will be posted completes with {@link WorkStatus#FLUSH_ERROR}. */
+  /** All work, posted before or later, completes with {@link WorkStatus#FLUSH_ERROR}. */
   ERROR,
-  /** Closed; no memory of its work is touched any more. */
+  /** Closed; the device no longer accesses the memory of its work. */
   DESTROYED
 }

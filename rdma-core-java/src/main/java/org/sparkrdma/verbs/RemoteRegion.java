@@ -14,11 +14,11 @@
 package org.sparkrdma.verbs;
 
 /**
- * A peer's registered memory, as told by the peer.
+ * A peer's registered memory, as the peer described it.
  *
  * @param address of its first byte
  * @param lengthBytes its length
- * @param remoteKey the right to reach it; never logged
+ * @param remoteKey key that grants access; never logged
  */
 public record RemoteRegion(long address, long lengthBytes, int remoteKey) {
   /** Without the key and the address: both are secrets of the two peers. */

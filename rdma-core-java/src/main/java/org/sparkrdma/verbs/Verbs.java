@@ -26,7 +26,7 @@ import org.sparkrdma.verbs.spi.VerbsProvider;
  * Finds the engines on the class path of this class and opens one of them.
  *
  * <p>Stateless and safe for any thread. Providers are looked up by the class loader that loaded
- * this class, so that a jar handed to {@code spark-submit --jars} finds its own engines.
+ * this class, so that a jar given with {@code spark-submit --jars} finds its own engines.
  */
 public final class Verbs {
   private Verbs() {}
@@ -39,7 +39,10 @@ public final class Verbs {
    */
   public record Choice(VerbsEngine engine, List<String> reasons) {}
 
-  /** All providers, in the order of the automatic choice; a broken one is left out. */
+  /**
+   * All providers, in the order of the automatic choice; providers that cannot be loaded are left
+   * out.
+   */
   public static List<VerbsProvider> providers() {
     List<VerbsProvider> found = new ArrayList<>();
     var iterator = ServiceLoader.load(VerbsProvider.class, Verbs.class.getClassLoader()).iterator();

@@ -17,16 +17,16 @@ import java.util.List;
 import org.sparkrdma.verbs.device.DeviceInfo;
 
 /**
- * A loaded engine: the door to its devices.
+ * A loaded engine: lists and opens its devices.
  *
- * <p>Safe for any thread. Whoever loaded it closes it, after the devices; closing it closes devices
- * that are still open. A second close does nothing.
+ * <p>Safe for any thread. The caller that loaded it closes it, after the devices. Closing it closes
+ * devices that are still open. A second close does nothing.
  */
 public interface VerbsEngine extends AutoCloseable {
   /** The engine's name, see {@link org.sparkrdma.verbs.spi.VerbsProvider#name()}. */
   String name();
 
-  /** The devices present now; empty when there is none. See ibv_get_device_list(3). */
+  /** The devices that are present; empty when there is none. See ibv_get_device_list(3). */
   List<DeviceInfo> devices() throws VerbsException;
 
   /**
@@ -38,11 +38,10 @@ public interface VerbsEngine extends AutoCloseable {
   Device open(String deviceName) throws VerbsException;
 
   /**
-   * As {@link #open(String)}, without asking the device once more for what is known of it, if the
-   * engine would have to.
+   * As {@link #open(String)}, without querying the facts of the device again.
    *
-   * @param device as {@link #devices()} of this engine has told just before
-   * @throws VerbsException when it is gone or cannot be opened
+   * @param device facts from a recent {@link #devices()} of this engine
+   * @throws VerbsException when it was removed or cannot be opened
    */
   default Device open(DeviceInfo device) throws VerbsException {
     return open(device.name());

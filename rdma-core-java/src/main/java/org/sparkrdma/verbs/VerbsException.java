@@ -14,7 +14,7 @@
 package org.sparkrdma.verbs;
 
 /**
- * The environment refused: a verbs call failed.
+ * A verbs call failed.
  *
  * <p>The message names the call, the object and the reason in lower case with {@code name=value}
  * pairs, as in {@code ibv_reg_mr failed: errno=12 (Cannot allocate memory) lengthBytes=16777216}.
@@ -31,8 +31,8 @@ public class VerbsException extends Exception {
   /**
    * @param call the verbs call that failed, as in {@code ibv_reg_mr}
    * @param errno the system's error number, see errno(3), or {@link #NO_ERRNO}
-   * @param message the whole sentence; not null
-   * @param cause what made it fail; may be null
+   * @param message the complete message; not null
+   * @param cause the cause; may be null
    */
   public VerbsException(String call, int errno, String message, Throwable cause) {
     super(message, cause);

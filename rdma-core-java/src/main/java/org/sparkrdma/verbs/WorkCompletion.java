@@ -16,15 +16,15 @@ package org.sparkrdma.verbs;
 /**
  * View of one completion, valid only while {@link CompletionHandler#onCompletion} runs.
  *
- * <p>Of a failed one only {@link #requestId()}, {@link #status()}, {@link #vendorError()} and
- * {@link #queuePairNumber()} mean something, see ibv_poll_cq(3); the others throw {@link
- * IllegalStateException} then.
+ * <p>Of a failed completion only {@link #requestId()}, {@link #status()}, {@link #vendorError()}
+ * and {@link #queuePairNumber()} are defined, see ibv_poll_cq(3); the other methods throw {@link
+ * IllegalStateException}.
  */
 public interface WorkCompletion {
-  /** As given with the work request. */
+  /** The id of the work request. */
   long requestId();
 
-  /** How it ended. */
+  /** The result. */
   WorkStatus status();
 
   /** Whether {@link #status()} is {@link WorkStatus#SUCCESS}. */
@@ -35,18 +35,18 @@ public interface WorkCompletion {
   /** The device's own error code; 0 when it has none. */
   int vendorError();
 
-  /** {@link QueuePair#number()} of where the work was posted. */
+  /** {@link QueuePair#number()} of its queue pair. */
   int queuePairNumber();
 
-  /** What was done. */
+  /** The operation. */
   Opcode opcode();
 
   /** Bytes received or read. */
   long byteLength();
 
-  /** Whether immediate data came with it. */
+  /** Whether it has immediate data. */
   boolean hasImmediate();
 
-  /** The immediate data; 0 when none came. */
+  /** The immediate data; 0 when there is none. */
   int immediate();
 }

@@ -85,8 +85,7 @@ public final class WorkRequest {
   private WorkRequest begin(long id, Opcode opcode, long address, int key, int immediate) {
     this.id = id;
     if (this.opcode != opcode) {
-      // Most requests are used for the same again, and a collector makes it dear to store an
-      // object.
+      // Mostly equal, and storing a reference costs more than comparing it.
       this.opcode = opcode;
     }
     this.remoteAddress = address;
@@ -121,7 +120,7 @@ public final class WorkRequest {
     return this;
   }
 
-  /** Asks for a completion also in success. */
+  /** Requests a completion also for success. */
   public WorkRequest signalled() {
     signalled = true;
     return this;
@@ -133,7 +132,7 @@ public final class WorkRequest {
     return this;
   }
 
-  /** Handed back with the completion. */
+  /** Its id, repeated in the completion. */
   public long id() {
     return id;
   }
@@ -143,7 +142,7 @@ public final class WorkRequest {
     return opcode;
   }
 
-  /** Where in the peer's memory, for reads and writes. */
+  /** Address in the peer's memory, for reads and writes. */
   public long remoteAddress() {
     return remoteAddress;
   }
@@ -153,17 +152,17 @@ public final class WorkRequest {
     return remoteKey;
   }
 
-  /** Immediate data, where the operation has it. */
+  /** Immediate data, for operations that have it. */
   public int immediate() {
     return immediate;
   }
 
-  /** Whether success leaves a completion. */
+  /** Whether success has a completion. */
   public boolean isSignalled() {
     return signalled;
   }
 
-  /** Whether the data travels in the request. */
+  /** Whether the request carries the data itself. */
   public boolean isInline() {
     return inline;
   }

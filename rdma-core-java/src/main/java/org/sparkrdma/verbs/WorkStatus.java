@@ -14,33 +14,36 @@
 package org.sparkrdma.verbs;
 
 /**
- * How a work request ended, see ibv_poll_cq(3).
+ * Result of a work request, see ibv_poll_cq(3).
  *
- * <p>Decide by success or failure only. Which failure a peer's error shows up as differs between
- * transports: iWARP reports nearly everything as {@link #FLUSH_ERROR}.
+ * <p>Decide by success or failure only. The status for an error of the peer differs between
+ * transports: iWARP reports nearly every error as {@link #FLUSH_ERROR}.
  */
 public enum WorkStatus {
   SUCCESS,
-  /** The message was longer than the receive, or longer than the device bears. */
+  /** The message was longer than the receive, or longer than the device supports. */
   LOCAL_LENGTH_ERROR,
   /** An inconsistency in the queue pair. */
   LOCAL_QUEUE_PAIR_ERROR,
-  /** Local memory does not allow what was asked. */
+  /** Local memory does not allow the operation. */
   LOCAL_PROTECTION_ERROR,
-  /** Not done, because the queue pair went to {@link QueuePairState#ERROR} before. */
+  /** Not executed, because the queue pair went to {@link QueuePairState#ERROR} before. */
   FLUSH_ERROR,
   /** The peer found the request invalid. */
   REMOTE_INVALID_REQUEST,
-  /** The peer's memory does not allow it: dead, foreign or too narrow key, or range outside. */
+  /**
+   * The peer's memory does not allow it: the key is invalid, of another domain or lacks the access,
+   * or the range is outside the region.
+   */
   REMOTE_ACCESS_ERROR,
-  /** The peer could not do it. */
+  /** The peer failed to execute it. */
   REMOTE_OPERATION_ERROR,
-  /** The peer does not answer. */
+  /** The peer did not acknowledge it within the retries. */
   RETRY_EXCEEDED,
-  /** The peer had no receive posted for too long. */
+  /** The peer had no receive posted within the retries. */
   RECEIVER_NOT_READY_RETRY_EXCEEDED,
-  /** The peer or the connection is gone. */
+  /** The peer or the connection ended. */
   REMOTE_ABORTED,
-  /** Anything else; see the vendor error. */
+  /** Any other error; see the vendor error. */
   GENERAL_ERROR
 }

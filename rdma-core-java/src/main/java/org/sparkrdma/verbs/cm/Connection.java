@@ -22,23 +22,23 @@ import org.sparkrdma.verbs.VerbsException;
 /**
  * One end of a connection, or of an attempt at one: the communication identifier of rdma_cm(7).
  *
- * <p>Owned by the thread that polls its connection manager. Closed by whoever resolved it or took
- * its {@link ConnectionEvent.Type#CONNECT_REQUEST}, whatever became of it; closing it destroys its
- * queue pair and ends the connection. No event of it is polled afterwards. A second close does
- * nothing.
+ * <p>Owned by the thread that polls its connection manager. Closed by the caller that resolved it
+ * or polled its {@link ConnectionEvent.Type#CONNECT_REQUEST}, also after a failure. Closing it
+ * destroys its queue pair and ends the connection. No event of it is polled afterwards. A second
+ * close does nothing.
  */
 public interface Connection extends AutoCloseable {
-  /** This end, or null before it is resolved. */
+  /** Address of this end; null before it is resolved. */
   InetSocketAddress localAddress();
 
-  /** The other end. */
+  /** Address of the other end. */
   InetSocketAddress remoteAddress();
 
   /**
-   * Makes the queue pair, see rdma_create_qp(3): once, after {@link ConnectionEvent.Type#RESOLVED}
-   * or {@link ConnectionEvent.Type#CONNECT_REQUEST}.
+   * Creates the queue pair, see rdma_create_qp(3): once, after {@link
+   * ConnectionEvent.Type#RESOLVED} or {@link ConnectionEvent.Type#CONNECT_REQUEST}.
    *
-   * @throws IllegalArgumentException when the settings are over the device's limits
+   * @throws IllegalArgumentException when the settings exceed the device's limits
    * @throws VerbsException when the device refuses
    */
   QueuePair createQueuePair(ProtectionDomain domain, QueuePairSettings settings)
@@ -60,18 +60,18 @@ public interface Connection extends AutoCloseable {
 
   /**
    * Accepts a connection request, see rdma_accept(3). On iWARP the other end must send first:
-   * kernel siw gives a connection up whose acceptor sends before the initiator has taken the answer
+   * kernel siw ends a connection whose acceptor sends before the initiator has received the reply
    * (RFC 5044, section 7.1.2). Ends in {@link ConnectionEvent.Type#ESTABLISHED} or {@link
    * ConnectionEvent.Type#CONNECT_ERROR}.
    *
    * @throws IllegalStateException when it is no request or has no queue pair
    * @throws IllegalArgumentException when there is more private data than the device's limit
-   * @throws VerbsException when the answer cannot be sent
+   * @throws VerbsException when the reply cannot be sent
    */
   void accept(ConnectionParameters parameters) throws VerbsException;
 
   /**
-   * Refuses a connection request, see rdma_reject(3). The caller closes the connection afterwards.
+   * Rejects a connection request, see rdma_reject(3). The caller closes the connection afterwards.
    *
    * @param privateData for the peer, at most the device's limit; not null
    * @throws IllegalStateException when it is no request
@@ -86,10 +86,10 @@ public interface Connection extends AutoCloseable {
    */
   void disconnect();
 
-  /** What the owner has attached; null at first. */
+  /** The object that the owner attached; null at first. */
   Object attachment();
 
-  /** Attaches something of the owner's, as its own connection object. */
+  /** Attaches an object of the owner, such as its own connection object. */
   void attach(Object attachment);
 
   @Override

@@ -14,36 +14,39 @@
 package org.sparkrdma.verbs.cm;
 
 /**
- * Something that happened to a connection, see rdma_get_cm_event(3).
+ * An event of a connection, see rdma_get_cm_event(3).
  *
- * @param type what happened
- * @param connection to which connection; for {@link Type#CONNECT_REQUEST} a new one
- * @param listener which listener took it; only of {@link Type#CONNECT_REQUEST}, else null
- * @param privateData what the peer sent with it; empty when nothing, perhaps padded with zeros
- * @param reason for failures a few words for a log; else empty
+ * @param type kind of event
+ * @param connection its connection; for {@link Type#CONNECT_REQUEST} a new one
+ * @param listener listener of a {@link Type#CONNECT_REQUEST}; else null
+ * @param privateData private data of the peer; empty when there is none, perhaps padded with zeros
+ * @param reason reason of a failure, for logs; else empty
  */
 public record ConnectionEvent(
     Type type, Connection connection, Listener listener, byte[] privateData, String reason) {
 
-  /** What can happen. */
+  /** Kinds of events. */
   public enum Type {
-    /** Address and route are known: make the queue pair and connect. */
+    /** Address and route are known: create the queue pair and connect. */
     RESOLVED,
-    /** There is no way to the address. */
+    /** There is no route to the address. */
     RESOLVE_FAILED,
     /** A peer asks for a connection: accept or reject it. */
     CONNECT_REQUEST,
     /** Both ends may send. */
     ESTABLISHED,
-    /** The peer, or its host, refused; {@link ConnectionEvent#privateData} may say more. */
+    /**
+     * The peer or its host rejected the request; {@link ConnectionEvent#privateData} may hold a
+     * reason.
+     */
     REJECTED,
-    /** The peer did not answer in time. */
+    /** The peer did not answer within the time-out. */
     UNREACHABLE,
-    /** The attempt failed otherwise. */
+    /** The attempt failed for another reason. */
     CONNECT_ERROR,
     /** The connection has ended; its queue pair is in error. */
     DISCONNECTED,
-    /** The device is gone; so is everything on it. */
+    /** The device was removed, with all objects on it. */
     DEVICE_REMOVED
   }
 }

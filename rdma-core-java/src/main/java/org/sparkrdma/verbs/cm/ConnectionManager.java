@@ -18,14 +18,14 @@ import java.time.Duration;
 import org.sparkrdma.verbs.VerbsException;
 
 /**
- * Makes connections, see rdma_cm(7).
+ * Creates connections, see rdma_cm(7).
  *
  * <pre>
- *  active:   resolve ─► RESOLVED ─► createQueuePair, post receives ─► connect ─► ESTABLISHED
+ *  initiator: resolve ─► RESOLVED ─► createQueuePair, post receives ─► connect ─► ESTABLISHED
  *                └─► RESOLVE_FAILED                                      └─► REJECTED, UNREACHABLE, CONNECT_ERROR
- *  passive:  listen ─► CONNECT_REQUEST ─► createQueuePair, post receives ─► accept ─► ESTABLISHED
+ *  acceptor: listen ─► CONNECT_REQUEST ─► createQueuePair, post receives ─► accept ─► ESTABLISHED
  *                                      └─► reject
- *  both:     ESTABLISHED ─► DISCONNECTED, exactly once, whoever ends it and however
+ *  both:     ESTABLISHED ─► DISCONNECTED, exactly once
  * </pre>
  *
  * <p>Owned by the thread that polls it. Closed by its creator; closing it closes its listeners and
@@ -35,7 +35,7 @@ public interface ConnectionManager extends AutoCloseable {
   /**
    * Listens for connection requests, see rdma_listen(3).
    *
-   * @param address port 0 takes a free one; see {@link Listener#address()}
+   * @param address port 0 chooses a free port; see {@link Listener#address()}
    * @param backlog requests that may wait to be polled, at least 1
    * @throws VerbsException when the address cannot be used
    */
@@ -46,15 +46,15 @@ public interface ConnectionManager extends AutoCloseable {
    * ConnectionEvent.Type#RESOLVED} or {@link ConnectionEvent.Type#RESOLVE_FAILED}.
    *
    * @param remote a resolved address
-   * @param local where to come from; null leaves it to the system
+   * @param local source address; null lets the system choose
    * @param timeout for resolving
-   * @return closed by the caller, whatever becomes of it
-   * @throws VerbsException when it cannot even begin
+   * @return connection that the caller closes, also after a failure
+   * @throws VerbsException when resolving cannot begin
    */
   Connection resolve(InetSocketAddress remote, InetSocketAddress local, Duration timeout)
       throws VerbsException;
 
-  /** The oldest event not yet taken, or null. Never blocks. See rdma_get_cm_event(3). */
+  /** Polls the oldest event; null when there is none. Never blocks. See rdma_get_cm_event(3). */
   ConnectionEvent pollEvent();
 
   @Override

@@ -16,20 +16,20 @@ package org.sparkrdma.verbs.cm;
 import java.time.Duration;
 
 /**
- * What goes with {@link Connection#connect} and {@link Connection#accept}, see rdma_conn_param in
+ * Parameters of {@link Connection#connect} and {@link Connection#accept}, see rdma_conn_param in
  * rdma_connect(3).
  *
- * @param privateData for the peer, at most the device's limit; not null. The peer may see it padded
- *     with zeros: carry the length inside
- * @param readsInFlight RDMA READs outstanding at once, both ways (initiator depth and responder
- *     resources)
- * @param retryCount retries when the peer does not acknowledge, 0 to 6: 7 means for ever on some
- *     transports and is refused
+ * @param privateData for the peer, at most the device's limit; not null. The peer may receive it
+ *     padded with zeros: include the length
+ * @param readsInFlight maximum number of outstanding RDMA READs in each direction (initiator depth
+ *     and responder resources)
+ * @param retryCount retries when the peer does not acknowledge, 0 to 6: 7 means without limit on
+ *     some transports and is rejected
  * @param receiverNotReadyRetryCount retries when the peer has no receive posted, 0 to 7; 7 means
- *     for ever
+ *     without limit
  * @param ackTimeout exponent of the acknowledge time-out, 4.096 us times 2 to its power, 1 to 31; 0
- *     leaves it to the device
- * @param timeout how long the peer may take to answer; only of connect
+ *     uses the default of the device
+ * @param timeout maximum time for the answer of the peer; for connect only
  */
 public record ConnectionParameters(
     byte[] privateData,

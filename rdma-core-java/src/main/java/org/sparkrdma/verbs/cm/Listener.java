@@ -17,10 +17,10 @@ import java.net.InetSocketAddress;
 
 /** Accepts connection requests until closed, by the thread that owns its connection manager. */
 public interface Listener extends AutoCloseable {
-  /** Where it listens, with the real port. */
+  /** Its address, with the port that was chosen. */
   InetSocketAddress address();
 
-  /** Stops listening; requests not yet polled are dropped. A second close does nothing. */
+  /** Stops listening; requests that were not polled are dropped. A second close does nothing. */
   @Override
   void close();
 }

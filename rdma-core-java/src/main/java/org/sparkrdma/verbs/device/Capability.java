@@ -13,9 +13,7 @@
  */
 package org.sparkrdma.verbs.device;
 
-/**
- * What an engine or its device can do beyond the common ground; absent means: do not ask for it.
- */
+/** Optional features of an engine or its device. Do not use a feature that is absent. */
 public enum Capability {
   /** SEND with immediate data; iWARP has none. */
   SEND_WITH_IMMEDIATE,
@@ -23,22 +21,21 @@ public enum Capability {
   WRITE_WITH_IMMEDIATE,
   /** Sends that carry their data in the work request, see {@link DeviceLimits#maxInlineBytes()}. */
   INLINE,
-  /** A listener can refuse a connection request with private data. */
+  /** A listener can reject a connection request with private data. */
   REJECT,
   /** The acknowledge time-out of a connection can be set. */
   ACK_TIMEOUT,
   /** Private data travels with accept as well as with connect. */
   ACCEPT_PRIVATE_DATA,
   /**
-   * What peers may do through a queue pair is set by the queue pair, and can be changed while it is
-   * connected. Without it they may do through any whatever the regions of its protection domain
-   * allow.
+   * The queue pair limits the access of peers, and the limit can change while it is connected.
+   * Without this feature, peers have the access of the regions in its protection domain.
    */
   QUEUE_PAIR_ACCESS,
   /** Ranges of files can be registered. */
   FILE_REGIONS,
   /** Regions whose pages are not pinned, and READs out of them; see ibv_query_device_ex(3). */
   ON_DEMAND_PAGING,
-  /** A peer that vanishes without a word is noticed by the engine itself. */
+  /** The engine itself detects a peer that ended without a message. */
   DETECTS_DEAD_PEER
 }

@@ -19,12 +19,12 @@ import java.util.Set;
 /**
  * The facts of one device.
  *
- * @param name as the system calls it, as in {@code mlx5_0}
- * @param engine name of the engine that found it
- * @param transport what carries its packets
- * @param nodeGuid its 64-bit identity
- * @param limits what it bears
- * @param capabilities what it can do beyond the common ground
+ * @param name name in the system, such as {@code mlx5_0}
+ * @param engine name of its engine
+ * @param transport transport of its packets
+ * @param nodeGuid its 64-bit identifier
+ * @param limits its limits
+ * @param capabilities its optional features
  * @param ports its ports, by number
  */
 public record DeviceInfo(

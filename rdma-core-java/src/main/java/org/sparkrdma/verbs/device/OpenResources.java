@@ -14,8 +14,8 @@
 package org.sparkrdma.verbs.device;
 
 /**
- * How much is open on a device, for leak checks and for those who look after a machine; what {@code
- * rdma resource show} counts.
+ * Number of open objects of a device, for leak checks and monitoring; what {@code rdma resource
+ * show} counts.
  *
  * @param protectionDomains protection domains
  * @param memories blocks of host memory
@@ -25,7 +25,7 @@ package org.sparkrdma.verbs.device;
  * @param queuePairs queue pairs
  * @param connectionManagers connection managers
  * @param listeners listeners
- * @param connections connections, in whatever state
+ * @param connections connections in any phase
  */
 public record OpenResources(
     int protectionDomains,
@@ -37,6 +37,6 @@ public record OpenResources(
     int connectionManagers,
     int listeners,
     int connections) {
-  /** Nothing. */
+  /** No open objects. */
   public static final OpenResources NONE = new OpenResources(0, 0, 0, 0, 0, 0, 0, 0, 0);
 }

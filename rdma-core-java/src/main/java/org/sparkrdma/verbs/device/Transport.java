@@ -13,7 +13,7 @@
  */
 package org.sparkrdma.verbs.device;
 
-/** What carries a device's packets; taken from the device, never guessed from its name. */
+/** Transport of a device, as the device reports it. */
 public enum Transport {
   /** InfiniBand, and RoCE when the port's link layer is Ethernet. */
   INFINIBAND,

@@ -32,7 +32,7 @@ public abstract class DeviceCompletionQueue extends EngineCompletionQueue {
   private final LongSupplier deadline = broken::deadlineNs;
   private volatile boolean overrun;
 
-  // The polling thread's: what was taken from the device and not yet handed over.
+  // Indexes of the completions taken from the device and not shown yet; polling thread.
   private int next;
   private int end;
 

@@ -23,22 +23,24 @@ import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.DeviceLimits;
 
-/** What no engine allows, and what a device's limits forbid; said alike by every engine. */
+/** Checks of arguments that every engine makes: against the API and the limits of the device. */
 public final class LimitChecks {
   private LimitChecks() {}
 
-  /** Memory of at least a byte. */
+  /** Memory needs at least one byte. */
   public static void checkMemory(long lengthBytes) {
     if (lengthBytes <= 0) {
-      throw new IllegalArgumentException("no memory asked for: lengthBytes=" + lengthBytes);
+      throw new IllegalArgumentException(
+          "memory needs at least one byte: lengthBytes=" + lengthBytes);
     }
   }
 
-  /** A completion queue of at least one place, and not more than the device has. */
+  /** A completion queue needs at least one entry, and at most the limit of the device. */
   public static void checkCompletionQueue(int capacity, DeviceLimits limits) throws VerbsException {
     int limit = limits.maxCompletionQueueDepth();
     if (capacity < 1) {
-      throw new IllegalArgumentException("a completion queue needs room: capacity=" + capacity);
+      throw new IllegalArgumentException(
+          "a completion queue needs at least one entry: capacity=" + capacity);
     }
     if (capacity > limit) {
       throw new VerbsException(
@@ -47,14 +49,14 @@ public final class LimitChecks {
     }
   }
 
-  /** A region over memory: no remote writing into what cannot be written here. */
+  /** A region over memory: remote write access requires local write access. */
   public static void checkAccess(Set<AccessFlag> access) {
     if (access.contains(AccessFlag.REMOTE_WRITE) && !access.contains(AccessFlag.LOCAL_WRITE)) {
       throw new IllegalArgumentException("REMOTE_WRITE needs LOCAL_WRITE: access=" + access);
     }
   }
 
-  /** A region over a file: for peers to read, nothing else. */
+  /** A region over a file: peers may only read it. */
   public static void checkFileAccess(Set<AccessFlag> access) {
     boolean readable = access.contains(AccessFlag.REMOTE_READ);
     boolean writable =
@@ -64,30 +66,31 @@ public final class LimitChecks {
     }
   }
 
-  /** Pages that are not pinned only where the device faults them in. */
+  /** Unpinned pages require on-demand paging. */
   public static void checkOnDemand(Set<AccessFlag> access, DeviceInfo device) {
     if (access.contains(AccessFlag.ON_DEMAND) && !device.can(Capability.ON_DEMAND_PAGING)) {
       throw new UnsupportedOperationException(
-          "the device does not page on demand: device=" + device.name());
+          "the device has no on-demand paging: device=" + device.name());
     }
   }
 
-  /** A range of at least one byte that ends within so many. */
+  /** A range needs at least one byte and ends within the limit. */
   public static void checkRange(long offset, long lengthBytes, long limit) {
     if (lengthBytes < 1) {
-      throw new IllegalArgumentException("a region needs a byte: lengthBytes=" + lengthBytes);
+      throw new IllegalArgumentException(
+          "a region needs at least one byte: lengthBytes=" + lengthBytes);
     }
     Objects.checkFromIndexSize(offset, lengthBytes, limit);
   }
 
-  /** Sizes of a queue pair that the device has. */
+  /** The sizes of a queue pair are within the limits of the device. */
   public static void checkQueuePair(QueuePairSettings settings, DeviceLimits limits) {
     if (settings.sendDepth() > limits.maxQueuePairDepth()
         || settings.receiveDepth() > limits.maxQueuePairDepth()
         || settings.maxSge() > limits.maxSge()
         || settings.maxInlineBytes() > limits.maxInlineBytes()) {
       throw new IllegalArgumentException(
-          "over the device's limits: "
+          "exceeds the limits of the device: "
               + sizes(settings)
               + (" maxQueuePairDepth=" + limits.maxQueuePairDepth())
               + (" maxSge=" + limits.maxSge())
@@ -95,7 +98,7 @@ public final class LimitChecks {
     }
   }
 
-  /** The sizes of a queue pair, in words. */
+  /** The sizes of a queue pair, for messages. */
   public static String sizes(QueuePairSettings settings) {
     return "sendDepth="
         + settings.sendDepth()
@@ -104,7 +107,7 @@ public final class LimitChecks {
         + (" maxInlineBytes=" + settings.maxInlineBytes());
   }
 
-  /** Private data that fits into a request or its answer. */
+  /** Private data fits into a connection request or reply. */
   public static void checkPrivateData(byte[] privateData, int limit) {
     if (privateData.length > limit) {
       throw new IllegalArgumentException(
@@ -112,11 +115,11 @@ public final class LimitChecks {
     }
   }
 
-  /** Not more elements and bytes than that. */
+  /** A request has at most so many elements and bytes. */
   public static void checkLength(WorkRequest request, int maxElements, long maxBytes) {
     if (request.elementCount() > maxElements || request.totalBytes() > maxBytes) {
       throw new IllegalArgumentException(
-          "over the limit: elements="
+          "exceeds the limit: elements="
               + (request.elementCount() + " limit=" + maxElements)
               + (" lengthBytes=" + request.totalBytes())
               + (" limit=" + maxBytes));

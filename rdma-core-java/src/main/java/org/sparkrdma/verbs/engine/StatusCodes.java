@@ -15,7 +15,7 @@ package org.sparkrdma.verbs.engine;
 
 import org.sparkrdma.verbs.WorkStatus;
 
-/** What ibv_wc_status numbers mean, see ibv_poll_cq(3). */
+/** Translates ibv_wc_status, see ibv_poll_cq(3). */
 public final class StatusCodes {
   private static final WorkStatus[] STATUSES = {
     WorkStatus.SUCCESS,
@@ -39,7 +39,7 @@ public final class StatusCodes {
 
   private StatusCodes() {}
 
-  /** Of a failure: one that nobody knows is a general error. */
+  /** The status of a code; an unknown code is a general error. */
   public static WorkStatus of(int code) {
     return code >= 0 && code < STATUSES.length ? STATUSES[code] : WorkStatus.GENERAL_ERROR;
   }

@@ -102,7 +102,7 @@ final class Endpoint implements FrameHandler {
   void awaitHello(Link newLink) {
     link = newLink;
     context.endpoints().add(this);
-    limit(context.settings().greetingTimeoutNs(), this::close);
+    limit(context.settings().handshakeTimeoutNs(), this::close);
   }
 
   void accept(SoftQueuePair pair, ConnectionParameters answer) {
@@ -117,7 +117,7 @@ final class Endpoint implements FrameHandler {
     pair.publish();
     sendHello(FrameHeader.REPLY);
     limit(
-        context.settings().greetingTimeoutNs(),
+        context.settings().handshakeTimeoutNs(),
         () -> fail(ConnectionEvent.Type.CONNECT_ERROR, "the peer did not confirm"));
   }
 

@@ -50,8 +50,8 @@ final class Endpoints {
   }
 
   /** Checks a peer's first message and makes its sender a peer, see {@link Peers#acquire}. */
-  Peer acquirePeer(Hello hello, int connectingPort, int listeningPort) throws IOException {
-    Peer peer = peers.acquire(hello, connectingPort, listeningPort);
+  Peer acquirePeer(Hello hello, int initiatorPort, int listenerPort) throws IOException {
+    Peer peer = peers.acquire(hello, initiatorPort, listenerPort);
     scheduleCheck();
     return peer;
   }

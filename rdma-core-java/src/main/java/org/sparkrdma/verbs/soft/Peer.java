@@ -25,8 +25,8 @@ import org.sparkrdma.verbs.soft.shared.SharedDirectory;
 import org.sparkrdma.verbs.soft.shared.SharedTable;
 
 /**
- * Another device, seen by this one: its table, our reader slot in it, and its files that are open
- * here. Of the device thread; made and counted by {@link Peers}.
+ * Another device as this one uses it: its table, the reader slot of this device in it, and its open
+ * files. Confined to the device thread; created and counted by {@link Peers}.
  */
 final class Peer {
   private static final Set<StandardOpenOption> READ_WRITE =
@@ -58,7 +58,7 @@ final class Peer {
     this.maxOpenFiles = maxOpenFiles;
   }
 
-  /** The file behind a region, open; the region must be held. */
+  /** The open file of a region; the caller holds the region in the reader slot. */
   FileChannel file(long fileId, int region, boolean writable) throws IOException {
     OpenFile found = last;
     if (found == null || found.fileId != fileId) {
@@ -120,7 +120,7 @@ final class Peer {
     }
   }
 
-  /** Closes files whose region is gone, so that they do not hold disk space. */
+  /** Closes files whose region was deregistered, so that they do not occupy disk space. */
   void closeDeadFiles() {
     for (int i = files.size() - 1; i >= 0; i--) {
       OpenFile file = files.get(i);

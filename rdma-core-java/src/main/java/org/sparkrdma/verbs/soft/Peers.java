@@ -25,7 +25,8 @@ import org.sparkrdma.verbs.soft.shared.SharedTable;
 import org.sparkrdma.verbs.soft.wire.Hello;
 
 /**
- * The devices that this one is connected to, by the name of their directory. Of the device thread.
+ * The devices that this one is connected to, by the name of their directory. Confined to the device
+ * thread.
  */
 final class Peers {
   private final SharedDirectory shared;
@@ -40,23 +41,22 @@ final class Peers {
   }
 
   /**
-   * The peer that a greeting names, after checking that the greeting tells the truth. The caller
-   * releases it.
+   * Checks the first message of a connection and returns its sender. The caller releases it.
    *
-   * @throws IOException saying what is wrong
+   * @throws IOException with the reason, when the message is not genuine
    */
-  Peer acquire(Hello hello, int connectingPort, int listeningPort) throws IOException {
+  Peer acquire(Hello hello, int initiatorPort, int listenerPort) throws IOException {
     if (!hello.process().equals(SharedDirectory.ownerOf(hello.directory()))
         || !hello.process().isAlive()) {
-      throw new IOException("the greeting names a directory of another process");
+      throw new IOException("the hello names a directory of another process");
     }
     Peer peer = byName.get(hello.directory());
     if (peer == null) {
       peer = attach(hello);
     }
-    if (!hello.isProvenBy(peer.table.secret(), connectingPort, listeningPort)) {
+    if (!hello.isProvenBy(peer.table.secret(), initiatorPort, listenerPort)) {
       release(peer);
-      throw new IOException("the greeting is not proven");
+      throw new IOException("the proof in the hello is wrong");
     }
     peer.connections++;
     return peer;
@@ -74,7 +74,7 @@ final class Peers {
     return peer;
   }
 
-  /** Ends one connection's use of a peer. */
+  /** Releases the peer for one connection. */
   void release(Peer peer) {
     if (peer.connections > 0) {
       peer.connections--;
@@ -89,7 +89,7 @@ final class Peers {
     return byName.isEmpty();
   }
 
-  /** Closes files nobody can read any more and tells of peers whose process is gone. */
+  /** Closes files of deregistered regions; returns the peers whose process ended. */
   List<Peer> check() {
     List<Peer> dead = new ArrayList<>();
     for (Peer peer : byName.values()) {

@@ -24,8 +24,8 @@ import org.sparkrdma.verbs.spi.EngineUnavailableException;
 import org.sparkrdma.verbs.spi.VerbsProvider;
 
 /**
- * The soft engine: a loopback RDMA device in pure Java, on Linux. For tests, demos and as a card
- * without limits; taken only when asked for by name.
+ * The soft engine: a loopback RDMA device in pure Java, on Linux. For tests, demos and machines
+ * without RDMA; used only by name.
  */
 public final class SoftProvider implements VerbsProvider {
   static final String NAME = "soft";
@@ -62,7 +62,7 @@ public final class SoftProvider implements VerbsProvider {
     }
     if (!Files.isDirectory(checked.directory()) || !Files.isWritable(checked.directory())) {
       throw new EngineUnavailableException(
-          "the soft engine needs a directory to share memory in: set soft.directory to one: path="
+          "the soft engine needs a directory for shared memory; set soft.directory: path="
               + checked.directory());
     }
     try {

@@ -24,18 +24,18 @@ import org.sparkrdma.verbs.spi.EngineSettings;
 /**
  * The soft engine's settings, checked.
  *
- * @param directory where memory and tables lie; a tmpfs
- * @param latencyNs of the pretended network
- * @param bytesPerSecond of the pretended network; 0 for no limit
- * @param faults what goes wrong, see {@link FaultPlan}
- * @param peerCheckNs how often peers are looked after
- * @param greetingTimeoutNs how long a new connection may take to say who it is
- * @param receiverNotReadyDelayNs before a message is sent again
- * @param acknowledgeDelayNs from taking a message to telling its sender
- * @param maxHalfOpen connections that have not yet said who they are
- * @param maxInlineBytes data in a work request
- * @param maxQueuePairDepth work requests in a send or receive queue
- * @param maxOpenFiles of one peer at once
+ * @param directory directory of memory and tables, on a tmpfs
+ * @param latencyNs latency of the simulated network
+ * @param bytesPerSecond bandwidth of the simulated network; 0 for no limit
+ * @param faults faults to inject, see {@link FaultPlan}
+ * @param peerCheckNs interval of the check whether the processes of peers are alive
+ * @param handshakeTimeoutNs time-out of the handshake
+ * @param receiverNotReadyDelayNs delay before a message is sent again
+ * @param acknowledgeDelayNs delay from receiving a message to its acknowledgement
+ * @param maxHalfOpen maximum number of connections whose handshake has not ended
+ * @param maxInlineBytes maximum number of inline bytes in a work request
+ * @param maxQueuePairDepth maximum number of work requests in a send or receive queue
+ * @param maxOpenFiles maximum number of open files of one peer
  */
 record SoftSettings(
     Path directory,
@@ -43,7 +43,7 @@ record SoftSettings(
     long bytesPerSecond,
     String faults,
     long peerCheckNs,
-    long greetingTimeoutNs,
+    long handshakeTimeoutNs,
     long receiverNotReadyDelayNs,
     long acknowledgeDelayNs,
     int maxHalfOpen,
@@ -88,7 +88,7 @@ record SoftSettings(
           "a duration with ns, us, ms or s, 1ms to 60s",
           "Controls how often the processes of peers are checked to be alive. A longer interval"
               + " detects the end of a process later.");
-  private static final EngineSetting GREETING_TIMEOUT =
+  private static final EngineSetting HANDSHAKE_TIMEOUT =
       setting(
           "handshake.timeout",
           "5s",
@@ -141,7 +141,7 @@ record SoftSettings(
           BANDWIDTH,
           FAULTS,
           PEER_CHECK,
-          GREETING_TIMEOUT,
+          HANDSHAKE_TIMEOUT,
           RECEIVER_NOT_READY_DELAY,
           ACKNOWLEDGE_DELAY,
           MAX_HALF_OPEN,
@@ -159,7 +159,7 @@ record SoftSettings(
   }
 
   /**
-   * Checks and takes what the user gave.
+   * Checks the values that the user set.
    *
    * @throws IllegalArgumentException naming key, value and what is allowed
    */
@@ -179,7 +179,7 @@ record SoftSettings(
         parse(given, BANDWIDTH, SoftSettings::bandwidth),
         parse(given, FAULTS, SoftSettings::plan),
         duration(given, PEER_CHECK, 1_000_000L, 60_000_000_000L),
-        duration(given, GREETING_TIMEOUT, 1_000_000L, 60_000_000_000L),
+        duration(given, HANDSHAKE_TIMEOUT, 1_000_000L, 60_000_000_000L),
         duration(given, RECEIVER_NOT_READY_DELAY, 10_000L, 1_000_000_000L),
         duration(given, ACKNOWLEDGE_DELAY, 0, 10_000_000_000L),
         number(given, MAX_HALF_OPEN, 1, 65_536),

@@ -54,7 +54,7 @@ final class WorkEntry {
   private final ByteBuffer inlineData;
   private boolean inline;
 
-  /** With room for as much inline data as the buffer holds; a direct one. */
+  /** The direct buffer holds the inline data. */
   WorkEntry(int maxSge, ByteBuffer inlineData) {
     regions = new SoftRegion[maxSge];
     offsets = new long[maxSge];
@@ -62,7 +62,7 @@ final class WorkEntry {
     this.inlineData = inlineData;
   }
 
-  /** By the owner thread; inline data is copied here. */
+  /** Copies a request, with its inline data; called by the owner. */
   void fill(WorkRequest request) {
     id = request.id();
     opcode = request.opcode();
@@ -155,7 +155,9 @@ final class WorkEntry {
     into.limit(end);
   }
 
-  /** Copies local bytes from {@link #progress} on, as many as fit, and moves on. */
+  /**
+   * Copies local bytes from {@link #progress} on, as many as fit, and advances {@link #progress}.
+   */
   void gather(ByteBuffer into) throws IOException {
     while (into.hasRemaining() && progress < totalBytes) {
       int before = into.position();
@@ -169,7 +171,7 @@ final class WorkEntry {
     }
   }
 
-  /** Takes the buffer's bytes into local memory from {@link #progress} on and moves on. */
+  /** Copies the buffer into local memory from {@link #progress} on, and advances it. */
   void scatter(ByteBuffer from) {
     int end = from.limit();
     while (from.hasRemaining()) {

@@ -20,7 +20,8 @@ import org.sparkrdma.verbs.WorkRequest;
 
 /**
  * A send or receive queue: a ring of entries, filled by the queue pair's owner thread, executed by
- * the device thread. A place is free again when a completion at or behind it has been polled.
+ * the device thread. An entry is free again when its completion, or that of a later entry, was
+ * polled.
  */
 final class WorkQueue {
   private static final VarHandle TAIL;
@@ -40,7 +41,7 @@ final class WorkQueue {
   /** Written by the owner, read by the device thread. */
   private long tail;
 
-  /** The owner's: everything before is free again. */
+  /** Entries before this position are free again; confined to the owner. */
   private long freed;
 
   WorkQueue(int depth, int maxSge, int maxInlineBytes) {
@@ -54,9 +55,9 @@ final class WorkQueue {
     }
   }
 
-  // The owner's side.
+  // Called by the owner.
 
-  /** False when it is full. */
+  /** Adds a request; false when the queue is full. */
   boolean offer(WorkRequest request) {
     long at = tail;
     if (at - freed == depth) {
@@ -72,7 +73,7 @@ final class WorkQueue {
     freed = Math.max(freed, position + 1);
   }
 
-  // The device thread's side.
+  // Called by the device thread.
 
   long tail() {
     return (long) TAIL.getAcquire(this);

@@ -17,9 +17,9 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The values a user gave for engines' settings, by key; immutable.
+ * The values that the user set for settings of engines, by key. Immutable.
  *
- * <p>Keys carry the engine's name in front ({@code soft.latency}), so that one bag serves all
+ * <p>Keys begin with the name of the engine ({@code soft.latency}), so that one object serves all
  * engines.
  */
 public final class EngineSettings {
@@ -31,7 +31,7 @@ public final class EngineSettings {
     this.values = Map.copyOf(values);
   }
 
-  /** No setting at all: every engine takes its defaults. */
+  /** No values: every engine uses its defaults. */
   public static EngineSettings none() {
     return NONE;
   }

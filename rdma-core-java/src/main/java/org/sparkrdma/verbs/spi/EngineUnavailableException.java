@@ -15,7 +15,7 @@ package org.sparkrdma.verbs.spi;
 
 import org.sparkrdma.verbs.VerbsException;
 
-/** An engine cannot run here; the message says why, and what to do about it, in one sentence. */
+/** An engine cannot run here. The message is one sentence with the reason and the remedy. */
 public final class EngineUnavailableException extends VerbsException {
   private static final long serialVersionUID = 1L;
 
@@ -24,7 +24,7 @@ public final class EngineUnavailableException extends VerbsException {
     this(reason, null);
   }
 
-  /** The reason in one sentence, not null, and what showed it, which may be null. */
+  /** The reason in one sentence, not null, and its cause, which may be null. */
   public EngineUnavailableException(String reason, Throwable cause) {
     super("load", NO_ERRNO, reason, cause);
   }

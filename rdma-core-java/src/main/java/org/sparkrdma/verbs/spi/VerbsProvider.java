@@ -17,7 +17,7 @@ import java.util.List;
 import org.sparkrdma.verbs.VerbsEngine;
 
 /**
- * Finds out whether an engine can run here and starts it.
+ * Checks whether an engine can run here and starts it.
  *
  * <p>Implementations are public, have a public constructor without arguments that does nothing, and
  * are listed in {@code META-INF/services/org.sparkrdma.verbs.spi.VerbsProvider}. Safe for any
@@ -30,16 +30,15 @@ public interface VerbsProvider {
   String name();
 
   /**
-   * Place in the automatic choice, lower first; negative for an engine that is taken only when
-   * asked for by name.
+   * Order in the automatic choice, lower first; negative for an engine that is used only by name.
    */
   int order();
 
-  /** The settings this engine understands. */
+  /** The settings of this engine. */
   List<EngineSetting> settings();
 
   /**
-   * Checks values of this engine's settings without touching the machine.
+   * Checks values of this engine's settings without access to the machine.
    *
    * @throws IllegalArgumentException naming key, value and what is allowed
    */

@@ -30,7 +30,7 @@ import org.sparkrdma.verbs.soft.shared.SharedDirectory;
 import org.sparkrdma.verbs.soft.shared.SharedTable;
 import org.sparkrdma.verbs.soft.wire.Hello;
 
-/** The watch over peers' processes, with a process that is no engine at all. */
+/** The check of peers' processes, with a process that is no engine. */
 @Timeout(value = 30, unit = TimeUnit.SECONDS)
 class PeersTest {
   @TempDir Path base;
@@ -42,7 +42,7 @@ class PeersTest {
   private final byte[] secret = new byte[SharedTable.SECRET_BYTES];
 
   @BeforeEach
-  void startAProcess() throws IOException {
+  void startProcess() throws IOException {
     sleeper = new ProcessBuilder("sleep", "1000").start();
     identity = ProcessIdentity.of((int) sleeper.pid());
     HostIdentity host = HostIdentity.self();
@@ -53,7 +53,7 @@ class PeersTest {
   }
 
   @AfterEach
-  void endIt() {
+  void endProcess() {
     sleeper.destroyForcibly().onExit().join();
     its.close();
     mine.close();
@@ -72,7 +72,7 @@ class PeersTest {
   }
 
   @Test
-  void shouldTellOfAPeerWhoseProcessIsGone() throws IOException {
+  void shouldReportAPeerWhoseProcessEnded() throws IOException {
     Peer peer = peers.acquire(hello(identity), 1000, 2000);
     assertThat(peers.check()).isEmpty();
     sleeper.destroyForcibly().onExit().join();
@@ -93,9 +93,9 @@ class PeersTest {
   }
 
   @Test
-  void shouldRefuseAGreetingForOtherPorts() {
+  void shouldRefuseAHelloForOtherPorts() {
     assertThatThrownBy(() -> peers.acquire(hello(identity), 1000, 2001))
-        .hasMessageContaining("not proven");
+        .hasMessageContaining("proof in the hello is wrong");
     assertThat(peers.isEmpty()).isTrue();
   }
 
@@ -106,7 +106,7 @@ class PeersTest {
   }
 
   @Test
-  void shouldRefuseAProcessThatIsGone() {
+  void shouldRefuseAProcessThatEnded() {
     sleeper.destroyForcibly().onExit().join();
     assertThatThrownBy(() -> peers.acquire(hello(identity), 1000, 2000))
         .hasMessageContaining("another process");

@@ -152,14 +152,14 @@ class StrangersTest extends VerbsContract {
   }
 
   @Test
-  void shouldRefuseAGreetingThatIsNotProven() throws Exception {
+  void shouldRefuseAHelloWithAWrongProof() throws Exception {
     try (Listener listener = server.listen(engine());
         Socket socket = socket(listener.address());
         Other other = new Other()) {
       ByteBuffer request = other.hello(FrameHeader.REQUEST, socket);
       request.put(FrameHeader.BYTES + 72, (byte) (request.get(FrameHeader.BYTES + 72) ^ 1));
       send(socket, request);
-      assertThat(refusal(socket)).contains("not proven");
+      assertThat(refusal(socket)).contains("proof in the hello is wrong");
     }
   }
 
@@ -317,7 +317,7 @@ class StrangersTest extends VerbsContract {
       assertThat(Files.exists(directory.path())).isTrue();
     }
 
-    /** A whole greeting with its header. */
+    /** A Hello with its header. */
     ByteBuffer hello(byte type, Socket socket) throws IOException {
       byte[] nonce = new byte[Hello.NONCE_BYTES];
       byte[] proof = Hello.proof(secret, nonce, socket.getLocalPort(), socket.getPort());

@@ -18,7 +18,7 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Reads durations and rates as users write them. */
+/** Parses durations and rates. */
 public final class Units {
   private static final Pattern NUMBER = Pattern.compile("([0-9]{1,12}(?:\\.[0-9]{1,6})?)([a-z/]*)");
   private static final Map<String, Long> NANOSECONDS =

@@ -16,7 +16,7 @@ package org.sparkrdma.verbs.soft.shared;
 import java.util.Set;
 import org.sparkrdma.verbs.AccessFlag;
 
-/** Access flags as bits of an int, as they stand in the shared table. */
+/** Access flags as bits of an int, as in the shared table. */
 public final class AccessBits {
   public static final int REMOTE_READ = bit(AccessFlag.REMOTE_READ);
   public static final int REMOTE_WRITE = bit(AccessFlag.REMOTE_WRITE);
@@ -36,7 +36,7 @@ public final class AccessBits {
       case LOCAL_WRITE -> 1;
       case REMOTE_WRITE -> 2;
       case REMOTE_READ -> 4;
-      // Nothing is ever pinned here.
+      // The soft device pins no memory.
       case ON_DEMAND -> 0;
     };
   }

@@ -30,7 +30,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Keeps registered files reachable for peers, also after they are unlinked: one hard link for each
  * file, in a private directory on its own file system, and a symbolic link to it in the shared
- * directory, by which peers open it and by which the next process finds it should this one be
+ * directory, by which peers open it, and by which the next process finds it when this one was
  * killed.
  *
  * <pre>
@@ -54,7 +54,7 @@ public final class FileLinks implements AutoCloseable {
   }
 
   /**
-   * Links the file, or takes the link that it has already. The caller releases it.
+   * Links the file, or uses its existing link. The caller releases it.
    *
    * @throws IOException when it is no regular file that this process may read and write, ends
    *     before {@code endBytes}, or its file system has no room for a link
@@ -66,7 +66,7 @@ public final class FileLinks implements AutoCloseable {
     }
     if (facts.size() < endBytes) {
       throw new IOException(
-          "the file ends before the range does: path="
+          "the file ends before the range: path="
               + file
               + (" fileBytes=" + facts.size() + " rangeEnd=" + endBytes));
     }
@@ -80,7 +80,7 @@ public final class FileLinks implements AutoCloseable {
     return linked;
   }
 
-  /** Gives back what {@link #acquire} gave; with the last region the links go. */
+  /** Releases a link; the last region removes it. */
   public synchronized void release(LinkedFile linked) {
     linked.regions--;
     if (linked.regions == 0) {
@@ -120,7 +120,7 @@ public final class FileLinks implements AutoCloseable {
       try {
         return Files.createLink(known.resolve(name), file);
       } catch (IOException e) {
-        // Another mount of the same file system: links do not go across, so look again.
+        // Another mount of the same file system, where links are impossible: search again.
         LOG.debug("no link across: path={}", known, e);
       }
     }
@@ -140,7 +140,7 @@ public final class FileLinks implements AutoCloseable {
         : new IOException("no directory above the file may be written to: path=" + file);
   }
 
-  /** Those that are on the file's own file system and writable, topmost first; never the root. */
+  /** Writable directories on the file system of the file, topmost first, without the root. */
   private static Iterable<Path> ancestors(Path file, Object store) throws IOException {
     Deque<Path> found = new ArrayDeque<>();
     Path real = file.toRealPath();
@@ -165,7 +165,7 @@ public final class FileLinks implements AutoCloseable {
 
   /**
    * Removes the hard links that the symbolic links in a shared directory name, and the directories
-   * they leave empty. Only what such a process can have made is touched.
+   * that are empty then. Removes only what a device of this user can have created.
    */
   static void removeTargets(Path sharedDirectory, int userId) throws IOException {
     String name = sharedDirectory.getFileName().toString();

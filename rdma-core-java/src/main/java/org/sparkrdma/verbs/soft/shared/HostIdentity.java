@@ -19,8 +19,8 @@ import java.nio.file.Path;
 import java.util.UUID;
 
 /**
- * What two processes must have in common to be peers: the same boot of the same kernel, one view of
- * processes and files, and the same user.
+ * What two processes need in common to be peers: the boot of the kernel, the namespaces of
+ * processes and files, and the user.
  *
  * @param bootId of the running kernel, see random(4)
  * @param pidNamespace see pid_namespaces(7)
@@ -28,7 +28,7 @@ import java.util.UUID;
  * @param userId effective user
  */
 public record HostIdentity(UUID bootId, long pidNamespace, long mountNamespace, int userId) {
-  /** Of this process. */
+  /** The identity of this process. */
   public static HostIdentity self() throws IOException {
     return new HostIdentity(
         UUID.fromString(Files.readString(Path.of("/proc/sys/kernel/random/boot_id")).strip()),
@@ -42,7 +42,7 @@ public record HostIdentity(UUID bootId, long pidNamespace, long mountNamespace, 
     return Long.parseLong(link.substring(link.indexOf('[') + 1, link.indexOf(']')));
   }
 
-  /** Why the two cannot be peers, in a few words; empty when they can. */
+  /** The reason why the two cannot be peers; empty when they can. */
   public String differenceFrom(HostIdentity peer) {
     if (!bootId.equals(peer.bootId)) {
       return "the soft engine reaches only its own host: bootId=" + bootId + " peer=" + peer.bootId;

@@ -20,8 +20,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /**
- * A registered file and the links that keep it, shared by its regions; made and counted by {@link
- * FileLinks}.
+ * A registered file and its links, shared by its regions; created and counted by {@link FileLinks}.
  */
 public final class LinkedFile {
   final Object fileKey;
@@ -37,15 +36,15 @@ public final class LinkedFile {
     this.hardLink = hardLink;
   }
 
-  /** Under which peers find it. */
+  /** Id by which peers find it. */
   public long fileId() {
     return fileId;
   }
 
-  /** The file, open for reading; for the device thread, when it is a local source. */
+  /** The file, open for reading; for the device thread, which sends from it. */
   public synchronized FileChannel channel() throws IOException {
     if (closed) {
-      throw new IOException("the region is gone");
+      throw new IOException("the region was deregistered");
     }
     if (channel == null) {
       channel = FileChannel.open(hardLink, StandardOpenOption.READ);

@@ -22,10 +22,10 @@ import java.nio.channels.FileChannel;
 /**
  * A mapping for Java 17: windows of just under 2 GiB that begin every 1 GiB, so that any range of
  * up to 1 GiB lies in one of them. A longer range gets a mapping of its own. The collector unmaps
- * when nobody can reach a slice any more.
+ * it when no slice is reachable any more.
  */
 final class MappedWindows implements Mapping {
-  /** The longest range that a {@link #view} can stand over. */
+  /** Maximum length of a {@link #view}. */
   static final int VIEW_BYTES = 1 << 30;
 
   private static final int STRIDE_SHIFT = 30;

@@ -17,7 +17,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
- * A file in memory, of any length, seen through bounded buffers. Java 17 cannot unmap at close, the
+ * A mapped file of any length, accessed through bounded buffers. Java 17 cannot unmap at close, the
  * implementation for Java 22 does.
  */
 public interface Mapping extends AutoCloseable {
@@ -25,12 +25,12 @@ public interface Mapping extends AutoCloseable {
   ByteBuffer slice(long offset, int lengthBytes);
 
   /**
-   * A buffer that stands over the range, made without allocating; valid until the next call, only
-   * for the device thread, and only for at most {@link MappedWindows#VIEW_BYTES}.
+   * A buffer over the range, without allocation. It is valid until the next call, for the device
+   * thread only, and has at most {@link MappedWindows#VIEW_BYTES}.
    */
   ByteBuffer view(long offset, int lengthBytes);
 
-  /** Lets the memory go when no slice of it is in use any more, or sooner. */
+  /** Unmaps the file when no slice of it is in use any more, or sooner. */
   @Override
   void close() throws IOException;
 }

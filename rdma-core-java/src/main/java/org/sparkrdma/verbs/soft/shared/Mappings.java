@@ -16,7 +16,10 @@ package org.sparkrdma.verbs.soft.shared;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 
-/** Chooses how files are mapped; the multi-release part has a twin of this class for Java 22. */
+/**
+ * Chooses how files are mapped; the multi-release part has another version of this class for Java
+ * 22.
+ */
 public final class Mappings {
   private Mappings() {}
 

@@ -29,7 +29,9 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Map;
 import java.util.Set;
 
-/** Files and directories that only this user may touch: 0600 and 0700, checked before use. */
+/**
+ * Files and directories that only this user can access: modes 0600 and 0700, checked before use.
+ */
 public final class PrivateFiles {
   private static final Set<PosixFilePermission> FILE = PosixFilePermissions.fromString("rw-------");
   private static final Set<PosixFilePermission> DIRECTORY =
@@ -38,7 +40,7 @@ public final class PrivateFiles {
 
   private PrivateFiles() {}
 
-  /** A new file, 0600, open for reading and writing. */
+  /** Creates a file with mode 0600, open for reading and writing. */
   public static FileChannel create(Path file) throws IOException {
     return FileChannel.open(
         file,
@@ -46,7 +48,7 @@ public final class PrivateFiles {
         PosixFilePermissions.asFileAttribute(FILE));
   }
 
-  /** Writes zeros, so that a full file system is an exception now and no signal later. */
+  /** Writes zeros, so that a full file system causes an exception now and no signal later. */
   public static void fillWithZeros(FileChannel channel, long lengthBytes) throws IOException {
     ByteBuffer zeros = ByteBuffer.allocateDirect((int) Math.min(ZEROS_BYTES, lengthBytes));
     for (long written = 0; written < lengthBytes; ) {
@@ -55,7 +57,7 @@ public final class PrivateFiles {
     }
   }
 
-  /** Makes a directory, 0700, or takes one that is there when it is this user's alone. */
+  /** Creates a directory with mode 0700, or checks that an existing one is private to this user. */
   static void ensureDirectory(Path directory, int userId) throws IOException {
     try {
       Files.createDirectory(directory, PosixFilePermissions.asFileAttribute(DIRECTORY));
@@ -65,7 +67,7 @@ public final class PrivateFiles {
   }
 
   /**
-   * Checks that a directory is one, this user's, and closed to others.
+   * Checks that a path is a directory, of this user, and private.
    *
    * @throws IOException saying what is wrong
    */
@@ -74,7 +76,7 @@ public final class PrivateFiles {
   }
 
   /**
-   * Checks that a file is a regular one, this user's, and closed to others.
+   * Checks that a path is a regular file, of this user, and private.
    *
    * @throws IOException saying what is wrong
    */
@@ -101,7 +103,7 @@ public final class PrivateFiles {
     }
   }
 
-  /** Deletes a flat directory with all in it; what is gone already is no error. */
+  /** Deletes a flat directory with its files; missing files are no error. */
   static void deleteDirectory(Path directory) throws IOException {
     try (DirectoryStream<Path> files = Files.newDirectoryStream(directory)) {
       for (Path file : files) {

@@ -19,10 +19,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * A process of this host, told from a later one with the same number by its start time.
+ * A process of this host; the start time distinguishes it from a later one with the same number.
  *
  * @param pid its number
- * @param startTicks field 22 of /proc/pid/stat, see proc(5), cut to 32 bits
+ * @param startTicks field 22 of /proc/pid/stat, see proc(5), its lower 32 bits
  */
 public record ProcessIdentity(int pid, int startTicks) {
   private static final int STATE_FIELD = 0;
@@ -33,7 +33,7 @@ public record ProcessIdentity(int pid, int startTicks) {
     return of(Math.toIntExact(ProcessHandle.current().pid()));
   }
 
-  /** The process that has this number now. */
+  /** The process with this number. */
   public static ProcessIdentity of(int pid) throws IOException {
     return new ProcessIdentity(pid, startTicks(stat(pid)));
   }
@@ -47,7 +47,7 @@ public record ProcessIdentity(int pid, int startTicks) {
     return new ProcessIdentity((int) (word >>> 32), (int) word);
   }
 
-  /** Whether this very process still runs; a zombie does not. */
+  /** Whether this process still runs; a zombie does not. */
   public boolean isAlive() {
     try {
       String[] stat = stat(pid);
@@ -57,7 +57,7 @@ public record ProcessIdentity(int pid, int startTicks) {
     }
   }
 
-  /** The fields after the command's name, which may itself hold blanks and brackets. */
+  /** The fields after the command name, which may contain blanks and brackets. */
   private static String[] stat(int pid) throws IOException {
     byte[] bytes = Files.readAllBytes(Path.of("/proc", Integer.toString(pid), "stat"));
     String line = new String(bytes, StandardCharsets.ISO_8859_1);

@@ -14,10 +14,10 @@
 package org.sparkrdma.verbs.soft.shared;
 
 /**
- * What peers must know of a region beside its key.
+ * What peers need to know of a region besides its key.
  *
- * @param address its first address, as its owner numbers them
- * @param fileOffset where that is in the file, in bytes
+ * @param address its first address, in the address space of its owner
+ * @param fileOffset offset of that address in the file
  * @param fileId of the file that peers open, see {@link SharedDirectory#file}
  * @param domainId of the owner's protection domain
  * @param access as {@link AccessBits}

@@ -36,8 +36,9 @@ import org.slf4j.LoggerFactory;
  *      f0, f1, …                       0600 memory, or symbolic links made by {@link FileLinks}
  * </pre>
  *
- * <p>Made by the device when it is opened, which first removes what killed processes left. Removed
- * at close, or by a shutdown hook when the process ends without one. Safe for any thread.
+ * <p>The device creates it when it is opened, after removing the directories of killed processes.
+ * It is removed at close, or by a shutdown hook when the process ends without a close. Safe for any
+ * thread.
  */
 public final class SharedDirectory implements AutoCloseable {
   public static final String TABLE = "table";
@@ -58,7 +59,7 @@ public final class SharedDirectory implements AutoCloseable {
     directory = user.resolve(name);
   }
 
-  /** Cleans up after the dead and makes a directory for this process. */
+  /** Removes directories of killed processes and creates one for this process. */
   public static SharedDirectory create(Path base, HostIdentity host, ProcessIdentity self)
       throws IOException {
     Path user = base.resolve("sparkrdma-soft-" + host.userId());
@@ -70,14 +71,14 @@ public final class SharedDirectory implements AutoCloseable {
     return shared;
   }
 
-  /** A name that says whose it is and that no one can guess. */
+  /** A name that tells the owner and cannot be guessed. */
   static String newName(ProcessIdentity process) {
     byte[] random = new byte[8];
     new SecureRandom().nextBytes(random);
     return process.pid() + "-" + process.startTicks() + "-" + HexFormat.of().formatHex(random);
   }
 
-  /** Whose directory has this name; null when it is no such name. */
+  /** The owner of the directory with this name; null when it is no such name. */
   public static ProcessIdentity ownerOf(String name) {
     Matcher matcher = NAME.matcher(name);
     if (!matcher.matches()) {
@@ -92,7 +93,7 @@ public final class SharedDirectory implements AutoCloseable {
   }
 
   /**
-   * A peer's directory, after checking that it and its table are this user's alone.
+   * A peer's directory, after a check that it and its table are private to this user.
    *
    * @throws IOException saying what is wrong
    */
@@ -118,7 +119,7 @@ public final class SharedDirectory implements AutoCloseable {
     return directory.getFileName().toString();
   }
 
-  /** A number that no file of this directory had before. */
+  /** A file number that was never used in this directory. */
   public long newFileId() {
     return nextFileId.getAndIncrement();
   }
@@ -158,7 +159,7 @@ public final class SharedDirectory implements AutoCloseable {
     }
   }
 
-  /** First the hard links that its symbolic links name, then all in it. */
+  /** Removes first the hard links that its symbolic links name, then all its files. */
   private static void removeDirectory(Path directory, int userId) throws IOException {
     if (!Files.isDirectory(directory)) {
       return;

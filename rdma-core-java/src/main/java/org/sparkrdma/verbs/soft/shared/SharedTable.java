@@ -24,14 +24,14 @@ import java.nio.file.StandardOpenOption;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * What peers may reach, in memory that the owner and its peers share: regions, queue pairs, and the
- * peers that are reading just now.
+ * What peers may access, in memory that the owner and its peers share: regions, queue pairs, and
+ * the peers that are reading now.
  *
  * <p>An access and its check are one step: a peer first writes into its reader slot which queue
  * pair and region it is about to use, then checks both entries, copies, and clears the slot. The
  * owner first retires an entry and then waits until no slot names it. With a full fence between the
  * two steps on both sides one of them sees the other (a hazard pointer across processes). A slot of
- * a process that has died holds nobody up; the next claimer takes it over.
+ * an ended process does not block the owner; the next peer takes it over.
  *
  * <pre>
  *  0        header   magic, version, reader slots ever used, secret (32 bytes)
@@ -88,7 +88,7 @@ public final class SharedTable {
     this.table = table.order(ByteOrder.LITTLE_ENDIAN);
   }
 
-  /** Makes the owner's table in a new file. */
+  /** Creates the table of the owner in a new file. */
   public static SharedTable create(Path file, byte[] secret) throws IOException {
     try (FileChannel channel = PrivateFiles.create(file)) {
       PrivateFiles.fillWithZeros(channel, TABLE_BYTES);
@@ -128,7 +128,7 @@ public final class SharedTable {
     return secret;
   }
 
-  // The owner's side: regions.
+  // Called by the owner: regions.
 
   public void publishRegion(int index, int key, RegionEntry entry) {
     int at = region(index);
@@ -141,13 +141,13 @@ public final class SharedTable {
     LONGS.setRelease(table, at, LIVE | (key & REGION_MASK));
   }
 
-  /** Makes the entry invalid and returns when no peer uses it any more. */
+  /** Invalidates the entry and returns when no peer uses it any more. */
   public void retireRegion(int index) {
     LONGS.setVolatile(table, region(index), 0L);
     awaitReaders(REGION_MASK, index + 1L);
   }
 
-  // The owner's side: queue pairs.
+  // Called by the owner: queue pairs.
 
   public void publishQueuePair(int index, int number, int domain, int access) {
     int at = queuePair(index);
@@ -156,12 +156,18 @@ public final class SharedTable {
     LONGS.setRelease(table, at, LIVE | (number & REGION_MASK));
   }
 
-  /** Changes what peers may begin; see {@link #awaitQueuePairReaders} for what they have begun. */
+  /**
+   * Changes the access of later operations; see {@link #awaitQueuePairReaders} for those in
+   * progress.
+   */
   public void setQueuePairAccess(int index, int access) {
     INTS.setVolatile(table, queuePair(index) + QUEUE_PAIR_ACCESS, access);
   }
 
-  /** Makes the entry invalid; peers may still be at work, see {@link #awaitQueuePairReaders}. */
+  /**
+   * Invalidates the entry; operations of peers may be in progress, see {@link
+   * #awaitQueuePairReaders}.
+   */
   public void retireQueuePair(int index) {
     LONGS.setVolatile(table, queuePair(index), 0L);
   }
@@ -192,9 +198,9 @@ public final class SharedTable {
     return word != 0 && ProcessIdentity.ofWord(word).isAlive();
   }
 
-  // The peer's side.
+  // Called by peers.
 
-  /** Takes a reader slot for a device of the process; -1 when none is left. */
+  /** Claims a reader slot for a device of the process; -1 when all are in use. */
   public int claimReader(ProcessIdentity process) {
     int reader = claimReader(process, false);
     return reader >= 0 ? reader : claimReader(process, true);
@@ -226,7 +232,7 @@ public final class SharedTable {
     LONGS.setVolatile(table, reader(reader), 0L);
   }
 
-  /** Announces an access; what is checked from here to {@link #leave} stays as it is. */
+  /** Announces an access: entries that are checked afterwards stay valid until {@link #leave}. */
   public void enter(int reader, int queuePair, int region) {
     LONGS.setVolatile(table, reader(reader) + HOLD, ((queuePair + 1L) << 32) | (region + 1L));
     VarHandle.fullFence();
@@ -252,7 +258,10 @@ public final class SharedTable {
     return (long) LONGS.getVolatile(table, region(index)) == (LIVE | (key & REGION_MASK));
   }
 
-  /** Whether the entry is live and of this file; a hint, unless it is held. */
+  /**
+   * Whether the entry is live and of this file; a hint, unless the caller holds it in its reader
+   * slot.
+   */
   public boolean isRegionOf(int index, long fileId) {
     return ((long) LONGS.getVolatile(table, region(index)) & LIVE) != 0
         && regionFileId(index) == fileId;

@@ -16,7 +16,7 @@ package org.sparkrdma.verbs.soft.wire;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
-/** Cuts what comes over a {@link Link} into frames and keeps none of it. Of the device thread. */
+/** Splits the bytes of a {@link Link} into frames; keeps none. Confined to the device thread. */
 public final class FrameParser {
   private final FrameHandler frames;
   private final FrameHeader header = new FrameHeader();
@@ -28,9 +28,9 @@ public final class FrameParser {
   }
 
   /**
-   * Hands over all that the buffer holds but the beginning of a header, which stays in it.
+   * Passes all bytes of the buffer to the handler, except an incomplete header, which stays in it.
    *
-   * @throws IOException when the bytes are no frame, or whoever takes the frames says so
+   * @throws IOException when the bytes are no frame, or the handler throws it
    */
   void parse(ByteBuffer in) throws IOException {
     boolean more = true;
@@ -76,12 +76,12 @@ public final class FrameParser {
     }
   }
 
-  /** Whether the frame before is complete. */
+  /** Whether the last frame is complete. */
   boolean awaitsHeader() {
     return payloadLeft == 0;
   }
 
-  /** From now on everything is thrown away. */
+  /** Drops everything from now on. */
   void discard() {
     discarding = true;
   }

@@ -27,7 +27,7 @@ import org.sparkrdma.verbs.soft.shared.SharedDirectory;
 import org.sparkrdma.verbs.soft.shared.SharedTable;
 
 /**
- * Who one end of a connection is: the body of REQUEST and REPLY.
+ * Identity of one end of a connection: the body of REQUEST and REPLY.
  *
  * <pre>
  *   0  magic "SRDM"      4  version (16 bit), 0      8  boot id (16 bytes)
@@ -38,7 +38,7 @@ import org.sparkrdma.verbs.soft.shared.SharedTable;
  * </pre>
  *
  * <p>All fields little-endian. The proof shows that the sender can read the secret in the table of
- * that directory: HMAC-SHA256 of nonce, connecting port and listening port under it.
+ * that directory: HMAC-SHA256 of nonce, initiator port and listener port with that secret.
  *
  * @param directory name of its shared directory
  * @param privateData of the application
@@ -59,7 +59,7 @@ public record Hello(
   private static final int MAGIC = 0x4d445253;
   private static final String MAC = "HmacSHA256";
 
-  /** Writes it at the buffer's position. */
+  /** Writes it at the position of the buffer. */
   public void encode(ByteBuffer out) {
     out.putInt(MAGIC).putInt(VERSION);
     out.putLong(host.bootId().getMostSignificantBits());
@@ -75,7 +75,7 @@ public record Hello(
   /**
    * Reads what {@link #encode} wrote.
    *
-   * @throws ProtocolException when it is no greeting, or of another version
+   * @throws ProtocolException when it is no Hello, or of another version
    */
   public static Hello decode(ByteBuffer in) throws ProtocolException {
     try {
@@ -96,19 +96,19 @@ public record Hello(
       byte[] name = bytes(in, length(in, SharedDirectory.MAX_NAME_BYTES));
       byte[] data = bytes(in, length(in, Hello.MAX_PRIVATE_DATA_BYTES));
       if (in.hasRemaining()) {
-        throw new ProtocolException("greeting too long: extraBytes=" + in.remaining());
+        throw new ProtocolException("hello too long: extraBytes=" + in.remaining());
       }
       return new Hello(
           host, process, number, nonce, proof, new String(name, StandardCharsets.US_ASCII), data);
     } catch (BufferUnderflowException e) {
-      throw new ProtocolException("greeting cut short");
+      throw new ProtocolException("hello cut short");
     }
   }
 
   private static int length(ByteBuffer in, int most) throws ProtocolException {
     int length = in.get() & 0xff;
     if (length > most) {
-      throw new ProtocolException("greeting with a field too long: lengthBytes=" + length);
+      throw new ProtocolException("hello with a field too long: lengthBytes=" + length);
     }
     return length;
   }
@@ -119,13 +119,13 @@ public record Hello(
     return bytes;
   }
 
-  /** The proof that belongs to a secret. */
-  public static byte[] proof(byte[] secret, byte[] nonce, int connectingPort, int listeningPort) {
+  /** Computes the proof with a secret. */
+  public static byte[] proof(byte[] secret, byte[] nonce, int initiatorPort, int listenerPort) {
     try {
       Mac mac = Mac.getInstance(MAC);
       mac.init(new SecretKeySpec(secret, MAC));
       mac.update(nonce);
-      mac.update(ByteBuffer.allocate(8).putInt(connectingPort).putInt(listeningPort).array());
+      mac.update(ByteBuffer.allocate(8).putInt(initiatorPort).putInt(listenerPort).array());
       return mac.doFinal();
     } catch (GeneralSecurityException e) {
       throw new IllegalStateException("every JDK has " + MAC, e);
@@ -133,7 +133,7 @@ public record Hello(
   }
 
   /** Whether the proof was made with the secret. */
-  public boolean isProvenBy(byte[] secret, int connectingPort, int listeningPort) {
-    return MessageDigest.isEqual(proof, proof(secret, nonce, connectingPort, listeningPort));
+  public boolean isProvenBy(byte[] secret, int initiatorPort, int listenerPort) {
+    return MessageDigest.isEqual(proof, proof(secret, nonce, initiatorPort, listenerPort));
   }
 }

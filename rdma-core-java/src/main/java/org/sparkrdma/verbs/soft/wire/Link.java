@@ -53,7 +53,7 @@ public final class Link implements SelectionHandler {
     key = channel.register(selector, interest(), this);
   }
 
-  /** Nothing, for a socket that is not even connecting. */
+  /** 0 for a socket that is not connecting. */
   private int interest() {
     if (channel.isConnected()) {
       return SelectionKey.OP_READ;
@@ -73,7 +73,7 @@ public final class Link implements SelectionHandler {
     return (InetSocketAddress) channel.getRemoteAddress();
   }
 
-  /** Where the next bytes to send go, after a header; {@link #flush} sends them. */
+  /** Buffer for the next bytes to send, after a header; {@link #flush} sends them. */
   public ByteBuffer out() {
     return out;
   }
@@ -89,7 +89,7 @@ public final class Link implements SelectionHandler {
     out.putLong(sequence).putInt(immediate).putInt(extent);
   }
 
-  /** Sends what the socket takes; the rest follows when it takes more. */
+  /** Sends what the socket accepts; the rest follows when it accepts more. */
   public void flush() {
     if (closed || out.position() == 0 || !channel.isConnected()) {
       return;
@@ -108,17 +108,17 @@ public final class Link implements SelectionHandler {
     }
   }
 
-  /** Whether everything put was handed to the socket. */
+  /** Whether the socket has accepted all bytes. */
   public boolean isFlushed() {
     return out.position() == 0;
   }
 
-  /** From now on what comes in is thrown away. */
+  /** Drops everything received from now on. */
   public void discard() {
     parser.discard();
   }
 
-  /** No more will be sent; the peer sees the end after what is on its way. */
+  /** Sends no more; the peer receives the end after the bytes in flight. */
   public void shutdownOutput() {
     try {
       channel.shutdownOutput();
@@ -185,7 +185,7 @@ public final class Link implements SelectionHandler {
     return closed;
   }
 
-  /** Closes the socket without a word to the owner. */
+  /** Closes the socket without a call of the handler. */
   public void close() {
     closed = true;
     parser.discard();

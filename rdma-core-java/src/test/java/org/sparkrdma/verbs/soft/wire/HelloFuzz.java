@@ -30,15 +30,15 @@ import org.sparkrdma.verbs.soft.shared.ProcessIdentity;
 import org.sparkrdma.verbs.soft.shared.SharedDirectory;
 import org.sparkrdma.verbs.soft.shared.SharedTable;
 
-/** The greeting on a socket that anybody on the host may connect to. */
+/** The first message on a socket to which any process of the host can connect. */
 class HelloFuzz {
   private static final DecoderGuard GUARD = new DecoderGuard("soft.Hello", ProtocolException.class);
 
-  static Stream<byte[]> greetings() {
-    return Stream.of(greeting("", new byte[0]), greeting("12-34-0123456789abcdef", new byte[56]));
+  static Stream<byte[]> hellos() {
+    return Stream.of(hello("", new byte[0]), hello("12-34-0123456789abcdef", new byte[56]));
   }
 
-  private static byte[] greeting(String directory, byte[] privateData) {
+  private static byte[] hello(String directory, byte[] privateData) {
     ByteBuffer out = ByteBuffer.allocate(Hello.MAX_BYTES).order(ByteOrder.LITTLE_ENDIAN);
     new Hello(
             new HostIdentity(new UUID(1, 2), 3, 4, 5),
@@ -52,9 +52,9 @@ class HelloFuzz {
     return Arrays.copyOf(out.array(), out.position());
   }
 
-  @MethodSource("greetings")
+  @MethodSource("hellos")
   @FuzzTest(maxExecutions = 200_000, maxDuration = "10m")
-  void shouldBeAGreetingOrRefused(byte[] input) {
+  void shouldBeAHelloOrRefused(byte[] input) {
     GUARD.accepts(input.length, () -> read(input));
   }
 

@@ -32,13 +32,13 @@ import org.sparkrdma.verbs.soft.shared.ProcessIdentity;
 import org.sparkrdma.verbs.soft.shared.SharedDirectory;
 import org.sparkrdma.verbs.soft.shared.SharedTable;
 
-/** Greetings come back as they were written; cut off or too long they are refused. */
+/** A Hello is decoded as it was encoded; one that is cut or too long is refused. */
 class HelloPropertyTest {
   private static final DecoderGuard GUARD =
       new DecoderGuard("soft.properties", ProtocolException.class);
 
   @Property(seed = "1")
-  void shouldReadAGreetingAsItWasWritten(
+  void shouldDecodeAHelloAsItWasEncoded(
       @ForAll long number,
       @ForAll @Size(Hello.NONCE_BYTES) byte[] nonce,
       @ForAll @Size(SharedTable.SECRET_BYTES) byte[] proof,
