@@ -26,7 +26,7 @@ import org.apache.spark.api.plugin.DriverPlugin;
 import org.apache.spark.api.plugin.ExecutorPlugin;
 import org.apache.spark.api.plugin.PluginContext;
 import org.apache.spark.api.plugin.SparkPlugin;
-import org.sparkrdma.leak.Taken;
+import org.sparkrdma.leak.LeakRecord;
 import org.sparkrdma.scenarios.SparkInternals;
 
 /**
@@ -105,12 +105,12 @@ public final class ReadCounts implements SparkPlugin {
     /** A task that still runs may hold blocks, so only an executor without tasks is checked. */
     private void lookForLeaks() {
       long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(CLOSE_SECONDS);
-      while (!Taken.out().isEmpty() && System.nanoTime() < deadline) {
+      while (!LeakRecord.outstanding().isEmpty() && System.nanoTime() < deadline) {
         Thread.onSpinWait();
       }
-      List<Taken> left = Taken.out();
+      List<LeakRecord> left = LeakRecord.outstanding();
       if (!left.isEmpty() && runningTasks.get() == 0) {
-        write(TransferLog.LEAKS, left.get(0).place() + " and " + (left.size() - 1) + " more");
+        write(TransferLog.LEAKS, left.get(0).site() + " and " + (left.size() - 1) + " more");
       }
     }
   }
