@@ -187,8 +187,7 @@ public abstract class ReadContract extends VerbsContract {
 
   @Test
   void shouldExceedItsRetriesWhenThePeersQueuePairDoesNotAnswer() throws Exception {
-    var fewRetries =
-        new ConnectionParameters(new byte[0], 16, 2, 7, 14, java.time.Duration.ofSeconds(5));
+    var fewRetries = new ConnectionParameters(new byte[0], 16, 2, 7, 14, ANSWER_TIMEOUT);
     Pair pair = connect(client.settings(), server.settings(), fewRetries);
     Node.Block source = server.block(10, 42, Node.READABLE);
     Node.Block sink = client.block(10, 0, Node.SINK);
