@@ -170,6 +170,7 @@ final class SuiteProcess {
     command.add("-Dit.plugin.jar=" + workbench.pluginJar());
     command.add("-Dit.jobs.jar=" + workbench.jobsJar());
     command.add("-Dit.repository=" + workbench.repository());
+    command.add("-Dit.vanilla=" + workbench.directory().resolveSibling("vanilla"));
     command.add("-Dit.fault.table=" + workbench.directory().resolveSibling("fault-table.json"));
     command.add("-Dit.fault.page=" + System.getProperty("it.fault.page"));
     command.add("-Dupdate.docs=" + Boolean.getBoolean("update.docs"));

@@ -20,7 +20,7 @@ final class BlockSizesSuite extends ScenarioSuite {
   private val Side = 1_000
 
   test("should read 1,000 x 1,000 small blocks") {
-    val expected = SparkCluster.run(Clusters.vanilla())(c => Jobs.smallBlocks(c.sc, Side, Side))
+    val expected = VanillaAnswers.of("small-blocks")(c => Jobs.smallBlocks(c.sc, Side, Side))
     SparkCluster.run(Clusters.soft()) { cluster =>
       val (result, traffic) = cluster.trafficOf(Jobs.smallBlocks(cluster.sc, Side, Side))
       assert(result === expected)
@@ -34,7 +34,7 @@ final class BlockSizesSuite extends ScenarioSuite {
       val (writer, reader) = LargeBlock.locations(cluster.sc)
       cluster.trafficOf(LargeBlock.read(cluster.sc, writer, reader))
     }
-    val expected = SparkCluster.run(uncompressed(Clusters.vanilla()))(read(_)._1)
+    val expected = VanillaAnswers.of("large-block", uncompressed(Clusters.vanilla()))(read(_)._1)
     SparkCluster.run(uncompressed(Clusters.soft())) { cluster =>
       val (result, traffic) = read(cluster)
       assert(result === expected)

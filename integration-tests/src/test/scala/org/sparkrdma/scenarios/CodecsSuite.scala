@@ -17,7 +17,10 @@ import org.apache.spark.SparkConf
 
 /** Stored bytes of every kind: compressed by each codec, plain, encrypted. */
 final class CodecsSuite extends ScenarioSuite {
-  private lazy val expected: (Any, Any) = SparkCluster.run(Clusters.vanilla())(results)
+  private lazy val expected: (Any, Any) = {
+    val everyday = VanillaAnswers.everyday
+    (everyday("groupBy"), everyday("coalesced SQL aggregation"))
+  }
 
   for (codec <- Seq("lz4", "zstd", "snappy", "lzf")) {
     test(s"should read blocks compressed by $codec") {

@@ -41,7 +41,7 @@ final class DriverRestartSuite extends ScenarioSuite with Eventually {
   private val Workers = 2
 
   test("should read by READ alone when executors of a killed driver are still there") {
-    val expected = SparkCluster.run(Clusters.vanilla())(c => Jobs.reduced(c.sc).collect().toSet)
+    val expected = VanillaAnswers.reduced
     val conf = Clusters
       .soft()
       // In windows alone: what is so small and hardly asked for would be copied, not registered.

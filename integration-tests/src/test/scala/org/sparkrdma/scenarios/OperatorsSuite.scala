@@ -17,10 +17,7 @@ import org.scalatest.BeforeAndAfterAll
 
 /** Everyday operators on one cluster, one after the other. */
 final class OperatorsSuite extends ScenarioSuite with BeforeAndAfterAll {
-  private lazy val expected: Map[String, Any] =
-    SparkCluster.run(Clusters.vanilla()) { cluster =>
-      Jobs.all.map { case (name, job) => name -> job(cluster.spark) }.toMap
-    }
+  private lazy val expected: Map[String, Any] = VanillaAnswers.everyday
 
   private var cluster: SparkCluster = _
 

@@ -37,7 +37,7 @@ final class PushMergeSuite extends ScenarioSuite {
   }
 
   private def pushed(keepsMergedBack: Boolean)(check: (Traffic, ShuffleService) => Unit): Unit = {
-    val expected = SparkCluster.run(Clusters.vanilla())(c => Jobs.reduced(c.sc).collect().toSet)
+    val expected = VanillaAnswers.reduced
     val conf = pushing(Clusters.soft())
     Using.resource(ShuffleService.start(conf, keepsMergedBack)) { service =>
       conf.set("spark.shuffle.service.port", service.port.toString)

@@ -28,7 +28,8 @@ final class SchedulingSuite extends ScenarioSuite {
   private val Pause = 1_000_000L
 
   test("should read by READ in a barrier stage what vanilla Spark reads") {
-    val expected = SparkCluster.run(Clusters.vanilla(coresEach = 2))(c => barrierStage(c.sc))
+    val expected =
+      VanillaAnswers.of("barrier-stage", Clusters.vanilla(coresEach = 2))(c => barrierStage(c.sc))
     SparkCluster.run(Clusters.soft(coresEach = 2)) { cluster =>
       val (result, traffic) = cluster.trafficOf(barrierStage(cluster.sc))
       assert(result === expected)
@@ -45,7 +46,7 @@ final class SchedulingSuite extends ScenarioSuite {
       .set("spark.speculation.minTaskRuntime", "100ms")
       .set("spark.speculation.quantile", "0.5")
       .set("spark.speculation.multiplier", "1.1")
-    val expected = SparkCluster.run(Clusters.vanilla())(c => Jobs.reduced(c.sc).collect().toSet)
+    val expected = VanillaAnswers.reduced
     SparkCluster.runOnTwoHosts(conf, coresEach = 2) { cluster =>
       val copies = new Copies
       cluster.sc.addSparkListener(copies)

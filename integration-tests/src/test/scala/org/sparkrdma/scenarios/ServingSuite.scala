@@ -18,7 +18,7 @@ final class ServingSuite extends ScenarioSuite {
   private val Maps = 12
   private val Reducers = 12
   private val Records = 20
-  private lazy val expected = SparkCluster.run(Clusters.vanilla())(blocks)
+  private lazy val expected = VanillaAnswers.of("serving")(blocks)
 
   test("should copy blocks into registered memory when files are not to be registered") {
     assert(expected.size === Reducers)

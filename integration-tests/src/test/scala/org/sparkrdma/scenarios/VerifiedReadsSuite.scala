@@ -24,7 +24,7 @@ final class VerifiedReadsSuite extends ScenarioSuite {
   private val Records = 40
   private val SpillAfter = 100
   private val Unusable = "checksum-unusable"
-  private lazy val expected = SparkCluster.run(Clusters.vanilla())(blocks)
+  private lazy val expected = VanillaAnswers.of("verified-reads")(blocks)
 
   for (algorithm <- Seq("CRC32", "CRC32C")) {
     test(s"should verify every block against sums of $algorithm") {

@@ -27,6 +27,7 @@ import org.scalatest.time.Span
 import org.sparkrdma.scenarios.Clusters
 import org.sparkrdma.scenarios.ScenarioSuite
 import org.sparkrdma.scenarios.SparkCluster
+import org.sparkrdma.scenarios.VanillaAnswers
 
 /** Each fault strikes blocks under way, and ends in the vanilla answer within its bound. */
 final class FaultsSuite extends ScenarioSuite with BeforeAndAfterAll with Eventually {
@@ -36,7 +37,7 @@ final class FaultsSuite extends ScenarioSuite with BeforeAndAfterAll with Eventu
   private val MuteDirectoryBound = 60
 
   private lazy val expected: Map[FaultJob, Seq[(Int, Long)]] =
-    SparkCluster.run(Clusters.vanilla(coresEach = 2)) { cluster =>
+    VanillaAnswers.of("faults", Clusters.vanilla(coresEach = 2)) { cluster =>
       Seq(FaultJob.Usual, FaultJob.Bulky).map(job => job -> job.run(cluster.sc)).toMap
     }
   private val results = new ArrayBuffer[FaultResult]

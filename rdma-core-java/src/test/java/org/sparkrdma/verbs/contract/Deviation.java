@@ -43,11 +43,6 @@ public enum Deviation {
    */
   SENDS_SUCCEED_WHEN_SENT,
   /**
-   * Destroying a queue pair ends its connection at the peer as well, whose work is flushed. A
-   * card's peer is told nothing: its work exceeds its retries. So soft, and iWARP.
-   */
-  DESTROYING_DISCONNECTS_THE_PEER,
-  /**
    * A WRITE that ends beyond its region is refused when its packets reach the end; those before it
    * have been written. So iWARP, which checks each segment by itself.
    */
@@ -73,10 +68,7 @@ public enum Deviation {
   /** Of the soft engine. */
   public static final Set<Deviation> OF_SOFT =
       Set.of(
-          TRUNCATION_IS_AN_ERROR,
-          SEND_NEEDS_THE_PEER_TO_RUN,
-          STOPPED_READER_DELAYS_DEREGISTERING,
-          DESTROYING_DISCONNECTS_THE_PEER);
+          TRUNCATION_IS_AN_ERROR, SEND_NEEDS_THE_PEER_TO_RUN, STOPPED_READER_DELAYS_DEREGISTERING);
 
   /** Of RoCE, as the kernel's rxe does it. */
   public static final Set<Deviation> OF_ROCE =
@@ -91,7 +83,6 @@ public enum Deviation {
           REFUSALS_ARE_FLUSHES,
           SENDS_SUCCEED_WHEN_SENT,
           WRITES_ARE_CHECKED_BY_SEGMENT,
-          DESTROYING_DISCONNECTS_THE_PEER,
           RECEIVER_MUST_BE_READY,
           QUEUE_PAIR_ACCESS_IS_IGNORED,
           REMOTE_READ_IS_NOT_CHECKED,

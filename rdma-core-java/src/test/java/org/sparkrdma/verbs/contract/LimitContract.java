@@ -16,7 +16,6 @@ package org.sparkrdma.verbs.contract;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.verbs.HostMemory;
 import org.sparkrdma.verbs.MemoryRegion;
@@ -113,7 +112,7 @@ public abstract class LimitContract extends VerbsContract {
   @Test
   void shouldReadWhenMoreIsPostedThanMayBeInFlight() throws Exception {
     ConnectionParameters oneInFlight =
-        new ConnectionParameters(new byte[0], 1, 6, 7, 17, Duration.ofSeconds(5));
+        new ConnectionParameters(new byte[0], 1, 6, 7, 17, ANSWER_TIMEOUT);
     Pair pair = connect(client.settings(), server.settings(), oneInFlight);
     Node.Block source = server.block(Node.DEPTH * 1000, 0, Node.READABLE);
     source.memory().slice(0, Node.DEPTH * 1000).put(ConnectionContract.pattern(64_000, 1));

@@ -15,7 +15,6 @@ package org.sparkrdma.verbs.contract;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Deque;
@@ -91,7 +90,7 @@ public final class Node implements AutoCloseable {
   }
 
   public Connection resolve(InetSocketAddress remote) throws VerbsException {
-    return manager.resolve(remote, null, Duration.ofSeconds(5));
+    return manager.resolve(remote, null, VerbsContract.ANSWER_TIMEOUT);
   }
 
   /** Registered memory of its own, filled with a byte. */

@@ -16,7 +16,6 @@ package org.sparkrdma.verbs.contract;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -370,6 +369,6 @@ public abstract class SendContract extends VerbsContract {
   }
 
   private static ConnectionParameters rnrRetries(int retries) {
-    return new ConnectionParameters(new byte[0], 16, 6, retries, 17, Duration.ofSeconds(5));
+    return new ConnectionParameters(new byte[0], 16, 6, retries, 17, ANSWER_TIMEOUT);
   }
 }

@@ -46,9 +46,13 @@ import org.sparkrdma.verbs.spi.EngineSettings;
  * The ground of all contract tests: an engine, two open devices, ways to connect them, and after
  * each test a look for what was left behind.
  */
-@Timeout(value = 60, unit = TimeUnit.SECONDS)
+@Timeout(value = 120, unit = TimeUnit.SECONDS)
 public abstract class VerbsContract {
-  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static final Duration PATIENCE = Duration.ofSeconds(40);
+
+  /** For an answer that comes, however busy the machine; less than {@link #PATIENCE}. */
+  protected static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(30);
+
   private static final long PAUSE_NS = 1_000_000;
 
   private LeakCheck leaks;
@@ -188,17 +192,17 @@ public abstract class VerbsContract {
 
   /** The usual ones. */
   protected static ConnectionParameters parameters() {
-    return ConnectionParameters.of(new byte[0]);
+    return withPrivateData(new byte[0]);
   }
 
   /** Endless patience with a receiver that is not ready. */
   protected static ConnectionParameters patient() {
-    return new ConnectionParameters(new byte[0], 16, 6, 7, 17, Duration.ofSeconds(5));
+    return new ConnectionParameters(new byte[0], 16, 6, 7, 17, ANSWER_TIMEOUT);
   }
 
   /** The usual ones with private data. */
   protected static ConnectionParameters withPrivateData(byte[] privateData) {
-    return ConnectionParameters.of(privateData);
+    return new ConnectionParameters(privateData, 16, 6, 6, 17, ANSWER_TIMEOUT);
   }
 
   /** A connection of the client, resolved and with a queue pair, not yet asked for. */
