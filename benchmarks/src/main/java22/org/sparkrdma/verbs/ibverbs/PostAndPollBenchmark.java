@@ -48,7 +48,7 @@ import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
-@Warmup(iterations = 3, time = 1)
+@Warmup(iterations = 6, time = 1)
 @Measurement(iterations = 5, time = 1)
 @Fork(
     value = 3,
