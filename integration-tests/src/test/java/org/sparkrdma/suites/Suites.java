@@ -41,6 +41,7 @@ final class Suites {
           "PushMergeSuite",
           "DynamicAllocationSuite",
           "FallbackSuite",
+          "RequiredRdmaSuite",
           "DeliverySuite");
 
   private Suites() {}

@@ -17,8 +17,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.apache.spark.SparkEnv;
+import org.apache.spark.TaskKilledException;
 import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -65,6 +67,11 @@ final class RdmaRuntime implements AutoCloseable {
 
   /** Until then the first map tasks wait for this executor to be in the directory. */
   private static final Duration PUBLISH_LIMIT = Duration.ofSeconds(5);
+
+  /** Until then, in an executor's life, a task that needs RDMA waits for executors that have it. */
+  private static final Duration OTHERS_LIMIT = Duration.ofSeconds(20);
+
+  private static final long OTHERS_INTERVAL_MS = 500;
 
   /** How long a close waits for a start that is under way. */
   private static final long START_END_MS = 5_000;
@@ -164,9 +171,12 @@ final class RdmaRuntime implements AutoCloseable {
   }
 
   /**
-   * Makes sure that RDMA is up, waiting if it is on its way.
+   * Makes sure that RDMA is up, waiting if it is on its way. Where it is not, the driver is asked
+   * to give this executor no more tasks.
    *
-   * @throws IllegalStateException naming every reason why it is not
+   * @throws TaskKilledException when the driver does so, which Spark does not count as a failure of
+   *     the task, and which has it run elsewhere
+   * @throws IllegalStateException naming every reason why RDMA is not up
    */
   void require(Duration atMost) {
     boolean settled;
@@ -177,10 +187,33 @@ final class RdmaRuntime implements AutoCloseable {
       throw new IllegalStateException("interrupted while RDMA was starting", e);
     }
     if (!settled || state() != State.UP) {
-      throw new IllegalStateException(
+      String message =
           ShuffleSetting.MODE.key()
               + "=required and RDMA is not up: "
-              + (settled ? String.join("; ", reasons()) : "still starting"));
+              + (settled ? String.join("; ", reasons()) : "still starting");
+      if (settled && state() == State.OFF && awaitExclusion()) {
+        throw new TaskKilledException(message);
+      }
+      throw new IllegalStateException(message);
+    }
+  }
+
+  /** At the start of an application the executors that could run the tasks may still be missing. */
+  private boolean awaitExclusion() {
+    try {
+      while (!directory.exclude(executorId).get()) {
+        if (System.nanoTime() - createdNs > OTHERS_LIMIT.toNanos()) {
+          return false;
+        }
+        TimeUnit.MILLISECONDS.sleep(OTHERS_INTERVAL_MS);
+      }
+      return true;
+    } catch (ExecutionException e) {
+      log.info("the driver cannot be asked to exclude this executor, its task fails", e);
+      return false;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
     }
   }
 

@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import org.apache.spark.ShuffleDependency;
 import org.apache.spark.SparkConf;
+import org.apache.spark.SparkContext;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
 import org.apache.spark.network.shuffle.BlockStoreClient;
@@ -41,6 +42,7 @@ import org.sparkrdma.shuffle.read.ReadRange;
 import org.sparkrdma.shuffle.settings.ShuffleSetting;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.spark.ExecutorClassPath;
+import org.sparkrdma.shuffle.spark.ExecutorExclusion;
 import org.sparkrdma.shuffle.spark.SparkEnvironment;
 import org.sparkrdma.verbs.Verbs;
 
@@ -160,7 +162,10 @@ public class RdmaShuffleManager extends SortShuffleManager {
     synchronized (this) {
       if (directory != null && !watching) {
         watching = true;
-        directory.watch(dependency.rdd().context());
+        SparkContext context = dependency.rdd().context();
+        directory.watch(
+            context,
+            (executorId, reason) -> ExecutorExclusion.exclude(context, executorId, reason));
       }
     }
     return super.registerShuffle(shuffleId, dependency);

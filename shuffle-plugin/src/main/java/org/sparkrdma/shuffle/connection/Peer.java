@@ -42,12 +42,15 @@ public final class Peer {
   private long quarantinedUntilNs;
   private boolean quarantined;
   private int corruptions;
+  private long usedNs;
 
   /**
+   * @param lastSequence of its last request that was accepted; 0 when none was
    * @param wantFromAnyThread hands a block to the agent, to be fetched from its endpoint
    */
-  public Peer(long incarnation, Consumer<BlockProgress> wantFromAnyThread) {
+  public Peer(long incarnation, long lastSequence, Consumer<BlockProgress> wantFromAnyThread) {
     this.incarnation = incarnation;
+    this.lastRequest = lastSequence;
     this.wantFromAnyThread = wantFromAnyThread;
   }
 
@@ -121,6 +124,27 @@ public final class Peer {
     return true;
   }
 
+  /** Sequence number of its last request that was accepted; 0 when none was. */
+  public long lastSequence() {
+    return lastRequest;
+  }
+
+  /** Notes that it is in use. */
+  public void touch(long nowNs) {
+    usedNs = nowNs;
+  }
+
+  /** Whether nothing is under way with it and it has not been used for so long. */
+  public boolean isUnused(long nowNs, long unusedNs) {
+    return attempt == null
+        && accepting == null
+        && established == null
+        && !waiting
+        && pending.isEmpty()
+        && !isQuarantined(nowNs)
+        && nowNs - usedNs >= unusedNs;
+  }
+
   /** Forgets a connection, whatever it was. */
   public void forget(PeerConnection gone) {
     if (attempt == gone) {
@@ -179,6 +203,16 @@ public final class Peer {
     quarantined = true;
     corruptions = 0;
     return quarantineNs;
+  }
+
+  /** Whether it was quarantined and no connection has been established since. */
+  public boolean needsTest() {
+    return quarantined;
+  }
+
+  /** Whether a connection to it is wanted. */
+  public boolean isWaiting() {
+    return waiting;
   }
 
   public boolean isQuarantined(long nowNs) {

@@ -105,6 +105,27 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
     return publish(ExecutorRecord.unavailable(executorId, reasons, publisher, nextEpoch()));
   }
 
+  /**
+   * Asks the driver to give an executor no more tasks.
+   *
+   * @return completes with whether it does; not when no other executor could run them
+   */
+  public CompletableFuture<Boolean> exclude(String executorId) {
+    CompletableFuture<Boolean> excluded = new CompletableFuture<>();
+    schedule(
+        () -> {
+          try {
+            Object answer =
+                driver.ask(new ArrayList<>(List.of(DirectoryService.EXCLUDE, executorId)));
+            excluded.complete(RecordCodec.as(Boolean.class, answer));
+          } catch (Throwable e) {
+            excluded.completeExceptionally(e);
+          }
+        },
+        0);
+    return excluded.orTimeout(timeout.toNanos(), TimeUnit.NANOSECONDS);
+  }
+
   private synchronized long nextEpoch() {
     return ++lastEpoch;
   }

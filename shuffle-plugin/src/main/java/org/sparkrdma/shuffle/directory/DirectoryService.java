@@ -14,7 +14,10 @@
 package org.sparkrdma.shuffle.directory;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
+import java.util.function.BiPredicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -23,6 +26,7 @@ import org.slf4j.LoggerFactory;
  *
  * <pre>
  *   [PUBLISH, record]         → Boolean: taken
+ *   [EXCLUDE, executor id]    → Boolean: it gets no more tasks
  *   [CHANGES, since version]  → [version, Boolean: these are all, records, ids of gone executors]
  * </pre>
  *
@@ -31,12 +35,15 @@ import org.slf4j.LoggerFactory;
 final class DirectoryService {
   static final String PUBLISH = "publish";
   static final String CHANGES = "changes";
+  static final String EXCLUDE = "exclude";
 
   private static final Logger log = LoggerFactory.getLogger(DirectoryService.class);
   private static final int MAX_GONE = 1_000;
 
   private final EndpointTable table = new EndpointTable(MAX_GONE);
   private final UnavailableExecutors unavailable;
+  private final Set<String> excluded = new HashSet<>();
+  private BiPredicate<String, String> exclusion = (executorId, reason) -> false;
 
   /**
    * @param advice for users when an executor does not use RDMA; may be empty
@@ -53,6 +60,7 @@ final class DirectoryService {
     String kind = RecordCodec.name(request.get(0));
     return switch (kind) {
       case PUBLISH -> publish(RecordCodec.decode(request.get(1)));
+      case EXCLUDE -> exclude(RecordCodec.name(request.get(1)));
       case CHANGES -> changes(RecordCodec.as(Long.class, request.get(1)));
       default -> throw new IllegalArgumentException("no such message: kind=" + kind);
     };
@@ -61,6 +69,31 @@ final class DirectoryService {
   /** The executor is gone. */
   synchronized void remove(String executorId) {
     table.remove(executorId);
+    excluded.remove(executorId);
+  }
+
+  /**
+   * @param how takes an executor and a reason, and gives it no more tasks; false when it cannot
+   */
+  synchronized void excludeBy(BiPredicate<String, String> how) {
+    exclusion = how;
+  }
+
+  /** Only while another executor could run its tasks: else the job is to fail, with the reason. */
+  private Boolean exclude(String executorId) {
+    if (excluded.contains(executorId)) {
+      return true;
+    }
+    if (!table.hasEndpointBeside(executorId)
+        || !exclusion.test(executorId, "RDMA is required and not used in this executor")) {
+      return false;
+    }
+    log.warn(
+        "executor {} gets no more tasks: RDMA is required and not used there; its tasks run in"
+            + " other executors and are not counted as failed",
+        executorId);
+    excluded.add(executorId);
+    return true;
   }
 
   private Boolean publish(ExecutorRecord record) {

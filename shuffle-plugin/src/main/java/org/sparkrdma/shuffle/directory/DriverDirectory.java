@@ -14,6 +14,7 @@
 package org.sparkrdma.shuffle.directory;
 
 import java.util.Optional;
+import java.util.function.BiPredicate;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkContext;
 import org.apache.spark.rpc.RpcCallContext;
@@ -60,8 +61,14 @@ public final class DriverDirectory implements AutoCloseable {
     }
   }
 
-  /** Forgets executors from now on as Spark removes them. */
-  public void watch(SparkContext context) {
+  /**
+   * Forgets executors from now on as Spark removes them.
+   *
+   * @param exclusion takes an executor and a reason, and gives it no more tasks; false when it
+   *     cannot
+   */
+  public void watch(SparkContext context, BiPredicate<String, String> exclusion) {
+    service.excludeBy(exclusion);
     context.addSparkListener(
         new SparkListener() {
           @Override

@@ -13,6 +13,8 @@
  */
 package org.sparkrdma.shuffle.directory;
 
+import java.util.Optional;
+
 /**
  * Where an executor takes connections, and the secrets that prove one belongs to it.
  *
@@ -43,6 +45,17 @@ public record Endpoint(
   @Override
   public byte[] token() {
     return token.clone();
+  }
+
+  /** What keeps this executor from reading the other's blocks; empty when nothing does. */
+  public Optional<String> incompatibility(Endpoint other) {
+    if (!engine.equals(other.engine)) {
+      return Optional.of("engine here=" + engine + " there=" + other.engine);
+    }
+    if (protocol != other.protocol) {
+      return Optional.of("protocol here=" + protocol + " there=" + other.protocol);
+    }
+    return Optional.empty();
   }
 
   /** Without the secrets. */

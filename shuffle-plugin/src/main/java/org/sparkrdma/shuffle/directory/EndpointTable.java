@@ -92,6 +92,15 @@ final class EndpointTable {
     return Published.TAKEN;
   }
 
+  /** Whether an executor other than this one has an endpoint. */
+  boolean hasEndpointBeside(String executorId) {
+    return byVersion.values().stream()
+        .anyMatch(
+            entry ->
+                !entry.executorId().equals(executorId)
+                    && entry.record().flatMap(ExecutorRecord::endpoint).isPresent());
+  }
+
   /** The executor is gone, whether it had published or not. */
   void remove(String executorId) {
     Long known = versions.get(executorId);

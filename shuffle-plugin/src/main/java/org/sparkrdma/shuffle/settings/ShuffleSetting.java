@@ -33,10 +33,10 @@ public enum ShuffleSetting {
       "auto",
       ValueType.choice("auto", "required", "off"),
       "Controls whether blocks are fetched by RDMA: `auto` uses RDMA where it can and "
-          + "otherwise logs one WARN with the reason; `required` fails tasks on an executor without "
-          + "RDMA; `off` is plain Spark. `required` turns a silent loss of speed into a failed "
-          + "task. Use `required` in tests and benchmarks, and `off` to exclude RDMA as the cause "
-          + "of a problem."),
+          + "otherwise logs one WARN with the reason; `required` runs tasks only in executors with "
+          + "RDMA and fails them where there is none; `off` is plain Spark. `required` turns a "
+          + "silent loss of speed into idle executors or a failed job. Use `required` in tests and "
+          + "benchmarks, and `off` to exclude RDMA as the cause of a problem."),
   /** Which verbs engine. */
   ENGINE(
       "engine",

@@ -19,6 +19,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
@@ -42,6 +43,7 @@ final class Peers {
   private final TransportContext context;
   private final ConnectionTable table;
   private final Map<Long, Peer> byIncarnation = new HashMap<>();
+  private final LastSequences sequences = new LastSequences();
   private boolean stopped;
 
   Peers(TransportContext context, ConnectionTable table) {
@@ -51,8 +53,33 @@ final class Peers {
 
   Peer of(long incarnation) {
     assert context.owner().holds();
-    return byIncarnation.computeIfAbsent(
-        incarnation, key -> new Peer(key, block -> context.agent().accept(() -> want(block))));
+    Peer peer =
+        byIncarnation.computeIfAbsent(
+            incarnation,
+            key ->
+                new Peer(
+                    key, sequences.of(key), block -> context.agent().accept(() -> want(block))));
+    peer.touch(context.nanoClock().getAsLong());
+    return peer;
+  }
+
+  /**
+   * Drops peers that nobody has used for a while: executors come and go. Only the sequence number
+   * of a peer's last request is kept, so that no request is good twice.
+   */
+  void dropUnused(long nowNs) {
+    assert context.owner().holds();
+    long unusedNs = context.settings().idleTimeout().toNanos();
+    byIncarnation
+        .values()
+        .removeIf(
+            peer -> {
+              boolean drop = peer.isUnused(nowNs, unusedNs);
+              if (drop) {
+                sequences.put(peer.incarnation(), peer.lastSequence());
+              }
+              return drop;
+            });
   }
 
   Collection<Peer> all() {
@@ -66,6 +93,11 @@ final class Peers {
       context.delivery().fail(block, FallbackReason.STOPPED, "transport has stopped");
       return;
     }
+    Optional<String> incompatibility = context.self().incompatibility(block.fetch().peer());
+    if (incompatibility.isPresent()) {
+      context.delivery().fail(block, FallbackReason.INCOMPATIBLE, incompatibility.get());
+      return;
+    }
     long nowNs = context.nanoClock().getAsLong();
     Peer peer = of(block.fetch().peer().incarnation());
     peer.endpoint(block.fetch().peer());
@@ -73,6 +105,10 @@ final class Peers {
       peer.established().fetches().want(block);
     } else if (peer.isQuarantined(nowNs)) {
       context.delivery().fail(block, FallbackReason.QUARANTINED, "left alone after a failure");
+    } else if (peer.needsTest()) {
+      // No block waits for a peer that has failed before; a connection is attempted meanwhile.
+      context.delivery().fail(block, FallbackReason.QUARANTINED, "peer is tested by a connection");
+      peer.startWaiting(nowNs);
     } else {
       peer.pending().add(block);
       peer.startWaiting(nowNs);

@@ -49,6 +49,7 @@ final class TransportAgent implements Runnable, CompletionHandler {
   private static final long BUSY_SLEEP_NS = 20_000_000;
   private static final long IDLE_SLEEP_NS = 1_000_000_000;
   private static final long REFUSE_SLEEP_NS = 5_000_000;
+  private static final long DROP_INTERVAL_NS = 1_000_000_000;
 
   private final TransportSettings settings;
   private final CompletionChannel channel;
@@ -65,6 +66,7 @@ final class TransportAgent implements Runnable, CompletionHandler {
   private Consumer<Throwable> failed;
   private long tickedNs;
   private long trimmedNs;
+  private long droppedNs;
   private boolean fetching;
   private volatile boolean stopping;
 
@@ -84,6 +86,7 @@ final class TransportAgent implements Runnable, CompletionHandler {
     this.nowNs = nanoClock.getAsLong();
     this.tickedNs = nowNs;
     this.trimmedNs = nowNs;
+    this.droppedNs = nowNs;
   }
 
   /**
@@ -226,6 +229,10 @@ final class TransportAgent implements Runnable, CompletionHandler {
     }
     if (tick) {
       giveUpOnSlowPeers();
+      if (nowNs - droppedNs >= DROP_INTERVAL_NS) {
+        droppedNs = nowNs;
+        peers.dropUnused(nowNs);
+      }
       if (nowNs - trimmedNs >= settings.idleTimeout().toNanos()) {
         trimmedNs = nowNs;
         trimUnused.run();
@@ -300,7 +307,7 @@ final class TransportAgent implements Runnable, CompletionHandler {
       }
     }
     for (Peer peer : peers.all()) {
-      if (!peer.pending().isEmpty()) {
+      if (peer.isWaiting()) {
         sleep = Math.min(sleep, TICK_NS);
       }
     }

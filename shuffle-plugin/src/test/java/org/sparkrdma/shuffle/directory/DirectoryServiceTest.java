@@ -134,6 +134,31 @@ class DirectoryServiceTest {
   }
 
   @Test
+  void shouldExcludeAnExecutorOnceAndOnlyWhileAnotherHasAnEndpoint() {
+    List<String> excluded = new ArrayList<>();
+    service.excludeBy((executorId, reason) -> excluded.add(executorId));
+    publish(ExecutorRecord.unavailable("1", List.of("no device"), 10, 1));
+    assertThat(exclude("1")).isFalse();
+    publish(record("2", 20, 1));
+    assertThat(exclude("1")).isTrue();
+    assertThat(exclude("1")).isTrue();
+    assertThat(exclude("2")).isFalse();
+    assertThat(excluded).containsExactly("1");
+    service.remove("2");
+    assertThat(exclude("3")).isFalse();
+  }
+
+  @Test
+  void shouldSayWhenAnExecutorCannotBeExcluded() {
+    publish(record("2", 20, 1));
+    assertThat(exclude("1")).isFalse();
+  }
+
+  private boolean exclude(String executorId) {
+    return (Boolean) service.answer(new ArrayList<>(List.of("exclude", executorId)));
+  }
+
+  @Test
   void shouldIgnoreFieldsItDoesNotKnow() {
     List<Object> encoded = RecordCodec.encode(record("1", 10, 1));
     encoded.addAll(List.of("invented-later", List.of("addresses")));

@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -94,6 +95,29 @@ class ProofTest {
     assertThat(again.type()).isEqualTo(ConnectionEvent.Type.REJECTED);
     assertThat(Hello.decodeRefusal(again.privateData())).isEqualTo(Hello.Refusal.PROOF);
     assertThat(server.count(Counter.CONNECTIONS_REFUSED)).isEqualTo(1);
+  }
+
+  @Test
+  void shouldRefuseARequestThatIsSentAgainWhenItsPeerIsLongGone() throws Exception {
+    AtomicLong laterNs = new AtomicLong();
+    TestExecutor server =
+        start(
+            new TestExecutor.Options(2)
+                .idleTimeout(Duration.ofMinutes(5))
+                .nanoClock(() -> System.nanoTime() + laterNs.get()));
+    Peers peers = new ObjectWalk().one(server.transport(), Peers.class);
+    byte[] overheard = request(server.endpoint(), 1);
+
+    assertThat(connect(server, overheard).type()).isEqualTo(ConnectionEvent.Type.ESTABLISHED);
+    // The connection ends for idleness, or since nothing came; then the peer is dropped.
+    while (!peers.all().isEmpty()) {
+      laterNs.addAndGet(Duration.ofMinutes(6).toNanos());
+      Thread.onSpinWait();
+    }
+    ConnectionEvent again = connect(server, overheard);
+
+    assertThat(again.type()).isEqualTo(ConnectionEvent.Type.REJECTED);
+    assertThat(Hello.decodeRefusal(again.privateData())).isEqualTo(Hello.Refusal.PROOF);
   }
 
   @Test

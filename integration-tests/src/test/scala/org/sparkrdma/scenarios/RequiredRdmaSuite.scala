@@ -1,0 +1,69 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.scenarios
+
+import java.net.InetAddress
+import java.net.ServerSocket
+import java.util.concurrent.atomic.AtomicInteger
+
+import org.apache.spark.ExceptionFailure
+import org.apache.spark.FetchFailed
+import org.apache.spark.TaskKilled
+import org.apache.spark.scheduler.SparkListener
+import org.apache.spark.scheduler.SparkListenerExecutorRemoved
+import org.apache.spark.scheduler.SparkListenerTaskEnd
+
+/** Mode required where one of two executors has no RDMA: both want the same port of one host. */
+final class RequiredRdmaSuite extends ScenarioSuite {
+  test("should run the tasks of an executor without RDMA in the other and count no failure") {
+    val expected = SparkCluster.run(Clusters.vanilla())(cluster => Jobs.groupBy(cluster.spark))
+    val conf = Clusters
+      .soft()
+      .set("spark.shuffle.rdma.mode", "required")
+      .set("spark.shuffle.rdma.listen.port", freePort().toString)
+      // One failure of a task or an executor would be too many.
+      .set("spark.task.maxFailures", "1")
+      .set("spark.deploy.maxExecutorRetries", "1")
+    SparkCluster.run(conf) { cluster =>
+      val ends = new Ends
+      cluster.sc.addSparkListener(ends)
+      (1 to 5).foreach(_ => assert(Jobs.groupBy(cluster.spark) === expected))
+      SparkInternals.drainListeners(cluster.sc)
+      assert(ends.killed.get > 0, "no executor was without RDMA")
+      assert(ends.failed.get === 0)
+      assert(ends.removed.get === 0)
+    }
+  }
+
+  private def freePort(): Int = {
+    val socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress)
+    try socket.getLocalPort
+    finally socket.close()
+  }
+
+  private final class Ends extends SparkListener {
+    val killed = new AtomicInteger
+    val failed = new AtomicInteger
+    val removed = new AtomicInteger
+
+    override def onTaskEnd(event: SparkListenerTaskEnd): Unit = event.reason match {
+      case _: TaskKilled                        => killed.incrementAndGet(): Unit
+      case _: ExceptionFailure | _: FetchFailed => failed.incrementAndGet(): Unit
+      case _                                    => ()
+    }
+
+    override def onExecutorRemoved(event: SparkListenerExecutorRemoved): Unit =
+      removed.incrementAndGet(): Unit
+  }
+}

@@ -1,0 +1,158 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+
+/** What a transport does about peers that fail, differ, or go. */
+@Timeout(120)
+class PeerLifeTest {
+  private static final List<BlockRange> BLOCKS = List.of(new BlockRange(0, 1, 0, 1));
+
+  @TempDir private Path directory;
+  private final AtomicLong laterNs = new AtomicLong();
+  private final List<TestExecutor> executors = new ArrayList<>();
+
+  @AfterEach
+  void closeAllWithoutLeaks() {
+    executors.forEach(TestExecutor::close);
+    executors.clear();
+  }
+
+  private TestExecutor start(TestExecutor.Options options) throws Exception {
+    Path own = Files.createDirectory(directory.resolve("executor-" + executors.size()));
+    options.nanoClock(() -> System.nanoTime() + laterNs.get());
+    TestExecutor executor = new TestExecutor(own, options);
+    executors.add(executor);
+    return executor;
+  }
+
+  private static CollectedBlocks fetch(TestExecutor reader, Endpoint peer) throws Exception {
+    CollectedBlocks collected = new CollectedBlocks(BLOCKS);
+    reader.transport().fetch(peer, BLOCKS, null, collected);
+    return collected.await();
+  }
+
+  @Test
+  void shouldNotConnectToAPeerOfAnotherEngineOrProtocol() throws Exception {
+    TestExecutor reader = start(new TestExecutor.Options(1));
+    TestExecutor server = start(new TestExecutor.Options(2));
+    Endpoint real = server.endpoint();
+    for (Endpoint other : List.of(changed(real, "ibverbs", 0), changed(real, real.engine(), 1))) {
+      assertThat(fetch(reader, other).reason(0)).isEqualTo(FallbackReason.INCOMPATIBLE);
+    }
+    assertThat(reader.count(Counter.CONNECTIONS_ESTABLISHED)).isZero();
+    assertThat(server.count(Counter.CONNECTIONS_ESTABLISHED)).isZero();
+    assertThat(server.count(Counter.CONNECTIONS_REFUSED)).isZero();
+  }
+
+  private static Endpoint changed(Endpoint real, String engine, int newer) {
+    return new Endpoint(
+        real.executorId(),
+        real.host(),
+        real.port(),
+        engine,
+        real.protocol() + newer,
+        real.incarnation(),
+        real.token());
+  }
+
+  @Test
+  void shouldTestAPeerAfterItsQuarantineWhileBlocksUseTcp() throws Exception {
+    TestExecutor reader = start(new TestExecutor.Options(1));
+    TestExecutor server = start(new TestExecutor.Options(2));
+    server.outputs().write(1, new Random(1), 1000);
+    Endpoint real = server.endpoint();
+    Endpoint silent = moved(real, 1);
+    assertThat(fetch(reader, silent).reason(0)).isEqualTo(FallbackReason.CONNECT_FAILED);
+    assertThat(fetch(reader, real).reason(0)).isEqualTo(FallbackReason.QUARANTINED);
+    laterNs.addAndGet(Duration.ofSeconds(10).toNanos());
+    // Its quarantine is over: this block does not wait for the connection that tests the peer.
+    assertThat(fetch(reader, real).reason(0)).isEqualTo(FallbackReason.QUARANTINED);
+    while (reader.count(Counter.CONNECTIONS_ESTABLISHED) == 0) {
+      Thread.onSpinWait();
+    }
+    assertThat(fetch(reader, real).bytes(0)).hasSize(1000);
+  }
+
+  @Test
+  void shouldQuarantineAPeerForLongerWhoseTestFails() throws Exception {
+    TestExecutor reader = start(new TestExecutor.Options(1));
+    TestExecutor server = start(new TestExecutor.Options(2));
+    Endpoint silent = moved(server.endpoint(), 1);
+    assertThat(fetch(reader, silent).reason(0)).isEqualTo(FallbackReason.CONNECT_FAILED);
+    for (int tests = 1; tests <= 3; tests++) {
+      laterNs.addAndGet(Duration.ofSeconds(10).toNanos());
+      assertThat(fetch(reader, silent).reason(0)).isEqualTo(FallbackReason.QUARANTINED);
+      while (reader.count(Counter.PEERS_QUARANTINED) <= tests) {
+        Thread.onSpinWait();
+      }
+    }
+  }
+
+  private static Endpoint moved(Endpoint real, int port) {
+    return new Endpoint(
+        real.executorId(),
+        real.host(),
+        port,
+        real.engine(),
+        real.protocol(),
+        real.incarnation(),
+        real.token());
+  }
+
+  @Test
+  void shouldKeepNothingOfFiveThousandPeersThatHaveGone() throws Exception {
+    TestExecutor reader = start(new TestExecutor.Options(1).idleTimeout(Duration.ofMinutes(5)));
+    TestExecutor server = start(new TestExecutor.Options(2));
+    Peers peers = new ObjectWalk().one(reader.transport(), Peers.class);
+    Endpoint real = server.endpoint();
+    List<Integer> sizes = new ArrayList<>();
+    for (int wave = 0; wave < 50; wave++) {
+      for (int i = 0; i < 100; i++) {
+        Endpoint gone =
+            new Endpoint(
+                "" + i,
+                real.host(),
+                1,
+                real.engine(),
+                real.protocol(),
+                100 + 100 * wave + i,
+                real.token());
+        assertThat(fetch(reader, gone).reason(0)).isEqualTo(FallbackReason.CONNECT_FAILED);
+      }
+      sizes.add(peers.all().size());
+      laterNs.addAndGet(Duration.ofMinutes(6).toNanos());
+    }
+    // The agent visits each peer that it keeps at every turn, so this is its turn time as well.
+    assertThat(IntStream.range(0, 50).map(sizes::get).max().orElseThrow()).isLessThanOrEqualTo(201);
+  }
+}
