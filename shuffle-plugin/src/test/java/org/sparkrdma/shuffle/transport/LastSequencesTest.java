@@ -29,7 +29,7 @@ class LastSequencesTest {
     Map<Long, Long> expected = new HashMap<>();
     for (int i = 0; i < 20_000; i++) {
       long incarnation = i % 3 == 0 ? i : random.nextLong();
-      long sequence = 1 + random.nextInt(100);
+      long sequence = 1L + random.nextInt(100);
       expected.put(incarnation, sequence);
       sequences.put(incarnation, sequence);
     }
