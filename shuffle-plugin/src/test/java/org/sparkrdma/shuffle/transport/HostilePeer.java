@@ -29,6 +29,7 @@ import org.sparkrdma.shuffle.wire.Hello;
 import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.shuffle.wire.Release;
+import org.sparkrdma.shuffle.wire.Release;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.CompletionChannel;
 import org.sparkrdma.verbs.CompletionQueue;
@@ -137,7 +138,8 @@ final class HostilePeer implements AutoCloseable {
     assertThat(queuePair.postReceive(work)).isTrue();
   }
 
-  private void awaitAnswer() {
+  /** Returns when one more answer has come. */
+  void awaitAnswer() {
     int before = answers;
     while (answers == before) {
       assertThat(failures).isEmpty();
@@ -165,6 +167,19 @@ final class HostilePeer implements AutoCloseable {
     assertThat(queuePair.postSend(work)).isTrue();
     // What was posted before may still be on its way out.
     sentBytes = (sentBytes + lengthBytes) % (BUFFER_BYTES / 2);
+  }
+
+  /** Sends a RELEASE of nothing, and takes its answer whenever it comes. */
+  void release() {
+    receiveAnswer();
+    ByteBuffer target = outgoing.slice(sentBytes, BUFFER_BYTES / 2);
+    send(new Release.Encoder().begin(target, 1).finish());
+  }
+
+  /** Sends a LOCATE for one block, and takes its answer whenever it comes. */
+  void locateAndReceive(BlockRange block) {
+    receiveAnswer();
+    locate(block);
   }
 
   /** Sends a LOCATE for one block without waiting for anything. */
