@@ -29,7 +29,6 @@ import org.sparkrdma.shuffle.wire.Hello;
 import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.shuffle.wire.Release;
-import org.sparkrdma.shuffle.wire.Release;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.CompletionChannel;
 import org.sparkrdma.verbs.CompletionQueue;

@@ -95,7 +95,9 @@ final class TestOutputs implements MapOutputs {
     return java.util.Arrays.copyOfRange(contents.get(block.mapId()), from, to);
   }
 
-  /** From now on a map output cannot be opened before the latch is down, as on a disk that hangs. */
+  /**
+   * From now on a map output cannot be opened before the latch is down, as on a disk that hangs.
+   */
   synchronized CountDownLatch blockUntil(long mapId) {
     blockedMapId = mapId;
     blocked = new CountDownLatch(1);
