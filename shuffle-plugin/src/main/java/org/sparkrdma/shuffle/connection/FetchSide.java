@@ -208,7 +208,11 @@ public final class FetchSide implements ReadOperation.Listener {
 
   private void sendToTcp(BlockProgress block, Located.Kind kind) {
     FallbackReason reason =
-        kind == Located.Kind.BUSY ? FallbackReason.PEER_BUSY : FallbackReason.PEER_UNKNOWN_BLOCK;
+        switch (kind) {
+          case BUSY -> FallbackReason.PEER_BUSY;
+          case OVERLOADED -> FallbackReason.PEER_OVERLOADED;
+          default -> FallbackReason.PEER_UNKNOWN_BLOCK;
+        };
     context.delivery().fail(block, reason, "peer answered " + kind);
   }
 

@@ -158,6 +158,11 @@ public final class PeerConnection {
     hello = proof;
   }
 
+  /** Whether it has no open request in either direction. */
+  public boolean isIdle() {
+    return fetches.isIdle() && serves.isIdle();
+  }
+
   public FetchSide fetches() {
     return fetches;
   }
@@ -319,7 +324,7 @@ public final class PeerConnection {
   /** Posts what can be posted. */
   public void pump(long nowNs) {
     assert context.owner().holds();
-    if (!fetches.isIdle()) {
+    if (!isIdle()) {
       lastUsedNs = nowNs;
     }
     fetches.pump(nowNs);

@@ -40,7 +40,7 @@ final class ServeSide {
   private final Consumer<ControlSlot> receiveAgain;
   private final Consumer<String> malformed;
   private int open;
-  private boolean closed;
+  private volatile boolean closed;
 
   /**
    * @param slots for answers, one for each request that the peer may have open
@@ -70,7 +70,7 @@ final class ServeSide {
     withSlot(slot -> context.server().locate(new Call(received, message, slot)));
   }
 
-  /** A RELEASE came; it is answered at once. */
+  /** A RELEASE was received; it is answered when the server has released the leases. */
   void onRelease(ByteBuffer message) {
     Release release = Release.decode(message);
     long[] leases = new long[release.leaseCount()];
@@ -79,8 +79,21 @@ final class ServeSide {
     }
     long requestId = release.requestId();
     opened();
-    context.server().release(peer, leases);
-    withSlot(slot -> answer(slot, Release.encodeAnswer(slot.bytes(), requestId)));
+    context
+        .server()
+        .release(peer, leases, () -> context.agent().accept(() -> onReleased(requestId)));
+  }
+
+  private void onReleased(long requestId) {
+    if (!closed) {
+      withSlot(slot -> answer(slot, Release.encodeAnswer(slot.bytes(), requestId)));
+      sends.flush();
+    }
+  }
+
+  /** Whether no request of the peer is open. */
+  boolean isIdle() {
+    return open == 0;
   }
 
   private void opened() {
@@ -135,6 +148,11 @@ final class ServeSide {
     @Override
     public long peer() {
       return peer;
+    }
+
+    @Override
+    public boolean isClosed() {
+      return closed;
     }
 
     @Override

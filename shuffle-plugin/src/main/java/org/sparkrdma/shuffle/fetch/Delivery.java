@@ -39,6 +39,7 @@ public final class Delivery {
   private static final Logger LOG = LoggerFactory.getLogger(Delivery.class);
 
   private final ExecutorService threads;
+  private final ExecutorService diskThreads;
   private final TransportConf conf;
   private final boolean verify;
   private final ShuffleCounters counters;
@@ -46,15 +47,19 @@ public final class Delivery {
   private final UnusableSums unusable = new UnusableSums();
 
   /**
+   * @param threads verify and hand over
+   * @param diskThreads write to disk, so that a blocked disk holds only blocks for it
    * @param corrupted told the incarnation of a peer from which other bytes came than by TCP
    */
   public Delivery(
       ExecutorService threads,
+      ExecutorService diskThreads,
       TransportConf conf,
       boolean verify,
       ShuffleCounters counters,
       LongConsumer corrupted) {
     this.threads = threads;
+    this.diskThreads = diskThreads;
     this.conf = conf;
     this.verify = verify;
     this.counters = counters;
@@ -68,27 +73,28 @@ public final class Delivery {
 
   /** Hands whole blocks over from memory. */
   public void deliver(List<BlockProgress> blocks) {
-    execute(() -> blocks.forEach(this::deliverNow));
+    execute(threads, () -> blocks.forEach(this::deliverNow));
   }
 
   /**
    * Writes what has been read of a block to its file; the whole block is handed over, of others the
    * rest is asked for.
    *
-   * @param rest called on a delivery thread when there is more to fetch
+   * @param rest called on a disk thread when there is more to fetch
    */
   public void writeToDisk(BlockProgress block, Consumer<BlockProgress> rest) {
-    execute(() -> writeNow(block, rest));
+    execute(diskThreads, () -> writeNow(block, rest));
   }
 
   /** Says that a block is to go by TCP. */
   public void fail(BlockProgress block, FallbackReason reason, String detail) {
-    execute(() -> failNow(block, reason, detail));
+    // The file of a block that is being written is deleted by a thread that may wait for the disk.
+    execute(block.disk() == null ? threads : diskThreads, () -> failNow(block, reason, detail));
   }
 
-  private void execute(Runnable work) {
+  private static void execute(ExecutorService on, Runnable work) {
     try {
-      threads.execute(work);
+      on.execute(work);
     } catch (Throwable e) {
       // Stopping, or the system gives no thread: every block still has to be answered.
       work.run();

@@ -43,6 +43,10 @@ public enum Counter {
   PEERS_QUARANTINED("peers.quarantined"),
   /** LOCATE messages answered for peers. */
   LOCATES_SERVED("serve.locates"),
+  /** LOCATE messages dropped because their connection had ended. */
+  LOCATES_DROPPED("serve.dropped"),
+  /** LOCATE messages answered with "fetch by TCP" because they had to wait too long. */
+  LOCATES_OVERLOADED("serve.overloaded"),
   /** Pieces located in registered windows. */
   PIECES_FROM_WINDOWS("serve.pieces.window"),
   /** Pieces located in the copy pool. */

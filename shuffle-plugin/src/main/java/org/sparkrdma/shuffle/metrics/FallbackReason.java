@@ -35,6 +35,8 @@ public enum FallbackReason {
   LOST_PEER("lost-peer"),
   /** The peer had no memory to register or copy, and answered "fetch by TCP". */
   PEER_BUSY("peer-busy"),
+  /** Too many requests wait at the peer, and it answered "fetch by TCP". */
+  PEER_OVERLOADED("peer-overloaded"),
   /** The peer cannot find or read the block, and answered "fetch by TCP". */
   PEER_UNKNOWN_BLOCK("peer-unknown-block"),
   /** No receive memory was free. */

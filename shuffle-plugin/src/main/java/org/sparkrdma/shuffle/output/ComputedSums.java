@@ -30,7 +30,8 @@ import org.sparkrdma.shuffle.wire.Located;
  * cell of the block.
  *
  * <p>Cells instead of partitions bound the cost of a LOCATE by the bytes that it locates. A request
- * from the middle of a cell gets the checksum of the whole cell. On the server's thread.
+ * from the middle of a cell gets the checksum of the whole cell. Made for one answer; used by one
+ * thread at a time.
  */
 public final class ComputedSums implements PieceSums {
   /** Length of a cell; the last one of a block is shorter. */
@@ -40,7 +41,7 @@ public final class ComputedSums implements PieceSums {
   private static final int STEP_BYTES = 128 << 10;
 
   private final Checksum checksum;
-  private final ByteBuffer step = ByteBuffer.allocateDirect(STEP_BYTES);
+  private ByteBuffer step;
   private MapOutput map;
   private FileChannel channel;
   private MapOutput channelOf;
@@ -102,6 +103,9 @@ public final class ComputedSums implements PieceSums {
       endAnswer();
       channel = FileChannel.open(map.dataFile(), StandardOpenOption.READ);
       channelOf = map;
+    }
+    if (step == null) {
+      step = ByteBuffer.allocate(STEP_BYTES);
     }
     checksum.reset();
     long at = from;

@@ -13,19 +13,57 @@
  */
 package org.sparkrdma.shuffle.output;
 
+import java.io.EOFException;
+import java.io.IOException;
 import java.nio.file.Path;
 
 /**
  * One map output: its data file and the offsets of its reduce partitions.
  *
- * <p>Immutable; owns the arrays.
+ * <p>Of an index with many partitions only pages are kept that were requested. {@link #read} may
+ * run on any thread; everything else is for one thread at a time.
  */
 public final class MapOutput {
+  /** Partitions of a page. */
+  static final int PAGE_PARTITIONS = 512;
+
+  /** Reads parts of the index and checksum files. */
+  public interface Source {
+    /**
+     * Offsets of the starts of so many partitions from {@code first} on, and the end of the last.
+     */
+    long[] offsets(int first, int count) throws IOException;
+
+    /** Checksums of so many partitions from {@code first} on; null for none. */
+    long[] sums(int first, int count) throws IOException;
+  }
+
+  /** Pages that were read, to be added; opaque. */
+  public static final class Pages {
+    private final int first;
+    private final long[][] offsets;
+    private final long[][] sums;
+
+    private Pages(int first, int count) {
+      this.first = first;
+      this.offsets = new long[count][];
+      this.sums = new long[count][];
+    }
+  }
+
   private final Path dataFile;
-  private final long[] offsets;
-  private final long[] sums;
+  private final int partitions;
+  private final long lengthBytes;
+  private final boolean hasSums;
+  private final int pagePartitions;
+  private final Source source;
+  private final long[][] offsetPages;
+  private final long[][] sumPages;
+  private int loadedPartitions;
 
   /**
+   * A map output whose index is known.
+   *
    * @param dataFile need not exist when all partitions are empty
    * @param offsets start of each partition, and at last the end of the last one
    * @param sums checksum of each partition; null for none
@@ -46,8 +84,33 @@ public final class MapOutput {
           "bad checksums: sums=" + sums.length + " partitions=" + (offsets.length - 1));
     }
     this.dataFile = dataFile;
-    this.offsets = offsets;
-    this.sums = sums;
+    this.partitions = offsets.length - 1;
+    this.lengthBytes = offsets[partitions];
+    this.hasSums = sums != null;
+    this.pagePartitions = partitions;
+    this.source = null;
+    this.offsetPages = new long[][] {offsets};
+    this.sumPages = new long[][] {sums};
+    this.loadedPartitions = partitions;
+  }
+
+  /**
+   * A map output whose index is read when it is needed.
+   *
+   * @param lengthBytes of all partitions together
+   * @param hasSums whether the source has checksums
+   */
+  public MapOutput(
+      Path dataFile, int partitions, long lengthBytes, boolean hasSums, Source source) {
+    this.dataFile = dataFile;
+    this.partitions = partitions;
+    this.lengthBytes = lengthBytes;
+    this.hasSums = hasSums;
+    this.pagePartitions = PAGE_PARTITIONS;
+    this.source = source;
+    int pages = (partitions + PAGE_PARTITIONS - 1) / PAGE_PARTITIONS;
+    this.offsetPages = new long[pages][];
+    this.sumPages = new long[pages][];
   }
 
   /** The file with all partitions, one after the other. */
@@ -57,36 +120,109 @@ public final class MapOutput {
 
   /** Number of reduce partitions, empty ones included. */
   public int partitions() {
-    return offsets.length - 1;
+    return partitions;
   }
 
-  /** Start of a partition in the file; for {@link #partitions()}, the end of the last one. */
+  /** Number of partitions whose offsets are in memory. */
+  public int loadedPartitions() {
+    return loadedPartitions;
+  }
+
+  /** Whether offsets and checksums of these partitions are in memory. */
+  public boolean isLoaded(int startReduceId, int endReduceId) {
+    for (int page = page(startReduceId); page <= page(endReduceId - 1); page++) {
+      if (offsetPages[page] == null) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /**
+   * Reads the pages of these partitions, and changes nothing.
+   *
+   * @throws IOException when the files cannot be read or are inconsistent
+   */
+  public Pages read(int startReduceId, int endReduceId) throws IOException {
+    int first = page(startReduceId);
+    int count = page(endReduceId - 1) - first + 1;
+    Pages pages = new Pages(first, count);
+    for (int i = 0; i < count; i++) {
+      int start = (first + i) * pagePartitions;
+      int length = Math.min(pagePartitions, partitions - start);
+      long[] offsets = source.offsets(start, length);
+      check(start, offsets);
+      pages.offsets[i] = offsets;
+      pages.sums[i] = hasSums ? source.sums(start, length) : null;
+    }
+    return pages;
+  }
+
+  private void check(int start, long[] offsets) throws IOException {
+    long before = start == 0 ? 0 : offsets[0];
+    boolean consistent = offsets[0] == before && offsets[offsets.length - 1] <= lengthBytes;
+    for (long offset : offsets) {
+      consistent &= offset >= before;
+      before = offset;
+    }
+    if (!consistent) {
+      throw new EOFException("bad index: offsets decrease or exceed the data: partition=" + start);
+    }
+  }
+
+  /** Keeps pages; returns how many partitions were not in memory before. */
+  public int add(Pages pages) {
+    int before = loadedPartitions;
+    for (int i = 0; i < pages.offsets.length; i++) {
+      int page = pages.first + i;
+      if (offsetPages[page] == null) {
+        offsetPages[page] = pages.offsets[i];
+        sumPages[page] = pages.sums[i];
+        loadedPartitions += pages.offsets[i].length - 1;
+      }
+    }
+    return loadedPartitions - before;
+  }
+
+  private int page(int partition) {
+    return partition / pagePartitions;
+  }
+
+  /**
+   * Start of a partition in the file; for {@link #partitions()}, the end of the last one. This
+   * partition or the one before must be in memory.
+   */
   public long offset(int partition) {
-    return offsets[partition];
+    int page = page(partition);
+    if (page == offsetPages.length || offsetPages[page] == null) {
+      page--;
+    }
+    return offsetPages[page][partition - page * pagePartitions];
   }
 
   /** Length of all partitions together in bytes. */
   public long lengthBytes() {
-    return offsets[offsets.length - 1];
+    return lengthBytes;
   }
 
   /** Whether {@link #sum} may be called. */
   public boolean hasSums() {
-    return sums != null;
+    return hasSums;
   }
 
-  /** Checksum of a partition. */
+  /** Checksum of a partition in memory. */
   public long sum(int partition) {
-    return sums[partition];
+    int page = page(partition);
+    return sumPages[page][partition - page * pagePartitions];
   }
 
-  /** The first partition, from {@code first} on, that ends after {@code fileOffset}. */
-  int partitionEndingAfter(int first, long fileOffset) {
+  /** The first of these partitions that ends after {@code fileOffset}; {@code last} for none. */
+  int partitionEndingAfter(int first, int last, long fileOffset) {
     int low = first;
-    int high = partitions();
+    int high = last;
     while (low < high) {
       int middle = (low + high) >>> 1;
-      if (offsets[middle + 1] > fileOffset) {
+      if (offset(middle + 1) > fileOffset) {
         high = middle;
       } else {
         low = middle + 1;

@@ -21,13 +21,28 @@ import org.sparkrdma.shuffle.wire.Located;
 /** Finds map outputs; the interface to Spark's block resolver. */
 public interface MapOutputs {
   /**
-   * Finds a map output and reads its index and checksums. On the server's thread, once while the
-   * server caches the result.
+   * Finds a map output and reads its index and checksums. On a disk thread, once while the server
+   * caches the result.
    *
    * @return null when there is no such map output
    * @throws IOException when its files cannot be read or do not match
    */
   MapOutput open(int shuffleId, long mapId) throws IOException;
+
+  /** Number of disks, for which work is done independently. */
+  default int disks() {
+    return 1;
+  }
+
+  /** Index of the disk with a map output's index file; must not wait for a disk. */
+  default int indexDisk(int shuffleId, long mapId) {
+    return 0;
+  }
+
+  /** Index of the disk with a map output's data file; must not wait for a disk. */
+  default int dataDisk(MapOutput mapOutput) {
+    return 0;
+  }
 
   /** Existing directories that may contain map outputs. */
   List<Path> directories();

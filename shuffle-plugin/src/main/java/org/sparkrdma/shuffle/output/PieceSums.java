@@ -17,7 +17,7 @@ import org.sparkrdma.shuffle.wire.Located;
 
 /**
  * Iterates over the checksums of a block while its pieces are written: a piece carries the
- * checksums of the ranges that end in it. On the server's thread.
+ * checksums of the ranges that end in it. Used by one thread at a time.
  */
 public interface PieceSums {
   /**

@@ -15,15 +15,18 @@ package org.sparkrdma.shuffle.output;
 
 import org.sparkrdma.shuffle.wire.Located;
 
-/** Checksums that Spark recorded for the partitions of a block, if any. On the server's thread. */
+/**
+ * Checksums that Spark recorded for the partitions of a block, if any. Used by one thread at a
+ * time.
+ */
 public final class RecordedSums implements PieceSums {
   private MapOutput map;
   private int partition;
 
-  /** Begins with the first partition, from {@code first} on, that ends after {@code fileOffset}. */
-  public void begin(MapOutput newMap, int first, long fileOffset) {
+  /** Begins with the first of these partitions that ends after {@code fileOffset}. */
+  public void begin(MapOutput newMap, int first, int last, long fileOffset) {
     map = newMap;
-    partition = map.hasSums() ? map.partitionEndingAfter(first, fileOffset) : first;
+    partition = map.hasSums() ? map.partitionEndingAfter(first, last, fileOffset) : first;
   }
 
   @Override

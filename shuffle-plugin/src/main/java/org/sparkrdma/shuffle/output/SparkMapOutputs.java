@@ -16,12 +16,17 @@ package org.sparkrdma.shuffle.output;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.List;
+import java.util.Locale;
 import org.apache.spark.SparkConf;
+import org.apache.spark.network.util.JavaUtils;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
+import org.apache.spark.storage.ShuffleIndexBlockId;
 import org.sparkrdma.shuffle.wire.ChecksumKind;
 import org.sparkrdma.shuffle.wire.Located;
 import scala.Option;
@@ -35,6 +40,9 @@ import scala.Option;
  * file, or one of wrong length, means no checksums. Stateless, safe for any thread.
  */
 public final class SparkMapOutputs implements MapOutputs {
+  /** The reduce id in names of index files, see Spark's IndexShuffleBlockResolver. */
+  private static final int NO_REDUCE_ID = 0;
+
   private final IndexShuffleBlockResolver resolver;
   private final List<Path> directories;
   private final String algorithm;
@@ -49,7 +57,9 @@ public final class SparkMapOutputs implements MapOutputs {
       IndexShuffleBlockResolver resolver, List<Path> directories, SparkConf conf) {
     this.resolver = resolver;
     this.directories = List.copyOf(directories);
-    this.algorithm = conf.get("spark.shuffle.checksum.algorithm", "ADLER32");
+    // As Spark does: the setting may be in lower case, the file's name has it in upper case.
+    this.algorithm =
+        conf.get("spark.shuffle.checksum.algorithm", "ADLER32").toUpperCase(Locale.ROOT);
     this.checksumKind =
         conf.getBoolean("spark.shuffle.checksum.enabled", true)
             ? ChecksumKind.named(algorithm)
@@ -67,19 +77,45 @@ public final class SparkMapOutputs implements MapOutputs {
   }
 
   @Override
+  public int disks() {
+    return Math.max(1, directories.size());
+  }
+
+  @Override
+  public int indexDisk(int shuffleId, long mapId) {
+    // As Spark's DiskBlockManager chooses the directory of a file.
+    String name = new ShuffleIndexBlockId(shuffleId, mapId, NO_REDUCE_ID).name();
+    return JavaUtils.nonNegativeHash(name) % disks();
+  }
+
+  @Override
+  public int dataDisk(MapOutput mapOutput) {
+    for (int i = 0; i < directories.size(); i++) {
+      if (mapOutput.dataFile().startsWith(directories.get(i))) {
+        return i;
+      }
+    }
+    return 0;
+  }
+
+  @Override
   public MapOutput open(int shuffleId, long mapId) throws IOException {
     Path index = resolver.getIndexFile(shuffleId, mapId, Option.empty()).toPath();
-    long[] offsets;
-    try {
-      offsets = readLongs(index);
-    } catch (NoSuchFileException e) {
-      return null;
-    }
     Path data = resolver.getDataFile(shuffleId, mapId).toPath();
+    Path sums =
+        checksumKind == Located.NO_CHECKSUM
+            ? null
+            : resolver.getChecksumFile(shuffleId, mapId, algorithm, Option.empty()).toPath();
     MapOutput output;
     try {
-      output = new MapOutput(data, offsets, readSums(shuffleId, mapId, offsets.length - 1));
-    } catch (IllegalArgumentException e) {
+      long count = count(index);
+      output =
+          count <= MapOutput.PAGE_PARTITIONS + 1
+              ? new MapOutput(data, read(index, 0, (int) count), readSums(sums, (int) count - 1))
+              : openLarge(index, data, sums, Math.toIntExact(count - 1));
+    } catch (NoSuchFileException e) {
+      return null;
+    } catch (IllegalArgumentException | ArithmeticException e) {
       throw new IOException("unusable index: file=" + index.getFileName(), e);
     }
     if (output.lengthBytes() > 0 && Files.size(data) < output.lengthBytes()) {
@@ -92,28 +128,64 @@ public final class SparkMapOutputs implements MapOutputs {
     return output;
   }
 
-  private long[] readSums(int shuffleId, long mapId, int partitions) {
-    if (checksumKind == Located.NO_CHECKSUM) {
+  /** With many partitions: only what is requested is read. */
+  private static MapOutput openLarge(Path index, Path data, Path sums, int partitions)
+      throws IOException {
+    long lengthBytes = read(index, partitions, 1)[0];
+    boolean hasSums = sums != null && Files.exists(sums) && count(sums) == partitions;
+    return new MapOutput(
+        data,
+        partitions,
+        lengthBytes,
+        hasSums,
+        new MapOutput.Source() {
+          @Override
+          public long[] offsets(int first, int count) throws IOException {
+            return read(index, first, count + 1);
+          }
+
+          @Override
+          public long[] sums(int first, int count) throws IOException {
+            return read(sums, first, count);
+          }
+        });
+  }
+
+  private static long[] readSums(Path file, int partitions) {
+    if (file == null) {
       return null;
     }
     try {
-      long[] sums =
-          readLongs(resolver.getChecksumFile(shuffleId, mapId, algorithm, Option.empty()).toPath());
-      return sums.length == partitions ? sums : null;
+      return count(file) == partitions ? read(file, 0, partitions) : null;
     } catch (IOException e) {
       // Not an error: migrated map outputs have no checksum file.
       return null;
     }
   }
 
-  private static long[] readLongs(Path file) throws IOException {
-    byte[] bytes = Files.readAllBytes(file);
-    if (bytes.length % Long.BYTES != 0) {
+  /** Number of 64-bit values in a file. */
+  private static long count(Path file) throws IOException {
+    long lengthBytes = Files.size(file);
+    if (lengthBytes % Long.BYTES != 0) {
       throw new EOFException(
-          "truncated: file=" + file.getFileName() + " lengthBytes=" + bytes.length);
+          "truncated: file=" + file.getFileName() + " lengthBytes=" + lengthBytes);
     }
-    long[] values = new long[bytes.length / Long.BYTES];
-    ByteBuffer.wrap(bytes).asLongBuffer().get(values);
+    return lengthBytes / Long.BYTES;
+  }
+
+  private static long[] read(Path file, int first, int count) throws IOException {
+    ByteBuffer bytes = ByteBuffer.allocate(count * Long.BYTES);
+    try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+      long at = (long) first * Long.BYTES;
+      while (bytes.hasRemaining()) {
+        int step = channel.read(bytes, at + bytes.position());
+        if (step < 0) {
+          throw new EOFException("truncated: file=" + file.getFileName());
+        }
+      }
+    }
+    long[] values = new long[count];
+    bytes.flip().asLongBuffer().get(values);
     return values;
   }
 }

@@ -36,13 +36,16 @@ public record PinnedLimit(long bytes, String derivation, long neededBytes, List<
   /** All executors of a host together pin at most 1/4 of its memory. */
   private static final int HOST_PART = 4;
 
+  /** Part of memoryOverhead for metaspace, code cache, thread stacks and Netty's buffers. */
+  private static final long JVM_BYTES = 256L << 20;
+
   /** The limit assumes at least two executors on a host. */
   private static final int MIN_EXECUTORS = 2;
 
   /**
    * Takes the user's setting, or else the minimum of the machine's limits.
    *
-   * @param the user's setting; empty to derive it
+   * @param set the user's setting; empty to derive it
    * @param hardware whether RLIMIT_MEMLOCK is charged, as for all hardware devices
    */
   public static PinnedLimit of(
@@ -52,13 +55,23 @@ public record PinnedLimit(long bytes, String derivation, long neededBytes, List<
     long host = machine.physicalBytes().orElse(UNKNOWN_HOST_BYTES) / ((long) HOST_PART * executors);
     derived.consider(
         "1/" + HOST_PART + " of host memory shared by executors=" + executors + ":", host);
+    if (machine.physicalBytes().isPresent()) {
+      int running = spark.executorsOn(machine);
+      long taken = running * (machine.heapBytes() + spark.offHeapBytes());
+      derived.consider(
+          "1/2 of what the host leaves beside the heaps of executors=" + running + ":",
+          Math.max(0, machine.physicalBytes().getAsLong() - taken) / (2L * running));
+    }
     OptionalLong left = containerRemainder(machine, spark);
     if (left.isPresent()) {
       derived.consider("1/2 of what the container leaves beside the heap", left.getAsLong() / 2);
     }
     if (spark.overheadBytes().isPresent()) {
       derived.consider(
-          "1/2 of spark.executor.memoryOverhead", spark.overheadBytes().getAsLong() / 2);
+          "1/2 of spark.executor.memoryOverhead without "
+              + megabytes(JVM_BYTES)
+              + " for the JVM and Netty:",
+          Math.max(0, spark.overheadBytes().getAsLong() - JVM_BYTES) / 2);
     }
     long needed = Math.max(derived.minimum, MIN_BYTES);
     OptionalLong lockable = hardware ? machine.memlockLimit() : OptionalLong.empty();

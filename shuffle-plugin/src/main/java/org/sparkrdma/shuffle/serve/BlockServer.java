@@ -15,6 +15,7 @@ package org.sparkrdma.shuffle.serve;
 
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.List;
 import java.util.OptionalLong;
 import java.util.Queue;
 import java.util.Set;
@@ -27,7 +28,6 @@ import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.output.MapOutputs;
-import org.sparkrdma.shuffle.thread.Owner;
 import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.Device;
@@ -36,10 +36,16 @@ import org.sparkrdma.verbs.ProtectionDomain;
 /**
  * Answers the LOCATEs of all peers.
  *
- * <p>One thread of the server owns windows, slots, leases and the cache of indexes; other threads
- * submit commands and never block. The thread sleeps until the next command or deadline. The
- * runtime constructs it, starts it, and closes it after the transport and before the protection
- * domain.
+ * <p>Other threads submit commands and never block. The server's thread executes them: releases and
+ * ends of peers first, then LOCATEs as far as they need no disk. A LOCATE that needs one goes on on
+ * a thread of that disk, see {@link DiskThreads}. All of them hold {@link StateLock} while they use
+ * windows, slots, leases and indexes. The server's thread sleeps until the next command or
+ * deadline. The runtime constructs it, starts it, and closes it after the transport and before the
+ * protection domain.
+ *
+ * <p>A LOCATE of a closed connection is dropped. One that has waited too long, see {@link
+ * LoadLimits}, is answered with {@link Located.Kind#OVERLOADED}, so that overload ends. The queues
+ * need no bound of their own: a connection has a bounded number of open requests.
  *
  * <p>An answer may end early: because the message is full, because one answer has registered or
  * located {@value Placement#MAX_ANSWER_BYTES} bytes, or because the budget is full of leases, this
@@ -59,7 +65,9 @@ public final class BlockServer implements AutoCloseable {
 
   private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(30);
 
-  private final Owner owner = new Owner();
+  private final StateLock state = new StateLock();
+  private final DiskThreads diskThreads = new DiskThreads();
+  private final List<DiskQueue> disks;
   private final LongSupplier nanoClock;
   private final ShuffleCounters counters;
   private final RegisteredFiles files;
@@ -72,6 +80,7 @@ public final class BlockServer implements AutoCloseable {
   private final Thread thread = new Thread(this::run, "rdma-block-server");
 
   private final Queue<Runnable> commands = new ConcurrentLinkedQueue<>();
+  private final Queue<LocateTask> requests = new ConcurrentLinkedQueue<>();
   private volatile boolean asleep;
   private volatile boolean closing;
   private volatile boolean ended;
@@ -81,6 +90,7 @@ public final class BlockServer implements AutoCloseable {
    *     registered, whatever the mode
    * @param domain of the queue pairs of all peers
    * @param expiry called once for each peer when one of its leases has expired
+   * @param requestTimeout how long readers wait for an answer
    * @param nanoClock as {@link System#nanoTime}
    */
   public BlockServer(
@@ -91,7 +101,36 @@ public final class BlockServer implements AutoCloseable {
       PinnedBudget budget,
       ShuffleCounters counters,
       LeaseExpiryListener expiry,
+      Duration requestTimeout,
       LongSupplier nanoClock) {
+    this(
+        settings,
+        outputs,
+        device,
+        domain,
+        budget,
+        counters,
+        expiry,
+        LoadLimits.of(requestTimeout),
+        null,
+        nanoClock);
+  }
+
+  /**
+   * @param diskQueues of each disk of the map outputs; null to make them
+   */
+  BlockServer(
+      ServeSettings settings,
+      MapOutputs outputs,
+      Device device,
+      ProtectionDomain domain,
+      PinnedBudget budget,
+      ShuffleCounters counters,
+      LeaseExpiryListener expiry,
+      LoadLimits limits,
+      List<DiskQueue> diskQueues,
+      LongSupplier nanoClock) {
+    this.disks = diskQueues != null ? diskQueues : diskThreads.open(outputs.disks(), nanoClock);
     this.nanoClock = nanoClock;
     this.counters = counters;
     // Half of the device's limit: pools and other processes need regions as well.
@@ -99,7 +138,7 @@ public final class BlockServer implements AutoCloseable {
     Set<AccessFlag> access = settings.fileAccess(device);
     this.files =
         new RegisteredFiles(
-            settings.windowBytes(), maxWindows, access, domain, budget, counters, owner, nanoClock);
+            settings.windowBytes(), maxWindows, access, domain, budget, counters, state, nanoClock);
     if (settings.registersFiles(device)) {
       files.excludeDirectories(FileProbe.refusing(domain, outputs.directories(), access));
     }
@@ -112,15 +151,15 @@ public final class BlockServer implements AutoCloseable {
         settings.mode() == ServeSettings.Mode.WINDOW || settings.slots() == 0
             ? null
             : new CopySlots(
-                settings.slotBytes(), settings.slots(), device, domain, budget, files, owner);
+                settings.slotBytes(), settings.slots(), device, domain, budget, files, state);
     this.outputs =
         new ServedOutputs(
-            outputs, files, counters, settings.indexCacheEntries(), settings.windowBytes());
+            outputs, files, counters, settings.indexCacheEntries(), settings.windowBytes(), state);
     this.leases =
         new Leases(
             settings.lease(),
             files,
-            owner,
+            state,
             counters,
             expiry,
             peer -> new PeerShare(settings, budget.limitBytes()),
@@ -129,11 +168,16 @@ public final class BlockServer implements AutoCloseable {
         new Locator(
             this.outputs,
             leases,
-            new Placement(settings, device, files, slots, counters),
+            ServingMode.of(settings, device, slots != null),
+            files,
+            slots,
             outputs.checksumKind(),
             settings.computeSums(),
+            limits,
+            disks,
             counters,
-            nanoClock);
+            nanoClock,
+            state);
     this.idle = new IdleMemory(settings, files, slots, counters);
     this.budget = budget;
     budget.onShortage(lengthBytes -> submit(() -> idle.makeRoom(lengthBytes)));
@@ -158,12 +202,22 @@ public final class BlockServer implements AutoCloseable {
               + " min="
               + MIN_ANSWER_BYTES);
     }
-    submit(() -> locator.locate(call));
+    requests.add(new LocateTask(call, nanoClock.getAsLong()));
+    wakeUp();
   }
 
-  /** Releases leases of a peer. Any thread. The array belongs to the server from now on. */
-  public void release(long peer, long[] leaseIds) {
-    submit(() -> releaseLeases(peer, leaseIds));
+  /**
+   * Releases leases of a peer, before any waiting LOCATE is located. Any thread. The array belongs
+   * to the server from now on.
+   *
+   * @param done run when they are released; with the server's lock, must not block
+   */
+  public void release(long peer, long[] leaseIds, Runnable done) {
+    submit(
+        () -> {
+          releaseLeases(peer, leaseIds);
+          done.run();
+        });
   }
 
   /**
@@ -180,7 +234,7 @@ public final class BlockServer implements AutoCloseable {
    * LOCATE finds nothing to register again.
    *
    * @param done run when its last window is deregistered, at the latest when its last lease ends;
-   *     on the server's thread, must not block
+   *     with the server's lock, must not block
    */
   public void unregisterShuffle(int shuffleId, Runnable done) {
     submit(
@@ -201,6 +255,10 @@ public final class BlockServer implements AutoCloseable {
 
   private void submit(Runnable command) {
     commands.add(command);
+    wakeUp();
+  }
+
+  private void wakeUp() {
     if (asleep) {
       LockSupport.unpark(thread);
     }
@@ -210,7 +268,6 @@ public final class BlockServer implements AutoCloseable {
   }
 
   private void run() {
-    owner.take();
     try {
       while (!closing) {
         if (doWork() == 0) {
@@ -225,13 +282,20 @@ public final class BlockServer implements AutoCloseable {
 
   private void sleep() {
     asleep = true;
-    if (commands.isEmpty() && !closing) {
-      long nowNs = nanoClock.getAsLong();
-      long sleepNs =
-          Math.min(until(leases.nextDeadlineNs(), nowNs), until(idle.nextDeadlineNs(), nowNs));
-      LockSupport.parkNanos(this, sleepNs);
+    if (commands.isEmpty() && requests.isEmpty() && !closing) {
+      LockSupport.parkNanos(this, untilNextDeadlineNs());
     }
     asleep = false;
+  }
+
+  private long untilNextDeadlineNs() {
+    long nowNs = nanoClock.getAsLong();
+    state.lock();
+    try {
+      return Math.min(until(leases.nextDeadlineNs(), nowNs), until(idle.nextDeadlineNs(), nowNs));
+    } finally {
+      state.unlock();
+    }
   }
 
   private static long until(OptionalLong deadlineNs, long nowNs) {
@@ -239,20 +303,18 @@ public final class BlockServer implements AutoCloseable {
   }
 
   /**
-   * Executes a batch of commands and removes expired leases.
+   * Executes commands and a batch of LOCATEs, and removes expired leases. The server's thread;
+   * after its end callers execute their commands themselves.
    *
-   * <p>Synchronized because after the end of the server's thread callers execute their commands
-   * themselves.
-   *
-   * @return number of executed commands
+   * @return number of executed commands and LOCATEs
    */
-  synchronized int doWork() {
-    int done = 0;
-    Runnable command = commands.poll();
-    while (command != null) {
-      guarded(command);
-      done++;
-      command = done < MAX_BATCH ? commands.poll() : null;
+  int doWork() {
+    int done = executeCommands();
+    LocateTask task = requests.poll();
+    while (task != null) {
+      advance(task, Locator.NO_DISK);
+      done += 1 + executeCommands();
+      task = done < MAX_BATCH ? requests.poll() : null;
     }
     long nowNs = nanoClock.getAsLong();
     guarded(() -> leases.expire(nowNs));
@@ -260,36 +322,89 @@ public final class BlockServer implements AutoCloseable {
     return done;
   }
 
-  private static void guarded(Runnable command) {
+  private int executeCommands() {
+    int done = 0;
+    for (Runnable command = commands.poll(); command != null; command = commands.poll()) {
+      guarded(command);
+      done++;
+    }
+    return done;
+  }
+
+  private void guarded(Runnable command) {
+    state.lock();
     try {
       command.run();
     } catch (Throwable e) {
       // Everything, also an Error and undeclared exceptions of Scala code: the next command is
       // another peer's.
       LOGGER.warn("command of the block server failed; the next one is executed", e);
+    } finally {
+      state.unlock();
     }
   }
 
-  private synchronized void drain() {
+  private void advance(LocateTask task, int disk) {
+    int next = Locator.ENDED;
+    state.lock();
+    try {
+      next = locator.advance(task, disk);
+    } catch (Throwable e) {
+      LOGGER.warn("a LOCATE could not be answered", e);
+    } finally {
+      state.unlock();
+    }
+    if (next == Locator.ENDED) {
+      if (disk != Locator.NO_DISK && asleep) {
+        // The lease may have the first deadline.
+        LockSupport.unpark(thread);
+      }
+    } else {
+      int needed = next;
+      try {
+        disks.get(needed).execute(() -> advance(task, needed));
+      } catch (Throwable e) {
+        LOGGER.debug("no disk thread; the reader uses TCP", e);
+        giveUp(task);
+      }
+    }
+  }
+
+  private void giveUp(LocateTask task) {
+    state.lock();
+    try {
+      locator.giveUp(task);
+    } finally {
+      state.unlock();
+    }
+  }
+
+  private void drain() {
     while (doWork() > 0) {
       // More commands may have been submitted.
     }
   }
 
-  private synchronized void shutDown() {
+  private void shutDown() {
     if (ended) {
       return;
     }
     budget.onShortage(lengthBytes -> {});
+    guarded(locator::stop);
     drain();
-    locator.stop();
-    leases.close();
-    outputs.close();
-    if (slots != null) {
-      slots.close();
+    // Reads into slots and registrations must have ended before their memory is unmapped.
+    diskThreads.close();
+    state.lock();
+    try {
+      leases.close();
+      outputs.close();
+      if (slots != null) {
+        slots.close();
+      }
+      ended = true;
+    } finally {
+      state.unlock();
     }
-    owner.release();
-    ended = true;
     drain();
   }
 

@@ -22,10 +22,24 @@ import org.sparkrdma.shuffle.output.PieceSums;
 import org.sparkrdma.shuffle.output.RecordedSums;
 import org.sparkrdma.shuffle.wire.Located;
 
-/** Writes the pieces of blocks, with their checksums, into an answer. On the server's thread. */
+/**
+ * Writes the pieces of blocks, with their checksums, into an answer. Made for one answer; used with
+ * the server's lock.
+ */
 final class BlockWriter {
   private static final Logger LOGGER = LoggerFactory.getLogger(BlockWriter.class);
 
+  /** How writing a block ended. */
+  enum Step {
+    /** The next block follows. */
+    NEXT,
+    /** The answer must end; the reader requests the rest again. */
+    FULL,
+    /** The block goes on, on a thread that may wait for its disk. */
+    NEEDS_DISK
+  }
+
+  private final StateLock state;
   private final Placement placement;
   private final Piece piece = new Piece();
   private final RecordedSums recorded = new RecordedSums();
@@ -33,10 +47,18 @@ final class BlockWriter {
   private Located.Encoder answer;
   private int sentToTcp;
 
+  /** The block in progress: where its next piece begins in the file. */
+  private long at;
+
+  private PieceSums sums;
+  private boolean begun;
+  private boolean hasPieces;
+
   /**
    * @param computed checksums for blocks without usable recorded ones; null for none
    */
-  BlockWriter(Placement placement, ComputedSums computed) {
+  BlockWriter(Placement placement, ComputedSums computed, StateLock state) {
+    this.state = state;
     this.placement = placement;
     this.computed = computed;
   }
@@ -45,6 +67,7 @@ final class BlockWriter {
   void beginAnswer(Located.Encoder newAnswer) {
     answer = newAnswer;
     sentToTcp = 0;
+    begun = false;
   }
 
   /** Number of blocks of this answer that use TCP. */
@@ -52,101 +75,127 @@ final class BlockWriter {
     return sentToTcp;
   }
 
-  /**
-   * Writes that a block must be fetched by TCP.
-   *
-   * @return false when the answer is full
-   */
-  boolean byTcp(int block, Located.Kind why) {
+  /** Whether pieces of a block have been written that is not complete. */
+  boolean isInsideBlock() {
+    return begun && hasPieces;
+  }
+
+  /** Writes that a block must be fetched by TCP. */
+  Step byTcp(int block, Located.Kind why) {
+    begun = false;
     if (answer.roomForSums() < 0) {
-      return false;
+      return Step.FULL;
     }
     answer.byTcp(block, why);
     sentToTcp++;
-    return true;
+    return Step.NEXT;
   }
 
   /**
-   * Writes the pieces of a block from {@code from} on, as many as fit.
+   * Writes the pieces of a block from {@code from} on, as many as fit. After {@link
+   * Step#NEEDS_DISK} another call for the same block goes on where this one ended.
    *
    * @param from offset in the block
    * @param freshSums whether the recorded checksums are unusable
-   * @return false when the answer must end here; the reader requests the rest again
+   * @param mayBlock whether this thread may wait for the disk
    */
-  boolean block(
+  Step block(
       int block,
       ServedOutput output,
       int startReduceId,
       int endReduceId,
       long from,
-      boolean freshSums) {
+      boolean freshSums,
+      boolean mayBlock) {
     MapOutput map = output.mapOutput();
-    if (endReduceId > map.partitions()) {
-      return byTcp(block, Located.Kind.UNKNOWN);
-    }
     long start = map.offset(startReduceId);
     long end = map.offset(endReduceId);
-    if (start == end && from == 0) {
-      return writeEmpty(block);
-    }
-    if (from >= end - start) {
-      return byTcp(block, Located.Kind.UNKNOWN);
-    }
-    PieceSums sums = sumsOf(map, startReduceId, endReduceId, start + from, freshSums);
-    long at = start + from;
-    while (at < end) {
-      int room = answer.roomForSums();
-      long longest = sums.endOfFittingSums(at, end, room);
-      if (room < 0 || longest == at || placement.answerLimitReached()) {
-        return false;
+    if (!begun) {
+      if (start == end && from == 0) {
+        return writeEmpty(block);
       }
-      try {
-        if (!placement.place(output, at, longest - at, piece)) {
-          // Leases of this answer may use up the budget: the reader releases them and asks again.
-          return !placement.hasPlaced() && byTcp(block, Located.Kind.BUSY);
-        }
-      } catch (IOException e) {
-        LOGGER.debug("block cannot be read; the reader uses TCP", e);
+      if (from >= end - start) {
         return byTcp(block, Located.Kind.UNKNOWN);
       }
-      int count = sums.countUntil(at + piece.lengthBytes());
-      answer.located(
-          block,
-          piece.address(),
-          piece.remoteKey(),
-          piece.lengthBytes(),
-          at - start,
-          end - start,
-          count);
-      sums.write(answer, start, count);
-      at += piece.lengthBytes();
+      at = start + from;
+      sums = sumsOf(map, startReduceId, endReduceId, at, freshSums);
+      begun = true;
+      hasPieces = false;
     }
-    return true;
+    if (sums == computed && !mayBlock) {
+      return Step.NEEDS_DISK;
+    }
+    try {
+      while (at < end) {
+        int room = answer.roomForSums();
+        long longest = sums.endOfFittingSums(at, end, room);
+        if (room < 0 || longest == at || placement.answerLimitReached()) {
+          return Step.FULL;
+        }
+        switch (placement.place(output, at, longest - at, piece, mayBlock)) {
+          case PLACED -> writePiece(block, start, end);
+          case NEEDS_DISK -> {
+            return Step.NEEDS_DISK;
+          }
+          case NO_ROOM -> {
+            // Leases of this answer may use up the budget: the reader releases them and asks again.
+            return placement.hasPlaced() ? Step.FULL : byTcp(block, Located.Kind.BUSY);
+          }
+        }
+      }
+    } catch (IOException e) {
+      LOGGER.debug("block cannot be read; the reader uses TCP", e);
+      return byTcp(block, Located.Kind.UNKNOWN);
+    }
+    begun = false;
+    return Step.NEXT;
+  }
+
+  private void writePiece(int block, long start, long end) throws IOException {
+    int count = sums.countUntil(at + piece.lengthBytes());
+    answer.located(
+        block,
+        piece.address(),
+        piece.remoteKey(),
+        piece.lengthBytes(),
+        at - start,
+        end - start,
+        count);
+    hasPieces = true;
+    if (sums == computed) {
+      state.unlocked(
+          () -> {
+            sums.write(answer, start, count);
+            return null;
+          });
+    } else {
+      sums.write(answer, start, count);
+    }
+    at += piece.lengthBytes();
   }
 
   private PieceSums sumsOf(
-      MapOutput map, int startReduceId, int endReduceId, long at, boolean fresh) {
+      MapOutput map, int startReduceId, int endReduceId, long fileOffset, boolean fresh) {
     if (computed != null && (fresh || !map.hasSums())) {
-      computed.begin(map, startReduceId, endReduceId, at);
+      computed.begin(map, startReduceId, endReduceId, fileOffset);
       return computed;
     }
-    recorded.begin(map, startReduceId, at);
+    recorded.begin(map, startReduceId, endReduceId, fileOffset);
     return recorded;
   }
 
   /** Ends the answer. */
   void endAnswer() {
-    answer = null;
     if (computed != null) {
       computed.endAnswer();
     }
   }
 
-  private boolean writeEmpty(int block) {
+  private Step writeEmpty(int block) {
     if (answer.roomForSums() < 0) {
-      return false;
+      return Step.FULL;
     }
     answer.located(block, 0, 0, 0, 0, 0, 0);
-    return true;
+    return Step.NEXT;
   }
 }

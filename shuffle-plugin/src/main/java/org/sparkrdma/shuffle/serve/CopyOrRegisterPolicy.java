@@ -20,8 +20,8 @@ import org.sparkrdma.verbs.device.Transport;
  *
  * <p>Ski rental: copy until the copies cost as much as one registration, then register. The total
  * is at most twice the optimum. Costs are measured by {@code ./bench serve}, see
- * docs/benchmarks.md; hardware pins page by page, the loopback engine does not. On the server's
- * thread.
+ * docs/benchmarks.md; hardware pins page by page, the loopback engine does not. Used with the
+ * server's lock.
  */
 final class CopyOrRegisterPolicy {
   private static final long REGISTER_NS = 45_000;

@@ -19,7 +19,7 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 
 /**
  * Deregisters idle memory: after the idle time-out, and at once when other uses of this executor
- * need it. On the server's thread.
+ * need it. Used with the server's lock.
  */
 final class IdleMemory {
   private final long idleNs;

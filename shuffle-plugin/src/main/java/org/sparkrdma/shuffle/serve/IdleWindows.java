@@ -15,7 +15,7 @@ package org.sparkrdma.shuffle.serve;
 
 /**
  * Windows without leases, least recently used first. A linked list through the windows themselves,
- * so that leasing allocates nothing. On the server's thread.
+ * so that leasing allocates nothing. Used with the server's lock.
  */
 final class IdleWindows {
   private FileWindow oldest;

@@ -18,7 +18,9 @@ import java.util.List;
 import org.sparkrdma.leak.LeakRecord;
 import org.sparkrdma.memory.RegisteredChunk;
 
-/** The right of one peer to READ the windows and slots of one answer. On the server's thread. */
+/**
+ * The right of one peer to READ the windows and slots of one answer. Used with the server's lock.
+ */
 final class Lease {
   private final long id;
   private final long peer;
@@ -27,6 +29,8 @@ final class Lease {
   private final List<FileWindow> windows = new ArrayList<>();
   private final List<RegisteredChunk> slots = new ArrayList<>();
   private LeakRecord leakRecord;
+  private boolean cancelled;
+  private long registeredBytes;
 
   Lease(long id, long peer, PeerShare share, long deadlineNs) {
     this.id = id;
@@ -66,6 +70,24 @@ final class Lease {
   void onGranted() {
     leakRecord = LeakRecord.acquire("lease");
     share.beginLease();
+  }
+
+  /** Its peer is gone: it must not be granted. */
+  void cancel() {
+    cancelled = true;
+  }
+
+  boolean isCancelled() {
+    return cancelled;
+  }
+
+  /** Counts bytes that were registered for it. */
+  void addRegistered(long lengthBytes) {
+    registeredBytes += lengthBytes;
+  }
+
+  long registeredBytes() {
+    return registeredBytes;
   }
 
   boolean isEmpty() {

@@ -18,7 +18,7 @@ package org.sparkrdma.shuffle.serve;
 public interface LeaseExpiryListener {
   /**
    * The connection must be ended: its leased memory stays registered until {@link
-   * BlockServer#peerGone}. On the server's thread; must not block.
+   * BlockServer#peerGone}. With the server's lock; must not block.
    */
   void onLeaseExpired(long peer);
 }

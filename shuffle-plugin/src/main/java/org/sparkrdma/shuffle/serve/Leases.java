@@ -26,7 +26,6 @@ import java.util.Set;
 import java.util.function.Function;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
-import org.sparkrdma.shuffle.thread.Owner;
 
 /**
  * All outstanding leases of all peers.
@@ -34,7 +33,7 @@ import org.sparkrdma.shuffle.thread.Owner;
  * <p>A lease ends when it is released or when its peer is gone. A deadline alone frees nothing:
  * otherwise a slow reader would READ another block's bytes with success. An expired lease only
  * requests, once for each peer, that the connection be ended; releasing an expired lease has no
- * effect. On the server's thread.
+ * effect. Used with the server's lock.
  */
 final class Leases {
   /** Odd, so that ids repeat only after all 64-bit numbers. */
@@ -42,12 +41,15 @@ final class Leases {
 
   private final long lengthNs;
   private final RegisteredFiles files;
-  private final Owner owner;
+  private final StateLock state;
   private final ShuffleCounters counters;
   private final LeaseExpiryListener expiry;
 
   /** By id; all leases have the same duration, so insertion order is deadline order. */
   private final Map<Long, Lease> open = new LinkedHashMap<>();
+
+  /** Of answers in progress. */
+  private final Set<Lease> drafts = new HashSet<>();
 
   private final List<Lease> expired = new ArrayList<>();
   private final Set<Long> expiredPeers = new HashSet<>();
@@ -62,14 +64,14 @@ final class Leases {
   Leases(
       Duration length,
       RegisteredFiles files,
-      Owner owner,
+      StateLock state,
       ShuffleCounters counters,
       LeaseExpiryListener expiry,
       Function<Long, PeerShare> newShare,
       long firstId) {
     this.lengthNs = length.toNanos();
     this.files = files;
-    this.owner = owner;
+    this.state = state;
     this.counters = counters;
     this.expiry = expiry;
     this.newShare = newShare;
@@ -78,22 +80,28 @@ final class Leases {
 
   /** A new empty lease, which is not outstanding before {@link #grant}. */
   Lease draft(long peer, long nowNs) {
-    assert owner.holds();
+    assert state.isHeld();
     do {
       lastId += ID_STEP;
     } while (lastId == 0);
     PeerShare share = shares.computeIfAbsent(peer, newShare);
-    return new Lease(lastId, peer, share, nowNs + lengthNs);
+    Lease draft = new Lease(lastId, peer, share, nowNs + lengthNs);
+    drafts.add(draft);
+    return draft;
   }
 
+  /** Makes a draft, which must not be cancelled, an outstanding lease. */
   void grant(Lease lease) {
-    assert owner.holds();
+    assert state.isHeld();
+    drafts.remove(lease);
     open.put(lease.id(), lease);
     lease.onGranted();
   }
 
   /** Ends a draft that will not be granted. */
   void discard(Lease lease) {
+    assert state.isHeld();
+    drafts.remove(lease);
     lease.end(files);
   }
 
@@ -103,7 +111,7 @@ final class Leases {
    * @return false when the lease is another peer's
    */
   boolean release(long peer, long leaseId) {
-    assert owner.holds();
+    assert state.isHeld();
     Lease lease = open.get(leaseId);
     if (lease != null && lease.peer() != peer) {
       return false;
@@ -117,9 +125,14 @@ final class Leases {
 
   /** The peer's queue pair is destroyed, so it can READ nothing any more. */
   void peerGone(long peer) {
-    assert owner.holds();
+    assert state.isHeld();
     endAll(open.values().iterator(), peer);
     endAll(expired.iterator(), peer);
+    for (Lease draft : drafts) {
+      if (draft.peer() == peer) {
+        draft.cancel();
+      }
+    }
     expiredPeers.remove(peer);
     shares.remove(peer);
   }
@@ -148,7 +161,7 @@ final class Leases {
 
   /** Removes leases past their deadlines; returns their number. */
   int expire(long nowNs) {
-    assert owner.holds();
+    assert state.isHeld();
     if (open.isEmpty()) {
       return 0;
     }
@@ -172,7 +185,7 @@ final class Leases {
 
   /** Ends all leases when the server stops. */
   void close() {
-    assert owner.holds();
+    assert state.isHeld();
     open.values().forEach(lease -> lease.end(files));
     expired.forEach(lease -> lease.end(files));
     open.clear();

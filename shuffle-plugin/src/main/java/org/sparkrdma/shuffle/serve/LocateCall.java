@@ -23,17 +23,20 @@ public interface LocateCall {
   /** Number of its connection, which owns its leases. */
   long peer();
 
+  /** Whether the connection has ended, so that nobody waits for the answer. Any thread. */
+  boolean isClosed();
+
   /** The received message; belongs to the server until the call ends. */
   ByteBuffer request();
 
   /** Buffer for the answer, from index 0 on; belongs to the server until the call ends. */
   ByteBuffer answer();
 
-  /** The answer is written. On the server's thread; must not block. */
+  /** The answer is written. With the server's lock; must not block. */
   void answered(int lengthBytes);
 
   /**
-   * The request breaks the protocol, for the reason given. On the server's thread; must not block.
+   * The request breaks the protocol, for the reason given. With the server's lock; must not block.
    */
   void malformed(String reason);
 }

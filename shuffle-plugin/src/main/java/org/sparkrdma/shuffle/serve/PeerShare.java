@@ -18,8 +18,8 @@ import java.util.Map;
 
 /**
  * What the leases of one peer hold, and its limits, so that a peer that releases nothing leaves
- * memory to others. A peer at its limit gets the answer BUSY, as when the budget is full. On the
- * server's thread.
+ * memory to others. A peer at its limit gets the answer BUSY, as when the budget is full. Used with
+ * the server's lock.
  */
 final class PeerShare {
   private static final int WHOLE = 100;
@@ -55,7 +55,12 @@ final class PeerShare {
    * @param window null for an unregistered window
    */
   boolean admitWindow(FileWindow window) {
-    return !refuse(!hasRoomForWindows() && !windows.containsKey(window));
+    return !refuse(!canHold(window));
+  }
+
+  /** Whether a lease may hold a registered window. */
+  boolean canHold(FileWindow window) {
+    return hasRoomForWindows() || windows.containsKey(window);
   }
 
   boolean hasRoomForWindows() {

@@ -15,7 +15,7 @@ package org.sparkrdma.shuffle.serve;
 
 /**
  * A shuffle that is being unregistered: counts its map outputs that still have registered windows
- * and runs a callback when the last one has none. On the server's thread.
+ * and runs a callback when the last one has none. Used with the server's lock.
  */
 final class PendingUnregistration {
   private final Runnable done;

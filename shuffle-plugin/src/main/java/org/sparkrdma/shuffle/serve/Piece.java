@@ -13,7 +13,7 @@
  */
 package org.sparkrdma.shuffle.serve;
 
-/** Remote address of a range of a file; reused for each piece. On the server's thread. */
+/** Remote address of a range of a file; reused for each piece. Used with the server's lock. */
 final class Piece {
   private long address;
   private int remoteKey;

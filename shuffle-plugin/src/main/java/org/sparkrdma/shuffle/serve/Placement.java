@@ -16,65 +16,53 @@ package org.sparkrdma.shuffle.serve;
 import java.io.IOException;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
-import org.sparkrdma.verbs.Device;
 
 /**
  * Makes a range of a file readable for a peer: in a registered window, or else as a copy in a slot,
  * as the mode allows.
  *
  * <p>The bytes registered for one answer are limited, so that other peers wait only a few
- * milliseconds. On the server's thread.
+ * milliseconds. Made for one answer; used with the server's lock.
  */
 final class Placement {
   /** Enough for a request of Spark's usual size; the reader requests the rest again. */
   static final long MAX_ANSWER_BYTES = 64L << 20;
 
+  /** Result of a placement. */
+  enum Result {
+    /** The piece is readable. */
+    PLACED,
+    /** There is no memory now. */
+    NO_ROOM,
+    /** The file must be read, which this thread must not do. */
+    NEEDS_DISK
+  }
+
+  private final ServingMode mode;
   private final RegisteredFiles files;
   private final CopySlots slots;
-  private final boolean fromWindows;
-  private final int windowBytes;
-  private final CopyOrRegisterPolicy copyPolicy;
-  private final ShuffleCounters counters;
-
-  private Lease lease;
-  private long registeredBefore;
+  private final SlotWriter slotWriter;
+  private final Lease lease;
   private long placedBytes;
   private int piecesFromWindows;
   private int piecesFromSlots;
 
   /**
    * @param slots null when copying is off
+   * @param lease holds the pieces
    */
   Placement(
-      ServeSettings settings,
-      Device device,
-      RegisteredFiles files,
-      CopySlots slots,
-      ShuffleCounters counters) {
+      ServingMode mode, RegisteredFiles files, CopySlots slots, Lease lease, StateLock state) {
+    this.mode = mode;
     this.files = files;
     this.slots = slots;
-    this.fromWindows = settings.registersFiles(device);
-    this.windowBytes = settings.windowBytes();
-    // Registration without pinning is cheap.
-    boolean pinned = fromWindows && !settings.pagesOnDemand(device);
-    boolean both = pinned && slots != null && settings.copiesFirst();
-    this.copyPolicy = both ? new CopyOrRegisterPolicy(device.info().transport()) : null;
-    this.counters = counters;
-  }
-
-  /** Begins an answer, whose pieces are held by {@code newLease}. */
-  void beginAnswer(Lease newLease) {
-    lease = newLease;
-    registeredBefore = files.registeredBytes();
-    placedBytes = 0;
-    piecesFromWindows = 0;
-    piecesFromSlots = 0;
+    this.slotWriter = slots == null ? null : new SlotWriter(slots, state);
+    this.lease = lease;
   }
 
   /** Whether this answer has reached its limit of bytes. */
   boolean answerLimitReached() {
-    return placedBytes >= MAX_ANSWER_BYTES
-        || files.registeredBytes() - registeredBefore >= MAX_ANSWER_BYTES;
+    return placedBytes >= MAX_ANSWER_BYTES || lease.registeredBytes() >= MAX_ANSWER_BYTES;
   }
 
   /** Whether this answer has at least one piece. */
@@ -85,38 +73,48 @@ final class Placement {
   /**
    * Makes the beginning of a range readable, as much of it as is contiguous.
    *
-   * @return false when there is no memory now
+   * @param mayBlock whether this thread may wait for the disk
    * @throws IOException when the file cannot be read
    */
-  boolean place(ServedOutput output, long fileOffset, long lengthBytes, Piece piece)
+  Result place(
+      ServedOutput output, long fileOffset, long lengthBytes, Piece piece, boolean mayBlock)
       throws IOException {
-    if (copyPolicy != null && copyUnlessWorthAWindow(output, fileOffset, lengthBytes, piece)) {
+    int index = (int) (fileOffset / mode.windowBytes());
+    if (!mayBlock && !isReady(output.window(index))) {
+      return Result.NEEDS_DISK;
+    }
+    if (mode.copyPolicy() != null
+        && copyRatherThanRegister(output, fileOffset, lengthBytes, piece)) {
       piecesFromSlots++;
-    } else if (fromWindows && placeInWindow(output, fileOffset, lengthBytes, piece)) {
+    } else if (mode.fromWindows() && placeInWindow(output, fileOffset, lengthBytes, piece)) {
       piecesFromWindows++;
-    } else if (slots != null && slots.copy(output, fileOffset, lengthBytes, lease, piece)) {
+    } else if (slots != null && slotWriter.copy(output, fileOffset, lengthBytes, lease, piece)) {
       piecesFromSlots++;
     } else {
-      return false;
+      return Result.NO_ROOM;
     }
     placedBytes += piece.lengthBytes();
-    return true;
+    return Result.PLACED;
   }
 
-  private boolean copyUnlessWorthAWindow(
+  private boolean isReady(FileWindow window) {
+    return mode.fromWindows() && window != null && lease.share().canHold(window);
+  }
+
+  private boolean copyRatherThanRegister(
       ServedOutput output, long fileOffset, long lengthBytes, Piece piece) throws IOException {
-    int index = (int) (fileOffset / windowBytes);
+    int index = (int) (fileOffset / mode.windowBytes());
     if (output.window(index) != null) {
       return false;
     }
-    long start = (long) index * windowBytes;
-    long length = Math.min(windowBytes, output.mapOutput().lengthBytes() - start);
-    long asked = Math.min(lengthBytes, start + length - fileOffset);
-    if (!copyPolicy.shouldCopy(output, index, length, asked)
-        || !slots.copy(output, fileOffset, asked, lease, piece)) {
+    long start = (long) index * mode.windowBytes();
+    long length = Math.min(mode.windowBytes(), output.mapOutput().lengthBytes() - start);
+    long requested = Math.min(lengthBytes, start + length - fileOffset);
+    if (!mode.copyPolicy().shouldCopy(output, index, length, requested)
+        || !slotWriter.copy(output, fileOffset, requested, lease, piece)) {
       return false;
     }
-    copyPolicy.copied(output, index, piece.lengthBytes());
+    mode.copyPolicy().copied(output, index, piece.lengthBytes());
     return true;
   }
 
@@ -130,21 +128,20 @@ final class Placement {
     if (window == null) {
       return false;
     }
-    int inWindow = (int) (fileOffset & (windowBytes - 1));
-    int length = (int) Math.min(lengthBytes, windowBytes - inWindow);
+    int inWindow = (int) (fileOffset & (mode.windowBytes() - 1));
+    int length = (int) Math.min(lengthBytes, mode.windowBytes() - inWindow);
     piece.set(window.address() + inWindow, window.remoteKey(), length);
     return true;
   }
 
   /** Ends the answer. */
-  void endAnswer() {
-    lease = null;
+  void endAnswer(ShuffleCounters counters) {
     counters.add(Counter.PIECES_FROM_WINDOWS, piecesFromWindows);
     if (piecesFromSlots > 0) {
       counters.add(Counter.PIECES_FROM_SLOTS, piecesFromSlots);
     }
-    if (slots != null) {
-      slots.endAnswer();
+    if (slotWriter != null) {
+      slotWriter.close();
     }
   }
 }

@@ -26,7 +26,6 @@ import org.slf4j.LoggerFactory;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
-import org.sparkrdma.shuffle.thread.Owner;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.ProtectionDomain;
@@ -41,7 +40,7 @@ import org.sparkrdma.verbs.VerbsException;
  *
  * <p>A window with a lease is never deregistered. After a failure a file is not registered again
  * for a second, so that a file system that cannot be registered does not cost a system call for
- * each block. On the server's thread.
+ * each block. Used with the server's lock.
  */
 final class RegisteredFiles {
   private static final Logger LOGGER = LoggerFactory.getLogger(RegisteredFiles.class);
@@ -54,12 +53,11 @@ final class RegisteredFiles {
   private final ProtectionDomain domain;
   private final PinnedBudget budget;
   private final ShuffleCounters counters;
-  private final Owner owner;
+  private final StateLock state;
   private final LongSupplier nanoClock;
   private final IdleWindows idle = new IdleWindows();
   private List<Path> refusing = List.of();
   private int windows;
-  private long registeredBytes;
 
   /**
    * @param maxWindows maximum number of windows
@@ -72,7 +70,7 @@ final class RegisteredFiles {
       ProtectionDomain domain,
       PinnedBudget budget,
       ShuffleCounters counters,
-      Owner owner,
+      StateLock state,
       LongSupplier nanoClock) {
     this.windowBytes = windowBytes;
     this.maxWindows = maxWindows;
@@ -81,7 +79,7 @@ final class RegisteredFiles {
     this.domain = domain;
     this.budget = budget;
     this.counters = counters;
-    this.owner = owner;
+    this.state = state;
     this.nanoClock = nanoClock;
   }
 
@@ -90,25 +88,20 @@ final class RegisteredFiles {
     refusing = directories;
   }
 
-  /** Total of bytes registered so far; never decreases. */
-  long registeredBytes() {
-    return registeredBytes;
-  }
-
   /**
    * Leases the window that contains a byte of the file; registers it if necessary.
    *
    * @return null when it cannot be registered now, or the peer's share is used up
    */
   FileWindow lease(ServedOutput output, long fileOffset, Lease lease) {
-    assert owner.holds();
+    assert state.isHeld();
     int index = (int) (fileOffset / windowBytes);
     FileWindow window = output.window(index);
     if (!lease.share().admitWindow(window)) {
       return null;
     }
     if (window == null) {
-      window = register(output, index);
+      window = register(output, index, lease);
       if (window == null) {
         return null;
       }
@@ -126,20 +119,24 @@ final class RegisteredFiles {
 
   /** A lease on the window has ended. */
   void endLease(FileWindow window) {
-    assert owner.holds();
+    assert state.isHeld();
     window.endLease();
     if (!window.isLeased()) {
       window.output().onIdle();
       window.idleSinceNs(nanoClock.getAsLong());
       idle.add(window);
-      if (window.output().isUnregistered()) {
+      if (window.output().isRemoved()) {
         deregister(window);
       }
     }
   }
 
-  private FileWindow register(ServedOutput output, int index) {
-    if (output.isRefused(nanoClock.getAsLong()) || isExcluded(output.mapOutput().dataFile())) {
+  private FileWindow register(ServedOutput output, int index, Lease lease) {
+    state.awaitRegistration(() -> output.isRegistering(index));
+    if (output.window(index) != null) {
+      return output.window(index);
+    }
+    if (!output.mayRegister(nanoClock.getAsLong()) || isExcluded(output.mapOutput().dataFile())) {
       return null;
     }
     if (windows == maxWindows && !evict()) {
@@ -152,26 +149,46 @@ final class RegisteredFiles {
     if (pinned && grant.isEmpty()) {
       return null;
     }
+    windows++;
+    output.beginRegistration(index);
     MemoryRegion region = null;
+    FileWindow window = null;
     try {
-      region = domain.registerFile(output.mapOutput().dataFile(), start, lengthBytes, access);
+      region = registerUnlocked(output, start, lengthBytes);
+      if (region != null && !output.isRemoved()) {
+        window = new FileWindow(output, index, region, grant);
+        output.onRegistered(window);
+      }
+    } finally {
+      if (window == null) {
+        windows--;
+        if (region != null) {
+          region.close();
+        }
+        grant.ifPresent(PinnedBudget.Grant::close);
+        output.onRegistrationFailed(index);
+      }
+      state.signalRegistrationEnded();
+    }
+    if (window != null) {
+      window.idleSinceNs(nanoClock.getAsLong());
+      idle.add(window);
+      lease.addRegistered(lengthBytes);
+      counters.increment(Counter.WINDOWS_REGISTERED);
+    }
+    return window;
+  }
+
+  /** Pinning reads the file from its disk, so the lock is released. */
+  private MemoryRegion registerUnlocked(ServedOutput output, long start, long lengthBytes) {
+    try {
+      return state.unlocked(
+          () -> domain.registerFile(output.mapOutput().dataFile(), start, lengthBytes, access));
     } catch (VerbsException e) {
       LOGGER.debug("file could not be registered; not tried again for 1 s", e);
-      output.onRefused(nanoClock.getAsLong() + REFUSED_NS);
+      output.blockRegistration(nanoClock.getAsLong() + REFUSED_NS);
       return null;
-    } finally {
-      if (region == null) {
-        grant.ifPresent(PinnedBudget.Grant::close);
-      }
     }
-    FileWindow window = new FileWindow(output, index, region, grant);
-    output.onRegistered(window);
-    window.idleSinceNs(nanoClock.getAsLong());
-    idle.add(window);
-    windows++;
-    registeredBytes += lengthBytes;
-    counters.increment(Counter.WINDOWS_REGISTERED);
-    return window;
   }
 
   private boolean isExcluded(Path file) {
@@ -189,7 +206,7 @@ final class RegisteredFiles {
    * @return false when all idle windows together are not enough; then none is evicted
    */
   boolean makeRoom(long lengthBytes) {
-    assert owner.holds();
+    assert state.isHeld();
     if (!budget.couldGrant(lengthBytes, idle.pinnedBytes())) {
       return false;
     }
@@ -219,7 +236,7 @@ final class RegisteredFiles {
 
   /** Deregisters windows that are idle since this time or longer; returns their number. */
   int deregisterIdleSince(long thenNs) {
-    assert owner.holds();
+    assert state.isHeld();
     int before = windows;
     FileWindow oldest = idle.oldest();
     while (oldest != null && oldest.idleSinceNs() - thenNs <= 0) {
@@ -231,7 +248,7 @@ final class RegisteredFiles {
 
   /** Deregisters all windows of a map output without leases; returns their number. */
   int deregisterIdle(ServedOutput output) {
-    assert owner.holds();
+    assert state.isHeld();
     int before = windows;
     for (int i = 0; output.isRegistered() && i < output.windowCount(); i++) {
       FileWindow window = output.window(i);

@@ -13,33 +13,64 @@
  */
 package org.sparkrdma.shuffle.serve;
 
+import java.util.OptionalLong;
 import org.sparkrdma.shuffle.output.MapOutput;
 
-/** A cached map output and the registered windows of its file. On the server's thread. */
+/** A cached map output and the registered windows of its file. Used with the server's lock. */
 final class ServedOutput {
   private final MapOutput mapOutput;
   private final FileWindow[] windows;
-  private final long[] copyCostNs;
+  private final long[] copyCosts;
+  private final boolean[] registering;
+  private final int shuffleId;
+  private final long mapId;
+  private final int disk;
   private int registered;
   private int leased;
-  private long refusedUntilNs;
-  private boolean refused;
+  private int users;
+  private OptionalLong blockedUntilNs = OptionalLong.empty();
+  private boolean removed;
   private PendingUnregistration pending;
 
-  ServedOutput(MapOutput mapOutput, int windowBytes) {
+  /**
+   * @param disk index of the disk of its data file
+   */
+  ServedOutput(int shuffleId, long mapId, MapOutput mapOutput, int disk, int windowBytes) {
+    this.shuffleId = shuffleId;
+    this.mapId = mapId;
     this.mapOutput = mapOutput;
+    this.disk = disk;
     this.windows =
         new FileWindow[Math.toIntExact((mapOutput.lengthBytes() + windowBytes - 1) / windowBytes)];
-    this.copyCostNs = new long[windows.length];
+    this.copyCosts = new long[windows.length];
+    this.registering = new boolean[windows.length];
+  }
+
+  boolean is(int otherShuffleId, long otherMapId) {
+    return shuffleId == otherShuffleId && mapId == otherMapId;
+  }
+
+  /** Index of the disk of its data file. */
+  int disk() {
+    return disk;
+  }
+
+  /** A request begins to use it; until {@link #endUse} it stays in the cache. */
+  void beginUse() {
+    users++;
+  }
+
+  void endUse() {
+    users--;
   }
 
   /** Cost so far of copies out of an unregistered window. */
   long copyCostNs(int window) {
-    return copyCostNs[window];
+    return copyCosts[window];
   }
 
   void addCopyCost(int window, long ns) {
-    copyCostNs[window] += ns;
+    copyCosts[window] += ns;
   }
 
   MapOutput mapOutput() {
@@ -55,14 +86,37 @@ final class ServedOutput {
     return windows[index];
   }
 
-  void onRegistered(FileWindow window) {
-    windows[window.index()] = window;
+  /** A registration of a window begins; it counts as registered from now on. */
+  void beginRegistration(int index) {
+    registering[index] = true;
     registered++;
   }
 
-  /** A window was deregistered; the last one completes a pending unregistration. */
+  /** Whether another request is registering a window. */
+  boolean isRegistering(int index) {
+    return registering[index];
+  }
+
+  /** The registration has ended with this window. */
+  void onRegistered(FileWindow window) {
+    registering[window.index()] = false;
+    windows[window.index()] = window;
+  }
+
+  /** The registration has ended without a window. */
+  void onRegistrationFailed(int index) {
+    registering[index] = false;
+    onWindowGone();
+  }
+
+  /** A window was deregistered. */
   void onDeregistered(FileWindow window) {
     windows[window.index()] = null;
+    onWindowGone();
+  }
+
+  /** The last window completes a pending unregistration. */
+  private void onWindowGone() {
     registered--;
     if (registered == 0 && pending != null) {
       pending.onOutputGone();
@@ -77,9 +131,9 @@ final class ServedOutput {
     leased--;
   }
 
-  /** Whether a window of it is leased. */
-  boolean isLeased() {
-    return leased > 0;
+  /** Whether it must stay in the cache: a window is leased, or a request uses it. */
+  boolean isInUse() {
+    return leased > 0 || users > 0;
   }
 
   /** Whether a window of it is registered. */
@@ -87,23 +141,26 @@ final class ServedOutput {
     return registered > 0;
   }
 
-  /** Registration failed: not to be tried again before this time. */
-  void onRefused(long untilNs) {
-    refused = true;
-    refusedUntilNs = untilNs;
+  /** The device refused a window: not to be tried again before this time. */
+  void blockRegistration(long untilNs) {
+    blockedUntilNs = OptionalLong.of(untilNs);
   }
 
-  boolean isRefused(long nowNs) {
-    refused = refused && nowNs - refusedUntilNs < 0;
-    return refused;
+  boolean mayRegister(long nowNs) {
+    return !removed && (blockedUntilNs.isEmpty() || nowNs - blockedUntilNs.getAsLong() >= 0);
+  }
+
+  /** It is in the cache no more: nothing of it may be registered. */
+  void remove() {
+    removed = true;
+  }
+
+  boolean isRemoved() {
+    return removed;
   }
 
   /** Its shuffle is unregistered: windows are deregistered when their leases end. */
   void unregister(PendingUnregistration why) {
     pending = why;
-  }
-
-  boolean isUnregistered() {
-    return pending != null;
   }
 }

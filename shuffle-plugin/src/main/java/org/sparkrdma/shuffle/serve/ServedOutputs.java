@@ -25,10 +25,11 @@ import org.sparkrdma.shuffle.output.MapOutput;
 import org.sparkrdma.shuffle.output.MapOutputs;
 
 /**
- * Cache of map outputs: index and checksums are read once.
+ * Cache of map outputs: offsets and checksums are read once, of large indexes those that are
+ * requested.
  *
  * <p>Bounded in map outputs and in partitions, which determine the heap: above a limit the least
- * recently used map output without leases is evicted with its windows. On the server's thread.
+ * recently used map output without leases is evicted with its windows. Used with the server's lock.
  */
 final class ServedOutputs {
   private static final Logger LOGGER = LoggerFactory.getLogger(ServedOutputs.class);
@@ -42,61 +43,100 @@ final class ServedOutputs {
   private final ShuffleCounters counters;
   private final int maxEntries;
   private final int windowBytes;
+  private final StateLock state;
 
   /** In access order. */
   private final Map<Key, ServedOutput> entries = new LinkedHashMap<>(16, LOAD_FACTOR, true);
 
   private final Key wanted = new Key();
   private long partitions;
+  private long unregistrations;
 
   ServedOutputs(
       MapOutputs mapOutputs,
       RegisteredFiles files,
       ShuffleCounters counters,
       int maxEntries,
-      int windowBytes) {
+      int windowBytes,
+      StateLock state) {
     this.mapOutputs = mapOutputs;
     this.files = files;
     this.counters = counters;
     this.maxEntries = maxEntries;
     this.windowBytes = windowBytes;
+    this.state = state;
   }
 
-  /** Finds a map output; null when it does not exist or cannot be read. */
-  ServedOutput find(int shuffleId, long mapId) {
+  /** A cached map output; null when it is not cached. */
+  ServedOutput cached(int shuffleId, long mapId) {
+    assert state.isHeld();
     wanted.set(shuffleId, mapId);
-    ServedOutput known = entries.get(wanted);
-    return known != null ? known : open(shuffleId, mapId);
+    return entries.get(wanted);
   }
 
-  private ServedOutput open(int shuffleId, long mapId) {
-    MapOutput mapOutput;
-    try {
-      mapOutput = mapOutputs.open(shuffleId, mapId);
-    } catch (IOException e) {
-      LOGGER.debug("map output cannot be served: shuffle={} map={}", shuffleId, mapId, e);
-      return null;
+  /** Index of the disk that {@link #open} reads. */
+  int indexDisk(int shuffleId, long mapId) {
+    return mapOutputs.indexDisk(shuffleId, mapId);
+  }
+
+  /** Opens a map output; null when it does not exist or cannot be read. */
+  ServedOutput open(int shuffleId, long mapId) {
+    while (true) {
+      long before = unregistrations;
+      MapOutput mapOutput;
+      try {
+        mapOutput = state.unlocked(() -> mapOutputs.open(shuffleId, mapId));
+      } catch (IOException e) {
+        LOGGER.debug("map output cannot be served: shuffle={} map={}", shuffleId, mapId, e);
+        return null;
+      }
+      ServedOutput other = cached(shuffleId, mapId);
+      if (mapOutput == null || other != null) {
+        return other;
+      }
+      if (before == unregistrations) {
+        return add(shuffleId, mapId, mapOutput);
+      }
+      // It may be of the shuffle that was unregistered meanwhile: look again.
     }
-    if (mapOutput == null) {
-      return null;
-    }
-    evictFor(mapOutput.partitions());
-    ServedOutput output = new ServedOutput(mapOutput, windowBytes);
+  }
+
+  private ServedOutput add(int shuffleId, long mapId, MapOutput mapOutput) {
+    evictFor(1, mapOutput.loadedPartitions());
+    ServedOutput output =
+        new ServedOutput(shuffleId, mapId, mapOutput, mapOutputs.dataDisk(mapOutput), windowBytes);
     Key key = new Key();
     key.set(shuffleId, mapId);
     entries.put(key, output);
-    partitions += mapOutput.partitions();
+    partitions += mapOutput.loadedPartitions();
     return output;
   }
 
-  private void evictFor(int morePartitions) {
+  /**
+   * Reads the offsets and checksums of these partitions.
+   *
+   * @throws IOException when the files cannot be read or are inconsistent
+   */
+  void load(ServedOutput output, int startReduceId, int endReduceId) throws IOException {
+    MapOutput mapOutput = output.mapOutput();
+    var pages = state.unlocked(() -> mapOutput.read(startReduceId, endReduceId));
+    int more = mapOutput.add(pages);
+    if (!output.isRemoved()) {
+      partitions += more;
+      evictFor(0, 0);
+    }
+  }
+
+  private void evictFor(int moreEntries, int morePartitions) {
     Iterator<ServedOutput> eldestFirst = entries.values().iterator();
-    while ((entries.size() >= maxEntries || partitions + morePartitions > MAX_PARTITIONS)
+    while ((entries.size() + moreEntries > maxEntries
+            || partitions + morePartitions > MAX_PARTITIONS)
         && eldestFirst.hasNext()) {
       ServedOutput output = eldestFirst.next();
-      if (!output.isLeased()) {
+      if (!output.isInUse()) {
         eldestFirst.remove();
-        partitions -= output.mapOutput().partitions();
+        output.remove();
+        partitions -= output.mapOutput().loadedPartitions();
         counters.add(Counter.WINDOWS_EVICTED, files.deregisterIdle(output));
       }
     }
@@ -104,18 +144,20 @@ final class ServedOutputs {
 
   /** Removes the map outputs of a shuffle; {@code pending} waits for those that are leased. */
   void unregister(int shuffleId, PendingUnregistration pending) {
+    unregistrations++;
     Iterator<Map.Entry<Key, ServedOutput>> all = entries.entrySet().iterator();
     while (all.hasNext()) {
       Map.Entry<Key, ServedOutput> entry = all.next();
       if (entry.getKey().shuffleId == shuffleId) {
         all.remove();
-        partitions -= entry.getValue().mapOutput().partitions();
+        partitions -= entry.getValue().mapOutput().loadedPartitions();
         unregister(entry.getValue(), pending);
       }
     }
   }
 
   private void unregister(ServedOutput output, PendingUnregistration pending) {
+    output.remove();
     files.deregisterIdle(output);
     if (output.isRegistered()) {
       pending.await();

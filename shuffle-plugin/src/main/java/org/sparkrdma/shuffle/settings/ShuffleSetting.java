@@ -106,14 +106,15 @@ public enum ShuffleSetting {
       "pinned.max",
       ValueType.DERIVED,
       ValueType.bytes(1L << 20, 1L << 44).orDerived(),
-      "Controls the maximum memory that this executor pins, all uses included; `auto` is the "
-          + "least of: this executor's part of a quarter of the host's memory (at most an eighth), "
-          + "half of what the container's limit leaves beside heap and off-heap memory, half of "
-          + "`spark.executor.memoryOverhead` on YARN and Kubernetes, and, on hardware, "
+      "Controls the maximum memory that this executor pins, all uses included; `auto` is "
+          + "the least of: this executor's part of a quarter of the host's memory (at most an "
+          + "eighth), half of what the heaps and off-heap memory of its executors leave of the "
+          + "host's memory, half of what they leave of the container's limit, on YARN and "
+          + "Kubernetes half of `spark.executor.memoryOverhead` beyond 256 MiB, and, on hardware, "
           + "RLIMIT_MEMLOCK unless CAP_IPC_LOCK lifts it. A larger value keeps more map outputs "
           + "registered and more blocks in flight, and leaves less memory to everything else; a "
-          + "value above what the machine or container allows is accepted with a warning. Raise it "
-          + "when many blocks use TCP for lack of memory; the derivation is logged once."),
+          + "value above what the machine or container allows is accepted with a warning. Raise "
+          + "it when many blocks use TCP for lack of memory; the derivation is logged once."),
   /** Ways of serving. */
   SERVE(
       "serve",

@@ -45,7 +45,7 @@ final class ConnectionTable {
     PeerConnection longest = null;
     for (PeerConnection connection : all) {
       if (connection.state() == PeerConnection.State.ESTABLISHED
-          && connection.fetches().isIdle()
+          && connection.isIdle()
           && (longest == null || connection.idleNs(nowNs) > longest.idleNs(nowNs))) {
         longest = connection;
       }

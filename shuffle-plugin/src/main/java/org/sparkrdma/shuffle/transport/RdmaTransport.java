@@ -80,6 +80,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
   private final RegisteredPool control;
   private final BlockServer server;
   private final ExecutorService deliveryThreads;
+  private final ExecutorService diskWriteThreads;
   private final Delivery delivery;
   private final TransportAgent agent;
   private final Thread agentThread;
@@ -172,15 +173,24 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
                 env.budget(),
                 env.counters(),
                 peer -> agent.execute(() -> leaseExpired(peer)),
+                settings.requestTimeout(),
                 env.nanoClock()));
     Listener listener = manager.listen(env.listen(), BACKLOG);
     self = env.identity().apply(listener.address());
     deliveryThreads =
         Executors.newFixedThreadPool(settings.deliveryThreads(), named("rdma-delivery"));
     undo.push(deliveryThreads::shutdown);
+    diskWriteThreads =
+        Executors.newFixedThreadPool(settings.deliveryThreads(), named("rdma-disk-write"));
+    undo.push(diskWriteThreads::shutdown);
     delivery =
         new Delivery(
-            deliveryThreads, env.conf(), settings.verify(), env.counters(), this::corrupted);
+            deliveryThreads,
+            diskWriteThreads,
+            env.conf(),
+            settings.verify(),
+            env.counters(),
+            this::corrupted);
     TransportContext context =
         new TransportContext(
             settings,
@@ -322,6 +332,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     server.close();
     agent.drain();
     deliveryThreads.shutdown();
+    diskWriteThreads.shutdown();
     interrupted |= !awaitDelivery();
     manager.close();
     completions.close();
@@ -360,7 +371,8 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
 
   private boolean awaitDelivery() {
     try {
-      if (!deliveryThreads.awaitTermination(STOP_SECONDS, TimeUnit.SECONDS)) {
+      if (!deliveryThreads.awaitTermination(STOP_SECONDS, TimeUnit.SECONDS)
+          || !diskWriteThreads.awaitTermination(STOP_SECONDS, TimeUnit.SECONDS)) {
         LOG.warn("delivery threads still work at stop");
       }
       return true;

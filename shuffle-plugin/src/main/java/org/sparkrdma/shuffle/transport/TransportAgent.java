@@ -295,8 +295,7 @@ final class TransportAgent implements Runnable, CompletionHandler {
     long sleep = IDLE_SLEEP_NS;
     for (int i = 0; i < table.size(); i++) {
       PeerConnection connection = table.get(i);
-      if (connection.state() != PeerConnection.State.ESTABLISHED
-          || !connection.fetches().isIdle()) {
+      if (connection.state() != PeerConnection.State.ESTABLISHED || !connection.isIdle()) {
         sleep = Math.min(sleep, BUSY_SLEEP_NS);
       } else {
         long idleLeft = settings.idleTimeout().toNanos() - connection.idleNs(nowNs);

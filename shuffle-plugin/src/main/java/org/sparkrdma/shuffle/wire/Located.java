@@ -33,7 +33,8 @@ import java.nio.ByteOrder;
  *  +---------------------------------------------------------------+
  *  | pieces, each 40 bytes and its sums:                           |
  *  |   block's place in the LOCATE (16 bit)                        |
- *  |   kind (8 bit: 0 located, 1 busy, 2 unknown) | reserved = 0   |
+ *  |   kind (8 bit: 0 located, 1 busy, 2 unknown, 3 overloaded)    |
+ *  |   reserved (8 bit) = 0                                        |
  *  |   sums (32 bit)                                               |
  *  |   address (64 bit)     | remote key (32 bit) | length (32 bit)|
  *  |   offset of the piece in the block (64 bit)                   |
@@ -71,7 +72,9 @@ public final class Located {
     /** The server has no memory now; fetch by TCP. */
     BUSY(1),
     /** The server cannot find or read the block; fetch by TCP. */
-    UNKNOWN(2);
+    UNKNOWN(2),
+    /** Too many requests wait at the server; fetch by TCP. */
+    OVERLOADED(3);
 
     private final byte code;
 

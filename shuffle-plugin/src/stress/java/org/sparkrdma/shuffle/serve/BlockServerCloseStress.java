@@ -64,6 +64,7 @@ public class BlockServerCloseStress {
           new PinnedBudget(1 << 20, FakeDomain.PAGE),
           COUNTERS,
           peer -> {},
+          Duration.ofSeconds(30),
           () -> 0);
   private final Call call = new Call();
   private int forgotten;
@@ -105,6 +106,11 @@ public class BlockServerCloseStress {
     @Override
     public long peer() {
       return 1;
+    }
+
+    @Override
+    public boolean isClosed() {
+      return false;
     }
 
     @Override

@@ -40,6 +40,7 @@ class DeliveryTest implements FetchHandler {
   private final Delivery delivery =
       new Delivery(
           new Threads(),
+          new Threads(),
           new TransportConf("shuffle", new MapConfigProvider(Map.of())),
           true,
           new ShuffleCounters(),

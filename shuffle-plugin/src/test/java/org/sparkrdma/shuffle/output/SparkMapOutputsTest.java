@@ -23,6 +23,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.api.java.JavaPairRDD;
@@ -99,6 +100,78 @@ class SparkMapOutputsTest {
       }
       assertThat(output.lengthBytes()).isEqualTo(Files.size(output.dataFile())).isPositive();
     }
+  }
+
+  @Test
+  void shouldFindChecksumsWhenTheAlgorithmIsNamedInLowerCase() throws IOException {
+    SparkConf lowerCase = conf.clone().set("spark.shuffle.checksum.algorithm", "crc32c");
+    MapOutputs outputs = new SparkMapOutputs(resolver, List.of(), lowerCase);
+
+    assertThat(outputs.checksumKind()).isEqualTo(3);
+    assertThat(outputs.open(SHUFFLE, MAP).hasSums()).isTrue();
+  }
+
+  @Test
+  void shouldReadOnlyTheOffsetsOfRequestedPartitionsOfALargeIndex() throws IOException {
+    int partitions = 20_000;
+    int[] reads = new int[1];
+    Path data = resolver.getDataFile(SHUFFLE, MAP).toPath();
+    MapOutput large =
+        new MapOutput(
+            data,
+            partitions,
+            10L * partitions,
+            true,
+            new MapOutput.Source() {
+              @Override
+              public long[] offsets(int first, int count) {
+                reads[0] += count + 1;
+                return LongStream.rangeClosed(first, first + count).map(i -> 10 * i).toArray();
+              }
+
+              @Override
+              public long[] sums(int first, int count) {
+                return LongStream.range(first, first + count).toArray();
+              }
+            });
+
+    for (int reduce : new int[] {0, 511, 512, 7_777, partitions - 1}) {
+      assertThat(large.isLoaded(reduce, reduce + 1)).isEqualTo(reduce == 511);
+      large.add(large.read(reduce, reduce + 1));
+      assertThat(large.isLoaded(reduce, reduce + 1)).isTrue();
+      assertThat(large.offset(reduce)).isEqualTo(10L * reduce);
+      assertThat(large.offset(reduce + 1)).isEqualTo(10L * (reduce + 1));
+      assertThat(large.sum(reduce)).isEqualTo(reduce);
+    }
+    assertThat(reads[0]).isLessThan(partitions / 7);
+    assertThat(large.loadedPartitions()).isLessThan(partitions / 8);
+  }
+
+  @Test
+  void shouldReadALargeIndexOfSparkPageByPage() throws IOException {
+    int partitions = 1_200;
+    int shuffleId = SHUFFLE + 7;
+    Path index = resolver.getIndexFile(shuffleId, MAP, Option.empty()).toPath();
+    Path sums = resolver.getChecksumFile(shuffleId, MAP, "CRC32C", Option.empty()).toPath();
+    ByteBuffer offsets = ByteBuffer.allocate(8 * (partitions + 1));
+    LongStream.rangeClosed(0, partitions).forEach(i -> offsets.putLong(3 * i));
+    ByteBuffer values = ByteBuffer.allocate(8 * partitions);
+    LongStream.range(0, partitions).forEach(i -> values.putLong(100 + i));
+    Files.write(index, offsets.array());
+    Files.write(sums, values.array());
+    Files.write(resolver.getDataFile(shuffleId, MAP).toPath(), new byte[3 * partitions]);
+
+    MapOutput output = new SparkMapOutputs(resolver, List.of(), conf).open(shuffleId, MAP);
+
+    assertThat(output.partitions()).isEqualTo(partitions);
+    assertThat(output.lengthBytes()).isEqualTo(3L * partitions);
+    assertThat(output.loadedPartitions()).isZero();
+    output.add(output.read(500, 530));
+    assertThat(output.loadedPartitions()).isEqualTo(1_024);
+    assertThat(output.offset(530)).isEqualTo(3 * 530);
+    assertThat(output.sum(512)).isEqualTo(612);
+    output.add(output.read(partitions - 1, partitions));
+    assertThat(output.offset(partitions)).isEqualTo(3L * partitions);
   }
 
   @Test

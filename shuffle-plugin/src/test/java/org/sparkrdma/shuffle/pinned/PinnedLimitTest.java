@@ -53,7 +53,8 @@ class PinnedLimitTest {
     assertThat(limit.neededBytes()).isEqualTo(GIB);
     assertThat(limit.derivation())
         .isEqualTo(
-            "least of: 1/4 of host memory shared by executors=2: 2048 MiB, 1/2 of what the"
+            "least of: 1/4 of host memory shared by executors=2: 2048 MiB, 1/2 of what the host"
+                + " leaves beside the heaps of executors=1: 7680 MiB, 1/2 of what the"
                 + " container leaves beside the heap 1024 MiB, RLIMIT_MEMLOCK 512 MiB");
     PinnedLimit soft = PinnedLimit.of(AUTO, machine, spark(), false);
     assertThat(soft.bytes()).as("the loopback engine locks nothing").isEqualTo(GIB);
@@ -98,17 +99,36 @@ class PinnedLimitTest {
 
   @ParameterizedTest
   @CsvSource({
-    "yarn, spark.executor.memory, 1g, 192",
-    "yarn, spark.executor.memory, 20g, 1024",
-    "k8s://https://h, spark.executor.memoryOverhead, 2g, 1024",
-    "yarn, spark.executor.memoryOverhead, 300, 150",
-    "k8s://https://h, spark.executor.memoryOverheadFactor, 0.5, 256",
+    "yarn, spark.executor.memory, 1g, 64",
+    "yarn, spark.executor.memory, 20g, 896",
+    "k8s://https://h, spark.executor.memoryOverhead, 2g, 896",
+    "yarn, spark.executor.memoryOverhead, 300, 22",
+    "yarn, spark.executor.memoryOverhead, 200, 1",
+    "k8s://https://h, spark.executor.memoryOverheadFactor, 0.5, 128",
     "spark://h:7077, spark.executor.memoryOverhead, 300, 8192",
   })
   void shouldStayWithinWhatTheClusterManagerGrantsBesideTheHeap(
       String master, String key, String value, long expectedMib) {
     SparkMemory spark = spark("spark.master", master, key, value);
     assertThat(PinnedLimit.of(AUTO, BARE, spark, true).bytes()).isEqualTo(expectedMib * MIB);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"1, 8192", "50, 7168", "63, 512"})
+  void shouldStayWithinWhatTheHostLeavesBesideTheHeap(long heapGib, long expectedMib) {
+    MachineMemory machine =
+        new MachineMemory(
+            BARE.physicalBytes(),
+            OptionalLong.empty(),
+            OptionalLong.empty(),
+            false,
+            heapGib * GIB,
+            4_096,
+            16,
+            1);
+    SparkMemory standalone = spark("spark.master", "spark://h:7077");
+    assertThat(PinnedLimit.of(AUTO, machine, standalone, true).bytes())
+        .isEqualTo(expectedMib * MIB);
   }
 
   @Test

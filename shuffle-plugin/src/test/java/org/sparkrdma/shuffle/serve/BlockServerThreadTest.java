@@ -88,6 +88,7 @@ class BlockServerThreadTest {
         budget,
         counters,
         expired::complete,
+        Duration.ofSeconds(30),
         System::nanoTime);
   }
 
@@ -118,7 +119,7 @@ class BlockServerThreadTest {
         located.incrementAndGet();
       }
       if (i % 2 == 0) {
-        server.release(peer, new long[] {answer.leaseId()});
+        server.release(peer, new long[] {answer.leaseId()}, () -> {});
       }
     }
     server.peerGone(peer);
@@ -158,7 +159,7 @@ class BlockServerThreadTest {
   private static void assertClosed(ThrowingCallable touch) {
     assertThatThrownBy(touch)
         .isInstanceOf(IllegalStateException.class)
-        .hasMessageContaining("owner=rdma-block-server");
+        .hasMessageContaining("used without its lock");
   }
 
   @Test
@@ -264,6 +265,11 @@ class BlockServerThreadTest {
     @Override
     public long peer() {
       return peer;
+    }
+
+    @Override
+    public boolean isClosed() {
+      return false;
     }
 
     @Override

@@ -90,7 +90,8 @@ class CopyOrRegisterPolicyTest {
   void shouldCountPagesOfARegistrationOnlyForHardware(
       Transport transport, long windowBytes, long askedBytes, boolean copies) {
     ServedOutput output =
-        new ServedOutput(new MapOutput(folder, new long[] {0, windowBytes}, null), 16 << 20);
+        new ServedOutput(
+            1, 0, new MapOutput(folder, new long[] {0, windowBytes}, null), 0, 16 << 20);
     assertThat(new CopyOrRegisterPolicy(transport).shouldCopy(output, 0, windowBytes, askedBytes))
         .isEqualTo(copies);
   }

@@ -24,6 +24,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.HostMemory;
 import org.sparkrdma.verbs.MemoryRegion;
@@ -48,6 +49,7 @@ final class FakeDomain implements ProtectionDomain {
   private boolean refusesFiles;
   private boolean breaks;
   private int fileCalls;
+  private Consumer<Path> beforeRegistration = file -> {};
 
   /** From now on refuses to register files, or no more. */
   void refuseFiles(boolean refuse) {
@@ -61,6 +63,11 @@ final class FakeDomain implements ProtectionDomain {
   /** From now on throws what nobody expects when a file is to be registered. */
   void breakDown() {
     breaks = true;
+  }
+
+  /** Called with each file before it is registered. */
+  void beforeRegistration(Consumer<Path> hook) {
+    beforeRegistration = hook;
   }
 
   /** How often a file was to be registered. */
@@ -128,6 +135,7 @@ final class FakeDomain implements ProtectionDomain {
   public MemoryRegion registerFile(Path file, long offset, long lengthBytes, Set<AccessFlag> access)
       throws VerbsException {
     fileCalls++;
+    beforeRegistration.accept(file);
     if (breaks) {
       throw new IllegalStateException("broken on purpose");
     }

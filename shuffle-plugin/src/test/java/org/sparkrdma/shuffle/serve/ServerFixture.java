@@ -23,6 +23,7 @@ import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.LongSupplier;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
@@ -70,7 +71,16 @@ final class ServerFixture implements AutoCloseable {
     answer = ByteBuffer.allocateDirect(messageBytes);
     server =
         new BlockServer(
-            settings, outputs, device, domain, budget, counters, expiredPeers::add, () -> nowNs);
+            settings,
+            outputs,
+            device,
+            domain,
+            budget,
+            counters,
+            expiredPeers::add,
+            LoadLimits.of(Duration.ofMinutes(10)),
+            direct(() -> nowNs),
+            () -> nowNs);
   }
 
   static ServerFixture of(Path folder, ServeSettings.Mode mode, int slots, long budgetBytes) {
@@ -142,6 +152,11 @@ final class ServerFixture implements AutoCloseable {
         folder, settings, budgetBytes, new FakeDevice(maxRegions, capabilities), 16 << 10);
   }
 
+  /** One disk whose work is done at once, by the thread that hands it in. */
+  static List<DiskQueue> direct(LongSupplier nanoClock) {
+    return List.of(new DiskQueue(Runnable::run, nanoClock));
+  }
+
   void sleep(Duration time) {
     nowNs += time.toNanos();
     server.doWork();
@@ -173,7 +188,7 @@ final class ServerFixture implements AutoCloseable {
   }
 
   void release(long peer, long... leases) {
-    server.release(peer, leases);
+    server.release(peer, leases, () -> {});
     server.doWork();
   }
 
@@ -285,6 +300,11 @@ final class ServerFixture implements AutoCloseable {
     @Override
     public long peer() {
       return peer;
+    }
+
+    @Override
+    public boolean isClosed() {
+      return false;
     }
 
     @Override

@@ -19,6 +19,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
@@ -90,6 +91,8 @@ class SoftEngineServingTest {
         budget,
         counters,
         peer -> {},
+        LoadLimits.of(Duration.ofSeconds(30)),
+        ServerFixture.direct(System::nanoTime),
         System::nanoTime);
   }
 
@@ -141,6 +144,11 @@ class SoftEngineServingTest {
           @Override
           public long peer() {
             return map;
+          }
+
+          @Override
+          public boolean isClosed() {
+            return false;
           }
 
           @Override

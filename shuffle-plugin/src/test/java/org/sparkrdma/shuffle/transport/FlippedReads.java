@@ -66,6 +66,7 @@ public final class FlippedReads implements BlockTransport, AutoCloseable {
     this.delivery =
         new Delivery(
             threads,
+            threads,
             new TransportConf("shuffle", new MapConfigProvider(Map.of())),
             true,
             counters,

@@ -137,7 +137,8 @@ final class HostilePeer implements AutoCloseable {
     assertThat(queuePair.postReceive(work)).isTrue();
   }
 
-  private void awaitAnswer() {
+  /** Returns when one more answer has come. */
+  void awaitAnswer() {
     int before = answers;
     while (answers == before) {
       assertThat(failures).isEmpty();
@@ -165,6 +166,19 @@ final class HostilePeer implements AutoCloseable {
     assertThat(queuePair.postSend(work)).isTrue();
     // What was posted before may still be on its way out.
     sentBytes = (sentBytes + lengthBytes) % (BUFFER_BYTES / 2);
+  }
+
+  /** Sends a RELEASE of nothing, and takes its answer whenever it comes. */
+  void release() {
+    receiveAnswer();
+    ByteBuffer target = outgoing.slice(sentBytes, BUFFER_BYTES / 2);
+    send(new Release.Encoder().begin(target, 1).finish());
+  }
+
+  /** Sends a LOCATE for one block, and takes its answer whenever it comes. */
+  void locateAndReceive(BlockRange block) {
+    receiveAnswer();
+    locate(block);
   }
 
   /** Sends a LOCATE for one block without waiting for anything. */

@@ -22,6 +22,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -124,6 +125,56 @@ class HostilePeerTest {
       hostile.locate(block(i));
     }
     assertOnlyItsOwnConnectionEnds();
+  }
+
+  /** Holds the server's thread until the latch is down. */
+  private void stallServer(CountDownLatch until) {
+    server
+        .transport()
+        .unregisterShuffle(
+            99,
+            () -> {
+              try {
+                until.await();
+              } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+              }
+            });
+  }
+
+  @Test
+  void shouldEndTheConnectionOfAPeerThatReleasesFasterThanTheServerCanFollow() throws Exception {
+    start(new TestExecutor.Options(2));
+    CountDownLatch goOn = new CountDownLatch(1);
+    stallServer(goOn);
+    try {
+      for (int i = 0; i <= 2 * OPEN_REQUESTS; i++) {
+        hostile.release();
+      }
+      hostile.awaitEnd();
+    } finally {
+      goOn.countDown();
+    }
+    assertOnlyItsOwnConnectionEnds();
+  }
+
+  @Test
+  void shouldKeepAConnectionThatWaitsForADiskWhenItMakesRoomForOthers() throws Exception {
+    startServer(new TestExecutor.Options(2).maxConnections(2));
+    try (HostilePeer idle = new HostilePeer();
+        HostilePeer last = new HostilePeer()) {
+      hostile.connect(server.endpoint());
+      CountDownLatch goOn = server.outputs().blockUntil(3);
+      try {
+        hostile.locateAndReceive(block(3));
+        idle.connect(server.endpoint(), 100);
+        last.connect(server.endpoint(), 101);
+        idle.awaitEnd();
+      } finally {
+        goOn.countDown();
+      }
+      hostile.awaitAnswer();
+    }
   }
 
   @Test

@@ -23,6 +23,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.CountDownLatch;
 import java.util.zip.CRC32C;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.output.MapOutput;
@@ -35,6 +36,9 @@ final class TestOutputs implements MapOutputs {
   private final Path directory;
   private final Map<Long, byte[]> contents = new HashMap<>();
   private final Map<Long, MapOutput> outputs = new HashMap<>();
+
+  private long blockedMapId = -1;
+  private CountDownLatch blocked;
 
   TestOutputs(Path directory) {
     this.directory = directory;
@@ -91,9 +95,30 @@ final class TestOutputs implements MapOutputs {
     return java.util.Arrays.copyOfRange(contents.get(block.mapId()), from, to);
   }
 
+  /**
+   * From now on a map output cannot be opened before the latch is down, as on a disk that hangs.
+   */
+  synchronized CountDownLatch blockUntil(long mapId) {
+    blockedMapId = mapId;
+    blocked = new CountDownLatch(1);
+    return blocked;
+  }
+
   @Override
-  public synchronized MapOutput open(int shuffleId, long mapId) {
-    return outputs.get(mapId);
+  public MapOutput open(int shuffleId, long mapId) throws IOException {
+    CountDownLatch waitFor;
+    synchronized (this) {
+      waitFor = mapId == blockedMapId ? blocked : new CountDownLatch(0);
+    }
+    try {
+      waitFor.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("interrupted", e);
+    }
+    synchronized (this) {
+      return outputs.get(mapId);
+    }
   }
 
   @Override

@@ -1,0 +1,82 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.serve;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongSupplier;
+
+/**
+ * Threads for work that may wait for a disk: reads, checksums and registration. Each disk has a few
+ * of its own, so a slow one does not hold requests for another. Threads start with the first job
+ * and end when idle. The server creates and closes it. Safe for any thread.
+ */
+final class DiskThreads implements AutoCloseable {
+  private static final int THREADS_PER_DISK = 4;
+  private static final long IDLE_SECONDS = 10;
+
+  private final List<ThreadPoolExecutor> pools = new ArrayList<>();
+
+  /** Queues of so many disks, each with threads of its own. */
+  List<DiskQueue> open(int disks, LongSupplier nanoClock) {
+    List<DiskQueue> queues = new ArrayList<>();
+    for (int i = 0; i < disks; i++) {
+      ThreadPoolExecutor pool = pool(i);
+      pools.add(pool);
+      queues.add(new DiskQueue(pool, nanoClock));
+    }
+    return List.copyOf(queues);
+  }
+
+  private static ThreadPoolExecutor pool(int disk) {
+    AtomicInteger count = new AtomicInteger();
+    ThreadPoolExecutor pool =
+        new ThreadPoolExecutor(
+            THREADS_PER_DISK,
+            THREADS_PER_DISK,
+            IDLE_SECONDS,
+            TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(),
+            work -> {
+              Thread thread = new Thread(work, "rdma-disk-" + disk + "-" + count.getAndIncrement());
+              thread.setDaemon(true);
+              return thread;
+            });
+    pool.allowCoreThreadTimeOut(true);
+    return pool;
+  }
+
+  /** Returns when all submitted jobs have ended, which a disk that hangs may delay for ever. */
+  @Override
+  public void close() {
+    pools.forEach(ThreadPoolExecutor::shutdown);
+    boolean interrupted = false;
+    for (ThreadPoolExecutor pool : pools) {
+      while (!pool.isTerminated()) {
+        try {
+          pool.awaitTermination(1, TimeUnit.MINUTES);
+        } catch (InterruptedException e) {
+          interrupted = true;
+        }
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

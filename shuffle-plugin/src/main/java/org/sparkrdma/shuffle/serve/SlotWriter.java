@@ -1,0 +1,101 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.serve;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.StandardOpenOption;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkrdma.memory.RegisteredChunk;
+
+/**
+ * Copies the blocks of one answer into slots, one after another; the slots belong to the answer's
+ * lease. Used with the server's lock, which is released while the file is read.
+ */
+final class SlotWriter {
+  private static final Logger LOGGER = LoggerFactory.getLogger(SlotWriter.class);
+
+  private final CopySlots slots;
+  private final StateLock state;
+  private FileChannel channel;
+  private ServedOutput channelOf;
+  private RegisteredChunk slot;
+  private int used;
+
+  SlotWriter(CopySlots slots, StateLock state) {
+    this.slots = slots;
+    this.state = state;
+  }
+
+  /**
+   * Copies as much of a range of the file as fits into the current slot.
+   *
+   * @return false when no slot is free, or the peer's share is used up
+   * @throws IOException when the file cannot be read or is too short
+   */
+  boolean copy(ServedOutput output, long fileOffset, long lengthBytes, Lease lease, Piece piece)
+      throws IOException {
+    assert state.isHeld();
+    if (slot == null || used == slot.lengthBytes()) {
+      slot = lease.share().admitSlot() ? slots.take().orElse(null) : null;
+      used = 0;
+      if (slot == null) {
+        return false;
+      }
+      lease.add(slot);
+    }
+    int copied = (int) Math.min(lengthBytes, slot.lengthBytes() - used);
+    ByteBuffer target = slot.slice(used, copied);
+    state.<Void, IOException>unlocked(
+        () -> {
+          read(output, fileOffset, target);
+          return null;
+        });
+    piece.set(slot.address() + used, slot.region().remote().remoteKey(), copied);
+    used += copied;
+    return true;
+  }
+
+  private void read(ServedOutput output, long fileOffset, ByteBuffer target) throws IOException {
+    if (channelOf != output) {
+      close();
+      channel = FileChannel.open(output.mapOutput().dataFile(), StandardOpenOption.READ);
+      channelOf = output;
+    }
+    long at = fileOffset;
+    while (target.hasRemaining()) {
+      int count = channel.read(target, at);
+      if (count < 0) {
+        throw new EOFException("data file too short: offset=" + at);
+      }
+      at += count;
+    }
+  }
+
+  /** Ends the answer: the slots stay with its lease, the file is closed. */
+  void close() {
+    channelOf = null;
+    if (channel != null) {
+      try {
+        channel.close();
+      } catch (IOException e) {
+        LOGGER.debug("closing a file after reading failed", e);
+      }
+      channel = null;
+    }
+  }
+}

@@ -1,0 +1,77 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.serve;
+
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+
+/**
+ * Lock of the server's state: windows, slots, leases and indexes. The server's thread and the disk
+ * threads hold it while they use the state, and never while they wait for a disk, so it is held for
+ * microseconds only.
+ */
+final class StateLock {
+  /** Work that may wait for a disk. */
+  interface Blocking<T, E extends Exception> {
+    T run() throws E;
+  }
+
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition registrationEnded = lock.newCondition();
+
+  void lock() {
+    lock.lock();
+  }
+
+  void unlock() {
+    lock.unlock();
+  }
+
+  /**
+   * For assertions at the entries of the state's classes.
+   *
+   * @return true
+   * @throws IllegalStateException when the current thread does not hold the lock
+   */
+  boolean isHeld() {
+    if (!lock.isHeldByCurrentThread()) {
+      throw new IllegalStateException(
+          "server state used without its lock: thread=" + Thread.currentThread().getName());
+    }
+    return true;
+  }
+
+  /** Runs work without the lock and takes it again; the state may have changed meanwhile. */
+  <T, E extends Exception> T unlocked(Blocking<T, E> work) throws E {
+    assert lock.getHoldCount() == 1;
+    lock.unlock();
+    try {
+      return work.run();
+    } finally {
+      lock.lock();
+    }
+  }
+
+  /** Waits, without the lock, while another thread registers a window. */
+  void awaitRegistration(BooleanSupplier isRegistering) {
+    while (isRegistering.getAsBoolean()) {
+      registrationEnded.awaitUninterruptibly();
+    }
+  }
+
+  void signalRegistrationEnded() {
+    registrationEnded.signalAll();
+  }
+}

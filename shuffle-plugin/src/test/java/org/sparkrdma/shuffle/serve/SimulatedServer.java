@@ -1,0 +1,253 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.serve;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.PriorityQueue;
+import java.util.Random;
+import java.util.concurrent.Executor;
+import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.wire.Locate;
+import org.sparkrdma.shuffle.wire.Located;
+import org.sparkrdma.verbs.device.Capability;
+
+/**
+ * A server in virtual time: its thread and the threads of one disk are simulated, each event starts
+ * when its thread is free. Registering a cold file takes time of the thread that does it. For one
+ * thread.
+ */
+final class SimulatedServer implements AutoCloseable {
+  static final long COLD_NS = Duration.ofMillis(430).toNanos();
+  private static final long LOCATE_NS = Duration.ofNanos(10_000).toNanos();
+  private static final int DISK_THREADS = 2;
+
+  private record Event(long atNs, long order, boolean onDisk, Runnable work) {}
+
+  private final PriorityQueue<Event> events =
+      new PriorityQueue<>(Comparator.comparingLong(Event::atNs).thenComparingLong(Event::order));
+  private final FakeDomain domain = new FakeDomain();
+  private final PinnedBudget budget = new PinnedBudget(1 << 30, FakeDomain.PAGE);
+  private final ShuffleCounters counters = new ShuffleCounters();
+  private final FakeMapOutputs outputs;
+  private final BlockServer server;
+  private final long[] diskFreeNs = new long[DISK_THREADS];
+  private long serverFreeNs;
+  private long nowNs;
+  private long order;
+
+  /**
+   * @param onServersThread whether disk work is done by the server's thread
+   */
+  SimulatedServer(Path folder, boolean onServersThread) {
+    outputs = new FakeMapOutputs(folder);
+    Executor disk = onServersThread ? Runnable::run : job -> add(nowNs, true, job);
+    server =
+        new BlockServer(
+            new ServeSettings(
+                ServeSettings.Mode.WINDOW,
+                ServerFixture.WINDOW,
+                ServerFixture.SLOT,
+                0,
+                Duration.ofMinutes(5),
+                1000,
+                100_000,
+                100,
+                Duration.ofHours(1),
+                false,
+                false),
+            outputs,
+            new FakeDevice(10_000, EnumSet.of(Capability.FILE_REGIONS)),
+            domain,
+            budget,
+            counters,
+            peer -> {},
+            LoadLimits.of(Duration.ofSeconds(30)),
+            List.of(new DiskQueue(disk, () -> nowNs)),
+            () -> nowNs);
+    domain.beforeRegistration(
+        file -> {
+          if (file.getFileName().toString().contains("shuffle_2_")) {
+            nowNs += COLD_NS;
+          }
+        });
+  }
+
+  /** Writes map outputs: those of shuffle 1 are on a fast file system, those of 2 on a slow one. */
+  void write(int shuffleId, int mapOutputs) throws IOException {
+    for (int map = 0; map < mapOutputs; map++) {
+      outputs.write(shuffleId, map, new Random(map), true, 1000);
+    }
+  }
+
+  private void add(long atNs, boolean onDisk, Runnable work) {
+    events.add(new Event(atNs, order++, onDisk, work));
+  }
+
+  /** A LOCATE arrives at a time. */
+  Call locate(long atNs, long peer, int shuffleId, long mapId) {
+    Call call = new Call(peer, shuffleId, mapId, atNs);
+    add(
+        atNs,
+        false,
+        () -> {
+          server.locate(call);
+          server.doWork();
+        });
+    return call;
+  }
+
+  /** Something else happens on the server's thread. */
+  void at(long atNs, Runnable work) {
+    add(
+        atNs,
+        false,
+        () -> {
+          work.run();
+          server.doWork();
+        });
+  }
+
+  BlockServer server() {
+    return server;
+  }
+
+  long count(Counter counter) {
+    return counters.value(counter);
+  }
+
+  int registrations() {
+    return domain.fileCalls();
+  }
+
+  /** Runs until nothing is left to do. */
+  void run() {
+    while (!events.isEmpty()) {
+      Event event = events.poll();
+      int thread = 0;
+      if (event.onDisk && diskFreeNs[1] < diskFreeNs[0]) {
+        thread = 1;
+      }
+      long freeNs = event.onDisk ? diskFreeNs[thread] : serverFreeNs;
+      if (freeNs > event.atNs) {
+        events.add(new Event(freeNs, event.order, event.onDisk, event.work));
+        continue;
+      }
+      nowNs = event.atNs + LOCATE_NS;
+      event.work.run();
+      if (event.onDisk) {
+        diskFreeNs[thread] = nowNs;
+      } else {
+        serverFreeNs = nowNs;
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    server.close();
+    domain.close();
+    budget.close();
+  }
+
+  /** A LOCATE and its answer. */
+  final class Call implements LocateCall {
+    private final long peer;
+    private final long sentNs;
+    private final ByteBuffer request = ByteBuffer.allocate(100);
+    private final ByteBuffer answer = ByteBuffer.allocate(1000);
+    private int answers;
+    private int lengthBytes;
+    private long answeredNs;
+    private boolean closed;
+
+    Call(long peer, int shuffleId, long mapId, long sentNs) {
+      this.peer = peer;
+      this.sentNs = sentNs;
+      Locate.Encoder encoder = new Locate.Encoder().begin(request, 1);
+      encoder.block(shuffleId, mapId, 0, 1, 0, false);
+      int length = encoder.finish();
+      request.position(0).limit(length);
+    }
+
+    long latencyNs() {
+      assertThat(answers).isEqualTo(1);
+      return answeredNs - sentNs;
+    }
+
+    Located.Kind kind() {
+      assertThat(answers).isEqualTo(1);
+      Located.Decoder in = new Located.Decoder().begin(answer.slice(0, lengthBytes));
+      assertThat(in.nextPiece()).isTrue();
+      return in.kind();
+    }
+
+    int answers() {
+      return answers;
+    }
+
+    void closeConnection() {
+      closed = true;
+    }
+
+    @Override
+    public long peer() {
+      return peer;
+    }
+
+    @Override
+    public boolean isClosed() {
+      return closed;
+    }
+
+    @Override
+    public ByteBuffer request() {
+      return request;
+    }
+
+    @Override
+    public ByteBuffer answer() {
+      return answer;
+    }
+
+    @Override
+    public void answered(int newLengthBytes) {
+      answers++;
+      lengthBytes = newLengthBytes;
+      answeredNs = nowNs;
+    }
+
+    @Override
+    public void malformed(String reason) {
+      throw new AssertionError(reason);
+    }
+  }
+
+  /** The latency that 99 % of the calls do not exceed. */
+  static long p99Ns(List<Call> calls) {
+    List<Long> latencies = new ArrayList<>(calls.stream().map(Call::latencyNs).toList());
+    latencies.sort(null);
+    return latencies.get(latencies.size() * 99 / 100);
+  }
+}
