@@ -173,6 +173,7 @@ int main(void) {
   FIELD(T, N, param.conn.private_data_len, "PARAM_CONN_PRIVATE_DATA_LEN");
   FIELD(T, N, param.conn.responder_resources, "PARAM_CONN_RESPONDER_RESOURCES");
   FIELD(T, N, param.conn.initiator_depth, "PARAM_CONN_INITIATOR_DEPTH");
+  FIELD(T, N, param.conn.qp_num, "PARAM_CONN_QP_NUM");
 #undef T
 #undef N
 #define T struct rdma_conn_param

@@ -60,6 +60,7 @@ final class RdmaTransportFactory implements TransportFactory {
                         incarnation,
                         token),
                 secret(env),
+                parts.settings().trustedFabric(),
                 parts.outOfService(),
                 parts.counters(),
                 System::nanoTime));

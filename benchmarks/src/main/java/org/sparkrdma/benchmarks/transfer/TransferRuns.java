@@ -52,6 +52,7 @@ record TransferRuns(MeasuringRuns runs, TransferPlan plan, DataSize pinned, Path
     conf.put("spark.shuffle.manager", "org.sparkrdma.shuffle.RdmaShuffleManager");
     conf.put("spark.shuffle.rdma.mode", "required");
     conf.put("spark.shuffle.rdma.engine", ENGINE);
+    conf.put("spark.shuffle.rdma.fabric.trusted", "true");
     conf.put("spark.shuffle.rdma.pinned.max", Long.toString(pinned.bytes()));
     if (flightRecordings != null) {
       conf.put(

@@ -196,6 +196,8 @@ public final class ClusterNode {
         .set("spark.shuffle.rdma.engine", "ibverbs")
         .set("spark.shuffle.rdma.copy.first", "false")
         .set("spark.shuffle.rdma.request.timeout", "10s")
+        // siw cannot withhold remote access.
+        .set("spark.shuffle.rdma.fabric.trusted", Boolean.toString(name.startsWith("iwarp")))
         .set("spark.shuffle.rdma.device", name.startsWith("iwarp") ? "siw0" : "rxe0");
   }
 

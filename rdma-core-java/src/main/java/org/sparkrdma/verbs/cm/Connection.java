@@ -35,6 +35,14 @@ public interface Connection extends AutoCloseable {
   InetSocketAddress remoteAddress();
 
   /**
+   * Of a connection request the number of the initiator's queue pair, as the request tells it; 0
+   * without {@link org.sparkrdma.verbs.device.Capability#REQUEST_TELLS_QUEUE_PAIR}.
+   */
+  default int requestQueuePairNumber() {
+    return 0;
+  }
+
+  /**
    * Creates the queue pair, see rdma_create_qp(3): once, after {@link
    * ConnectionEvent.Type#RESOLVED} or {@link ConnectionEvent.Type#CONNECT_REQUEST}.
    *

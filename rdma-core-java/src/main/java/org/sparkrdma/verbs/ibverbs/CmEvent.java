@@ -26,6 +26,7 @@ import org.sparkrdma.verbs.ibverbs.ffi.Memory;
  * @param privateData what came with it
  * @param responderResources of a request: READs that the peer will have outstanding
  * @param initiatorDepth of a request: READs that the peer bears
+ * @param queuePairNumber of a request: the peer's; nothing on iWARP
  */
 record CmEvent(
     int type,
@@ -34,7 +35,8 @@ record CmEvent(
     int status,
     byte[] privateData,
     int responderResources,
-    int initiatorDepth) {
+    int initiatorDepth,
+    int queuePairNumber) {
   static final int ADDR_RESOLVED = 0;
   static final int ADDR_ERROR = 1;
   static final int ROUTE_RESOLVED = 2;
@@ -61,6 +63,7 @@ record CmEvent(
         Memory.getInt(at + RdmaCmEvent.STATUS),
         data == 0 ? NOTHING : Memory.bytes(data, length),
         Memory.getByte(at + RdmaCmEvent.PARAM_CONN_RESPONDER_RESOURCES),
-        Memory.getByte(at + RdmaCmEvent.PARAM_CONN_INITIATOR_DEPTH));
+        Memory.getByte(at + RdmaCmEvent.PARAM_CONN_INITIATOR_DEPTH),
+        Memory.getInt(at + RdmaCmEvent.PARAM_CONN_QP_NUM));
   }
 }

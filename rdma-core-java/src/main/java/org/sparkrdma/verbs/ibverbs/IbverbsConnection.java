@@ -19,6 +19,7 @@ import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
+import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.engine.EngineProtectionDomain;
 import org.sparkrdma.verbs.engine.RdmaCmConnection;
 import org.sparkrdma.verbs.ibverbs.ffi.Libc;
@@ -38,6 +39,7 @@ final class IbverbsConnection extends RdmaCmConnection<IbverbsQueuePair> {
   private final CmIdentifier identifier;
   private final int peerReads;
   private final int peerMaxReads;
+  private int requestQueuePairNumber;
 
   /**
    * @param peerReads READs in flight that the peer wants to send
@@ -85,6 +87,9 @@ final class IbverbsConnection extends RdmaCmConnection<IbverbsQueuePair> {
             request.responderResources(),
             request.initiatorDepth());
     connection.setLocalAddress(identifier.localAddress());
+    if (device.info().can(Capability.REQUEST_TELLS_QUEUE_PAIR)) {
+      connection.requestQueuePairNumber = request.queuePairNumber();
+    }
     return connection;
   }
 
@@ -93,6 +98,11 @@ final class IbverbsConnection extends RdmaCmConnection<IbverbsQueuePair> {
   @Override
   protected void resolveAddress(InetSocketAddress local, int timeoutMs) throws VerbsException {
     identifier.resolveAddress(local, remoteAddress(), timeoutMs);
+  }
+
+  @Override
+  public int requestQueuePairNumber() {
+    return requestQueuePairNumber;
   }
 
   @Override

@@ -222,6 +222,9 @@ final class IbverbsQueuePair extends DeviceQueuePair {
   @Override
   public synchronized void setRemoteAccess(Set<AccessFlag> access) throws VerbsException {
     checkRemoteAccess(access);
+    if (!device.rules().hasQueuePairAccess()) {
+      throw new UnsupportedOperationException("the device cannot change access on iWARP");
+    }
     remoteAccess = Set.copyOf(access);
     if (state() == QueuePairState.READY_TO_SEND) {
       modifyAccess(remoteAccess);
@@ -229,6 +232,9 @@ final class IbverbsQueuePair extends DeviceQueuePair {
   }
 
   private void modifyAccess(Set<AccessFlag> access) throws VerbsException {
+    if (!device.rules().hasQueuePairAccess()) {
+      return;
+    }
     try (NativeArena one = new NativeArena()) {
       long attributes = one.allocate(IbvQpAttr.SIZE);
       Memory.putInt(attributes + IbvQpAttr.QP_ACCESS_FLAGS, TransportRules.bits(access));

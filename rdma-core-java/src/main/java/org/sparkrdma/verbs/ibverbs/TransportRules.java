@@ -59,11 +59,13 @@ enum TransportRules {
   /** What a device of this kind can do; inline apart. */
   Set<Capability> capabilities() {
     var all =
-        EnumSet.of(
-            Capability.REJECT,
-            Capability.ACCEPT_PRIVATE_DATA,
-            Capability.QUEUE_PAIR_ACCESS,
-            Capability.FILE_REGIONS);
+        EnumSet.of(Capability.REJECT, Capability.ACCEPT_PRIVATE_DATA, Capability.FILE_REGIONS);
+    if (hasQueuePairAccess()) {
+      all.add(Capability.QUEUE_PAIR_ACCESS);
+    }
+    if (this == INFINIBAND) {
+      all.add(Capability.REQUEST_TELLS_QUEUE_PAIR);
+    }
     if (hasImmediateData()) {
       all.add(Capability.SEND_WITH_IMMEDIATE);
       all.add(Capability.WRITE_WITH_IMMEDIATE);
@@ -72,6 +74,14 @@ enum TransportRules {
       all.add(Capability.ACK_TIMEOUT);
     }
     return all;
+  }
+
+  /**
+   * Whether access can be changed on a connected queue pair: Chelsio's iWARP driver refuses with
+   * EIO (cxgb4's c4iw_modify_qp takes attributes in state IDLE only), and siw ignores it.
+   */
+  boolean hasQueuePairAccess() {
+    return this == INFINIBAND;
   }
 
   boolean hasImmediateData() {

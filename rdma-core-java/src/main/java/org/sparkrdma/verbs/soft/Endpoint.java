@@ -83,6 +83,11 @@ final class Endpoint implements FrameHandler {
     return state == State.AWAITING_HELLO;
   }
 
+  /** The number that the peer's request tells; before the request is offered. */
+  int requestQueuePairNumber() {
+    return listener == null ? 0 : handshake.peerNumber();
+  }
+
   // Commands of the owner.
 
   void connect(Link newLink, SoftQueuePair pair, ConnectionParameters wanted) {

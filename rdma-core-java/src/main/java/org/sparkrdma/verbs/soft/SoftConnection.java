@@ -60,6 +60,11 @@ final class SoftConnection extends EngineConnection<SoftQueuePair> {
   // Called by the owner.
 
   @Override
+  public int requestQueuePairNumber() {
+    return endpoint.requestQueuePairNumber();
+  }
+
+  @Override
   protected SoftQueuePair newQueuePair(EngineProtectionDomain domain, QueuePairSettings settings)
       throws VerbsException {
     return ((SoftProtectionDomain) domain).createQueuePair(settings);

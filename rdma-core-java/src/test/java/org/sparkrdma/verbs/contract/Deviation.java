@@ -49,8 +49,6 @@ public enum Deviation {
   WRITES_ARE_CHECKED_BY_SEGMENT,
   /** A message that finds no receive ends the connection, where others try again. So iWARP. */
   RECEIVER_MUST_BE_READY,
-  /** What peers may do through a queue pair is as it was made, whatever is set. So siw. */
-  QUEUE_PAIR_ACCESS_IS_IGNORED,
   /** Peers may read any region of the protection domain whose key they know. So siw. */
   REMOTE_READ_IS_NOT_CHECKED,
   /** What a queue pair does not allow is told as an invalid request. So rxe. */
@@ -84,7 +82,6 @@ public enum Deviation {
           SENDS_SUCCEED_WHEN_SENT,
           WRITES_ARE_CHECKED_BY_SEGMENT,
           RECEIVER_MUST_BE_READY,
-          QUEUE_PAIR_ACCESS_IS_IGNORED,
           REMOTE_READ_IS_NOT_CHECKED,
           RECEIVE_ERRORS_HAVE_OTHER_CODES);
 

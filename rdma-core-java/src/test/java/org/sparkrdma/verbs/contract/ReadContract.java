@@ -14,10 +14,14 @@
 package org.sparkrdma.verbs.contract;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.Opcode;
+import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.QueuePairState;
 import org.sparkrdma.verbs.WorkRequest;
 import org.sparkrdma.verbs.WorkStatus;
@@ -175,8 +179,7 @@ public abstract class ReadContract extends VerbsContract {
     Pair pair = connect();
     pair.client().postSend(sink.readFrom(1, source.region()));
     assertThat(result(client).status()).isEqualTo(WorkStatus.SUCCESS);
-    assumeConforms(Deviation.QUEUE_PAIR_ACCESS_IS_IGNORED);
-    pair.server().setRemoteAccess(java.util.Set.of());
+    pair.server().setRemoteAccess(Set.of());
     MemoryRegion region = source.region();
     WorkStatus refusal =
         engine().deviates(Deviation.QUEUE_PAIR_ACCESS_IS_AN_INVALID_REQUEST)
@@ -200,10 +203,50 @@ public abstract class ReadContract extends VerbsContract {
   }
 
   @Test
+  void shouldRefuseUntilTheInitiatorGivesRemoteRead() throws Exception {
+    assumeCan(Capability.QUEUE_PAIR_ACCESS);
+    Node.Block source = client.block(LENGTH, 42, Node.READABLE);
+    Node.Block sink = server.block(10, 0, Node.SINK);
+    Pair given = connectWithoutRemoteAccess();
+    given.client().setRemoteAccess(Set.of(AccessFlag.REMOTE_READ));
+    given.server().postSend(sink.readFrom(1, source.region()));
+    assertThat(result(server).status()).isEqualTo(WorkStatus.SUCCESS);
+
+    Pair closed = connectWithoutRemoteAccess();
+    closed.server().postSend(sink.readFrom(2, source.region()));
+    assertThat(result(server).status()).isNotEqualTo(WorkStatus.SUCCESS);
+  }
+
+  @Test
+  void shouldSayWhenItCannotChangeRemoteAccess() throws Exception {
+    Pair pair = connect();
+    if (client.device.info().can(Capability.QUEUE_PAIR_ACCESS)) {
+      pair.client().setRemoteAccess(Set.of());
+    } else {
+      assertThatThrownBy(() -> pair.client().setRemoteAccess(Set.of()))
+          .isInstanceOf(UnsupportedOperationException.class);
+    }
+  }
+
+  private Pair connectWithoutRemoteAccess() throws Exception {
+    QueuePairSettings own = client.settings();
+    QueuePairSettings closed =
+        new QueuePairSettings(
+            own.sendQueue(),
+            own.receiveQueue(),
+            own.sendDepth(),
+            own.receiveDepth(),
+            own.maxSge(),
+            own.maxInlineBytes(),
+            Set.of());
+    return connect(closed, server.settings());
+  }
+
+  @Test
   void shouldFailWhenTheSinkMayNotBeWritten() throws Exception {
     Pair pair = connect();
     Node.Block source = server.block(10, 42, Node.READABLE);
-    Node.Block sink = client.block(10, 0, java.util.Set.of());
+    Node.Block sink = client.block(10, 0, Set.of());
     pair.client().postSend(sink.readFrom(1, source.region()));
     assertThat(result(client).status()).isEqualTo(WorkStatus.LOCAL_PROTECTION_ERROR);
   }

@@ -120,7 +120,6 @@ public abstract class WriteContract extends VerbsContract {
   @Test
   void shouldRefuseWhenTheQueuePairMayNotWrite() throws Exception {
     assumeCan(Capability.QUEUE_PAIR_ACCESS);
-    assumeConforms(Deviation.QUEUE_PAIR_ACCESS_IS_IGNORED);
     Pair pair = connect();
     pair.server().setRemoteAccess(Set.of(AccessFlag.REMOTE_READ));
     WorkStatus refusal =

@@ -21,6 +21,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.ToIntFunction;
 import org.sparkrdma.shuffle.fetch.BlockProgress;
 import org.sparkrdma.shuffle.fetch.ReadBatch;
 import org.sparkrdma.shuffle.metrics.Counter;
@@ -101,9 +102,13 @@ public final class FetchSide implements ReadOperation.Listener {
     }
   }
 
-  /** Sends a message that asks for nothing. */
-  void greet(long nowNs) {
-    requests.release(nowNs);
+  /**
+   * Sends the message that confirms the connection; it has no answer.
+   *
+   * @param writer writes it into a buffer and returns its length
+   */
+  void confirm(ToIntFunction<ByteBuffer> writer) {
+    requests.confirm(writer);
   }
 
   private boolean holdsLeases() {

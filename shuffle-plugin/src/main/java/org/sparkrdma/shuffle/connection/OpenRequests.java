@@ -13,11 +13,13 @@
  */
 package org.sparkrdma.shuffle.connection;
 
+import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Deque;
 import java.util.List;
+import java.util.function.ToIntFunction;
 import org.sparkrdma.shuffle.fetch.BlockProgress;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.wire.Locate;
@@ -109,10 +111,15 @@ final class OpenRequests {
     return !leasesToRelease.isEmpty() && !releaseOpen && !freeSlots.isEmpty();
   }
 
-  /**
-   * Gives leases back, or says just a word, without asking for blocks; only when {@link
-   * #mayRelease} or as the first message.
-   */
+  /** Sends a message that has no answer; as the first. */
+  void confirm(ToIntFunction<ByteBuffer> writer) {
+    ControlSlot slot = freeSlots.poll();
+    int length = writer.applyAsInt(slot.bytes());
+    sends.send(
+        slot.chunk().region(), slot.chunk().regionOffset(), length, () -> freeSlots.add(slot));
+  }
+
+  /** Gives leases back without asking for blocks; only when {@link #mayRelease}. */
   void release(long nowNs) {
     ControlSlot slot = freeSlots.poll();
     releaseEncoder.begin(slot.bytes(), nextRequestId);

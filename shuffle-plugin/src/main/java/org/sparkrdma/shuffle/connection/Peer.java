@@ -14,6 +14,8 @@
 package org.sparkrdma.shuffle.connection;
 
 import java.util.ArrayDeque;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockProgress;
@@ -22,8 +24,8 @@ import org.sparkrdma.shuffle.transport.Connector;
 /**
  * Another executor, as far as this one deals with it. Owned by the agent.
  *
- * <p>At most one connection is established; beside it there may be an attempt of ours and one of
- * the peer's, see {@link Connector} for which of them stands.
+ * <p>At most one connection is established; beside it there may be an attempt of ours and
+ * connections being accepted, see {@link Connector} for which of them stands.
  */
 public final class Peer {
   private final long incarnation;
@@ -31,10 +33,9 @@ public final class Peer {
   private final ArrayDeque<BlockProgress> pending = new ArrayDeque<>();
   private Endpoint endpoint;
   private PeerConnection attempt;
-  private PeerConnection accepting;
+  private final Set<PeerConnection> accepting = new HashSet<>();
   private PeerConnection established;
   private int generation;
-  private long lastRequest;
   private boolean waiting;
   private long waitingSinceNs;
   private long retryAtNs;
@@ -45,12 +46,10 @@ public final class Peer {
   private long usedNs;
 
   /**
-   * @param lastSequence of its last request that was accepted; 0 when none was
    * @param wantFromAnyThread hands a block to the agent, to be fetched from its endpoint
    */
-  public Peer(long incarnation, long lastSequence, Consumer<BlockProgress> wantFromAnyThread) {
+  public Peer(long incarnation, Consumer<BlockProgress> wantFromAnyThread) {
     this.incarnation = incarnation;
-    this.lastRequest = lastSequence;
     this.wantFromAnyThread = wantFromAnyThread;
   }
 
@@ -84,12 +83,9 @@ public final class Peer {
     attempt = ours;
   }
 
-  public PeerConnection accepting() {
-    return accepting;
-  }
-
-  public void accepting(PeerConnection theirs) {
-    accepting = theirs;
+  /** A connection that it asks for is being accepted; until that is forgotten. */
+  public void addAccepting(PeerConnection theirs) {
+    accepting.add(theirs);
   }
 
   public PeerConnection established() {
@@ -115,20 +111,6 @@ public final class Peer {
     return (short) (theirs - generation) < 0;
   }
 
-  /** Whether a request with this sequence number is none that was heard before; notes it. */
-  public boolean isNews(long sequence) {
-    if (sequence <= lastRequest) {
-      return false;
-    }
-    lastRequest = sequence;
-    return true;
-  }
-
-  /** Sequence number of its last request that was accepted; 0 when none was. */
-  public long lastSequence() {
-    return lastRequest;
-  }
-
   /** Notes that it is in use. */
   public void touch(long nowNs) {
     usedNs = nowNs;
@@ -137,7 +119,7 @@ public final class Peer {
   /** Whether nothing is under way with it and it has not been used for so long. */
   public boolean isUnused(long nowNs, long unusedNs) {
     return attempt == null
-        && accepting == null
+        && accepting.isEmpty()
         && established == null
         && !waiting
         && pending.isEmpty()
@@ -150,9 +132,7 @@ public final class Peer {
     if (attempt == gone) {
       attempt = null;
     }
-    if (accepting == gone) {
-      accepting = null;
-    }
+    accepting.remove(gone);
     if (established == gone) {
       established = null;
     }
@@ -183,7 +163,7 @@ public final class Peer {
   public boolean shouldAttempt(long nowNs) {
     return waiting
         && attempt == null
-        && accepting == null
+        && accepting.isEmpty()
         && established == null
         && nowNs - retryAtNs >= 0;
   }

@@ -23,6 +23,7 @@ import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.shuffle.fetch.BlockProgress;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.wire.Binding;
 import org.sparkrdma.shuffle.wire.Hello;
 import org.sparkrdma.shuffle.wire.MalformedMessageException;
 import org.sparkrdma.shuffle.wire.MessageType;
@@ -34,45 +35,34 @@ import org.sparkrdma.verbs.WorkCompletion;
 import org.sparkrdma.verbs.WorkRequest;
 import org.sparkrdma.verbs.WorkStatus;
 import org.sparkrdma.verbs.cm.Connection;
+import org.sparkrdma.verbs.cm.ConnectionParameters;
+import org.sparkrdma.verbs.device.Capability;
 
 /**
- * One connection to a peer, used by both for fetching and serving. Owned by the agent.
+ * One connection to a peer, used by both for fetching and serving. Owned by the agent. Its set-up
+ * goes through the transitions of {@link ConnectionSetup}.
  *
- * <pre>
- *  RESOLVING ─► CONNECTING ─► ESTABLISHED ─► CLOSED     we asked for it
- *               ACCEPTING  ─┘                           the peer asked for it
- * </pre>
+ * <p>The queue pair is made without remote access; the peer gets it once it is proven. Before that
+ * every message but the responder's CONFIRM is a protocol error.
  *
- * <p>Who accepts may not send before the one who asked has sent (RFC 5044, section 7.1.2; kernel
- * siw gives the connection up otherwise), which therefore does so at once. On every transport
- * alike.
+ * <p>The initiator sends first: the responder may not (RFC 5044, section 7.1.2; kernel siw ends the
+ * connection otherwise). On every transport alike.
  *
- * <p>From any state it may go to CLOSED, which destroys the queue pair before any memory goes back.
+ * <p>Closing destroys the queue pair before any memory is given back.
  */
 public final class PeerConnection {
-  /** Where it stands. */
-  public enum State {
-    RESOLVING,
-    CONNECTING,
-    ACCEPTING,
-    ESTABLISHED,
-    CLOSED
-  }
-
   private static final Logger LOG = LoggerFactory.getLogger(PeerConnection.class);
+  private static final Set<AccessFlag> REMOTE_ACCESS = Set.of(AccessFlag.REMOTE_READ);
 
   private final TransportContext context;
   private final Peer peer;
   private final int place;
   private final long number;
   private final Connection connection;
+  private final ConnectionSetup setup;
   private final long bornNs;
   private final List<ControlSlot> slots = new ArrayList<>();
   private final WorkRequest receive = new WorkRequest(1);
-  private State state;
-  private boolean accepted;
-  private boolean spokenTo;
-  private Hello hello;
   private QueuePair queuePair;
   private SendQueue sends;
   private FetchSide fetches;
@@ -84,21 +74,49 @@ public final class PeerConnection {
    * @param place index in the agent's table, part of every work request's id
    * @param number never used again; by it the server knows the connection
    */
-  public PeerConnection(
+  private PeerConnection(
       TransportContext context,
       Peer peer,
       int place,
       long number,
       Connection connection,
-      State state) {
+      ConnectionSetup setup) {
     this.context = context;
     this.peer = peer;
     this.place = place;
     this.number = number;
     this.connection = connection;
-    this.state = state;
+    this.setup = setup;
     this.bornNs = context.nanoClock().getAsLong();
     this.lastUsedNs = bornNs;
+  }
+
+  /** One that this end asks for, being resolved. */
+  public static PeerConnection initiate(
+      TransportContext context, Peer peer, int place, long number, Connection connection) {
+    byte[] key = context.proofKey(peer.endpoint());
+    return new PeerConnection(
+        context, peer, place, number, connection, ConnectionSetup.ofInitiator(key));
+  }
+
+  /** One that the peer asks for with this proven request, to be answered so. */
+  public static PeerConnection respond(
+      TransportContext context,
+      Peer peer,
+      int place,
+      long number,
+      Connection connection,
+      Binding binding,
+      Hello request,
+      Hello answer) {
+    byte[] key = context.proofKey(context.self());
+    return new PeerConnection(
+        context,
+        peer,
+        place,
+        number,
+        connection,
+        ConnectionSetup.ofResponder(key, binding, request, answer));
   }
 
   public Peer peer() {
@@ -117,28 +135,102 @@ public final class PeerConnection {
     return connection;
   }
 
-  public State state() {
-    return state;
+  /** Whether this end has asked for it. */
+  public boolean isInitiator() {
+    return setup.isInitiator();
   }
 
-  public void state(State next) {
-    state = next;
+  /** Whether it is made and in use. */
+  public boolean isEstablished() {
+    return setup.isEstablished();
   }
 
-  /** Accepting is over as far as the devices are concerned. */
-  public void accepted() {
-    accepted = true;
+  /** Whether the peer is proven, but nobody has been told yet. */
+  public boolean isReadyToEstablish() {
+    return setup.state() == ConnectionSetup.State.PROVEN;
   }
 
-  /** Whether an accepted connection may be used: the peer has spoken. */
-  public boolean mayBeEstablished() {
-    return state == State.ACCEPTING && accepted && spokenTo;
+  /** Whether the peer has asked for it and has not proven itself yet. */
+  public boolean isAccepting() {
+    return setup.state() == ConnectionSetup.State.ACCEPTING;
   }
 
-  /** Speaks first, as who asked for a connection must. */
-  public void speakFirst(long nowNs) {
-    fetches.greet(nowNs);
+  /** Whether this end is still asking for it. */
+  public boolean isAttempt() {
+    return setup.state() == ConnectionSetup.State.RESOLVING
+        || setup.state() == ConnectionSetup.State.CONNECTING;
+  }
+
+  public boolean isClosed() {
+    return setup.state() == ConnectionSetup.State.CLOSED;
+  }
+
+  /** Connections between the two from this one on; once the peer is proven. */
+  public int generation() {
+    return setup.generation();
+  }
+
+  /**
+   * Initiator: asks the peer for the connection, after it is resolved and prepared.
+   *
+   * @throws VerbsException when the request cannot be sent
+   */
+  public void request(Hello hello, int readsInFlight) throws VerbsException {
+    assert context.owner().holds();
+    byte[] privateData =
+        setup.request(
+            hello,
+            context.device().can(Capability.REQUEST_TELLS_QUEUE_PAIR) ? queuePair.number() : 0,
+            connection.localAddress().getAddress(),
+            connection.remoteAddress().getAddress());
+    connection.connect(parameters(privateData, readsInFlight));
+  }
+
+  /**
+   * Responder: answers the peer's request, after it is prepared.
+   *
+   * @throws VerbsException when the answer cannot be sent
+   */
+  public void answer(int readsInFlight) throws VerbsException {
+    assert context.owner().holds();
+    connection.accept(parameters(setup.answer(), readsInFlight));
+  }
+
+  private ConnectionParameters parameters(byte[] privateData, int readsInFlight) {
+    // Receives are always posted, but a pause of the peer's JVM may keep them back: wait for ever,
+    // since every request has a deadline of its own.
+    return new ConnectionParameters(
+        privateData, readsInFlight, 6, 7, 17, context.settings().connectTimeout());
+  }
+
+  /**
+   * Initiator: takes the peer's answer. When it proves the peer, gives it remote access and sends
+   * the confirmation.
+   *
+   * @return whether the peer is proven
+   * @throws VerbsException when the device does not give access
+   */
+  public boolean takeAnswer(byte[] privateData) throws VerbsException {
+    assert context.owner().holds();
+    if (broken != null || !setup.takeAnswer(privateData)) {
+      return false;
+    }
+    grantRemoteAccess();
+    fetches.confirm(setup::writeConfirm);
     sends.flush();
+    return true;
+  }
+
+  /** The peer is proven and told of: blocks may be fetched over it. */
+  public void establish() {
+    assert context.owner().holds();
+    setup.establish();
+  }
+
+  private void grantRemoteAccess() throws VerbsException {
+    if (context.device().can(Capability.QUEUE_PAIR_ACCESS)) {
+      queuePair.setRemoteAccess(REMOTE_ACCESS);
+    }
   }
 
   public long ageNs(long nowNs) {
@@ -147,15 +239,6 @@ public final class PeerConnection {
 
   public long idleNs(long nowNs) {
     return nowNs - lastUsedNs;
-  }
-
-  /** The request's HELLO, sent or received. */
-  public Hello hello() {
-    return hello;
-  }
-
-  public void hello(Hello proof) {
-    hello = proof;
   }
 
   /** Whether it has no open request in either direction. */
@@ -208,7 +291,7 @@ public final class PeerConnection {
                 context.settings().receiveDepth(),
                 1,
                 0,
-                Set.of(AccessFlag.REMOTE_READ)));
+                context.device().can(Capability.QUEUE_PAIR_ACCESS) ? Set.of() : REMOTE_ACCESS));
     sends = new SendQueue(queuePair, context.settings().sendDepth(), WorkIds.sends(place));
     int receives = context.settings().receiveDepth();
     int requests = receives + context.settings().requestsOpen();
@@ -250,14 +333,13 @@ public final class PeerConnection {
   /** A completion of its queue pair. */
   public void onCompletion(WorkCompletion completion, long nowNs) {
     assert context.owner().holds();
-    if (state == State.CLOSED || completion.queuePairNumber() != queuePair.number()) {
+    if (isClosed() || completion.queuePairNumber() != queuePair.number()) {
       return;
     }
     if (!completion.succeeded()) {
       fail(completion.status(), completion.requestId());
     } else if (WorkIds.isReceive(completion.requestId())) {
       lastUsedNs = nowNs;
-      spokenTo = true;
       if (broken == null) {
         ControlSlot slot = slots.get((int) (completion.requestId() & WorkIds.LOW_MASK));
         onMessage(slot, (int) completion.byteLength(), nowNs);
@@ -268,7 +350,7 @@ public final class PeerConnection {
   }
 
   private void fail(WorkStatus status, long id) {
-    if (state == State.CONNECTING) {
+    if (isAttempt()) {
       // Refused, and its receives are flushed: on iWARP that may be heard before the refusal, which
       // says why. An event ends every attempt.
       return;
@@ -300,7 +382,11 @@ public final class PeerConnection {
   private void onMessage(ControlSlot slot, int lengthBytes, long nowNs) {
     try {
       var message = slot.message(lengthBytes);
-      switch (MessageType.of(message)) {
+      MessageType type = MessageType.of(message);
+      if (type != MessageType.CONFIRM && !setup.isPeerProven()) {
+        throw new MalformedMessageException(type + " of a peer that is not proven");
+      }
+      switch (type) {
         case LOCATE -> serves.onLocate(slot, message);
         case LOCATED -> {
           fetches.onLocated(message, nowNs);
@@ -315,9 +401,16 @@ public final class PeerConnection {
           fetches.onReleased(message);
           receiveAgain(slot);
         }
+        case CONFIRM -> {
+          setup.takeConfirm(message);
+          receiveAgain(slot);
+          grantRemoteAccess();
+        }
       }
     } catch (MalformedMessageException e) {
       protocolError(e.getMessage());
+    } catch (VerbsException e) {
+      breaks(BrokenConnection.nobodysFault(e.getMessage()));
     }
   }
 
@@ -337,10 +430,10 @@ public final class PeerConnection {
    */
   public List<BlockProgress> close() {
     assert context.owner().holds();
-    if (state == State.CLOSED) {
+    if (isClosed()) {
       return List.of();
     }
-    state = State.CLOSED;
+    setup.close();
     connection.close();
     List<BlockProgress> left = List.of();
     if (fetches != null) {

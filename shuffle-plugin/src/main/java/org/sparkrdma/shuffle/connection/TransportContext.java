@@ -25,10 +25,12 @@ import org.sparkrdma.shuffle.transport.RdmaTransport;
 import org.sparkrdma.shuffle.wire.ProofKey;
 import org.sparkrdma.verbs.CompletionQueue;
 import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.device.DeviceInfo;
 
 /**
  * What the agent's classes share; all owned by {@link RdmaTransport}.
  *
+ * @param device its facts
  * @param self this executor's own endpoint
  * @param secret of the application; empty without authentication
  * @param sinks receive memory for READs
@@ -40,6 +42,7 @@ import org.sparkrdma.verbs.ProtectionDomain;
  */
 public record TransportContext(
     TransportSettings settings,
+    DeviceInfo device,
     Endpoint self,
     byte[] secret,
     ProtectionDomain domain,

@@ -320,11 +320,12 @@ public enum ShuffleSetting {
       "fabric.trusted",
       "false",
       ValueType.flag(),
-      "Controls whether RDMA may carry unencrypted blocks although Spark's network is "
-          + "encrypted (`spark.network.crypto.enabled`, `spark.ssl.rpc.enabled` or encryption by "
-          + "SASL). With `true` blocks cross the fabric as they are stored; with `false` RDMA is "
-          + "off in such an application unless `spark.io.encryption.enabled` encrypts the blocks "
-          + "themselves. Set it to `true` when only trusted hosts can read the fabric.");
+      "Controls whether RDMA is used although other hosts of the fabric could read blocks: where "
+          + "Spark's network is encrypted (`spark.network.crypto.enabled`, `spark.ssl.rpc.enabled` "
+          + "or encryption by SASL) and `spark.io.encryption.enabled` is not, and on devices that "
+          + "cannot withhold remote access until a peer is proven (iWARP, DiSNI). With `true` blocks "
+          + "cross the fabric as they are stored; with `false` RDMA is off in both cases. Set it to "
+          + "`true` when only trusted hosts can reach the fabric.");
 
   /** In front of every key. */
   public static final String PREFIX = "spark.shuffle.rdma.";

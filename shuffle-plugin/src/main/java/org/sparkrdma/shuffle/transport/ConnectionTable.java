@@ -19,6 +19,8 @@ import java.util.Optional;
 import org.sparkrdma.shuffle.connection.Peer;
 import org.sparkrdma.shuffle.connection.PeerConnection;
 import org.sparkrdma.shuffle.connection.TransportContext;
+import org.sparkrdma.shuffle.wire.Binding;
+import org.sparkrdma.shuffle.wire.Hello;
 import org.sparkrdma.verbs.cm.Connection;
 
 /** All connections there are, by the place that their work requests name. Owned by the agent. */
@@ -44,7 +46,7 @@ final class ConnectionTable {
   Optional<PeerConnection> longestIdle(long nowNs) {
     PeerConnection longest = null;
     for (PeerConnection connection : all) {
-      if (connection.state() == PeerConnection.State.ESTABLISHED
+      if (connection.isEstablished()
           && connection.isIdle()
           && (longest == null || connection.idleNs(nowNs) > longest.idleNs(nowNs))) {
         longest = connection;
@@ -53,15 +55,40 @@ final class ConnectionTable {
     return Optional.ofNullable(longest);
   }
 
-  /** Adds a connection; there must be room. */
-  PeerConnection add(Peer peer, Connection connection, PeerConnection.State state) {
+  /** Connections that peers ask for and that are not proven yet. */
+  int acceptingCount() {
+    int count = 0;
+    for (PeerConnection connection : all) {
+      count += connection.isAccepting() ? 1 : 0;
+    }
+    return count;
+  }
+
+  /** Adds a connection that this end asks for; there must be room. */
+  PeerConnection initiate(Peer peer, Connection connection) {
+    return add(
+        connection, PeerConnection.initiate(context, peer, freePlace(), nextNumber++, connection));
+  }
+
+  /** Adds a connection that a peer asks for with a proven request; there must be room. */
+  PeerConnection respond(
+      Peer peer, Connection connection, Binding binding, Hello request, Hello answer) {
+    return add(
+        connection,
+        PeerConnection.respond(
+            context, peer, freePlace(), nextNumber++, connection, binding, request, answer));
+  }
+
+  private int freePlace() {
     int place = 0;
     while (places[place] != null) {
       place++;
     }
-    PeerConnection added =
-        new PeerConnection(context, peer, place, nextNumber++, connection, state);
-    places[place] = added;
+    return place;
+  }
+
+  private PeerConnection add(Connection connection, PeerConnection added) {
+    places[added.place()] = added;
     all.add(added);
     connection.attach(added);
     return added;

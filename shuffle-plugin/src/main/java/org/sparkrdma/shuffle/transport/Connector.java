@@ -13,6 +13,7 @@
  */
 package org.sparkrdma.shuffle.transport;
 
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -25,6 +26,7 @@ import org.sparkrdma.shuffle.connection.TransportContext;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.wire.Binding;
 import org.sparkrdma.shuffle.wire.Hello;
 import org.sparkrdma.shuffle.wire.Hello.Refusal;
 import org.sparkrdma.shuffle.wire.MalformedMessageException;
@@ -32,7 +34,6 @@ import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionManager;
-import org.sparkrdma.verbs.cm.ConnectionParameters;
 
 /**
  * Makes connections: asks for them, and takes or refuses those that peers ask for. Owned by the
@@ -40,22 +41,29 @@ import org.sparkrdma.verbs.cm.ConnectionParameters;
  *
  * <p>Two executors share one connection. When both ask at once, the request of the lower
  * incarnation (unsigned) stands: the other end takes it and drops its own. A request that crossed
- * on the wire with one that was accepted meanwhile is told apart from one of a peer that has lost
- * its connection by the generation in its HELLO, which counts the connections the sender knows of.
+ * on the wire with one of ours that was accepted meanwhile is told apart from one of a peer that
+ * has lost its connection by the generation in its HELLO, which counts the connections the sender
+ * knows of.
+ *
+ * <p>What a request replaces ends only when its initiator has confirmed it, and connections that
+ * are not confirmed are few: so a request that was overheard and is sent again harms nobody.
  */
 public final class Connector {
   private static final Logger LOG = LoggerFactory.getLogger(Connector.class);
+  private static final int MIN_ACCEPTING = 8;
   private static final long COLLISION_RETRY_NS = Duration.ofMillis(20).toNanos();
 
   private final TransportContext context;
   private final ConnectionManager manager;
   private final ConnectionTable table;
   private final Peers peers;
+  private final InetAddress source;
   private final int readsInFlight;
   private final SecureRandom random = new SecureRandom();
-  private long requests;
+  private final int maxAccepting;
 
   /**
+   * @param source address of the device, which connections come from
    * @param readsInFlight READs that the device bears outstanding on a queue pair
    */
   Connector(
@@ -63,12 +71,15 @@ public final class Connector {
       ConnectionManager manager,
       ConnectionTable table,
       Peers peers,
+      InetAddress source,
       int readsInFlight) {
     this.context = context;
     this.manager = manager;
     this.table = table;
     this.peers = peers;
+    this.source = source;
     this.readsInFlight = readsInFlight;
+    this.maxAccepting = Math.max(MIN_ACCEPTING, context.settings().maxConnections() / 4);
   }
 
   /** Asks a peer for a connection. */
@@ -80,15 +91,25 @@ public final class Connector {
       return;
     }
     try {
+      InetSocketAddress remote = new InetSocketAddress(endpoint.host(), endpoint.port());
       Connection connection =
-          manager.resolve(
-              new InetSocketAddress(endpoint.host(), endpoint.port()),
-              null,
-              context.settings().connectTimeout());
-      peer.attempt(table.add(peer, connection, PeerConnection.State.RESOLVING));
+          manager.resolve(remote, sourceFor(remote), context.settings().connectTimeout());
+      peer.attempt(table.initiate(peer, connection));
     } catch (VerbsException e) {
       peers.giveUp(peer, FallbackReason.CONNECT_FAILED, e.getMessage());
     }
+  }
+
+  /**
+   * The address of this executor's own device, so that the route cannot pick another device of the
+   * host; null, which leaves it to the route, for a peer of the other address family.
+   */
+  private InetSocketAddress sourceFor(InetSocketAddress remote) {
+    boolean usable =
+        !source.isAnyLocalAddress()
+            && !remote.isUnresolved()
+            && source.getClass() == remote.getAddress().getClass();
+    return usable ? new InetSocketAddress(source, 0) : null;
   }
 
   private boolean makeRoom(long nowNs) {
@@ -112,24 +133,33 @@ public final class Connector {
     }
     if (event.connection() == null
         || !(event.connection().attachment() instanceof PeerConnection connection)
-        || connection.state() == PeerConnection.State.CLOSED) {
+        || connection.isClosed()) {
       return;
     }
     switch (event.type()) {
       case RESOLVED -> onResolved(connection);
-      case ESTABLISHED -> onEstablished(connection, event.privateData(), nowNs);
+      case ESTABLISHED -> onEstablished(connection, event.privateData());
       case REJECTED -> onRejected(connection, event, nowNs);
       case RESOLVE_FAILED, UNREACHABLE, CONNECT_ERROR ->
-          fail(connection, FallbackReason.CONNECT_FAILED, event.type() + " " + event.reason());
+          onConnectFailed(connection, event.type() + " " + event.reason());
       case DISCONNECTED, DEVICE_REMOVED ->
           connection.breaks(BrokenConnection.nobodysFault(event.type() + " " + event.reason()));
       case CONNECT_REQUEST -> throw new IllegalStateException("handled above");
     }
   }
 
+  private void onConnectFailed(PeerConnection connection, String detail) {
+    if (connection.isAttempt() || connection.isAccepting()) {
+      fail(connection, FallbackReason.CONNECT_FAILED, detail);
+    } else {
+      // A responder may use it before its device reports that it is made.
+      connection.breaks(BrokenConnection.nobodysFault(detail));
+    }
+  }
+
   private void fail(PeerConnection connection, FallbackReason reason, String detail) {
     Peer peer = connection.peer();
-    boolean ours = connection.state() != PeerConnection.State.ACCEPTING;
+    boolean ours = connection.isAttempt();
     LOG.info("no connection to a peer: reason={} detail={}", reason.label(), detail);
     peers.end(connection, BrokenConnection.nobodysFault(detail));
     if (ours) {
@@ -146,47 +176,34 @@ public final class Connector {
         peers.giveUpForNow(peer, FallbackReason.POOL_EMPTY, detail);
         return;
       }
-      requests++;
-      connection.hello(
-          Hello.of(
-              peer.generation(),
-              peer.incarnation(),
-              context.self().incarnation(),
-              requests,
-              random.nextLong()));
-      connection.state(PeerConnection.State.CONNECTING);
-      connection
-          .connection()
-          .connect(parameters(connection.hello().encodeRequest(context.proofKey(peer.endpoint()))));
+      connection.request(
+          Hello.request(
+              peer.generation(), peer.incarnation(), context.self().incarnation(), nonce()),
+          readsInFlight);
     } catch (VerbsException e) {
       fail(connection, FallbackReason.CONNECT_FAILED, e.getMessage());
     }
   }
 
-  private ConnectionParameters parameters(byte[] privateData) {
-    // Receives are always posted, but a pause of the peer's JVM may keep them back: wait for ever,
-    // since every request has a deadline of its own.
-    return new ConnectionParameters(
-        privateData, readsInFlight, 6, 7, 17, context.settings().connectTimeout());
+  private byte[] nonce() {
+    byte[] nonce = new byte[Hello.NONCE_BYTES];
+    random.nextBytes(nonce);
+    return nonce;
   }
 
-  private void onEstablished(PeerConnection connection, byte[] privateData, long nowNs) {
-    if (connection.state() == PeerConnection.State.ACCEPTING) {
-      connection.accepted();
+  private void onEstablished(PeerConnection connection, byte[] privateData) {
+    if (!connection.isAttempt() || connection.broken() != null) {
       return;
     }
     try {
-      Hello answer = Hello.decode(privateData);
-      if (answer.answers(connection.hello())
-          && Hello.provesAnswer(privateData, context.proofKey(connection.peer().endpoint()))) {
-        connection.speakFirst(nowNs);
-        peers.established(connection, answer.generation());
-        return;
+      if (connection.takeAnswer(privateData)) {
+        peers.establish(connection);
+      } else {
+        fail(connection, FallbackReason.REFUSED, "peer did not prove who it is");
       }
-    } catch (MalformedMessageException e) {
-      LOG.debug("malformed answer to a connection request", e);
+    } catch (VerbsException e) {
+      fail(connection, FallbackReason.CONNECT_FAILED, e.getMessage());
     }
-    fail(connection, FallbackReason.REFUSED, "peer did not prove who it is");
   }
 
   private void onRejected(PeerConnection connection, ConnectionEvent event, long nowNs) {
@@ -216,12 +233,17 @@ public final class Connector {
       return;
     }
     Endpoint self = context.self();
+    Binding binding =
+        new Binding(
+            connection.requestQueuePairNumber(),
+            connection.remoteAddress().getAddress(),
+            connection.localAddress().getAddress());
     if (hello.calleeIncarnation() != self.incarnation()) {
       refuse(connection, Refusal.INCARNATION, "not for this start of this executor");
-    } else if (!Hello.provesRequest(privateData, context.proofKey(self))) {
+    } else if (!hello.isProvenRequest(privateData, context.proofKey(self), binding)) {
       refuse(connection, Refusal.PROOF, "no proof of belonging to the application");
     } else {
-      onProvenRequest(connection, hello, nowNs);
+      onProvenRequest(connection, binding, hello, nowNs);
     }
   }
 
@@ -234,55 +256,46 @@ public final class Connector {
     connection.close();
   }
 
-  private void onProvenRequest(Connection connection, Hello hello, long nowNs) {
+  private void onProvenRequest(Connection connection, Binding binding, Hello hello, long nowNs) {
     Peer peer = peers.of(hello.callerIncarnation());
-    if (!peer.isNews(hello.sequence())) {
-      refuse(connection, Refusal.PROOF, "a request that was heard before");
-      return;
-    }
     boolean oursStands =
         peer.attempt() != null
             && Long.compareUnsigned(context.self().incarnation(), peer.incarnation()) < 0;
     boolean crossed =
         peer.established() != null
+            && peer.established().isInitiator()
             && peer.established().ageNs(nowNs) < context.settings().connectTimeout().toNanos()
             && peer.isBehind(hello.generation());
     if (oursStands || crossed) {
       refuse(connection, Refusal.COLLISION, "both ends asked at once");
       return;
     }
+    if (table.acceptingCount() >= maxAccepting) {
+      refuse(connection, Refusal.BUSY, "too many connections are not confirmed");
+      return;
+    }
     if (!makeRoom(nowNs)) {
       refuse(connection, Refusal.BUSY, "too many connections");
       return;
     }
-    accept(peer, connection, hello);
+    accept(peer, connection, binding, hello);
   }
 
-  private void accept(Peer peer, Connection connection, Hello hello) {
+  private void accept(Peer peer, Connection connection, Binding binding, Hello hello) {
     int generation =
         (peer.isBehind(hello.generation()) ? peer.generation() : hello.generation()) + 1;
-    PeerConnection accepted = table.add(peer, connection, PeerConnection.State.ACCEPTING);
+    PeerConnection accepted =
+        table.respond(peer, connection, binding, hello, hello.answer(generation, nonce()));
     try {
       if (!accepted.prepare()) {
         connection.reject(Hello.encodeRefusal(Refusal.BUSY));
         peers.end(accepted, BrokenConnection.nobodysFault("no memory for control messages"));
         return;
       }
-      accepted.hello(hello.answer(generation));
-      replace(peer.attempt());
-      replace(peer.accepting());
-      replace(peer.established());
-      peer.accepting(accepted);
-      connection.accept(
-          parameters(accepted.hello().encodeAnswer(context.proofKey(context.self()))));
+      peer.addAccepting(accepted);
+      accepted.answer(readsInFlight);
     } catch (VerbsException e) {
       fail(accepted, FallbackReason.CONNECT_FAILED, e.getMessage());
-    }
-  }
-
-  private void replace(PeerConnection old) {
-    if (old != null) {
-      peers.end(old, BrokenConnection.nobodysFault("replaced by the peer's request"));
     }
   }
 }

@@ -24,6 +24,9 @@ import org.sparkrdma.verbs.device.DeviceInfo;
  * What a device must be able to do before peers are let in: the proof travels in the private data
  * of a connection's request and of its answer, and who has none is refused before there is a queue
  * pair. Without that nobody could be told from a stranger.
+ *
+ * <p>A device that cannot change what a connected peer may do gives remote access before both ends
+ * are proven. It is used only where the administrator trusts the fabric.
  */
 final class DeviceNeeds {
   private DeviceNeeds() {}
@@ -31,9 +34,10 @@ final class DeviceNeeds {
   /**
    * Refuses a device that lacks something.
    *
+   * @param fabricTrusted whether the administrator trusts every host of the fabric
    * @throws VerbsException naming all that is missing
    */
-  static void check(DeviceInfo device) throws VerbsException {
+  static void check(DeviceInfo device, boolean fabricTrusted) throws VerbsException {
     List<String> missing = new ArrayList<>();
     for (Capability needed : List.of(Capability.ACCEPT_PRIVATE_DATA, Capability.REJECT)) {
       if (!device.can(needed)) {
@@ -53,6 +57,15 @@ final class DeviceNeeds {
               + device.name()
               + " lacks "
               + String.join(", ", missing));
+    }
+    if (!device.can(Capability.QUEUE_PAIR_ACCESS) && !fabricTrusted) {
+      throw new VerbsException(
+          "listen",
+          "device "
+              + device.name()
+              + " gives a peer remote access before the peer is proven, because it cannot change the"
+              + " access of a connected queue pair; set spark.shuffle.rdma.fabric.trusted=true if"
+              + " every host of the fabric is trusted");
     }
   }
 }

@@ -43,7 +43,6 @@ final class Peers {
   private final TransportContext context;
   private final ConnectionTable table;
   private final Map<Long, Peer> byIncarnation = new HashMap<>();
-  private final LastSequences sequences = new LastSequences();
   private boolean stopped;
 
   Peers(TransportContext context, ConnectionTable table) {
@@ -55,31 +54,19 @@ final class Peers {
     assert context.owner().holds();
     Peer peer =
         byIncarnation.computeIfAbsent(
-            incarnation,
-            key ->
-                new Peer(
-                    key, sequences.of(key), block -> context.agent().accept(() -> want(block))));
+            incarnation, key -> new Peer(key, block -> context.agent().accept(() -> want(block))));
     peer.touch(context.nanoClock().getAsLong());
     return peer;
   }
 
   /**
-   * Drops peers that nobody has used for a while: executors come and go. Only the sequence number
-   * of a peer's last request is kept, so that no request is good twice.
+   * Drops peers that nobody has used for a while: executors come and go. Nothing is kept of them: a
+   * request that is sent again is never confirmed.
    */
   void dropUnused(long nowNs) {
     assert context.owner().holds();
     long unusedNs = context.settings().idleTimeout().toNanos();
-    byIncarnation
-        .values()
-        .removeIf(
-            peer -> {
-              boolean drop = peer.isUnused(nowNs, unusedNs);
-              if (drop) {
-                sequences.put(peer.incarnation(), peer.lastSequence());
-              }
-              return drop;
-            });
+    byIncarnation.values().removeIf(peer -> peer.isUnused(nowNs, unusedNs));
   }
 
   Collection<Peer> all() {
@@ -115,17 +102,23 @@ final class Peers {
     }
   }
 
-  /** A connection is made: what waited for it goes on. */
-  void established(PeerConnection connection, int generation) {
+  /** A connection's peer is proven: what waited for it goes on, and it replaces all others. */
+  void establish(PeerConnection connection) {
     assert context.owner().holds();
     Peer peer = connection.peer();
     PeerConnection old = peer.established();
+    PeerConnection attempt = peer.attempt() == connection ? null : peer.attempt();
     peer.forget(connection);
-    peer.established(connection, generation);
-    connection.state(PeerConnection.State.ESTABLISHED);
+    peer.established(connection, connection.generation());
+    connection.establish();
     context.counters().increment(Counter.CONNECTIONS_ESTABLISHED);
     peer.pending().forEach(connection.fetches()::want);
     peer.pending().clear();
+    replace(old);
+    replace(attempt);
+  }
+
+  private void replace(PeerConnection old) {
     if (old != null) {
       end(old, BrokenConnection.nobodysFault("replaced"));
     }
@@ -136,7 +129,8 @@ final class Peers {
    */
   void end(PeerConnection connection, BrokenConnection why) {
     assert context.owner().holds();
-    boolean counted = connection.state() == PeerConnection.State.ESTABLISHED;
+    boolean counted = connection.isEstablished();
+    boolean attempt = connection.isAttempt();
     List<BlockProgress> left = connection.close();
     table.remove(connection);
     connection.peer().forget(connection);
@@ -145,6 +139,9 @@ final class Peers {
     }
     if (why.reason() == FallbackReason.TIMEOUT || why.reason() == FallbackReason.PROTOCOL_ERROR) {
       quarantine(connection.peer(), why.reason().label(), why.detail());
+      if (attempt) {
+        giveUpForNow(connection.peer(), why.reason(), why.detail());
+      }
     }
     Set<BlockProgress> atFault = new HashSet<>(why.atFault());
     for (BlockProgress block : left) {

@@ -102,6 +102,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
    * @param identity makes this executor's endpoint of the address listened on
    * @param secret of the application, which both ends of a connection must know; empty without
    *     authentication
+   * @param fabricTrusted whether the administrator trusts every host of the fabric
    * @param outOfService told why, when the device is gone or the agent has failed, perhaps more
    *     than once; on the agent's thread, so it must not close the transport itself
    * @param nanoClock as {@link System#nanoTime}
@@ -114,6 +115,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
       InetSocketAddress listen,
       Function<InetSocketAddress, Endpoint> identity,
       byte[] secret,
+      boolean fabricTrusted,
       Consumer<String> outOfService,
       ShuffleCounters counters,
       LongSupplier nanoClock) {}
@@ -126,7 +128,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
   public static RdmaTransport open(
       TransportSettings settings, ServeSettings serveSettings, Environment environment)
       throws VerbsException {
-    DeviceNeeds.check(environment.device().info());
+    DeviceNeeds.check(environment.device().info(), environment.fabricTrusted());
     Undo undo = new Undo();
     try {
       return new RdmaTransport(settings, serveSettings, environment, undo);
@@ -194,6 +196,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     TransportContext context =
         new TransportContext(
             settings,
+            device.info(),
             self,
             env.secret(),
             domain,
@@ -212,7 +215,13 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     agent.init(
         table,
         peers,
-        new Connector(context, manager, table, peers, Math.min(16, limits.maxReadsInFlight())),
+        new Connector(
+            context,
+            manager,
+            table,
+            peers,
+            listener.address().getAddress(),
+            Math.min(16, limits.maxReadsInFlight())),
         () -> {
           sinks.trimUnused();
           control.trimUnused();

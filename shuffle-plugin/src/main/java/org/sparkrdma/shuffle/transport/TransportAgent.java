@@ -242,10 +242,13 @@ final class TransportAgent implements Runnable, CompletionHandler {
   }
 
   private int turn(PeerConnection connection, boolean tick) {
-    if (connection.state() == PeerConnection.State.ACCEPTING) {
-      finishAccepting(connection);
+    if (connection.isReadyToEstablish() && connection.broken() == null) {
+      peers.establish(connection);
     }
-    if (connection.broken() == null && connection.state() == PeerConnection.State.ESTABLISHED) {
+    if (connection.isAccepting() && connection.ageNs(nowNs) > settings.connectTimeout().toNanos()) {
+      connection.breaks(BrokenConnection.nobodysFault("accepted, but not confirmed"));
+    }
+    if (connection.broken() == null && connection.isEstablished()) {
       if (tick) {
         endWhenOverdue(connection);
       }
@@ -260,14 +263,6 @@ final class TransportAgent implements Runnable, CompletionHandler {
       return 1;
     }
     return 0;
-  }
-
-  private void finishAccepting(PeerConnection connection) {
-    if (connection.mayBeEstablished()) {
-      peers.established(connection, connection.hello().generation());
-    } else if (connection.ageNs(nowNs) > settings.connectTimeout().toNanos()) {
-      connection.breaks(BrokenConnection.nobodysFault("accepted, but nothing came"));
-    }
   }
 
   private void endWhenOverdue(PeerConnection connection) {
@@ -295,7 +290,7 @@ final class TransportAgent implements Runnable, CompletionHandler {
     long sleep = IDLE_SLEEP_NS;
     for (int i = 0; i < table.size(); i++) {
       PeerConnection connection = table.get(i);
-      if (connection.state() != PeerConnection.State.ESTABLISHED || !connection.isIdle()) {
+      if (!connection.isEstablished() || !connection.isIdle()) {
         sleep = Math.min(sleep, BUSY_SLEEP_NS);
       } else {
         long idleLeft = settings.idleTimeout().toNanos() - connection.idleNs(nowNs);

@@ -15,10 +15,11 @@ package org.sparkrdma.shuffle.wire;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import javax.crypto.Mac;
+import java.util.Arrays;
 
 /**
- * The proof in the private data of a connection request, and of its answer.
+ * The first two of the three messages that prove both ends of a connection to each other: the
+ * request of the initiator and the answer of the responder. The third is {@link Confirm}.
  *
  * <pre>
  *  request, 56 bytes                         answer, 56 bytes
@@ -27,29 +28,30 @@ import javax.crypto.Mac;
  *   2  generation (16 bit)                    2  generation (16 bit)
  *   4  incarnation of the callee (64 bit)     4  incarnation of the callee (64 bit)
  *  12  incarnation of the caller (64 bit)    12  incarnation of the caller (64 bit)
- *  20  sequence number (64 bit)              20  sequence number of the request (64 bit)
- *  28  random (64 bit)                       28  random of the request (64 bit)
+ *  20  nonce of the caller (128 bit)         20  nonce of the callee (128 bit)
  *  36  proof (160 bit)                       36  proof (160 bit)
  *
  *  refusal, 4 bytes:  0  version | 1  length = 4 | 2  reason (8 bit) | 3  reserved = 0
  * </pre>
  *
  * <p>All fields little-endian. A proof is the beginning of an HMAC-SHA-256 (RFC 2104) with the
- * callee's {@link ProofKey} over {@code C} or {@code A}, for request or answer, and the 36 bytes
- * before it. Only who was told by the driver knows the key; so an old endpoint, another application
- * on a port used again, and a stranger all fail the same check. A caller's sequence numbers grow
- * from request to request, so that one that was overheard is good for nothing when it is sent
- * again. The length byte is there because some transports pad private data.
+ * callee's {@link ProofKey} over a letter that names the message, the {@link Binding}, the first 36
+ * bytes of the request and, but for the request itself, those of the answer. Only executors that
+ * the driver told know the key; so an old endpoint, another application on a port used again, and a
+ * stranger all fail the same check. The callee's nonce makes a request that was overheard useless:
+ * nobody else can confirm it. The length byte is there because some transports pad private data.
  */
 public final class Hello {
   /** Version of the protocol: of this layout and of all messages. */
-  public static final int PROTOCOL = 1;
+  public static final int PROTOCOL = 2;
 
   /** Bytes of a request and of an answer. */
   public static final int LENGTH_BYTES = 56;
 
-  private static final int PROOF_AT = 36;
-  private static final int PROOF_BYTES = 20;
+  /** Bytes of a nonce. */
+  public static final int NONCE_BYTES = 16;
+
+  private static final int NONCE_AT = 20;
   private static final int REFUSAL_BYTES = 4;
 
   /** Why a connection request is refused. */
@@ -77,26 +79,27 @@ public final class Hello {
   private final int generation;
   private final long calleeIncarnation;
   private final long callerIncarnation;
-  private final long sequence;
-  private final long random;
+  private final byte[] nonce;
 
-  private Hello(
-      int generation, long calleeIncarnation, long callerIncarnation, long sequence, long random) {
-    this.generation = generation;
+  private Hello(int generation, long calleeIncarnation, long callerIncarnation, byte[] nonce) {
+    if (nonce.length != NONCE_BYTES) {
+      throw new IllegalArgumentException("bad nonce: lengthBytes=" + nonce.length);
+    }
+    this.generation = generation & 0xFFFF;
     this.calleeIncarnation = calleeIncarnation;
     this.callerIncarnation = callerIncarnation;
-    this.sequence = sequence;
-    this.random = random;
+    this.nonce = nonce.clone();
   }
 
   /**
+   * A request.
+   *
    * @param generation how many connections between the two the sender knows of, 0 to 65535
-   * @param sequence larger than in any request of this caller before
-   * @param random from a secure source, so that no answer fits another request
+   * @param nonce from a secure source, so that no answer fits another request
    */
-  public static Hello of(
-      int generation, long calleeIncarnation, long callerIncarnation, long sequence, long random) {
-    return new Hello(generation & 0xFFFF, calleeIncarnation, callerIncarnation, sequence, random);
+  public static Hello request(
+      int generation, long calleeIncarnation, long callerIncarnation, byte[] nonce) {
+    return new Hello(generation, calleeIncarnation, callerIncarnation, nonce);
   }
 
   /**
@@ -117,8 +120,7 @@ public final class Hello {
         Short.toUnsignedInt(in.getShort(2)),
         in.getLong(4),
         in.getLong(12),
-        in.getLong(20),
-        in.getLong(28));
+        Arrays.copyOfRange(privateData, NONCE_AT, NONCE_AT + NONCE_BYTES));
   }
 
   /** How to refuse private data that {@link #decode} does not take. */
@@ -132,79 +134,61 @@ public final class Hello {
     return generation;
   }
 
-  /** Whom the caller wants to reach. */
+  /** Incarnation of the executor that is called. */
   public long calleeIncarnation() {
     return calleeIncarnation;
   }
 
-  /** Who calls. */
+  /** Incarnation of the executor that calls, as it says. */
   public long callerIncarnation() {
     return callerIncarnation;
   }
 
-  /** Which request of the caller's. */
-  public long sequence() {
-    return sequence;
+  /** An answer to this request. */
+  public Hello answer(int newGeneration, byte[] calleeNonce) {
+    return new Hello(newGeneration, calleeIncarnation, callerIncarnation, calleeNonce);
   }
 
-  /** The same with another generation, as an answer to this request. */
-  public Hello answer(int newGeneration) {
-    return new Hello(
-        newGeneration & 0xFFFF, calleeIncarnation, callerIncarnation, sequence, random);
-  }
-
-  /** Whether this answers a request: same ends, same numbers. */
+  /** Whether this answer is between the same two executors as a request. */
   public boolean answers(Hello request) {
     return calleeIncarnation == request.calleeIncarnation
-        && callerIncarnation == request.callerIncarnation
-        && sequence == request.sequence
-        && random == request.random;
+        && callerIncarnation == request.callerIncarnation;
   }
 
-  /** The private data of a request, proven with the callee's key. */
-  public byte[] encodeRequest(byte[] calleeKey) {
-    return encode('C', calleeKey);
+  /** The private data of this request, proven with the callee's key. */
+  public byte[] encodeRequest(byte[] calleeKey, Binding binding) {
+    return withProof(Proof.ofRequest(calleeKey, binding, this));
   }
 
-  /** The private data of an answer, proven with the callee's own key. */
-  public byte[] encodeAnswer(byte[] calleeKey) {
-    return encode('A', calleeKey);
+  /** The private data of this answer, proven with the callee's own key. */
+  public byte[] encodeAnswer(byte[] calleeKey, Binding binding, Hello request) {
+    return withProof(Proof.ofAnswer(calleeKey, binding, request, this));
   }
 
-  /** Whether private data that was decoded as a request proves knowledge of the callee's key. */
-  public static boolean provesRequest(byte[] privateData, byte[] calleeKey) {
-    return proves('C', privateData, calleeKey);
+  /** Whether the private data that this request was decoded from proves knowledge of the key. */
+  public boolean isProvenRequest(byte[] privateData, byte[] calleeKey, Binding binding) {
+    return Proof.ofRequest(calleeKey, binding, this).matches(privateData, Proof.AT_OF_HELLO);
   }
 
-  /** Whether private data that was decoded as an answer proves knowledge of the callee's key. */
-  public static boolean provesAnswer(byte[] privateData, byte[] calleeKey) {
-    return proves('A', privateData, calleeKey);
+  /** Whether the private data that this answer was decoded from proves knowledge of the key. */
+  public boolean isProvenAnswer(
+      byte[] privateData, byte[] calleeKey, Binding binding, Hello request) {
+    return Proof.ofAnswer(calleeKey, binding, request, this)
+        .matches(privateData, Proof.AT_OF_HELLO);
   }
 
-  private byte[] encode(char role, byte[] key) {
-    byte[] out = new byte[LENGTH_BYTES];
-    ByteBuffer buffer = ByteBuffer.wrap(out).order(ByteOrder.LITTLE_ENDIAN);
-    buffer.put((byte) PROTOCOL).put((byte) LENGTH_BYTES).putShort((short) generation);
-    buffer.putLong(calleeIncarnation).putLong(callerIncarnation);
-    buffer.putLong(sequence).putLong(random);
-    buffer.put(proof(role, out, key), 0, PROOF_BYTES);
-    return out;
+  /** What proofs cover of it. */
+  byte[] header() {
+    ByteBuffer out = ByteBuffer.allocate(Proof.AT_OF_HELLO).order(ByteOrder.LITTLE_ENDIAN);
+    out.put((byte) PROTOCOL).put((byte) LENGTH_BYTES).putShort((short) generation);
+    out.putLong(calleeIncarnation).putLong(callerIncarnation).put(nonce);
+    return out.array();
   }
 
-  private static boolean proves(char role, byte[] data, byte[] key) {
-    byte[] expected = proof(role, data, key);
-    int different = 0;
-    for (int i = 0; i < PROOF_BYTES; i++) {
-      different |= expected[i] ^ data[PROOF_AT + i];
-    }
-    return different == 0;
-  }
-
-  private static byte[] proof(char role, byte[] data, byte[] key) {
-    Mac mac = Hmac.withKey(key);
-    mac.update((byte) role);
-    mac.update(data, 0, PROOF_AT);
-    return mac.doFinal();
+  private byte[] withProof(Proof proof) {
+    ByteBuffer out = ByteBuffer.allocate(LENGTH_BYTES);
+    proof.put(out.put(header()));
+    return out.array();
   }
 
   /** The private data of a refusal. */

@@ -16,7 +16,7 @@ package org.sparkrdma.shuffle.wire;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
-/** First byte of every message after the handshake. */
+/** First byte of every message; the last one of the handshake among them. */
 public enum MessageType {
   /** Reader to server: requests addresses of blocks and releases leases. */
   LOCATE(1),
@@ -25,7 +25,9 @@ public enum MessageType {
   /** Reader to server: releases leases. */
   RELEASE(3),
   /** Server to reader: the answer to a RELEASE. */
-  RELEASED(4);
+  RELEASED(4),
+  /** Initiator to responder, once and first: confirms that it asked for this connection. */
+  CONFIRM(5);
 
   private final byte code;
 

@@ -33,16 +33,16 @@ import org.sparkrdma.verbs.device.Transport;
 /** Devices on which peers could not prove who they are. */
 class DeviceNeedsTest {
   private static final Set<Capability> ENOUGH =
-      EnumSet.of(Capability.ACCEPT_PRIVATE_DATA, Capability.REJECT);
+      EnumSet.of(Capability.ACCEPT_PRIVATE_DATA, Capability.REJECT, Capability.QUEUE_PAIR_ACCESS);
 
   @Test
   void shouldTakeADeviceThatCarriesTheProofBothWays() {
-    assertThatCode(() -> DeviceNeeds.check(device(ENOUGH, 56))).doesNotThrowAnyException();
+    assertThatCode(() -> DeviceNeeds.check(device(ENOUGH, 56), false)).doesNotThrowAnyException();
   }
 
   @Test
   void shouldNameAllThatIsMissing() {
-    assertThatThrownBy(() -> DeviceNeeds.check(device(Set.of(Capability.FILE_REGIONS), 0)))
+    assertThatThrownBy(() -> DeviceNeeds.check(device(Set.of(Capability.FILE_REGIONS), 0), true))
         .isInstanceOf(VerbsException.class)
         .hasMessageContaining("engine disni")
         .hasMessageContaining("device mlx5_0")
@@ -51,10 +51,21 @@ class DeviceNeedsTest {
 
   @Test
   void shouldNameTheOneThatIsMissing() {
-    assertThatThrownBy(() -> DeviceNeeds.check(device(EnumSet.of(Capability.REJECT), 56)))
+    assertThatThrownBy(() -> DeviceNeeds.check(device(EnumSet.of(Capability.REJECT), 56), true))
         .hasMessageEndingWith("device mlx5_0 lacks ACCEPT_PRIVATE_DATA");
-    assertThatThrownBy(() -> DeviceNeeds.check(device(ENOUGH, 55)))
+    assertThatThrownBy(() -> DeviceNeeds.check(device(ENOUGH, 55), true))
         .hasMessageEndingWith("lacks private data of 56 bytes (it has 55)");
+  }
+
+  @Test
+  void shouldUseADeviceThatCannotWithholdAccessOnATrustedFabricOnly() {
+    DeviceInfo device = device(EnumSet.of(Capability.ACCEPT_PRIVATE_DATA, Capability.REJECT), 56);
+    assertThatCode(() -> DeviceNeeds.check(device, true)).doesNotThrowAnyException();
+    assertThatThrownBy(() -> DeviceNeeds.check(device, false))
+        .isInstanceOf(VerbsException.class)
+        .hasMessageContaining("device mlx5_0")
+        .hasMessageContaining("before the peer is proven")
+        .hasMessageContaining("spark.shuffle.rdma.fabric.trusted=true");
   }
 
   @Test
@@ -70,7 +81,8 @@ class DeviceNeedsTest {
                   return device(Set.of(), 0);
                 });
     var environment =
-        new RdmaTransport.Environment(device, null, null, null, null, null, null, null, null, null);
+        new RdmaTransport.Environment(
+            device, null, null, null, null, null, null, false, null, null, null);
     assertThatThrownBy(() -> RdmaTransport.open(null, null, environment))
         .isInstanceOf(VerbsException.class)
         .hasMessageContaining("cannot keep strangers out");

@@ -25,6 +25,8 @@ import java.util.Set;
 import org.sparkrdma.leak.WatchedEngine;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.wire.Binding;
+import org.sparkrdma.shuffle.wire.Confirm;
 import org.sparkrdma.shuffle.wire.Hello;
 import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
@@ -72,6 +74,9 @@ final class HostilePeer implements AutoCloseable {
   private final List<WorkStatus> failures = new ArrayList<>();
   private Connection connection;
   private QueuePair queuePair;
+  private Hello request;
+  private Binding binding;
+  private byte[] answer;
   private int answers;
   private int sentBytes;
   private boolean wasRead;
@@ -94,7 +99,7 @@ final class HostilePeer implements AutoCloseable {
     return device.info().transport() == Transport.IWARP;
   }
 
-  /** Connects with a proof, as any executor of the application can, and speaks first. */
+  /** Connects with a proof, as any executor of the application can, and confirms it. */
   void connect(Endpoint server) throws VerbsException {
     connect(server, 4711);
   }
@@ -102,33 +107,46 @@ final class HostilePeer implements AutoCloseable {
   /** The same as the executor of that incarnation. */
   void connect(Endpoint server, long incarnation) throws VerbsException {
     connectAs(incarnation, server);
-    speakFirst();
+    confirm(server);
   }
 
   /** Connects as the executor of that incarnation, and says nothing. */
   void connectAs(long incarnation, Endpoint server) throws VerbsException {
-    Hello hello = Hello.of(0, server.incarnation(), incarnation, 1, 1);
-    assertThat(ask(server, hello.encodeRequest(server.token())))
+    resolve(server);
+    request = Hello.request(0, server.incarnation(), incarnation, new byte[Hello.NONCE_BYTES]);
+    binding = TestBinding.ofInitiator(device, connection);
+    assertThat(request(request.encodeRequest(server.token(), binding)))
         .isEqualTo(ConnectionEvent.Type.ESTABLISHED);
   }
 
   /** Asks for a connection with this private data; how that ends. */
   ConnectionEvent.Type ask(Endpoint server, byte[] privateData) throws VerbsException {
+    resolve(server);
+    return request(privateData);
+  }
+
+  private void resolve(Endpoint server) throws VerbsException {
     connection =
         manager.resolve(new InetSocketAddress(server.host(), server.port()), null, PATIENCE);
     assertThat(next().type()).isEqualTo(ConnectionEvent.Type.RESOLVED);
     queuePair =
         connection.createQueuePair(
             domain, new QueuePairSettings(queue, queue, DEPTH, DEPTH, 1, 0, Set.of()));
-    connection.connect(new ConnectionParameters(privateData, 4, 6, 7, 17, PATIENCE));
-    return next().type();
   }
 
-  /** As who asks for a connection must, by giving back no lease. */
-  private void speakFirst() {
+  private ConnectionEvent.Type request(byte[] privateData) throws VerbsException {
+    connection.connect(new ConnectionParameters(privateData, 4, 6, 7, 17, PATIENCE));
+    ConnectionEvent event = next();
+    answer = event.privateData();
+    return event.type();
+  }
+
+  /** Confirms the connection, and waits for an answer to a message without meaning. */
+  private void confirm(Endpoint server) {
     receiveAnswer();
-    int length = new Release.Encoder().begin(outgoing.slice(0, BUFFER_BYTES / 2), 1).finish();
-    send(length);
+    ByteBuffer target = outgoing.slice(sentBytes, BUFFER_BYTES / 2);
+    send(Confirm.encode(target, server.token(), binding, request, Hello.decode(answer)));
+    send(new Release.Encoder().begin(outgoing.slice(sentBytes, BUFFER_BYTES / 2), 1).finish());
     awaitAnswer();
   }
 

@@ -270,6 +270,60 @@ class HostilePeerTest {
   }
 
   @Test
+  void shouldLetInAnExecutorWhoseIncarnationAnotherMemberClaims() throws Exception {
+    server = executor(new TestExecutor.Options(2));
+    server.outputs().write(0, random, 200_000, 1_000);
+    List<HostilePeer> claiming = new ArrayList<>();
+    try {
+      for (int i = 0; i < 3; i++) {
+        claiming.add(new HostilePeer());
+        // The last one does not even confirm.
+        if (i < 2) {
+          claiming.get(i).connect(server.endpoint(), 1);
+        } else {
+          claiming.get(i).connectAs(1, server.endpoint());
+        }
+      }
+      honest = executor(new TestExecutor.Options(1));
+      assertHonestPeerReads(0);
+    } finally {
+      claiming.forEach(HostilePeer::close);
+    }
+  }
+
+  @Test
+  void shouldKeepTheConnectionOfAnExecutorWhoseIncarnationIsClaimedWithoutConfirming()
+      throws Exception {
+    startServer(new TestExecutor.Options(2).connectTimeout(Duration.ofSeconds(1)));
+    hostile.connectAs(1, server.endpoint());
+    hostile.awaitEnd();
+    assertHonestPeerReads(1);
+    assertThat(server.count(Counter.CONNECTIONS_CLOSED)).isZero();
+  }
+
+  @Test
+  void shouldEndAConnectionWhoseFirstMessageConfirmsNothing() throws Exception {
+    startServer(new TestExecutor.Options(2));
+    hostile.connectAs(4711, server.endpoint());
+    hostile.locate(block(0));
+    hostile.awaitEnd();
+    assertThat(server.count(Counter.PROTOCOL_ERRORS)).isEqualTo(1);
+    assertHonestPeerReads(1);
+  }
+
+  @Test
+  void shouldGiveNoAccessToAPeerThatHasNotConfirmed() throws Exception {
+    start(new TestExecutor.Options(2).mode(ServeSettings.Mode.WINDOW));
+    assumeFalse(hostile.isOnIwarp(), "there the device cannot withhold access");
+    Located.Decoder told = hostile.learn(block(0));
+    try (HostilePeer unconfirmed = new HostilePeer()) {
+      unconfirmed.connectAs(4712, server.endpoint());
+      assertThat(unconfirmed.read(told.address(), told.remoteKey(), READ_BYTES)).isFalse();
+    }
+    assertThat(hostile.read(told.address(), told.remoteKey(), READ_BYTES)).isTrue();
+  }
+
+  @Test
   void shouldServeOthersWhenMorePeersComeThanMay() throws Exception {
     startServer(new TestExecutor.Options(2).maxConnections(2));
     List<HostilePeer> many = new ArrayList<>();

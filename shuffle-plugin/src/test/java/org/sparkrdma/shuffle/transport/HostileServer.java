@@ -21,9 +21,13 @@ import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.sparkrdma.leak.WatchedEngine;
 import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.wire.Binding;
 import org.sparkrdma.shuffle.wire.Hello;
 import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.shuffle.wire.MessageType;
@@ -41,6 +45,7 @@ import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.WorkCompletion;
 import org.sparkrdma.verbs.WorkRequest;
+import org.sparkrdma.verbs.WorkStatus;
 import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionManager;
@@ -57,6 +62,7 @@ final class HostileServer implements AutoCloseable {
   private static final long POLL_NS = 1_000_000;
   private static final int DEPTH = 64;
   private static final int BUFFER_BYTES = 16 << 10;
+  private static final int READ_ID = 4 * DEPTH;
 
   private final VerbsEngine engine;
   private final Device device;
@@ -69,9 +75,11 @@ final class HostileServer implements AutoCloseable {
   private final MemoryRegion content;
   private final WorkRequest work = new WorkRequest(1);
   private final ArrayDeque<Integer> freeSends = new ArrayDeque<>();
+  private final BlockingQueue<WorkStatus> reads = new LinkedBlockingQueue<>();
   private final Endpoint endpoint;
   private final Script script;
   private final AtomicInteger locates = new AtomicInteger();
+  private final AtomicInteger confirms = new AtomicInteger();
   private final Thread thread;
   private QueuePair queuePair;
   private volatile boolean stopping;
@@ -87,8 +95,10 @@ final class HostileServer implements AutoCloseable {
     }
 
     /** The answer to a connection request. */
-    default byte[] answer(Hello request, Endpoint self) {
-      return request.answer(request.generation() + 1).encodeAnswer(self.token());
+    default byte[] answer(Hello request, Binding binding, Endpoint self) {
+      return request
+          .answer(request.generation() + 1, new byte[Hello.NONCE_BYTES])
+          .encodeAnswer(self.token(), binding, request);
     }
 
     /** A connection request is accepted; an honest server waits for the first message. */
@@ -192,6 +202,11 @@ final class HostileServer implements AutoCloseable {
     return locates.get();
   }
 
+  /** CONFIRMs received so far; any thread. */
+  int confirms() {
+    return confirms.get();
+  }
+
   private void run() {
     while (!stopping) {
       ConnectionEvent event = manager.pollEvent();
@@ -220,7 +235,8 @@ final class HostileServer implements AutoCloseable {
         freeSends.add(i);
         receive(i);
       }
-      byte[] answer = script.answer(Hello.decode(request.privateData()), endpoint);
+      Hello hello = Hello.decode(request.privateData());
+      byte[] answer = script.answer(hello, TestBinding.ofResponder(connection), endpoint);
       connection.accept(new ConnectionParameters(answer, 4, 6, 7, 17, Duration.ofSeconds(10)));
       script.onAccepted(this);
     } catch (VerbsException e) {
@@ -235,7 +251,13 @@ final class HostileServer implements AutoCloseable {
 
   private void onCompletion(WorkCompletion completion) {
     int slot = (int) completion.requestId();
-    if (completion.queuePairNumber() != queuePair.number() || !completion.succeeded()) {
+    if (completion.queuePairNumber() != queuePair.number()) {
+      return;
+    }
+    if (slot == READ_ID) {
+      reads.add(completion.status());
+    }
+    if (slot == READ_ID || !completion.succeeded()) {
       return;
     }
     if (slot < DEPTH) {
@@ -246,16 +268,16 @@ final class HostileServer implements AutoCloseable {
         memory
             .slice((long) slot * BUFFER_BYTES, (int) completion.byteLength())
             .order(ByteOrder.LITTLE_ENDIAN);
-    long requestId = message.getLong(8);
     switch (MessageType.of(message)) {
       case LOCATE ->
           script.onLocate(
               new Question(
                   this,
                   locates.incrementAndGet(),
-                  requestId,
+                  message.getLong(8),
                   Short.toUnsignedInt(message.getShort(4))));
-      case RELEASE -> script.onRelease(this, requestId);
+      case RELEASE -> script.onRelease(this, message.getLong(8));
+      case CONFIRM -> confirms.incrementAndGet();
       default -> throw new IllegalStateException("nobody asked the reader");
     }
     receive(slot - DEPTH);
@@ -271,6 +293,17 @@ final class HostileServer implements AutoCloseable {
     memory.slice(at, message.length).put(message);
     work.send(slot).local(messages, at, message.length).signalled();
     queuePair.postSend(work);
+  }
+
+  /** READs from the memory of who is connected; on the server's thread. */
+  void read(long address, int remoteKey, int lengthBytes) {
+    work.read(READ_ID, address, remoteKey).local(messages, 0, lengthBytes).signalled();
+    queuePair.postSend(work);
+  }
+
+  /** How a READ ended. */
+  WorkStatus awaitRead() throws InterruptedException {
+    return reads.poll(10, TimeUnit.SECONDS);
   }
 
   @Override

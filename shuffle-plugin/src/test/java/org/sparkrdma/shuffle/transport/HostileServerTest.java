@@ -19,7 +19,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -31,6 +33,7 @@ import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.wire.Binding;
 import org.sparkrdma.shuffle.wire.Hello;
 import org.sparkrdma.shuffle.wire.Located;
 
@@ -321,60 +324,64 @@ class HostileServerTest {
   }
 
   @Test
-  void shouldAnswerABlockWhenALocatedAnswersARelease() throws Exception {
-    CollectedBlocks collected =
-        fetchFrom(
-            1,
-            new HostileServer.Script() {
-              @Override
-              public void onLocate(HostileServer.Question question) {}
+  void shouldEndTheConnectionOfAServerThatAnswersAReleaseWithLocated() throws Exception {
+    HostileServer.Script script =
+        new HostileServer.Script() {
+          @Override
+          public void onLocate(HostileServer.Question question) {
+            question.answer().piece(0, 0, LENGTH, LENGTH).send(1);
+          }
 
-              @Override
-              public void onRelease(HostileServer server, long requestId) {
-                new HostileServer.Answer(server, requestId).piece(0, 0, LENGTH, LENGTH).send(1);
-              }
-            });
-    assertProtocolError(collected, 1);
+          @Override
+          public void onRelease(HostileServer server, long requestId) {
+            new HostileServer.Answer(server, requestId).piece(0, 0, LENGTH, LENGTH).send(2);
+          }
+        };
+    assertThat(fetchFrom(1, script).bytes(0)).hasSize(LENGTH);
+    while (reader.count(Counter.PEERS_QUARANTINED) == 0) {
+      LockSupport.parkNanos(100_000);
+    }
+    assertThat(reader.count(Counter.PROTOCOL_ERRORS)).isEqualTo(1);
+  }
+
+  /** Answers each request in this way and sends a LOCATED that nobody asked for at once. */
+  private record EagerServer(UnaryOperator<byte[]> key) implements HostileServer.Script {
+    @Override
+    public void onLocate(HostileServer.Question question) {}
+
+    @Override
+    public byte[] answer(Hello request, Binding binding, Endpoint self) {
+      return request
+          .answer(1, new byte[Hello.NONCE_BYTES])
+          .encodeAnswer(key.apply(self.token()), binding, request);
+    }
+
+    @Override
+    public void onAccepted(HostileServer server) {
+      new HostileServer.Answer(server, 4711).piece(0, 0, LENGTH, LENGTH).send(1);
+    }
   }
 
   @Test
-  void shouldTakeNothingOfAServerBeforeItHasProvenWhoItIs() throws Exception {
-    CollectedBlocks collected =
-        fetchFrom(
-            1,
-            new HostileServer.Script() {
-              @Override
-              public void onLocate(HostileServer.Question question) {}
-
-              @Override
-              public byte[] answer(Hello request, Endpoint self) {
-                return request.answer(1).encodeAnswer(new byte[] {1, 2, 3});
-              }
-
-              @Override
-              public void onAccepted(HostileServer server) {
-                new HostileServer.Answer(server, 1).piece(0, 0, LENGTH, LENGTH).send(1);
-              }
-            });
-    assertThat(collected.failed(0)).isTrue();
+  void shouldTakeNothingOfAServerThatDoesNotProveWhoItIs() throws Exception {
+    CollectedBlocks collected = fetchFrom(1, new EagerServer(token -> new byte[] {1, 2, 3}));
+    assertThat(collected.reason(0)).isIn(FallbackReason.REFUSED, FallbackReason.PROTOCOL_ERROR);
     assertThat(reader.count(Counter.CONNECTIONS_ESTABLISHED)).isZero();
+    assertThat(server.confirms()).isZero();
   }
 
   @Test
   void shouldAnswerAllWhenTheServerSendsFirst() throws Exception {
-    CollectedBlocks collected =
-        fetchFrom(
-            1,
-            new HostileServer.Script() {
-              @Override
-              public void onLocate(HostileServer.Question question) {}
+    // Before the answer is checked or after it, as the threads happen to run.
+    CollectedBlocks collected = fetchFrom(1, new EagerServer(UnaryOperator.identity()));
+    assertThat(collected.reason(0)).isIn(FallbackReason.QUARANTINED, FallbackReason.PROTOCOL_ERROR);
+    assertThat(reader.count(Counter.PROTOCOL_ERRORS)).isEqualTo(1);
+  }
 
-              @Override
-              public void onAccepted(HostileServer server) {
-                new HostileServer.Answer(server, 1).piece(0, 0, LENGTH, LENGTH).send(1);
-              }
-            });
-    assertProtocolError(collected, 1);
+  @Test
+  void shouldConfirmOnceBeforeItAsks() throws Exception {
+    fetch(1, q -> q.answer().piece(0, 0, LENGTH, LENGTH).send(1));
+    assertThat(server.confirms()).isEqualTo(1);
   }
 
   @Test

@@ -14,7 +14,9 @@
 package org.sparkrdma.shuffle.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -24,7 +26,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -35,6 +38,7 @@ import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.wire.Binding;
 import org.sparkrdma.shuffle.wire.Hello;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.CompletionChannel;
@@ -48,6 +52,7 @@ import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionManager;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
+import org.sparkrdma.verbs.device.Capability;
 
 /** Who is let in: only whoever proves, anew each time, to know what the driver told. */
 @Timeout(60)
@@ -85,12 +90,21 @@ class ProofTest {
   }
 
   @Test
-  void shouldRefuseARequestThatIsSentASecondTime() throws Exception {
+  void shouldRefuseARequestThatWasMadeForAnotherQueuePair() throws Exception {
     TestExecutor server = start(new TestExecutor.Options(2));
-    byte[] overheard = request(server.endpoint(), 1);
+    assumeTrue(device.info().can(Capability.REQUEST_TELLS_QUEUE_PAIR), "the request tells none");
+    AtomicReference<byte[]> overheard = new AtomicReference<>();
+    ConnectionEvent first =
+        connect(
+            server,
+            binding -> {
+              overheard.set(
+                  hello(server.endpoint()).encodeRequest(server.endpoint().token(), binding));
+              return overheard.get();
+            });
+    assertThat(first.type()).isEqualTo(ConnectionEvent.Type.ESTABLISHED);
 
-    assertThat(connect(server, overheard).type()).isEqualTo(ConnectionEvent.Type.ESTABLISHED);
-    ConnectionEvent again = connect(server, overheard);
+    ConnectionEvent again = connect(server, overheard.get());
 
     assertThat(again.type()).isEqualTo(ConnectionEvent.Type.REJECTED);
     assertThat(Hello.decodeRefusal(again.privateData())).isEqualTo(Hello.Refusal.PROOF);
@@ -98,47 +112,48 @@ class ProofTest {
   }
 
   @Test
-  void shouldRefuseARequestThatIsSentAgainWhenItsPeerIsLongGone() throws Exception {
-    AtomicLong laterNs = new AtomicLong();
-    TestExecutor server =
-        start(
-            new TestExecutor.Options(2)
-                .idleTimeout(Duration.ofMinutes(5))
-                .nanoClock(() -> System.nanoTime() + laterNs.get()));
-    Peers peers = new ObjectWalk().one(server.transport(), Peers.class);
-    byte[] overheard = request(server.endpoint(), 1);
-
-    assertThat(connect(server, overheard).type()).isEqualTo(ConnectionEvent.Type.ESTABLISHED);
-    // The connection ends for idleness, or since nothing came; then the peer is dropped.
-    while (!peers.all().isEmpty()) {
-      laterNs.addAndGet(Duration.ofMinutes(6).toNanos());
-      Thread.onSpinWait();
-    }
-    ConnectionEvent again = connect(server, overheard);
-
-    assertThat(again.type()).isEqualTo(ConnectionEvent.Type.REJECTED);
-    assertThat(Hello.decodeRefusal(again.privateData())).isEqualTo(Hello.Refusal.PROOF);
+  void shouldRefuseARequestThatWasMadeForAnotherAddress() throws Exception {
+    TestExecutor server = start(new TestExecutor.Options(2));
+    InetAddress elsewhere = InetAddress.getByName("192.0.2.1");
+    ConnectionEvent event =
+        connect(
+            server,
+            binding ->
+                hello(server.endpoint())
+                    .encodeRequest(
+                        server.endpoint().token(),
+                        new Binding(binding.queuePairNumber(), elsewhere, binding.destination())));
+    assertThat(event.type()).isEqualTo(ConnectionEvent.Type.REJECTED);
+    assertThat(Hello.decodeRefusal(event.privateData())).isEqualTo(Hello.Refusal.PROOF);
   }
 
   @Test
-  void shouldRefuseAnOlderRequestButTakeANewerOne() throws Exception {
+  void shouldBoundTheConnectionsThatNobodyConfirms() throws Exception {
     TestExecutor server = start(new TestExecutor.Options(2));
-    byte[] older = request(server.endpoint(), 4);
-
-    assertThat(connect(server, request(server.endpoint(), 5)).type())
-        .isEqualTo(ConnectionEvent.Type.ESTABLISHED);
-    assertThat(connect(server, older).type()).isEqualTo(ConnectionEvent.Type.REJECTED);
+    Hello.Refusal refusal = null;
+    for (int i = 0; refusal == null; i++) {
+      assertThat(i).as("connections that are not confirmed").isLessThan(16);
+      ConnectionEvent event =
+          connect(
+              server,
+              binding ->
+                  hello(server.endpoint()).encodeRequest(server.endpoint().token(), binding));
+      refusal = Hello.decodeRefusal(event.privateData());
+    }
+    assertThat(refusal).isEqualTo(Hello.Refusal.BUSY);
+    assertThat(server.count(Counter.CONNECTIONS_ESTABLISHED)).isZero();
   }
 
   @Test
   void shouldRefuseItsOwnRequestWhenItIsSentBack() throws Exception {
     TestExecutor server = start(new TestExecutor.Options(2));
     // Made for another callee, as the server itself would make it.
-    byte[] reflected =
-        Hello.of(0, 9, server.endpoint().incarnation(), 1, random.nextLong())
-            .encodeRequest(server.endpoint().token());
-
-    ConnectionEvent event = connect(server, reflected);
+    ConnectionEvent event =
+        connect(
+            server,
+            binding ->
+                Hello.request(0, 9, server.endpoint().incarnation(), new byte[Hello.NONCE_BYTES])
+                    .encodeRequest(server.endpoint().token(), binding));
 
     assertThat(event.type()).isEqualTo(ConnectionEvent.Type.REJECTED);
     assertThat(Hello.decodeRefusal(event.privateData())).isEqualTo(Hello.Refusal.INCARNATION);
@@ -159,10 +174,15 @@ class ProofTest {
   @Test
   void shouldRefuseAnotherVersionOfTheProtocol() throws Exception {
     TestExecutor server = start(new TestExecutor.Options(2));
-    byte[] newer = request(server.endpoint(), 1);
-    newer[0] = Hello.PROTOCOL + 1;
-
-    ConnectionEvent event = connect(server, newer);
+    ConnectionEvent event =
+        connect(
+            server,
+            binding -> {
+              byte[] newer =
+                  hello(server.endpoint()).encodeRequest(server.endpoint().token(), binding);
+              newer[0] = Hello.PROTOCOL + 1;
+              return newer;
+            });
 
     assertThat(event.type()).isEqualTo(ConnectionEvent.Type.REJECTED);
     assertThat(Hello.decodeRefusal(event.privateData())).isEqualTo(Hello.Refusal.VERSION);
@@ -212,13 +232,18 @@ class ProofTest {
     return executor;
   }
 
-  private byte[] request(Endpoint callee, long sequence) {
-    return Hello.of(0, callee.incarnation(), 77, sequence, random.nextLong())
-        .encodeRequest(callee.token());
+  private Hello hello(Endpoint callee) {
+    return Hello.request(0, callee.incarnation(), 77, new byte[Hello.NONCE_BYTES]);
   }
 
   /** What becomes of a request with this private data. */
   private ConnectionEvent connect(TestExecutor server, byte[] privateData) throws VerbsException {
+    return connect(server, binding -> privateData);
+  }
+
+  /** What becomes of a request whose private data is made for its connection. */
+  private ConnectionEvent connect(TestExecutor server, Function<Binding, byte[]> privateData)
+      throws VerbsException {
     Connection connection =
         manager.resolve(
             new InetSocketAddress(server.endpoint().host(), server.endpoint().port()),
@@ -227,7 +252,8 @@ class ProofTest {
     assertThat(nextOf(connection).type()).isEqualTo(ConnectionEvent.Type.RESOLVED);
     connection.createQueuePair(
         domain, new QueuePairSettings(queue, queue, 4, 4, 1, 0, Set.<AccessFlag>of()));
-    connection.connect(new ConnectionParameters(privateData, 4, 6, 7, 17, PATIENCE));
+    byte[] request = privateData.apply(TestBinding.ofInitiator(device, connection));
+    connection.connect(new ConnectionParameters(request, 4, 6, 7, 17, PATIENCE));
     return nextOf(connection);
   }
 

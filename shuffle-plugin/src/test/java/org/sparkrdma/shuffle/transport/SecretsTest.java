@@ -21,6 +21,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
@@ -38,6 +39,7 @@ import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.fetch.SuspectBlock;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.serve.ServeSettings;
+import org.sparkrdma.shuffle.wire.Binding;
 import org.sparkrdma.shuffle.wire.Hello;
 import org.sparkrdma.shuffle.wire.ProofKey;
 import org.sparkrdma.verbs.MemoryRegion;
@@ -190,11 +192,13 @@ class SecretsTest {
           ProofKey.of(executor.endpoint().token(), SECRET.getBytes(StandardCharsets.UTF_8));
       secrets.add(executor.endpoint().token());
       secrets.add(key);
-      for (Object held : new ObjectWalk().from(executor.transport())) {
+      Collection<Object> all = new ObjectWalk().from(executor.transport());
+      for (Object held : all) {
         objects++;
         note(held);
-        learn(held, key);
+        learn(held);
       }
+      learnProofs(key, all);
     }
   }
 
@@ -202,16 +206,27 @@ class SecretsTest {
     said.add(object.toString());
   }
 
-  private void learn(Object held, byte[] key) {
+  private void learn(Object held) {
     if (held instanceof MemoryRegion region) {
       secrets.add(region.address());
       secrets.add(region.remote().remoteKey());
     } else if (held instanceof RegisteredChunk chunk) {
       secrets.add(chunk.address());
-    } else if (held instanceof Hello hello) {
-      secrets.add(hello.encodeRequest(key));
-      secrets.add(hello.encodeAnswer(key));
     }
+  }
+
+  private void learnProofs(byte[] key, Collection<Object> all) {
+    List<Hello> hellos = only(Hello.class, all);
+    for (Binding binding : only(Binding.class, all)) {
+      for (Hello request : hellos) {
+        secrets.add(request.encodeRequest(key, binding));
+        hellos.forEach(answer -> secrets.add(answer.encodeAnswer(key, binding, request)));
+      }
+    }
+  }
+
+  private static <T> List<T> only(Class<T> type, Collection<Object> all) {
+    return all.stream().filter(type::isInstance).map(type::cast).toList();
   }
 
   /** Takes down what the transport says of failures. */

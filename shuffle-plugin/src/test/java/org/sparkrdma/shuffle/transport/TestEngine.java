@@ -32,6 +32,10 @@ final class TestEngine {
 
   private TestEngine() {}
 
+  static boolean isSoft() {
+    return NAME.equals(SOFT);
+  }
+
   static VerbsEngine load(Map<String, String> settings) {
     Verbs.Choice choice = Verbs.choose(NAME, EngineSettings.of(settings));
     if (choice.engine() == null) {
@@ -46,7 +50,7 @@ final class TestEngine {
 
   /** Where the device listens. */
   static InetAddress address() {
-    if (NAME.equals(SOFT)) {
+    if (isSoft()) {
       return InetAddress.getLoopbackAddress();
     }
     try {

@@ -14,6 +14,7 @@
 package org.sparkrdma.shuffle.transport;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -55,6 +56,7 @@ final class TestExecutor implements AutoCloseable {
     private final Map<String, String> engine = new HashMap<>();
     private long incarnation;
     private int port;
+    private InetAddress address = TestEngine.address();
     private byte[] secret = {};
     private long pinnedBytes = 256L << 20;
     private long poolBytes = 64L << 20;
@@ -71,6 +73,7 @@ final class TestExecutor implements AutoCloseable {
     private boolean verify = true;
     private boolean watched = true;
     private LongSupplier nanoClock = System::nanoTime;
+    private boolean fabricTrusted = !TestEngine.isSoft();
     private ServeSettings.Mode mode = ServeSettings.Mode.AUTO;
 
     Options(long incarnation) {
@@ -89,6 +92,11 @@ final class TestExecutor implements AutoCloseable {
 
     Options secret(String text) {
       secret = text.getBytes(StandardCharsets.UTF_8);
+      return this;
+    }
+
+    Options address(InetAddress ofDevice) {
+      address = ofDevice;
       return this;
     }
 
@@ -218,7 +226,7 @@ final class TestExecutor implements AutoCloseable {
             budget,
             outputs,
             new TransportConf("shuffle", new MapConfigProvider(Map.of())),
-            new InetSocketAddress(TestEngine.address(), options.port),
+            new InetSocketAddress(options.address, options.port),
             address ->
                 new Endpoint(
                     Long.toString(options.incarnation),
@@ -229,6 +237,7 @@ final class TestExecutor implements AutoCloseable {
                     options.incarnation,
                     token),
             options.secret,
+            options.fabricTrusted,
             outOfService::add,
             counters,
             options.nanoClock));

@@ -172,6 +172,7 @@ final class ReadingPair implements AutoCloseable {
                           number,
                           new byte[Endpoint.TOKEN_BYTES]),
                   new byte[0],
+                  false,
                   reason -> {},
                   counters,
                   System::nanoTime));

@@ -17,6 +17,7 @@ import static org.sparkrdma.fuzz.DecoderGuard.require;
 
 import com.code_intelligence.jazzer.junit.FuzzTest;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.util.Arrays;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
@@ -29,14 +30,17 @@ class HelloFuzz {
       new DecoderGuard("wire.Hello", MalformedMessageException.class);
   private static final byte[] KEY = new byte[32];
   private static final int PROVEN_BYTES = 36;
+  private static final Hello REQUEST = Hello.request(1, 2, 3, new byte[Hello.NONCE_BYTES]);
+  private static final Binding BINDING =
+      new Binding(17, InetAddress.getLoopbackAddress(), InetAddress.getLoopbackAddress());
 
   static Stream<byte[]> privateData() {
-    Hello hello = Hello.of(1, 2, 3, 4, 5);
+    byte[] request = REQUEST.encodeRequest(KEY, BINDING);
     return Stream.of(
-        hello.encodeRequest(KEY),
-        hello.encodeAnswer(KEY),
+        request,
+        REQUEST.answer(2, new byte[Hello.NONCE_BYTES]).encodeAnswer(KEY, BINDING, REQUEST),
         Hello.encodeRefusal(Hello.Refusal.BUSY),
-        Arrays.copyOf(hello.encodeRequest(KEY), 196));
+        Arrays.copyOf(request, 196));
   }
 
   @MethodSource("privateData")
@@ -48,11 +52,12 @@ class HelloFuzz {
   private static void read(byte[] input) {
     Hello.decodeRefusal(input);
     Hello hello = Hello.decode(input);
-    byte[] again = hello.encodeRequest(KEY);
+    byte[] again = hello.encodeRequest(KEY, BINDING);
     require(Arrays.equals(again, 0, PROVEN_BYTES, input, 0, PROVEN_BYTES), "the same bytes", 0);
     boolean same = Arrays.equals(again, Arrays.copyOf(input, Hello.LENGTH_BYTES));
-    require(Hello.provesRequest(input, KEY) == same, "only the one proof", 0);
-    require(!same || !Hello.provesAnswer(input, KEY), "no proof of both", 0);
+    require(hello.isProvenRequest(input, KEY, BINDING) == same, "only the one proof", 0);
+    boolean both = same && hello.isProvenAnswer(input, KEY, BINDING, REQUEST);
+    require(!both, "no proof of both", 0);
   }
 
   @AfterAll

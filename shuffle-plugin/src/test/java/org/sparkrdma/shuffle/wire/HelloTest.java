@@ -16,7 +16,11 @@ package org.sparkrdma.shuffle.wire;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.nio.ByteBuffer;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -25,7 +29,9 @@ import org.junit.jupiter.api.Timeout;
 class HelloTest {
   private static final int ROUNDS = 20_000;
   private final Random random = new Random(8);
+  private static final byte[] NONCE = new byte[Hello.NONCE_BYTES];
   private final byte[] token = bytes(32);
+  private final Binding binding = new Binding(17, address(1), address(2));
 
   @Test
   void shouldReadARequestAsItWasWritten() {
@@ -33,60 +39,94 @@ class HelloTest {
       int generation = random.nextInt(0x10000);
       long callee = random.nextLong();
       long caller = random.nextLong();
-      long sequence = random.nextLong();
-      Hello written = Hello.of(generation, callee, caller, sequence, random.nextLong());
-      Hello read = Hello.decode(written.encodeRequest(token));
+      Hello written = Hello.request(generation, callee, caller, bytes(16));
+      byte[] request = written.encodeRequest(token, binding);
+      Hello read = Hello.decode(request);
       assertThat(read.generation()).isEqualTo(generation);
       assertThat(read.calleeIncarnation()).isEqualTo(callee);
       assertThat(read.callerIncarnation()).isEqualTo(caller);
-      assertThat(read.sequence()).isEqualTo(sequence);
-      assertThat(read.answers(written)).isTrue();
+      assertThat(read.encodeRequest(token, binding)).isEqualTo(request);
     }
   }
 
   @Test
   void shouldAcceptPrivateDataThatTheTransportHasPadded() {
-    byte[] request = hello().encodeRequest(token);
-    byte[] padded = Arrays.copyOf(request, 196);
+    byte[] padded = Arrays.copyOf(hello().encodeRequest(token, binding), 196);
     assertThat(Hello.decode(padded).calleeIncarnation()).isEqualTo(2);
-    assertThat(Hello.provesRequest(padded, token)).isTrue();
+    assertThat(provesRequest(padded, token)).isTrue();
   }
 
   @Test
   void shouldProveTheTokenAndTheRole() {
-    byte[] request = hello().encodeRequest(token);
-    byte[] answer = hello().answer(7).encodeAnswer(token);
-    assertThat(Hello.provesRequest(request, token)).isTrue();
-    assertThat(Hello.provesAnswer(answer, token)).isTrue();
+    Hello asked = hello();
+    byte[] request = asked.encodeRequest(token, binding);
+    byte[] answer = asked.answer(7, bytes(16)).encodeAnswer(token, binding, asked);
+    assertThat(provesRequest(request, token)).isTrue();
+    assertThat(provesAnswer(answer, asked)).isTrue();
     assertThat(Hello.decode(answer).generation()).isEqualTo(7);
-    assertThat(Hello.provesAnswer(request, token)).isFalse();
-    assertThat(Hello.provesRequest(answer, token)).isFalse();
-    assertThat(Hello.provesRequest(request, bytes(32))).isFalse();
+    assertThat(provesAnswer(request, asked)).isFalse();
+    assertThat(provesRequest(answer, token)).isFalse();
+    assertThat(provesRequest(request, bytes(32))).isFalse();
   }
 
   @Test
   void shouldProveNothingWhenAnyBitIsFlipped() {
-    byte[] request = hello().encodeRequest(token);
-    for (int bit = 0; bit < Hello.LENGTH_BYTES * 8; bit++) {
+    byte[] request = hello().encodeRequest(token, binding);
+    // Version and length are checked before.
+    for (int bit = 16; bit < Hello.LENGTH_BYTES * 8; bit++) {
       byte[] flipped = request.clone();
       flipped[bit / 8] ^= (byte) (1 << bit % 8);
-      assertThat(Hello.provesRequest(flipped, token)).as("bit %d", bit).isFalse();
+      assertThat(provesRequest(flipped, token)).as("bit %d", bit).isFalse();
+    }
+  }
+
+  @Test
+  void shouldProveNothingOnAnotherConnection() throws Exception {
+    byte[] request = hello().encodeRequest(token, binding);
+    InetAddress other = InetAddress.getByName("10.0.0.3");
+    List<Binding> others =
+        List.of(
+            new Binding(18, binding.source(), binding.destination()),
+            new Binding(17, other, binding.destination()),
+            new Binding(17, binding.source(), other),
+            new Binding(17, binding.destination(), binding.source()),
+            new Binding(17, InetAddress.getByName("2001:db8::1"), binding.destination()));
+    for (Binding elsewhere : others) {
+      assertThat(Hello.decode(request).isProvenRequest(request, token, elsewhere)).isFalse();
     }
   }
 
   @Test
   void shouldNotTakeAnAnswerToAnotherRequest() {
     Hello request = hello();
-    assertThat(request.answer(3).answers(request)).isTrue();
-    assertThat(Hello.of(1, 2, 4, 8, 9).answers(request)).isFalse();
-    assertThat(Hello.of(1, 5, 3, 8, 9).answers(request)).isFalse();
-    assertThat(Hello.of(1, 2, 3, 7, 9).answers(request)).isFalse();
-    assertThat(Hello.of(1, 2, 3, 8, 7).answers(request)).isFalse();
+    byte[] answer = request.answer(3, bytes(16)).encodeAnswer(token, binding, request);
+    assertThat(provesAnswer(answer, request)).isTrue();
+    assertThat(provesAnswer(answer, Hello.request(1, 2, 3, bytes(16)))).isFalse();
+    assertThat(provesAnswer(answer, Hello.request(2, 2, 3, NONCE))).isFalse();
+    assertThat(Hello.decode(answer).answers(request)).isTrue();
+    assertThat(Hello.decode(answer).answers(Hello.request(1, 2, 4, NONCE))).isFalse();
+    assertThat(Hello.decode(answer).answers(Hello.request(1, 5, 3, NONCE))).isFalse();
+  }
+
+  @Test
+  void shouldConfirmOneAnswerOnly() {
+    Hello request = hello();
+    Hello answer = request.answer(3, bytes(16));
+    ByteBuffer message = ByteBuffer.allocate(100);
+    int length = Confirm.encode(message, token, binding, request, answer);
+    message.position(0).limit(length);
+    assertThat(Confirm.isProven(message, token, binding, request, answer)).isTrue();
+    Hello again = request.answer(3, bytes(16));
+    assertThat(Confirm.isProven(message, token, binding, request, again)).isFalse();
+    assertThat(Confirm.isProven(message, bytes(32), binding, request, answer)).isFalse();
+    message.limit(message.limit() + 1);
+    assertThatThrownBy(() -> Confirm.isProven(message, token, binding, request, answer))
+        .isInstanceOf(MalformedMessageException.class);
   }
 
   @Test
   void shouldNameBothVersionsWhenTheyDiffer() {
-    byte[] request = hello().encodeRequest(token);
+    byte[] request = hello().encodeRequest(token, binding);
     request[0] = 9;
     assertThatThrownBy(() -> Hello.decode(request))
         .isInstanceOf(MalformedMessageException.class)
@@ -104,8 +144,7 @@ class HelloTest {
         }
       }
       try {
-        Hello.decode(garbage);
-        assertThat(Hello.provesRequest(garbage, token)).isFalse();
+        assertThat(provesRequest(garbage, token)).isFalse();
       } catch (MalformedMessageException e) {
         refused++;
       }
@@ -123,22 +162,38 @@ class HelloTest {
     }
     assertThat(Hello.decodeRefusal(new byte[0])).isNull();
     assertThat(Hello.decodeRefusal(new byte[] {Hello.PROTOCOL, 4, 99, 0})).isNull();
-    assertThat(Hello.decodeRefusal(hello().encodeRequest(token))).isNull();
+    assertThat(Hello.decodeRefusal(hello().encodeRequest(token, binding))).isNull();
   }
 
   @Test
   void shouldNeedBothTokenAndSecretForTheKey() {
     byte[] secret = bytes(20);
-    byte[] request = hello().encodeRequest(ProofKey.of(token, secret));
-    assertThat(Hello.provesRequest(request, ProofKey.of(token, secret))).isTrue();
-    assertThat(Hello.provesRequest(request, ProofKey.of(token, bytes(20)))).isFalse();
-    assertThat(Hello.provesRequest(request, ProofKey.of(bytes(32), secret))).isFalse();
-    assertThat(Hello.provesRequest(request, ProofKey.of(token, new byte[0]))).isFalse();
+    byte[] request = hello().encodeRequest(ProofKey.of(token, secret), binding);
+    assertThat(provesRequest(request, ProofKey.of(token, secret))).isTrue();
+    assertThat(provesRequest(request, ProofKey.of(token, bytes(20)))).isFalse();
+    assertThat(provesRequest(request, ProofKey.of(bytes(32), secret))).isFalse();
+    assertThat(provesRequest(request, ProofKey.of(token, new byte[0]))).isFalse();
     assertThat(ProofKey.of(token, new byte[0])).isEqualTo(token);
   }
 
   private static Hello hello() {
-    return Hello.of(1, 2, 3, 8, 9);
+    return Hello.request(1, 2, 3, NONCE);
+  }
+
+  private boolean provesRequest(byte[] privateData, byte[] key) {
+    return Hello.decode(privateData).isProvenRequest(privateData, key, binding);
+  }
+
+  private boolean provesAnswer(byte[] privateData, Hello request) {
+    return Hello.decode(privateData).isProvenAnswer(privateData, token, binding, request);
+  }
+
+  private static InetAddress address(int last) {
+    try {
+      return InetAddress.getByAddress(new byte[] {10, 0, 0, (byte) last});
+    } catch (UnknownHostException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   private byte[] bytes(int length) {

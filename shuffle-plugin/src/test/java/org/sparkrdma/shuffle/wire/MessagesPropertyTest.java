@@ -16,6 +16,7 @@ package org.sparkrdma.shuffle.wire;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -27,7 +28,6 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import net.jqwik.api.constraints.IntRange;
-import net.jqwik.api.constraints.LongRange;
 import net.jqwik.api.constraints.Size;
 import net.jqwik.api.lifecycle.AfterContainer;
 import org.sparkrdma.fuzz.DecoderGuard;
@@ -38,6 +38,8 @@ class MessagesPropertyTest {
       new DecoderGuard("wire.properties", MalformedMessageException.class);
   private static final int MESSAGE_BYTES = 4096;
   private static final byte[] KEY = new byte[32];
+  private static final Binding BINDING =
+      new Binding(17, InetAddress.getLoopbackAddress(), InetAddress.getLoopbackAddress());
 
   record Block(int shuffleId, long mapId, int start, int end, long offset) {}
 
@@ -203,18 +205,18 @@ class MessagesPropertyTest {
       @ForAll @IntRange(max = 0xFFFF) int generation,
       @ForAll long callee,
       @ForAll long caller,
-      @ForAll @LongRange(min = 1) long sequence,
+      @ForAll @Size(Hello.NONCE_BYTES) byte[] nonce,
       @ForAll @IntRange(max = 8 * Hello.LENGTH_BYTES - 1) int bit) {
-    Hello hello = Hello.of(generation, callee, caller, sequence, callee ^ sequence);
-    byte[] request = hello.encodeRequest(KEY);
+    Hello hello = Hello.request(generation, callee, caller, nonce);
+    byte[] request = hello.encodeRequest(KEY, BINDING);
     assertThat(Hello.decode(request).answers(hello)).isTrue();
     assertThat(Hello.decode(request).generation()).isEqualTo(generation);
-    assertThat(Hello.provesRequest(request, KEY)).isTrue();
-    assertThat(Hello.provesAnswer(request, KEY)).isFalse();
+    assertThat(Hello.decode(request).isProvenRequest(request, KEY, BINDING)).isTrue();
+    assertThat(Hello.decode(request).isProvenAnswer(request, KEY, BINDING, hello)).isFalse();
     byte[] changed = request.clone();
     changed[bit / 8] ^= (byte) (1 << bit % 8);
     boolean read = GUARD.accepts(changed.length, () -> Hello.decode(changed));
-    assertThat(read && Hello.provesRequest(changed, KEY)).isFalse();
+    assertThat(read && Hello.decode(changed).isProvenRequest(changed, KEY, BINDING)).isFalse();
   }
 
   /** A type and counts that fit somewhat, so that not all fail at the first look. */

@@ -68,6 +68,11 @@ final class FaultyConnection implements Connection {
   }
 
   @Override
+  public int requestQueuePairNumber() {
+    return real.requestQueuePairNumber();
+  }
+
+  @Override
   public QueuePair createQueuePair(ProtectionDomain domain, QueuePairSettings settings)
       throws VerbsException {
     FaultyDomain ours = (FaultyDomain) domain;

@@ -25,6 +25,8 @@ public enum Step {
   REQUEST_CAME,
   /** The server takes the connection. */
   ACCEPT,
+  /** The server receives a CONFIRM. */
+  CONFIRM_CAME,
   /** The reader posts a LOCATE. */
   LOCATE,
   /** The server receives a LOCATE. */
@@ -51,6 +53,7 @@ public enum Step {
       case LOCATED -> LOCATED_CAME;
       case RELEASE -> RELEASE_CAME;
       case RELEASED -> RELEASED_CAME;
+      case CONFIRM -> CONFIRM_CAME;
     };
   }
 }

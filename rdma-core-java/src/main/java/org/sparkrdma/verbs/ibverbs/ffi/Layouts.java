@@ -242,6 +242,7 @@ public final class Layouts {
     public static final int PARAM_CONN_PRIVATE_DATA_LEN = 32;
     public static final int PARAM_CONN_RESPONDER_RESOURCES = 33;
     public static final int PARAM_CONN_INITIATOR_DEPTH = 34;
+    public static final int PARAM_CONN_QP_NUM = 40;
 
     private RdmaCmEvent() {}
   }

@@ -1,0 +1,63 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.wire;
+
+import java.nio.ByteBuffer;
+import java.security.MessageDigest;
+import java.util.Arrays;
+import javax.crypto.Mac;
+
+/**
+ * The proof in one message of a handshake: that its sender knows the callee's key, has seen the
+ * messages before it, and means this very connection. Immutable.
+ */
+final class Proof {
+  static final int BYTES = 20;
+
+  /** Where it stands in a {@link Hello}, after what it covers. */
+  static final int AT_OF_HELLO = Hello.LENGTH_BYTES - BYTES;
+
+  private final byte[] bytes;
+
+  private Proof(char message, byte[] key, Binding binding, Hello... messages) {
+    Mac mac = Hmac.withKey(key);
+    mac.update((byte) message);
+    mac.update(binding.encode());
+    for (Hello hello : messages) {
+      mac.update(hello.header());
+    }
+    bytes = Arrays.copyOf(mac.doFinal(), BYTES);
+  }
+
+  static Proof ofRequest(byte[] key, Binding binding, Hello request) {
+    return new Proof('C', key, binding, request);
+  }
+
+  static Proof ofAnswer(byte[] key, Binding binding, Hello request, Hello answer) {
+    return new Proof('A', key, binding, request, answer);
+  }
+
+  static Proof ofConfirm(byte[] key, Binding binding, Hello request, Hello answer) {
+    return new Proof('F', key, binding, request, answer);
+  }
+
+  void put(ByteBuffer out) {
+    out.put(bytes);
+  }
+
+  /** Whether the same proof stands in {@code message}; the time taken tells nothing. */
+  boolean matches(byte[] message, int at) {
+    return MessageDigest.isEqual(bytes, Arrays.copyOfRange(message, at, at + BYTES));
+  }
+}

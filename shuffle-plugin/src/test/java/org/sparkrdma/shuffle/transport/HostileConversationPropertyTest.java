@@ -1,0 +1,427 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.transport;
+
+import static org.sparkrdma.fuzz.DecoderGuard.require;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.AbstractExecutorService;
+import java.util.concurrent.TimeUnit;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.lifecycle.AfterContainer;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.network.util.MapConfigProvider;
+import org.apache.spark.network.util.TransportConf;
+import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.memory.RegisteredPool;
+import org.sparkrdma.shuffle.connection.Peer;
+import org.sparkrdma.shuffle.connection.PeerConnection;
+import org.sparkrdma.shuffle.connection.TransportContext;
+import org.sparkrdma.shuffle.connection.TransportSettings;
+import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.fetch.BlockFetch;
+import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.fetch.Delivery;
+import org.sparkrdma.shuffle.fetch.FetchHandler;
+import org.sparkrdma.shuffle.fetch.SuspectBlock;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.output.MapOutput;
+import org.sparkrdma.shuffle.output.MapOutputs;
+import org.sparkrdma.shuffle.serve.BlockServer;
+import org.sparkrdma.shuffle.serve.ServeSettings;
+import org.sparkrdma.shuffle.thread.Owner;
+import org.sparkrdma.shuffle.wire.Binding;
+import org.sparkrdma.shuffle.wire.Hello;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.Opcode;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.device.Capability;
+import org.sparkrdma.verbs.device.DeviceInfo;
+import org.sparkrdma.verbs.device.DeviceLimits;
+import org.sparkrdma.verbs.device.Transport;
+
+/**
+ * Whole conversations of a reader with a {@link LyingServer}, message by message, on one thread and
+ * without a device. Each block is answered once, nothing leaks, the number of messages is bounded,
+ * and a server that does not lie is not accused.
+ */
+class HostileConversationPropertyTest {
+  private static final int MESSAGES_PER_TRY = 20;
+  private static final int MAX_STEPS = 20_000;
+  private static final double[] LIES = {0, 0.02, 0.2, 0.6};
+  private static final byte[] KEY = new byte[Endpoint.TOKEN_BYTES];
+  private static final Endpoint SELF = new Endpoint("1", "127.0.0.1", 1, "none", 1, 1, KEY);
+  private static final Endpoint SERVER = new Endpoint("2", "127.0.0.1", 2, "none", 1, 2, KEY);
+  private static final Path REPORTS = Path.of("target", "fuzz");
+  private static long messages;
+  private static long conversations;
+  private static long protocolErrors;
+
+  private final DeviceInfo device =
+      new DeviceInfo(
+          "none",
+          "none",
+          Transport.LOOPBACK,
+          1,
+          new DeviceLimits(9, 999, 1, 1, 999, 999, 1L << 40, 1 << 30, 16, 0, 56),
+          EnumSet.allOf(Capability.class),
+          List.of());
+  private final ScriptedConnection.Memory memory =
+      new ScriptedConnection.Memory() {
+        @Override
+        public DeviceInfo info() {
+          return device;
+        }
+      };
+  private final ScriptedConnection.Domain domain = new ScriptedConnection.Domain();
+  private final PinnedBudget budget = new PinnedBudget(64L << 20, 4096);
+  private final RegisteredPool sinks = pool(16 << 10, 64, 2 << 20);
+  private final RegisteredPool control = pool(16 << 10, 32, 4 << 20);
+  private final TransportSettings settings =
+      new TransportSettings(
+          16 << 10,
+          3,
+          16,
+          16 << 10,
+          2 << 20,
+          Duration.ofSeconds(5),
+          Duration.ofSeconds(2),
+          Duration.ofSeconds(1),
+          Duration.ofMinutes(1),
+          Duration.ofSeconds(1),
+          Duration.ofSeconds(1),
+          16,
+          1,
+          true,
+          Duration.ZERO);
+  private final BlockServer blocks = blockServer();
+  private long nowNs;
+
+  /** This end serves nothing. */
+  private static final class NoOutputs implements MapOutputs {
+    @Override
+    public MapOutput open(int shuffleId, long mapId) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public List<Path> directories() {
+      return List.of();
+    }
+  }
+
+  /** Runs at once what it is given. */
+  private static final class Now extends AbstractExecutorService {
+    @Override
+    public void execute(Runnable command) {
+      command.run();
+    }
+
+    @Override
+    public void shutdown() {}
+
+    @Override
+    public List<Runnable> shutdownNow() {
+      return List.of();
+    }
+
+    @Override
+    public boolean isShutdown() {
+      return false;
+    }
+
+    @Override
+    public boolean isTerminated() {
+      return false;
+    }
+
+    @Override
+    public boolean awaitTermination(long timeout, TimeUnit unit) {
+      return true;
+    }
+  }
+
+  /** Counts the answers of each block. */
+  private static final class Answers implements FetchHandler {
+    private final int[] counts;
+    private final long[] lengths;
+
+    Answers(int blocks) {
+      counts = new int[blocks];
+      lengths = new long[blocks];
+    }
+
+    @Override
+    public void onFetched(int index, ManagedBuffer buffer) {
+      counts[index]++;
+      lengths[index] = buffer.size();
+    }
+
+    @Override
+    public void onFailed(int index, FallbackReason reason, String detail) {
+      counts[index]++;
+      lengths[index] = -1;
+    }
+
+    @Override
+    public void onSuspect(int index, SuspectBlock suspect) {
+      onFailed(index, FallbackReason.CORRUPT, "");
+    }
+
+    boolean areComplete() {
+      for (int count : counts) {
+        if (count == 0) {
+          return false;
+        }
+      }
+      return true;
+    }
+  }
+
+  /** One conversation, from the connection request to its end. */
+  private final class Conversation {
+    private final Random random;
+    private final LyingServer server;
+    private final Answers answers;
+    private final ShuffleCounters counters = new ShuffleCounters();
+    private final ArrayDeque<Runnable> commands = new ArrayDeque<>();
+    private final ArrayDeque<byte[]> toReader = new ArrayDeque<>();
+    private final ScriptedConnection wire = new ScriptedConnection();
+    private final ConnectionTable table;
+    private final Peers peers;
+    private final PeerConnection connection;
+    private int unanswered;
+    private int delivered;
+
+    Conversation(Random random, double lies) throws VerbsException {
+      this.random = random;
+      int count = 1 + random.nextInt(40);
+      server = new LyingServer(random, lies, count);
+      answers = new Answers(count);
+      Delivery delivery =
+          new Delivery(
+              new Now(),
+              new Now(),
+              new TransportConf("shuffle", new MapConfigProvider(Map.of())),
+              true,
+              counters,
+              incarnation -> {});
+      TransportContext context =
+          new TransportContext(
+              settings,
+              device,
+              SELF,
+              new byte[0],
+              domain,
+              new ScriptedConnection.Queue(),
+              sinks,
+              control,
+              blocks,
+              delivery,
+              counters,
+              commands::add,
+              new Owner(),
+              () -> {},
+              () -> nowNs);
+      table = new ConnectionTable(context, 4);
+      peers = new Peers(context, table);
+      Peer peer = peers.of(SERVER.incarnation());
+      peer.endpoint(SERVER);
+      connection = table.initiate(peer, wire);
+      peer.attempt(connection);
+      List<BlockRange> ranges = new ArrayList<>();
+      for (int i = 0; i < count; i++) {
+        ranges.add(new BlockRange(0, i, 0, 1));
+      }
+      new BlockFetch(SERVER, ranges, null, answers, done -> {}).blocks().forEach(peers::want);
+    }
+
+    void run() throws VerbsException {
+      require(connection.prepare(), "control buffers", control.chunksOut());
+      Hello request = Hello.request(0, 2, 1, new byte[Hello.NONCE_BYTES]);
+      connection.request(request, 16);
+      if (server.blockBytes(0) % 50 == 7) {
+        // Nothing may come before the proof.
+        toReader.add(HostileServer.released(1));
+        deliver();
+        require(connection.broken() != null, "an early message to be refused", 0);
+      } else {
+        Hello answer = request.answer(1, new byte[Hello.NONCE_BYTES]);
+        Binding binding = TestBinding.ofInitiator(memory, wire);
+        require(
+            connection.takeAnswer(answer.encodeAnswer(KEY, binding, request)), "a proven peer", 0);
+        peers.establish(connection);
+      }
+      for (int i = 0; i < MAX_STEPS && !answers.areComplete(); i++) {
+        step();
+      }
+      finish();
+    }
+
+    private void step() {
+      nowNs += 1_000_000;
+      if (connection.isClosed()) {
+        return;
+      }
+      if (connection.broken() == null) {
+        connection.pump(nowNs);
+        switch (random.nextInt(3)) {
+          case 0 -> completeSends(1 + random.nextInt(20));
+          case 1 -> deliver();
+          default -> {
+            completeSends(100);
+            deliver();
+          }
+        }
+      }
+      if (connection.broken() == null && random.nextInt(50) == 0) {
+        var expired = connection.fetches().expired(nowNs);
+        if (expired != null) {
+          connection.breaks(expired);
+        }
+      }
+      runCommands();
+      if (connection.broken() != null) {
+        peers.end(connection, connection.broken());
+      }
+    }
+
+    private void runCommands() {
+      while (!commands.isEmpty()) {
+        commands.poll().run();
+      }
+    }
+
+    private void completeSends(int count) {
+      for (int i = 0; i < count && !wire.sends().isEmpty(); i++) {
+        ScriptedConnection.Work work = wire.sends().poll();
+        if (work.opcode() == Opcode.SEND) {
+          onSent(work.bytes());
+        }
+        if (work.signalled()) {
+          connection.onCompletion(work.completion(work.length()), nowNs);
+        }
+      }
+    }
+
+    private void onSent(ByteBuffer message) {
+      switch (message.get(0)) {
+        case 1 -> {
+          unanswered++;
+          toReader.addAll(server.onLocate(message));
+        }
+        case 3 -> toReader.addAll(server.onRelease(message));
+        default -> {}
+      }
+    }
+
+    private void deliver() {
+      while (!toReader.isEmpty() && !wire.receives().isEmpty() && connection.broken() == null) {
+        byte[] message = toReader.poll();
+        ScriptedConnection.Work receive = wire.receives().poll();
+        receive.bytes().put(message);
+        connection.onCompletion(receive.completion(message.length), nowNs);
+        delivered++;
+      }
+    }
+
+    /** What is not answered by now is answered when the transport stops. */
+    private void finish() {
+      if (!server.hasLied() && connection.broken() == null) {
+        require(answers.areComplete(), "an honest server's blocks to come", unanswered);
+      }
+      peers.stop();
+      runCommands();
+      require(
+          server.hasLied() || counters.value(Counter.PROTOCOL_ERRORS) == 0 || delivered == 1,
+          "no accusation of an honest server",
+          delivered);
+      for (int i = 0; i < answers.counts.length; i++) {
+        require(answers.counts[i] == 1, "one answer of block " + i, answers.counts[i]);
+        boolean whole = answers.lengths[i] < 0 || answers.lengths[i] == server.blockBytes(i);
+        require(whole || server.hasLied(), "a whole block " + i, answers.lengths[i]);
+      }
+      require(sinks.chunksOut() == 0, "no receive memory held", sinks.chunksOut());
+      require(control.chunksOut() == 0, "no control buffer held", control.chunksOut());
+      require(wire.isClosed() && table.size() == 0, "a closed connection", table.size());
+      // At most all waits for room of each block, and a few answers of each.
+      require(delivered <= 300 * answers.counts.length, "few messages", delivered);
+      messages += delivered;
+      conversations++;
+      protocolErrors += counters.value(Counter.PROTOCOL_ERRORS);
+    }
+  }
+
+  private RegisteredPool pool(int chunkBytes, int chunks, long bytes) {
+    return new RegisteredPool(
+        memory, domain, budget, Set.of(AccessFlag.LOCAL_WRITE), chunkBytes, chunks, bytes);
+  }
+
+  private BlockServer blockServer() {
+    return new BlockServer(
+        new ServeSettings(
+            ServeSettings.Mode.COPY,
+            1 << 20,
+            16 << 10,
+            1,
+            Duration.ofSeconds(30),
+            1,
+            1,
+            50,
+            Duration.ofMinutes(1),
+            false,
+            false),
+        new NoOutputs(),
+        memory,
+        domain,
+        budget,
+        new ShuffleCounters(),
+        peer -> {},
+        Duration.ofSeconds(2),
+        () -> nowNs);
+  }
+
+  @Property(seed = "7")
+  void shouldAnswerEachBlockOnceWhateverTheServerSays(@ForAll long seed) throws VerbsException {
+    Random random = new Random(seed);
+    long until = messages + MESSAGES_PER_TRY;
+    while (messages < until) {
+      new Conversation(random, LIES[random.nextInt(LIES.length)]).run();
+    }
+  }
+
+  @AfterContainer
+  static void report() throws IOException {
+    Files.createDirectories(REPORTS);
+    Files.writeString(
+        REPORTS.resolve("transport.HostileConversation.txt"),
+        String.format(
+            "%-24s messages=%d conversations=%d protocolErrors=%d%n",
+            "hostile conversations", messages, conversations, protocolErrors));
+  }
+}

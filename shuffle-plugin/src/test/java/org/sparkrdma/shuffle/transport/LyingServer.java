@@ -1,0 +1,226 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.transport;
+
+import static org.sparkrdma.fuzz.DecoderGuard.require;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import org.sparkrdma.shuffle.wire.Locate;
+import org.sparkrdma.shuffle.wire.Located;
+import org.sparkrdma.shuffle.wire.Release;
+
+/**
+ * A server that keeps to the protocol, but for what it does wrong on purpose, with a given chance:
+ * messages stay well formed, and say what they should not. Deterministic by its seed.
+ */
+final class LyingServer {
+  private static final int MESSAGE_BYTES = 16 << 10;
+  private static final int LEASE_MS = 60_000;
+
+  private final Random random;
+  private final double lies;
+  private final int[] blockBytes;
+  private final List<Long> locatesSeen = new ArrayList<>();
+  private final List<Long> releasesSeen = new ArrayList<>();
+  private long nextLease = 1;
+  private boolean lied;
+
+  /** What an answer says of a block, or of a part of it. */
+  private record Said(
+      int block, Located.Kind kind, int lengthBytes, long from, long blockBytes, int sums) {}
+
+  /**
+   * @param lies chance of each answer to say something wrong
+   * @param blocks how many blocks it has
+   */
+  LyingServer(Random random, double lies, int blocks) {
+    this.random = random;
+    this.lies = lies;
+    this.blockBytes = new int[blocks];
+    for (int i = 0; i < blocks; i++) {
+      blockBytes[i] = random.nextInt(4) == 0 ? random.nextInt(3) : random.nextInt(150_000);
+    }
+  }
+
+  /** Whether it has said anything wrong so far. */
+  boolean hasLied() {
+    return lied;
+  }
+
+  int blockBytes(int block) {
+    return blockBytes[block];
+  }
+
+  /** Answers to a RELEASE: one, when it is honest. */
+  List<byte[]> onRelease(ByteBuffer message) {
+    long requestId = message.order(ByteOrder.LITTLE_ENDIAN).getLong(8);
+    releasesSeen.add(requestId);
+    return lie() ? wrongMessages(requestId) : List.of(released(requestId));
+  }
+
+  /** Answers to a LOCATE: one, when it is honest. */
+  List<byte[]> onLocate(ByteBuffer message) {
+    Locate locate = Locate.decode(message);
+    locatesSeen.add(locate.requestId());
+    List<Said> honest = honest(locate);
+    if (!lie()) {
+      return List.of(located(locate.requestId(), honest, lease(honest), LEASE_MS, 0));
+    }
+    if (random.nextInt(4) == 0) {
+      return wrongMessages(locate.requestId());
+    }
+    return List.of(lieAbout(locate, new ArrayList<>(honest)));
+  }
+
+  private boolean lie() {
+    boolean lies = random.nextDouble() < this.lies;
+    lied |= lies;
+    return lies;
+  }
+
+  private long lease(List<Said> said) {
+    boolean leased = said.stream().anyMatch(s -> s.kind == Located.Kind.LOCATED);
+    return leased ? nextLease++ : 0;
+  }
+
+  private List<Said> honest(Locate locate) {
+    List<Said> said = new ArrayList<>();
+    int bytes = Located.HEADER_BYTES;
+    for (int i = 0; i < locate.blockCount(); i++) {
+      int whole = blockBytes[(int) locate.mapId(i)];
+      long from = locate.startOffset(i);
+      int kind = random.nextInt(20);
+      if (kind < 2 && from < whole) {
+        said.add(new Said(i, kind == 0 ? Located.Kind.BUSY : Located.Kind.UNKNOWN, 0, 0, 0, 0));
+        continue;
+      }
+      do {
+        int left = (int) (whole - from);
+        int length = Math.min(left, 4_096 + random.nextInt(60_000));
+        said.add(new Said(i, Located.Kind.LOCATED, length, from, whole, 0));
+        from += length;
+        bytes += Located.PIECE_BYTES;
+      } while (from < whole && random.nextInt(8) > 0);
+      // The rest is not told, as when an answer is full.
+      if (from < whole || bytes > MESSAGE_BYTES / 2 || random.nextInt(30) == 0) {
+        break;
+      }
+    }
+    return said;
+  }
+
+  /** Messages that answer nothing, or another request. */
+  private List<byte[]> wrongMessages(long requestId) {
+    List<Said> piece = List.of(new Said(0, Located.Kind.LOCATED, 10, 0, 10, 0));
+    return switch (random.nextInt(9)) {
+      case 0 -> List.of();
+      case 1 -> List.of(released(requestId));
+      case 2 -> List.of(released(random.nextLong()));
+      case 3 -> List.of(located(random.nextLong(), piece, nextLease++, LEASE_MS, 0));
+      case 4 -> List.of(located(any(locatesSeen), piece, nextLease++, LEASE_MS, 0));
+      case 5 -> List.of(located(any(releasesSeen), piece, nextLease++, LEASE_MS, 0));
+      case 6 -> List.of(released(any(releasesSeen)), released(any(releasesSeen)));
+      case 7 -> List.of(new byte[] {5, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1, 2, 3, 4, 5, 6});
+      default -> List.of(garbage());
+    };
+  }
+
+  private byte[] garbage() {
+    byte[] bytes = new byte[random.nextInt(200)];
+    random.nextBytes(bytes);
+    if (bytes.length > 0) {
+      // No LOCATE: this end serves nothing.
+      bytes[0] = (byte) (2 + random.nextInt(5));
+    }
+    return bytes;
+  }
+
+  private long any(List<Long> ids) {
+    return ids.isEmpty() ? 1 : ids.get(random.nextInt(ids.size()));
+  }
+
+  private byte[] lieAbout(Locate locate, List<Said> said) {
+    long lease = lease(said);
+    int leaseMs = LEASE_MS;
+    int checksumKind = 0;
+    int at = random.nextInt(said.size());
+    Said one = said.get(at);
+    switch (random.nextInt(16)) {
+      case 0 -> said.set(at, new Said(one.block, one.kind, one.lengthBytes, one.from, length(), 0));
+      case 1 -> said.add(at + 1, new Said(one.block, Located.Kind.BUSY, 0, 0, 0, 0));
+      case 2 -> said.add(at + 1, new Said(one.block, Located.Kind.UNKNOWN, 0, 0, 0, 0));
+      case 3 -> said.set(at, new Said(one.block, one.kind, 0, one.from, one.blockBytes, 0));
+      case 4 -> lease = 1L + random.nextInt((int) nextLease);
+      case 5 -> lease = 0;
+      case 6 -> Collections.shuffle(said, random);
+      case 7 -> said.set(at, moved(one, -1 - random.nextInt(100)));
+      case 8 -> said.set(at, moved(one, 1 + random.nextInt(100)));
+      case 9 ->
+          said.add(
+              new Said(
+                  locate.blockCount() + random.nextInt(3), Located.Kind.LOCATED, 10, 0, 10, 0));
+      case 10 -> said.add(at, one);
+      case 11 -> leaseMs = random.nextInt(4_000) - 1_000;
+      case 12 -> said.clear();
+      case 13 -> checksumKind = random.nextInt(4);
+      case 14 -> said.set(at, new Said(one.block, one.kind, length(), one.from, one.blockBytes, 0));
+      default -> said.set(at, new Said(one.block, one.kind, 1, one.from, one.blockBytes, 2));
+    }
+    return located(locate.requestId(), said, lease, leaseMs, checksumKind);
+  }
+
+  private static Said moved(Said said, int by) {
+    return new Said(
+        said.block, said.kind, said.lengthBytes, said.from + by, said.blockBytes, said.sums);
+  }
+
+  private int length() {
+    return random.nextInt(3) == 0 ? random.nextInt() : random.nextInt(200_000);
+  }
+
+  private static byte[] released(long requestId) {
+    return HostileServer.released(requestId);
+  }
+
+  private byte[] located(
+      long requestId, List<Said> said, long lease, int leaseMs, int checksumKind) {
+    ByteBuffer bytes = ByteBuffer.allocate(MESSAGE_BYTES);
+    Located.Encoder encoder = new Located.Encoder().begin(bytes, requestId, checksumKind);
+    for (Said one : said) {
+      if (one.kind == Located.Kind.LOCATED) {
+        encoder.located(
+            one.block, 0x10_0000, 3, one.lengthBytes, one.from, one.blockBytes, one.sums);
+        for (int i = 0; i < one.sums; i++) {
+          encoder.sum(one.from + random.nextInt(3), random.nextLong());
+        }
+      } else {
+        encoder.byTcp(one.block, one.kind);
+      }
+    }
+    byte[] message = new byte[encoder.finish(lease, leaseMs)];
+    require(message.length <= MESSAGE_BYTES, "a message that fits", message.length);
+    bytes.get(0, message);
+    return message;
+  }
+
+  /** Whether a message is a RELEASE; else it is a LOCATE. */
+  static boolean isRelease(ByteBuffer message) {
+    return message.get(0) == 3 && message.remaining() >= Release.HEADER_BYTES;
+  }
+}
