@@ -155,7 +155,12 @@ class HostilePeerTest {
     } finally {
       goOn.countDown();
     }
-    assertOnlyItsOwnConnectionEnds();
+    if (hostile.isOnIwarp()) {
+      // The device ends a connection whose message finds no receive, before the plug-in counts it.
+      assertItsConnectionEnds();
+    } else {
+      assertOnlyItsOwnConnectionEnds();
+    }
   }
 
   @Test
