@@ -17,21 +17,17 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.spark.TaskFailedReason;
 import org.apache.spark.api.plugin.DriverPlugin;
 import org.apache.spark.api.plugin.ExecutorPlugin;
 import org.apache.spark.api.plugin.PluginContext;
 import org.apache.spark.api.plugin.SparkPlugin;
-import org.sparkrdma.leak.LeakRecord;
 import org.sparkrdma.scenarios.SparkInternals;
 
 /**
- * Counts the blocks of every executor of a run by way of transfer, and looks for leaks when the
- * executor ends. Named by {@code spark.plugins}; {@link TransferLog} reads the files it writes.
+ * Counts the blocks of every executor of a run by way of transfer. Named by {@code spark.plugins};
+ * {@link TransferLog} reads the files it writes.
  */
 public final class ReadCounts implements SparkPlugin {
   @Override
@@ -46,9 +42,6 @@ public final class ReadCounts implements SparkPlugin {
 
   /** Of one executor; called by its task threads. */
   private static final class Counter implements ExecutorPlugin {
-    private static final long CLOSE_SECONDS = 5;
-
-    private final AtomicInteger runningTasks = new AtomicInteger();
     private Path directory;
     private String name;
     private String written = "";
@@ -60,25 +53,15 @@ public final class ReadCounts implements SparkPlugin {
       // In local mode the application has no name yet.
       String application = context.conf().get("spark.app.id", "local");
       name = application + "_" + context.executorID() + "_" + pid;
-      if (!context.executorID().equals("driver")) {
-        Runtime.getRuntime().addShutdownHook(new Thread(this::lookForLeaks, "leak-check"));
-      }
-    }
-
-    @Override
-    public void onTaskStart() {
-      runningTasks.incrementAndGet();
     }
 
     @Override
     public void onTaskSucceeded() {
-      runningTasks.decrementAndGet();
       write();
     }
 
     @Override
     public void onTaskFailed(TaskFailedReason reason) {
-      runningTasks.decrementAndGet();
       write();
     }
 
@@ -90,27 +73,11 @@ public final class ReadCounts implements SparkPlugin {
               + counters.getOrDefault("tcp.blocks.read", 0L);
       if (!counts.equals(written)) {
         written = counts;
-        write(TransferLog.COUNTS, counts);
-      }
-    }
-
-    private void write(String kind, String text) {
-      try {
-        Files.writeString(directory.resolve(name + kind), text);
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      }
-    }
-
-    /** A task that still runs may hold blocks, so only an executor without tasks is checked. */
-    private void lookForLeaks() {
-      long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(CLOSE_SECONDS);
-      while (!LeakRecord.outstanding().isEmpty() && System.nanoTime() < deadline) {
-        Thread.onSpinWait();
-      }
-      List<LeakRecord> left = LeakRecord.outstanding();
-      if (!left.isEmpty() && runningTasks.get() == 0) {
-        write(TransferLog.LEAKS, left.get(0).site() + " and " + (left.size() - 1) + " more");
+        try {
+          Files.writeString(directory.resolve(name), counts);
+        } catch (IOException e) {
+          throw new UncheckedIOException(e);
+        }
       }
     }
   }

@@ -34,7 +34,7 @@ final class SuiteProcess {
   private static final int TAIL_LINES = 150;
 
   /** Of all JVMs, executors included; the {@code java} launcher reads it. */
-  private static final String CHECKED = "-ea:org.sparkrdma... -Dsparkrdma.leaks=true";
+  private static final String CHECKED = "-ea:org.sparkrdma...";
 
   private static final String LOG = "all-processes.log";
 

@@ -27,14 +27,10 @@ import java.util.TreeMap;
  * ReadCounts}).
  *
  * @param byApplication blocks of each application
- * @param leaks one line for each executor that ended with something not given back
  */
-record TransferLog(Map<String, Blocks> byApplication, List<String> leaks) {
+record TransferLog(Map<String, Blocks> byApplication) {
   /** Names the directory, in the environment of all processes of a run. */
   static final String VARIABLE = "IT_TRANSFERS";
-
-  static final String COUNTS = ".counts";
-  static final String LEAKS = ".leaks";
 
   /** Blocks by READ, and blocks by TCP through our client. */
   record Blocks(long byRead, long byTcp) {
@@ -45,23 +41,17 @@ record TransferLog(Map<String, Blocks> byApplication, List<String> leaks) {
 
   static TransferLog read(Path directory) throws IOException {
     Map<String, Blocks> byApplication = new TreeMap<>();
-    List<String> leaks = new ArrayList<>();
     try (DirectoryStream<Path> files = Files.newDirectoryStream(directory)) {
       for (Path file : files) {
         String name = file.getFileName().toString();
-        String text = Files.readString(file);
-        if (name.endsWith(LEAKS)) {
-          leaks.add(name + ": " + text);
-        } else {
-          String[] counts = text.split(" ", 2);
-          byApplication.merge(
-              name.substring(0, name.indexOf('_')),
-              new Blocks(Long.parseLong(counts[0]), Long.parseLong(counts[1])),
-              Blocks::plus);
-        }
+        String[] counts = Files.readString(file).split(" ", 2);
+        byApplication.merge(
+            name.substring(0, name.indexOf('_')),
+            new Blocks(Long.parseLong(counts[0]), Long.parseLong(counts[1])),
+            Blocks::plus);
       }
     }
-    return new TransferLog(byApplication, leaks);
+    return new TransferLog(byApplication);
   }
 
   Blocks total() {
@@ -75,7 +65,7 @@ record TransferLog(Map<String, Blocks> byApplication, List<String> leaks) {
    * @param readsRemote whether the suite has tests on clusters that fetch remote blocks
    */
   List<String> objections(Setting setting, boolean readsRemote) {
-    List<String> objections = new ArrayList<>(leaks);
+    List<String> objections = new ArrayList<>();
     if (setting == Setting.FALLBACK && total().byRead() > 0) {
       objections.add("blocks came by READ without a device: " + total());
     }

@@ -26,9 +26,9 @@ final class TransferLogTest {
 
   @Test
   void shouldAddUpTheExecutorsOfAnApplication() throws IOException {
-    put("app-1_0_10.counts", "3 1");
-    put("app-1_1_11.counts", "4 0");
-    put("app-2_0_12.counts", "0 0");
+    put("app-1_0_10", "3 1");
+    put("app-1_1_11", "4 0");
+    put("app-2_0_12", "0 0");
 
     TransferLog log = TransferLog.read(directory);
 
@@ -40,8 +40,8 @@ final class TransferLogTest {
 
   @Test
   void shouldObjectToAnApplicationWhoseBlocksAllCameByTcp() throws IOException {
-    put("app-1_0_10.counts", "3 0");
-    put("app-2_0_11.counts", "0 5");
+    put("app-1_0_10", "3 0");
+    put("app-2_0_11", "0 5");
 
     assertThat(TransferLog.read(directory).objections(Setting.SOFT, true))
         .singleElement()
@@ -55,7 +55,7 @@ final class TransferLogTest {
         .singleElement()
         .asString()
         .contains("expected blocks by READ");
-    put("app-1_0_10.counts", "1 0");
+    put("app-1_0_10", "1 0");
     assertThat(TransferLog.read(directory).objections(Setting.SOFT, false))
         .singleElement()
         .asString()
@@ -64,17 +64,6 @@ final class TransferLogTest {
         .singleElement()
         .asString()
         .contains("without a device");
-  }
-
-  @Test
-  void shouldObjectToWhatAnExecutorDidNotGiveBack() throws IOException {
-    put("app-1_0_10.counts", "1 0");
-    put("app-1_0_10.leaks", "lease taken by thread x");
-
-    assertThat(TransferLog.read(directory).objections(Setting.OWN, true))
-        .singleElement()
-        .asString()
-        .contains("lease taken by thread x");
   }
 
   private void put(String name, String text) throws IOException {

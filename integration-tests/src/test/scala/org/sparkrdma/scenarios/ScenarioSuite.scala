@@ -22,7 +22,7 @@ import org.scalatest.time.Span
 
 /** What the scenarios share: a time limit for each test, and the rule about bytes. */
 private[scenarios] abstract class ScenarioSuite extends AnyFunSuite with TimeLimitedTests {
-  override def timeLimit: Span = Span(4, Minutes)
+  override def timeLimit: Span = Span(10, Minutes)
 
   override val defaultTestSignaler: Signaler = ThreadSignaler
 
