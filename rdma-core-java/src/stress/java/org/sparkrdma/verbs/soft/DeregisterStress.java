@@ -109,7 +109,8 @@ public class DeregisterStress {
             SoftDevice.open(
                 SoftSettings.of(EngineSettings.none()), HostIdentity.self(), closed -> {});
         SharedTable table =
-            SharedTable.attach(device.directory().path().resolve(SharedDirectory.TABLE));
+            SharedTable.attach(
+                device.context().shared().directory().path().resolve(SharedDirectory.TABLE));
         return new Ends(
             device.context().shared().table(),
             device.allocateProtectionDomain(),
