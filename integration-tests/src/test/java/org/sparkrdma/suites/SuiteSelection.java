@@ -36,11 +36,32 @@ final class SuiteSelection {
     this.settings = names(settings.toLowerCase(Locale.ROOT));
   }
 
+  /**
+   * The runs that match both lists.
+   *
+   * @throws IllegalArgumentException when a name is unknown or no run matches
+   */
   List<SuiteRun> from(List<SuiteRun> all) {
     requireKnown("it.suites", suites, all.stream().map(SuiteRun::suite).toList());
     requireKnown(
         "it.settings", settings, Arrays.stream(Setting.values()).map(Setting::label).toList());
-    return all.stream().filter(this::wanted).toList();
+    List<SuiteRun> runs = all.stream().filter(this::wanted).toList();
+    if (runs.isEmpty()) {
+      throw new IllegalArgumentException(
+          "no run has both: it.suites="
+              + String.join(",", new TreeSet<>(suites))
+              + (" it.settings=" + String.join(",", new TreeSet<>(settings)))
+              + (" existing=" + labels(all)));
+    }
+    return runs;
+  }
+
+  /** Of the named suites, or else of all, with their settings. */
+  private Set<String> labels(List<SuiteRun> all) {
+    return all.stream()
+        .filter(run -> suites.isEmpty() || suites.contains(run.suite()))
+        .map(SuiteRun::label)
+        .collect(Collectors.toCollection(TreeSet::new));
   }
 
   private boolean wanted(SuiteRun run) {

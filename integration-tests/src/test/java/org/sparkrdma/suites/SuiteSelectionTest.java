@@ -19,6 +19,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 final class SuiteSelectionTest {
@@ -50,6 +51,25 @@ final class SuiteSelectionTest {
         .hasMessageContaining("ShuffleSuite");
     assertThatThrownBy(() -> new SuiteSelection("", "hard").from(ALL))
         .hasMessageContaining("it.settings=hard");
+  }
+
+  @Test
+  void shouldFailWhenNoNamedSuiteRunsUnderTheNamedSetting() {
+    assertThatThrownBy(() -> new SuiteSelection("ShuffleSuite", "fallback").from(ALL))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage(
+            "no run has both: it.suites=ShuffleSuite it.settings=fallback"
+                + " existing=[ShuffleSuite-soft, ShuffleSuite-vanilla]");
+    assertThatThrownBy(() -> new SuiteSelection("", "own").from(ALL))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("it.settings=own")
+        .hasMessageContaining("SortingSuite-fallback");
+  }
+
+  @ParameterizedTest
+  @CsvSource({"ShuffleSuite, soft", "FaultsSuite, ''"})
+  void shouldRunSomethingForTheDocumentedSelections(String suites, String settings) {
+    assertThat(new SuiteSelection(suites, settings).from(Suites.all(false))).hasSize(1);
   }
 
   @ParameterizedTest
