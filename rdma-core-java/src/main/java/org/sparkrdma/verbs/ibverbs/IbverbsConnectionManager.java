@@ -82,13 +82,16 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
         throw Libraries.failure("rdma_bind_addr", "address=" + address);
       }
       checkDevice(id, address);
-      if (cm.listen(id, backlog) != 0) {
-        throw Libraries.failure("rdma_listen", "address=" + address);
+      synchronized (this) {
+        // Under the lock, so that the first request finds the listener.
+        if (cm.listen(id, backlog) != 0) {
+          throw Libraries.failure("rdma_listen", "address=" + address);
+        }
+        var listener =
+            new EngineListener(this, id, SocketAddresses.read(id + RdmaCmId.ROUTE_ADDR_SRC_ADDR));
+        add(listener);
+        return listener;
       }
-      var listener =
-          new EngineListener(this, id, SocketAddresses.read(id + RdmaCmId.ROUTE_ADDR_SRC_ADDR));
-      add(listener);
-      return listener;
     } catch (VerbsException e) {
       cm.destroyId(id);
       throw e;
