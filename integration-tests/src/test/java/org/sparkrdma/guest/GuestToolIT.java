@@ -37,6 +37,15 @@ final class GuestToolIT {
   private static final Guest ONE = Guest.nodes(1);
   private static final Guest TWO = Guest.nodes(2);
 
+  /**
+   * Tries of rping. The rping of rdma-core 44 sometimes hangs over siw on a busy host, before it
+   * prints anything; no code of this project takes part. Only a hang is tried again.
+   */
+  private static final int RPING_TRIES = 3;
+
+  /** Exit code of {@code ./guest run} when its time limit ends it. */
+  private static final int TIMED_OUT = 124;
+
   /** A command that says when it runs, and then does not end by itself. */
   private static final String[] UP_FOR_LONG = {"bash", "-c", "echo up; sleep 1000"};
 
@@ -121,14 +130,20 @@ final class GuestToolIT {
   @ParameterizedTest
   @ValueSource(strings = {"ROCEV2", "IWARP"})
   void shouldCarryRpingBetweenTheNodes(String transport) throws Exception {
-    GuestResult result =
-        converse(
-            TWO,
-            "rping -s -C 3 -a $GUEST_%s_ADDRESS".formatted(transport),
-            "rdma resource show cm_id | grep LISTEN",
-            "rping -c -v -V -C 3 -a $GUEST_%s_PEER_ADDRESS".formatted(transport));
+    GuestResult result = rping(transport);
+    for (int hangs = 1; result.exitCode() == TIMED_OUT && hangs < RPING_TRIES; hangs++) {
+      result = rping(transport);
+    }
     assertThat(result.exitCode()).as(result.output()).isZero();
     assertThat(result.node(2).lines()).filteredOn(line -> line.startsWith("ping data")).hasSize(3);
+  }
+
+  private static GuestResult rping(String transport) throws Exception {
+    return converse(
+        TWO.timeout(Duration.ofSeconds(60)),
+        "rping -s -C 3 -a $GUEST_%s_ADDRESS".formatted(transport),
+        "rdma resource show cm_id | grep LISTEN",
+        "rping -c -v -V -C 3 -a $GUEST_%s_PEER_ADDRESS".formatted(transport));
   }
 
   @Test
