@@ -62,7 +62,14 @@ private[faults] object FaultPoint {
     * short that a busy machine has some of its own.
     */
   private val Always =
-    Set("quarantined", "lost-peer", "read-error", "timeout", "connect-failed")
+    Set(
+      "quarantined",
+      "lost-peer",
+      "read-error",
+      "timeout",
+      "connect-failed",
+      "peer-overloaded"
+    )
 
   sealed trait After
 

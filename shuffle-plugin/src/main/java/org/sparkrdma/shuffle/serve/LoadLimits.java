@@ -24,9 +24,13 @@ import java.time.Duration;
 record LoadLimits(long maxWaitNs, long maxAgeNs) {
   private static final int WAIT_PART = 16;
 
+  /** A pause of the JVM or of a disk is no overload, however short the time-out is. */
+  private static final long MIN_WAIT_NS = 1_000_000_000;
+
   /** Limits for readers that wait this long for an answer. */
   static LoadLimits of(Duration requestTimeout) {
     long timeoutNs = requestTimeout.toNanos();
-    return new LoadLimits(timeoutNs / WAIT_PART, timeoutNs / 2);
+    long maxWaitNs = Math.max(timeoutNs / WAIT_PART, Math.min(timeoutNs / 2, MIN_WAIT_NS));
+    return new LoadLimits(maxWaitNs, timeoutNs / 2);
   }
 }
