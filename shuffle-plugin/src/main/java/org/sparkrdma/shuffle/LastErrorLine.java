@@ -41,7 +41,7 @@ final class LastErrorLine {
       try {
         ShutdownHookManager.get().addShutdownHook(LastErrorLine::print, PRIORITY);
       } catch (IllegalStateException e) {
-        log.debug("JVM is shutting down already", e);
+        log.debug("JVM is already shutting down", e);
       }
     }
   }

@@ -14,7 +14,7 @@
 package org.sparkrdma.shuffle;
 
 import org.sparkrdma.shuffle.device.DeviceChoice;
-import org.sparkrdma.shuffle.device.DeviceWish;
+import org.sparkrdma.shuffle.device.DeviceSelector;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.VerbsException;
@@ -23,13 +23,14 @@ import org.sparkrdma.verbs.VerbsException;
 record OpenedDevice(VerbsEngine engine, Device device, DeviceChoice choice)
     implements AutoCloseable {
   /**
-   * Opens the device that suits the wish best. Takes the engine over: when this fails it is closed.
+   * Opens the device that suits the selector best. Takes the engine over: when this fails it is
+   * closed.
    *
    * @throws VerbsException when there is none or it cannot be opened
    */
-  static OpenedDevice open(VerbsEngine engine, DeviceWish wish) throws VerbsException {
+  static OpenedDevice open(VerbsEngine engine, DeviceSelector selector) throws VerbsException {
     try {
-      DeviceChoice choice = DeviceChoice.of(engine.devices(), wish);
+      DeviceChoice choice = DeviceChoice.of(engine.devices(), selector);
       return new OpenedDevice(engine, engine.open(choice.device()), choice);
     } catch (VerbsException | RuntimeException e) {
       engine.close();

@@ -129,7 +129,7 @@ final class RdmaRuntime implements AutoCloseable {
       Runtime.getRuntime().addShutdownHook(shutdownHook);
       starter.start();
     } catch (IllegalStateException e) {
-      log.debug("not started, the JVM is ending", e);
+      log.debug("RDMA not started: the JVM is shutting down", e);
       drain();
     }
   }
@@ -163,7 +163,7 @@ final class RdmaRuntime implements AutoCloseable {
     try {
       long leftNs = PUBLISH_LIMIT.toNanos() - (System.nanoTime() - createdNs);
       if (!published.await(leftNs, TimeUnit.NANOSECONDS)) {
-        log.debug("going on before peers can find this executor");
+        log.debug("Endpoint not published in time; peers may not find this executor yet");
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -209,7 +209,7 @@ final class RdmaRuntime implements AutoCloseable {
       }
       return true;
     } catch (ExecutionException e) {
-      log.info("the driver cannot be asked to exclude this executor, its task fails", e);
+      log.info("Cannot ask the driver to exclude this executor; its task fails", e);
       return false;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -241,7 +241,7 @@ final class RdmaRuntime implements AutoCloseable {
       var unused = directory.publish(endpoint).thenRun(published::countDown);
     } else {
       log.warn(
-          "RDMA is not used in this executor, its shuffle reads are Spark's own: {}",
+          "RDMA is not used in this executor, its shuffle reads use TCP: {}",
           String.join("; ", start.reasons()));
       giveUp("RDMA is off");
       var unused = directory.withdraw(executorId, start.reasons());
@@ -268,7 +268,7 @@ final class RdmaRuntime implements AutoCloseable {
       state = State.OFF;
       reasons = List.of(reason);
     }
-    log.warn("RDMA is not used any more in this executor, blocks go by TCP: {}", reason);
+    log.warn("RDMA is no longer used in this executor, its blocks use TCP: {}", reason);
     var unused = directory.withdraw(executorId, reasons());
     open.close();
   }
@@ -309,7 +309,7 @@ final class RdmaRuntime implements AutoCloseable {
   public void close() {
     drain();
     if (!removeShutdownHook()) {
-      log.debug("the JVM is ending, what is registered is left to the system");
+      log.debug("JVM is shutting down; the kernel releases registered memory");
       return;
     }
     RunningParts open;
@@ -333,7 +333,7 @@ final class RdmaRuntime implements AutoCloseable {
     join(closer, closeLimit.toMillis());
     if (closer.isAlive()) {
       log.warn(
-          "RDMA did not close within {} ms, what is registered is left to the system",
+          "RDMA did not close within {} ms; registered memory is left to the system",
           closeLimit.toMillis());
     }
   }

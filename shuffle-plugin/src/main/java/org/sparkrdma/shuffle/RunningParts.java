@@ -36,7 +36,7 @@ record RunningParts(RunningTransport transport, PinnedBudget budget, OpenedDevic
       close.run();
       return true;
     } catch (RuntimeException e) {
-      log.warn("RDMA did not close cleanly: part={}", name, e);
+      log.warn("Cannot close RDMA part={}", name, e);
       return false;
     }
   }

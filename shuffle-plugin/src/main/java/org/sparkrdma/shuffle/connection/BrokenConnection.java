@@ -25,7 +25,7 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
  * @param atFault blocks that go by TCP; those of others are asked for once more on a new connection
  */
 public record BrokenConnection(FallbackReason reason, String detail, List<BlockProgress> atFault) {
-  public static BrokenConnection nobodysFault(String detail) {
+  public static BrokenConnection connectionLost(String detail) {
     return new BrokenConnection(FallbackReason.LOST_PEER, detail, List.of());
   }
 }

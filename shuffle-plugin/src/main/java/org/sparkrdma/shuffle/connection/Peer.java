@@ -174,11 +174,12 @@ public final class Peer {
   }
 
   /**
-   * Leaves it alone for a while, twice as long each time until a connection is made; returns how
-   * long.
+   * Quarantines the peer. The time doubles with each quarantine until a connection is established.
+   *
+   * @return the time in nanoseconds
    */
-  public long quarantine(long nowNs, long firstNs, long mostNs) {
-    quarantineNs = quarantineNs == 0 ? firstNs : Math.min(2 * quarantineNs, mostNs);
+  public long quarantine(long nowNs, long firstNs, long maxNs) {
+    quarantineNs = quarantineNs == 0 ? firstNs : Math.min(2 * quarantineNs, maxNs);
     quarantinedUntilNs = nowNs + quarantineNs;
     quarantined = true;
     corruptions = 0;
@@ -197,5 +198,11 @@ public final class Peer {
 
   public boolean isQuarantined(long nowNs) {
     return quarantined && nowNs - quarantinedUntilNs < 0;
+  }
+
+  /** For log lines; without secrets. */
+  @Override
+  public String toString() {
+    return "executor=" + (endpoint == null ? "unknown" : endpoint.executorId());
   }
 }

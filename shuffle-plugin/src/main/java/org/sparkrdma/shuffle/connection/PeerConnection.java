@@ -256,13 +256,13 @@ public final class PeerConnection {
   }
 
   /**
-   * Notes that it must be ended. The first reason that finds a block at fault counts: that the
-   * connection is lost may be heard before the failed completion that made it so.
+   * Marks the connection as one that must be closed. The first cause that names a block counts: a
+   * disconnect event may be received before the failed completion that caused it.
    */
-  public void breaks(BrokenConnection why) {
+  public void markBroken(BrokenConnection cause) {
     assert context.owner().holds();
     if (broken == null || broken.atFault().isEmpty()) {
-      broken = why;
+      broken = cause;
     }
   }
 
@@ -327,7 +327,7 @@ public final class PeerConnection {
 
   /** The peer broke the protocol, and that is counted. */
   private void brokeProtocol(String reason) {
-    breaks(new BrokenConnection(FallbackReason.PROTOCOL_ERROR, reason, List.of()));
+    markBroken(new BrokenConnection(FallbackReason.PROTOCOL_ERROR, reason, List.of()));
   }
 
   /** A completion of its queue pair. */
@@ -351,8 +351,9 @@ public final class PeerConnection {
 
   private void fail(WorkStatus status, long id) {
     if (isAttempt()) {
-      // Refused, and its receives are flushed: on iWARP that may be heard before the refusal, which
-      // says why. An event ends every attempt.
+      // Refused, and its receives are flushed: on iWARP the flush may arrive before the refusal,
+      // which
+      // contains the reason. An event ends every attempt.
       return;
     }
     if (WorkIds.isReceive(id) && isOfAMessageTooLong(status)) {
@@ -362,15 +363,15 @@ public final class PeerConnection {
     Posted failed = WorkIds.isReceive(id) ? null : sends.outstanding(id);
     String detail = "completion failed: status=" + status + " " + fetches.silence();
     if (broken == null) {
-      LOG.info("a connection to a peer broke: {}", detail);
+      LOG.info("Connection to peer {} failed: {}", peer, detail);
     }
     // A flush tells nothing of whose fault it was, see siw in the design notes.
     if (failed instanceof ReadOperation read && status != WorkStatus.FLUSH_ERROR) {
-      breaks(
+      markBroken(
           new BrokenConnection(
               FallbackReason.READ_ERROR, detail, FetchSide.blocksOf(read.batch())));
     } else {
-      breaks(BrokenConnection.nobodysFault(detail));
+      markBroken(BrokenConnection.connectionLost(detail));
     }
   }
 
@@ -410,7 +411,7 @@ public final class PeerConnection {
     } catch (MalformedMessageException e) {
       protocolError(e.getMessage());
     } catch (VerbsException e) {
-      breaks(BrokenConnection.nobodysFault(e.getMessage()));
+      markBroken(BrokenConnection.connectionLost(e.getMessage()));
     }
   }
 

@@ -29,9 +29,9 @@ import org.sparkrdma.verbs.device.PortState;
 /**
  * The device that an executor uses, and the address on it where peers connect.
  *
- * <p>Of all addresses on active ports that the wish allows, Spark's own comes first, since peers
- * are known to reach it, then those of its family. Devices that are equally good, or that the user
- * listed, are spread over the executors of a host.
+ * <p>Of all addresses on active ports that the selector allows, Spark's own comes first, since
+ * peers are known to reach it, then those of its family. Devices that are equally good, or that the
+ * user listed, are spread over the executors of a host.
  *
  * @param device as its engine told of it
  * @param port counted from 1
@@ -59,26 +59,27 @@ public record DeviceChoice(DeviceInfo device, int port, InetAddress address, Str
    *
    * @throws VerbsException when nothing will do; says of each device why
    */
-  public static DeviceChoice of(List<DeviceInfo> devices, DeviceWish wish) throws VerbsException {
-    Predicate<InetAddress> allowed = allowed(wish);
+  public static DeviceChoice of(List<DeviceInfo> devices, DeviceSelector selector)
+      throws VerbsException {
+    Predicate<InetAddress> allowed = allowed(selector);
     List<String> refused = new ArrayList<>();
     List<Candidate> candidates = new ArrayList<>();
     for (DeviceInfo device : devices) {
-      if (!wish.devices().isEmpty() && !wish.devices().contains(device.name())) {
+      if (!selector.devices().isEmpty() && !selector.devices().contains(device.name())) {
         refused.add(device.name() + " was not asked for");
         continue;
       }
       for (PortInfo port : device.ports()) {
-        String objection = objection(port, wish);
+        String objection = objection(port, selector);
         if (objection == null) {
-          objection = addCandidates(candidates, device, port, wish, allowed);
+          objection = addCandidates(candidates, device, port, selector, allowed);
         }
         if (objection != null) {
           refused.add(device.name() + " port " + port.number() + " " + objection);
         }
       }
     }
-    for (String name : wish.devices()) {
+    for (String name : selector.devices()) {
       if (devices.stream().noneMatch(device -> device.name().equals(name))) {
         refused.add(name + " is not there");
       }
@@ -86,14 +87,14 @@ public record DeviceChoice(DeviceInfo device, int port, InetAddress address, Str
     if (candidates.isEmpty()) {
       throw new VerbsException("open", "no usable device: " + String.join(", ", refused));
     }
-    return best(candidates, wish);
+    return best(candidates, selector);
   }
 
-  private static Predicate<InetAddress> allowed(DeviceWish wish) throws VerbsException {
-    if (wish.address().isEmpty()) {
-      return address -> isReachable(address, wish.sparkHost());
+  private static Predicate<InetAddress> allowed(DeviceSelector selector) throws VerbsException {
+    if (selector.address().isEmpty()) {
+      return address -> isReachable(address, selector.sparkHost());
     }
-    String text = wish.address().get();
+    String text = selector.address().get();
     try {
       return AddressRule.of(text);
     } catch (IOException e) {
@@ -107,8 +108,8 @@ public record DeviceChoice(DeviceInfo device, int port, InetAddress address, Str
         && (!address.isLoopbackAddress() || sparkHost.isLoopbackAddress());
   }
 
-  private static String objection(PortInfo port, DeviceWish wish) {
-    if (wish.port().isPresent() && wish.port().getAsInt() != port.number()) {
+  private static String objection(PortInfo port, DeviceSelector selector) {
+    if (selector.port().isPresent() && selector.port().getAsInt() != port.number()) {
       return "was not asked for";
     }
     if (port.state() != PortState.ACTIVE) {
@@ -121,30 +122,30 @@ public record DeviceChoice(DeviceInfo device, int port, InetAddress address, Str
       List<Candidate> candidates,
       DeviceInfo device,
       PortInfo port,
-      DeviceWish wish,
+      DeviceSelector selector,
       Predicate<InetAddress> allowed) {
-    List<Gid> gids = port.gids().stream().filter(gid -> isAskedFor(gid, wish)).toList();
-    if (gids.isEmpty() && (wish.gid().isPresent() || wish.gidType().isPresent())) {
+    List<Gid> gids = port.gids().stream().filter(gid -> isAskedFor(gid, selector)).toList();
+    if (gids.isEmpty() && (selector.gid().isPresent() || selector.gidType().isPresent())) {
       return "has no such GID: gid="
-          + (wish.gid().isPresent() ? wish.gid().getAsInt() : "any")
+          + (selector.gid().isPresent() ? selector.gid().getAsInt() : "any")
           + " type="
-          + wish.gidType().map(GidType::name).orElse("any");
+          + selector.gidType().map(GidType::name).orElse("any");
     }
-    boolean restricted = wish.gid().isPresent() || wish.gidType().isPresent();
+    boolean restricted = selector.gid().isPresent() || selector.gidType().isPresent();
     boolean any = false;
     for (InetAddress address : port.addresses()) {
       if (allowed.test(address)
           && (!restricted || gids.stream().anyMatch(g -> leadsTo(g, address)))) {
-        candidates.add(new Candidate(device, port, address, reach(address, wish.sparkHost())));
+        candidates.add(new Candidate(device, port, address, reach(address, selector.sparkHost())));
         any = true;
       }
     }
     return any ? null : "has no address that will do: addresses=" + inWords(port.addresses());
   }
 
-  private static boolean isAskedFor(Gid gid, DeviceWish wish) {
-    return (wish.gid().isEmpty() || wish.gid().getAsInt() == gid.index())
-        && (wish.gidType().isEmpty() || wish.gidType().get() == gid.type());
+  private static boolean isAskedFor(Gid gid, DeviceSelector selector) {
+    return (selector.gid().isEmpty() || selector.gid().getAsInt() == gid.index())
+        && (selector.gidType().isEmpty() || selector.gidType().get() == gid.type());
   }
 
   /** With RoCE a GID is an address; elsewhere the port's addresses belong to all its GIDs. */
@@ -162,9 +163,9 @@ public record DeviceChoice(DeviceInfo device, int port, InetAddress address, Str
     return address.getClass() == sparkHost.getClass() ? Reach.SAME_FAMILY : Reach.OTHER_FAMILY;
   }
 
-  private static DeviceChoice best(List<Candidate> candidates, DeviceWish wish) {
-    // A list of devices is a wish to use them all.
-    boolean spreadAll = wish.devices().size() > 1;
+  private static DeviceChoice best(List<Candidate> candidates, DeviceSelector selector) {
+    // A list of devices asks for all of them.
+    boolean spreadAll = selector.devices().size() > 1;
     Reach reach =
         candidates.stream().map(Candidate::reach).min(Comparator.naturalOrder()).orElseThrow();
     List<String> devices =
@@ -173,7 +174,7 @@ public record DeviceChoice(DeviceInfo device, int port, InetAddress address, Str
             .map(candidate -> candidate.device().name())
             .distinct()
             .toList();
-    String device = devices.get(Math.floorMod(wish.spread(), devices.size()));
+    String device = devices.get(Math.floorMod(selector.spread(), devices.size()));
     Candidate chosen =
         candidates.stream()
             .filter(candidate -> candidate.device().name().equals(device))

@@ -148,7 +148,7 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
       taken.complete(RecordCodec.as(Boolean.class, answer));
     } catch (Throwable e) {
       if (isLatest(record)) {
-        log.debug("the driver did not take the record, trying again in {} ms", retryMs, e);
+        log.debug("Driver did not accept the RDMA endpoint; retrying in {} ms", retryMs, e);
         schedule(() -> tryToPublish(record, taken, Math.min(2 * retryMs, LAST_RETRY_MS)), retryMs);
       } else {
         taken.complete(false);
@@ -179,7 +179,9 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
       try {
         schedule(this::refresh, 0);
       } catch (Throwable e) {
-        log.warn("cannot ask the driver's directory, peers are not found for now", e);
+        log.warn(
+            "Cannot query the driver's RDMA directory; blocks use TCP until a later query succeeds",
+            e);
         answerAll(takeWaiting());
       }
     }
@@ -215,7 +217,7 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
       take(driver.ask(new ArrayList<>(List.of(DirectoryService.CHANGES, version))));
     } catch (Throwable e) {
       // Also an Error, which the executor service would keep to itself: the look-ups are answered.
-      log.debug("the driver's directory did not answer", e);
+      log.debug("Driver's RDMA directory did not answer", e);
     }
     asked.forEach(
         (executorId, answer) -> {
@@ -251,7 +253,7 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
       absences.remove(record.executorId());
     } catch (IllegalArgumentException e) {
       // Perhaps of a later version of this plug-in; the others' records are of use.
-      log.debug("a record of the directory is skipped", e);
+      log.debug("Ignoring an invalid record from the RDMA directory", e);
     }
   }
 
@@ -264,7 +266,7 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
     try {
       var unused = asker.schedule(task, delayMs, TimeUnit.MILLISECONDS);
     } catch (RejectedExecutionException e) {
-      log.debug("the directory is closed");
+      log.debug("RDMA directory client is closed");
     }
   }
 

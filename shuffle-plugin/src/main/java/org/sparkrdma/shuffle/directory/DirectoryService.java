@@ -89,8 +89,8 @@ final class DirectoryService {
       return false;
     }
     log.warn(
-        "executor {} gets no more tasks: RDMA is required and not used there; its tasks run in"
-            + " other executors and are not counted as failed",
+        "Excluding executor={}: RDMA is required and not used there; its tasks run in other"
+            + " executors and are not counted as failed",
         executorId);
     excluded.add(executorId);
     return true;
@@ -105,13 +105,13 @@ final class DirectoryService {
       }
       case REFUSED -> {
         log.warn(
-            "RDMA endpoint refused: executorId={} epoch={}; the executor is gone, another process"
-                + " has published under its id, or a later record is known",
+            "Rejecting RDMA endpoint of executor={} epoch={}: the executor was removed, another"
+                + " process published the same id, or a later record exists",
             record.executorId(),
             record.epoch());
         return false;
       }
-      case KNOWN -> log.debug("published again: executorId={}", record.executorId());
+      case KNOWN -> log.debug("RDMA endpoint published again: executor={}", record.executorId());
     }
     return true;
   }

@@ -56,7 +56,7 @@ public final class DriverDirectory implements AutoCloseable {
     try {
       return Optional.of(new DriverDirectory(rpcEnv, DirectoryName.of(conf), advice));
     } catch (IllegalArgumentException e) {
-      log.warn("the driver has an RDMA directory of another shuffle manager already", e);
+      log.warn("Driver already has an RDMA directory of another shuffle manager", e);
       return Optional.empty();
     }
   }

@@ -99,7 +99,7 @@ public final class BlockFetch {
         try {
           handler.onFailed(i, reason, detail);
         } catch (Throwable e) {
-          LOG.error("block handler failed: {}", blocks.get(i).range(), e);
+          LOG.error("Block handler threw an exception: block={}", blocks.get(i).range(), e);
         }
       }
     }

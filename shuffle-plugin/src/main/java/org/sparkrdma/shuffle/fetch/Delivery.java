@@ -105,7 +105,7 @@ public final class Delivery {
     try {
       verifyAndHandOver(block);
     } catch (Throwable e) {
-      LOG.warn("a block that was read cannot be delivered, it goes by TCP: {}", block.range(), e);
+      LOG.warn("Cannot deliver block={} after its READ; it uses TCP", block.range(), e);
       failNow(block, FallbackReason.READ_ERROR, e.toString());
     }
   }
@@ -181,7 +181,7 @@ public final class Delivery {
               block.index(),
               new SuspectBlock(block.bytesRead(), crc32c, same -> judge(block, same)));
     } catch (Throwable e) {
-      LOG.error("block handler failed: {}", block.range(), e);
+      LOG.error("Block handler threw an exception: block={}", block.range(), e);
     }
   }
 
@@ -209,7 +209,7 @@ public final class Delivery {
     try {
       block.fetch().handler().onFetched(block.index(), buffer);
     } catch (Throwable e) {
-      LOG.error("block handler failed: {}", block.range(), e);
+      LOG.error("Block handler threw an exception: block={}", block.range(), e);
     }
   }
 
@@ -224,7 +224,7 @@ public final class Delivery {
     try {
       block.fetch().handler().onFailed(block.index(), reason, detail);
     } catch (Throwable e) {
-      LOG.error("block handler failed: {}", block.range(), e);
+      LOG.error("Block handler threw an exception: block={}", block.range(), e);
     }
   }
 }

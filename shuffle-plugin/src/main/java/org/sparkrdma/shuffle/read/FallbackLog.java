@@ -20,33 +20,34 @@ import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /**
- * Says why blocks go by TCP: at INFO the first time for an executor and a reason, at DEBUG each
- * time. Safe for any thread.
+ * Logs why blocks use TCP: at INFO the first time for an executor and a reason, at DEBUG after
+ * that. Safe for any thread.
  */
 final class FallbackLog {
   private static final Logger log = LoggerFactory.getLogger(FallbackLog.class);
 
   private static final int MAX_REMEMBERED = 1_000;
 
-  private final Set<Said> said = ConcurrentHashMap.newKeySet();
+  private final Set<Report> reported = ConcurrentHashMap.newKeySet();
 
-  private record Said(String executorId, FallbackReason reason) {}
+  private record Report(String executorId, FallbackReason reason) {}
 
-  void say(PeerAddress peer, FallbackReason reason, int blocks, String detail) {
-    if (said.size() >= MAX_REMEMBERED) {
-      // Executors come and go: rather say something twice than remember all of them.
-      said.clear();
+  void report(PeerAddress peer, FallbackReason reason, int blocks, String detail) {
+    if (reported.size() >= MAX_REMEMBERED) {
+      // Bounds the memory; a reason may be logged at INFO again.
+      reported.clear();
     }
-    if (said.add(new Said(peer.executorId(), reason))) {
+    if (reported.add(new Report(peer.executorId(), reason))) {
       log.info(
-          "blocks go by TCP: executorId={} reason={} blocks={} detail={}; counted from now on",
+          "Blocks of peer executor={} use TCP: reason={} blocks={} detail={}; further ones with this"
+              + " reason are only counted",
           peer.executorId(),
           reason.label(),
           blocks,
           detail);
     } else {
       log.debug(
-          "blocks go by TCP: executorId={} reason={} blocks={} detail={}",
+          "Blocks of peer executor={} use TCP: reason={} blocks={} detail={}",
           peer.executorId(),
           reason.label(),
           blocks,

@@ -54,7 +54,7 @@ final class PeerFetch implements FetchHandler {
   private final BlockFetchingListener listener;
   private final DownloadFileManager files;
   private final TcpFallback tcp;
-  private final FallbackLog says;
+  private final FallbackLog fallbackLog;
   private final ShuffleCounters counters;
   private final Runnable recheck;
 
@@ -71,7 +71,7 @@ final class PeerFetch implements FetchHandler {
       BlockFetchingListener listener,
       DownloadFileManager files,
       TcpFallback tcp,
-      FallbackLog says,
+      FallbackLog fallbackLog,
       ShuffleCounters counters,
       Runnable recheck) {
     this.peer = peer;
@@ -80,7 +80,7 @@ final class PeerFetch implements FetchHandler {
     this.listener = listener;
     this.files = files;
     this.tcp = tcp;
-    this.says = says;
+    this.fallbackLog = fallbackLog;
     this.counters = counters;
     this.recheck = recheck;
   }
@@ -90,7 +90,10 @@ final class PeerFetch implements FetchHandler {
     try {
       transport.fetch(endpoint, ranges, files, this);
     } catch (Throwable e) {
-      log.warn("the transport threw: executorId={}", peer.executorId(), e);
+      log.warn(
+          "Transport failed to start a fetch from peer executor={}; its blocks use TCP",
+          peer.executorId(),
+          e);
       failRest(FallbackReason.READ_ERROR, e.toString());
     }
   }
@@ -173,7 +176,7 @@ final class PeerFetch implements FetchHandler {
       counters.fellBack(reason);
     }
     if (count > 0) {
-      says.say(peer, reason, count, detail);
+      fallbackLog.report(peer, reason, count, detail);
       if (SUGGESTS_A_CHANGE.contains(reason)) {
         recheck.run();
       }

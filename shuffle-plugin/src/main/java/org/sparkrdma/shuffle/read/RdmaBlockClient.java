@@ -47,7 +47,7 @@ public final class RdmaBlockClient extends BlockStoreClient {
   private final TcpFallback tcp;
   private final ShuffleCounters counters;
   private final Duration startLimit;
-  private final FallbackLog says = new FallbackLog();
+  private final FallbackLog fallbackLog = new FallbackLog();
   private volatile boolean draining;
 
   /**
@@ -109,7 +109,7 @@ public final class RdmaBlockClient extends BlockStoreClient {
     if (!names.isEmpty()) {
       begin(
           new PeerFetch(
-              peer, names, ranges, listener, files, tcp, says, counters, directory::recheck),
+              peer, names, ranges, listener, files, tcp, fallbackLog, counters, directory::recheck),
           executorId);
     }
   }

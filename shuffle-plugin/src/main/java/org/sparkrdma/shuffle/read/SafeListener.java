@@ -44,7 +44,8 @@ final class SafeListener {
     try {
       listener.onBlockFetchFailure(blockId, failure);
     } catch (Throwable e) {
-      log.error("Spark's fetcher failed over the answer of a block: block={}", blockId, e);
+      log.error(
+          "Spark's fetcher threw an exception when it received the result of block={}", blockId, e);
     }
   }
 }

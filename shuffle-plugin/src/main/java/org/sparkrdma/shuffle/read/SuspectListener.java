@@ -49,14 +49,15 @@ final class SuspectListener implements BlockFetchingListener {
         reason = FallbackReason.CHECKSUM_UNUSABLE;
       } else {
         log.warn(
-            "RDMA brought other bytes than TCP, which are used: executorId={} block={} {}",
+            "Corrupt RDMA data from peer executor={}: block={} {}; the bytes that TCP delivered are used",
             peer.executorId(),
             blockId,
             suspect.sums());
       }
     } catch (Throwable e) {
       // An Error too: the block itself has come, and is answered below.
-      log.warn("cannot compare a block: block={}", blockId, e);
+      log.warn(
+          "Cannot compare the RDMA and TCP data of block={}; the TCP data is used", blockId, e);
     }
     counters.fellBack(reason);
     listener.onBlockFetchSuccess(blockId, buffer);

@@ -28,7 +28,7 @@ import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.apache.spark.SparkConf;
 import org.sparkrdma.shuffle.connection.TransportSettings;
-import org.sparkrdma.shuffle.device.DeviceWish;
+import org.sparkrdma.shuffle.device.DeviceSelector;
 import org.sparkrdma.shuffle.serve.ServeSettings;
 import org.sparkrdma.verbs.Verbs;
 import org.sparkrdma.verbs.device.GidType;
@@ -201,8 +201,8 @@ public final class ShuffleSettings {
    * @param sparkHost where Spark's own block transfer listens
    * @param spread differs between the executors of a host
    */
-  public DeviceWish device(InetAddress sparkHost, int spread) {
-    return new DeviceWish(
+  public DeviceSelector device(InetAddress sparkHost, int spread) {
+    return new DeviceSelector(
         textOrDerived(ShuffleSetting.DEVICE).map(ShuffleSettings::names).orElse(List.of()),
         numberOrDerived(ShuffleSetting.DEVICE_PORT),
         numberOrDerived(ShuffleSetting.GID_INDEX),

@@ -116,7 +116,7 @@ public final class Connector {
     if (!table.hasRoom()) {
       table
           .longestIdle(nowNs)
-          .ifPresent(idle -> peers.end(idle, BrokenConnection.nobodysFault("made room")));
+          .ifPresent(idle -> peers.end(idle, BrokenConnection.connectionLost("made room")));
     }
     return table.hasRoom();
   }
@@ -143,7 +143,8 @@ public final class Connector {
       case RESOLVE_FAILED, UNREACHABLE, CONNECT_ERROR ->
           onConnectFailed(connection, event.type() + " " + event.reason());
       case DISCONNECTED, DEVICE_REMOVED ->
-          connection.breaks(BrokenConnection.nobodysFault(event.type() + " " + event.reason()));
+          connection.markBroken(
+              BrokenConnection.connectionLost(event.type() + " " + event.reason()));
       case CONNECT_REQUEST -> throw new IllegalStateException("handled above");
     }
   }
@@ -153,15 +154,15 @@ public final class Connector {
       fail(connection, FallbackReason.CONNECT_FAILED, detail);
     } else {
       // A responder may use it before its device reports that it is made.
-      connection.breaks(BrokenConnection.nobodysFault(detail));
+      connection.markBroken(BrokenConnection.connectionLost(detail));
     }
   }
 
   private void fail(PeerConnection connection, FallbackReason reason, String detail) {
     Peer peer = connection.peer();
     boolean ours = connection.isAttempt();
-    LOG.info("no connection to a peer: reason={} detail={}", reason.label(), detail);
-    peers.end(connection, BrokenConnection.nobodysFault(detail));
+    LOG.info("Cannot connect to peer {}: reason={} detail={}", peer, reason.label(), detail);
+    peers.end(connection, BrokenConnection.connectionLost(detail));
     if (ours) {
       peers.giveUp(peer, reason, detail);
     }
@@ -172,7 +173,7 @@ public final class Connector {
     try {
       if (!connection.prepare()) {
         String detail = "no memory for control messages";
-        peers.end(connection, BrokenConnection.nobodysFault(detail));
+        peers.end(connection, BrokenConnection.connectionLost(detail));
         peers.giveUpForNow(peer, FallbackReason.POOL_EMPTY, detail);
         return;
       }
@@ -211,10 +212,10 @@ public final class Connector {
     if (refusal == Refusal.COLLISION) {
       // The peer's own request stands, or is on its way; should it be lost, ours is made again.
       Peer peer = connection.peer();
-      peers.end(connection, BrokenConnection.nobodysFault("collision"));
+      peers.end(connection, BrokenConnection.connectionLost("collision"));
       peer.retryAt(nowNs + COLLISION_RETRY_NS);
     } else if (refusal == Refusal.BUSY) {
-      peers.end(connection, BrokenConnection.nobodysFault("peer is busy"));
+      peers.end(connection, BrokenConnection.connectionLost("peer is busy"));
       peers.giveUpForNow(
           connection.peer(), FallbackReason.PEER_BUSY, "peer has no room for a connection");
     } else if (refusal == null) {
@@ -250,7 +251,7 @@ public final class Connector {
   private void refuse(Connection connection, Refusal refusal, String detail) {
     if (refusal != Refusal.COLLISION) {
       context.counters().increment(Counter.CONNECTIONS_REFUSED);
-      LOG.info("connection refused: reason={} detail={}", refusal, detail);
+      LOG.info("Refusing a connection request: reason={} detail={}", refusal, detail);
     }
     connection.reject(Hello.encodeRefusal(refusal));
     connection.close();
@@ -289,7 +290,7 @@ public final class Connector {
     try {
       if (!accepted.prepare()) {
         connection.reject(Hello.encodeRefusal(Refusal.BUSY));
-        peers.end(accepted, BrokenConnection.nobodysFault("no memory for control messages"));
+        peers.end(accepted, BrokenConnection.connectionLost("no memory for control messages"));
         return;
       }
       peer.addAccepting(accepted);

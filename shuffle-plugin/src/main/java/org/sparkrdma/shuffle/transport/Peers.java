@@ -91,7 +91,9 @@ final class Peers {
     if (peer.established() != null) {
       peer.established().fetches().want(block);
     } else if (peer.isQuarantined(nowNs)) {
-      context.delivery().fail(block, FallbackReason.QUARANTINED, "left alone after a failure");
+      context
+          .delivery()
+          .fail(block, FallbackReason.QUARANTINED, "peer is quarantined after a failure");
     } else if (peer.needsTest()) {
       // No block waits for a peer that has failed before; a connection is attempted meanwhile.
       context.delivery().fail(block, FallbackReason.QUARANTINED, "peer is tested by a connection");
@@ -120,7 +122,7 @@ final class Peers {
 
   private void replace(PeerConnection old) {
     if (old != null) {
-      end(old, BrokenConnection.nobodysFault("replaced"));
+      end(old, BrokenConnection.connectionLost("replaced"));
     }
   }
 
@@ -155,26 +157,26 @@ final class Peers {
     }
   }
 
-  /** No connection comes about: what waits for it goes by TCP, and the peer is left alone. */
+  /** A connection attempt failed: pending blocks use TCP, and the peer is quarantined. */
   void giveUp(Peer peer, FallbackReason reason, String detail) {
     quarantine(peer, reason.label(), detail);
     giveUpForNow(peer, reason, detail);
   }
 
-  /** No connection for want of room, here or there: nobody is to blame, nobody is left alone. */
+  /** No connection because one end lacks room: pending blocks use TCP, without quarantine. */
   void giveUpForNow(Peer peer, FallbackReason reason, String detail) {
     assert context.owner().holds();
     peer.stopWaiting();
     failPending(peer, reason, detail);
   }
 
-  /** A peer's block came by RDMA with other bytes than by TCP; the third time it is left alone. */
+  /** Counts a corrupt block of a peer; the third one quarantines the peer. */
   void corrupted(long incarnation) {
     Peer peer = of(incarnation);
     if (peer.countCorruption() >= CORRUPTIONS_TOLERATED && peer.established() != null) {
       String detail = "corrupt blocks";
       quarantine(peer, FallbackReason.CORRUPT.label(), detail);
-      end(peer.established(), BrokenConnection.nobodysFault(detail));
+      end(peer.established(), BrokenConnection.connectionLost(detail));
     }
   }
 
@@ -192,10 +194,11 @@ final class Peers {
             context.settings().maxQuarantine().toNanos());
     context.counters().increment(Counter.PEERS_QUARANTINED);
     LOG.info(
-        "a peer is left alone: reason={} detail={} forMs={}",
+        "Quarantining peer {} for {} ms: reason={} detail={}; its blocks use TCP",
+        peer,
+        TimeUnit.NANOSECONDS.toMillis(forNs),
         reason,
-        detail,
-        TimeUnit.NANOSECONDS.toMillis(forNs));
+        detail);
   }
 
   /** The transport stops: every connection ends, every block is answered, now and later. */

@@ -265,7 +265,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
   private void leaseExpired(long number) {
     PeerConnection connection = table.numbered(number);
     if (connection != null) {
-      connection.breaks(BrokenConnection.nobodysFault("peer kept a lease too long"));
+      connection.markBroken(BrokenConnection.connectionLost("peer kept a lease too long"));
     }
   }
 
@@ -279,7 +279,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     agent.execute(
         () -> {
           for (int i = 0; i < table.size(); i++) {
-            table.get(i).breaks(BrokenConnection.nobodysFault("told to break"));
+            table.get(i).markBroken(BrokenConnection.connectionLost("told to break"));
           }
         });
   }
@@ -295,7 +295,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
         agent.drain();
       }
     } catch (Throwable e) {
-      LOG.warn("a request cannot be handed to the agent, its blocks go by TCP", e);
+      LOG.warn("Cannot hand a fetch to the transport agent; its blocks use TCP", e);
       fetch.failRest(FallbackReason.READ_ERROR, e.toString());
     }
   }
@@ -352,7 +352,9 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
       domain.close();
     } else {
       LOG.info(
-          "receive memory is still being read: chunks={}", sinks.chunksOut() + control.chunksOut());
+          "Transport stopped while Spark still reads chunks={} of receive memory; the protection domain"
+              + " stays open",
+          sinks.chunksOut() + control.chunksOut());
     }
     if (interrupted) {
       Thread.currentThread().interrupt();
@@ -382,7 +384,8 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     try {
       if (!deliveryThreads.awaitTermination(STOP_SECONDS, TimeUnit.SECONDS)
           || !diskWriteThreads.awaitTermination(STOP_SECONDS, TimeUnit.SECONDS)) {
-        LOG.warn("delivery threads still work at stop");
+        LOG.warn(
+            "Delivery threads did not end within {} s after the transport stopped", STOP_SECONDS);
       }
       return true;
     } catch (InterruptedException e) {

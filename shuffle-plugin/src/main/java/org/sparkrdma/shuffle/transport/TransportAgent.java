@@ -99,12 +99,12 @@ final class TransportAgent implements Runnable, CompletionHandler {
   void init(
       ConnectionTable connections,
       Peers allPeers,
-      Connector makesThem,
+      Connector connector,
       Runnable trimUnusedMemory,
       Consumer<Throwable> onFailure) {
     table = connections;
     peers = allPeers;
-    connector = makesThem;
+    this.connector = connector;
     trimUnused = trimUnusedMemory;
     failed = onFailure;
   }
@@ -156,7 +156,7 @@ final class TransportAgent implements Runnable, CompletionHandler {
 
   /** After an unexpected failure: every block is answered, those that still come too. */
   private void refuseUntilStopped(Throwable cause) {
-    guarded(() -> LOG.error("transport agent failed; from now on all blocks go by TCP", cause));
+    guarded(() -> LOG.error("Transport agent failed; all further blocks use TCP", cause));
     guarded(peers::stop);
     guarded(() -> failed.accept(cause));
     while (!stopping) {
@@ -169,7 +169,7 @@ final class TransportAgent implements Runnable, CompletionHandler {
     try {
       step.run();
     } catch (Throwable e) {
-      LOG.error("unexpected failure while the transport agent ends", e);
+      LOG.error("Unexpected failure while the transport agent stops", e);
     }
   }
 
@@ -246,7 +246,7 @@ final class TransportAgent implements Runnable, CompletionHandler {
       peers.establish(connection);
     }
     if (connection.isAccepting() && connection.ageNs(nowNs) > settings.connectTimeout().toNanos()) {
-      connection.breaks(BrokenConnection.nobodysFault("accepted, but not confirmed"));
+      connection.markBroken(BrokenConnection.connectionLost("accepted, but not confirmed"));
     }
     if (connection.broken() == null && connection.isEstablished()) {
       if (tick) {
@@ -258,7 +258,8 @@ final class TransportAgent implements Runnable, CompletionHandler {
       }
     }
     if (connection.broken() != null) {
-      LOG.debug("connection ends: {}", connection.broken().detail());
+      LOG.debug(
+          "Closing connection to peer {}: {}", connection.peer(), connection.broken().detail());
       peers.end(connection, connection.broken());
       return 1;
     }
@@ -268,9 +269,9 @@ final class TransportAgent implements Runnable, CompletionHandler {
   private void endWhenOverdue(PeerConnection connection) {
     BrokenConnection expired = connection.fetches().expired(nowNs);
     if (expired != null) {
-      connection.breaks(expired);
+      connection.markBroken(expired);
     } else if (connection.idleNs(nowNs) > settings.idleTimeout().toNanos()) {
-      connection.breaks(BrokenConnection.nobodysFault("idle"));
+      connection.markBroken(BrokenConnection.connectionLost("idle"));
     }
   }
 
@@ -279,7 +280,7 @@ final class TransportAgent implements Runnable, CompletionHandler {
       if (peer.hasWaitedTooLong(nowNs, settings.connectTimeout().toNanos())) {
         PeerConnection attempt = peer.attempt();
         if (attempt != null) {
-          peers.end(attempt, BrokenConnection.nobodysFault("connect timed out"));
+          peers.end(attempt, BrokenConnection.connectionLost("connect timed out"));
         }
         peers.giveUp(peer, FallbackReason.CONNECT_FAILED, "no connection in time");
       }

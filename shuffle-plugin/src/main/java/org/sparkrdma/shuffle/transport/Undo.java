@@ -34,7 +34,7 @@ final class Undo implements AutoCloseable {
       try {
         made.pop().close();
       } catch (Exception e) {
-        LOG.warn("cannot close after a failure", e);
+        LOG.warn("Cannot close a resource after a failed start", e);
       }
     }
   }

@@ -40,7 +40,7 @@ public class PeerFetchStress {
   private static final List<String> NAMES = List.of("0", "1", "2");
   private static final List<BlockRange> RANGES =
       List.of(new BlockRange(0, 0, 0, 1), new BlockRange(0, 0, 1, 2), new BlockRange(0, 0, 2, 3));
-  private static final FallbackLog SAYS = new FallbackLog();
+  private static final FallbackLog FALLBACK_LOG = new FallbackLog();
   private static final ShuffleCounters COUNTERS = new ShuffleCounters();
   private static final ManagedBuffer BUFFER = new FakeBuffer(1);
 
@@ -51,7 +51,8 @@ public class PeerFetchStress {
   public PeerFetchStress() {
     TcpFallback tcp = new TcpFallback(null, COUNTERS, 1);
     tcp.close();
-    fetch = new PeerFetch(PEER, NAMES, RANGES, answers, null, tcp, SAYS, COUNTERS, () -> {});
+    fetch =
+        new PeerFetch(PEER, NAMES, RANGES, answers, null, tcp, FALLBACK_LOG, COUNTERS, () -> {});
   }
 
   /** The transport's delivery. */

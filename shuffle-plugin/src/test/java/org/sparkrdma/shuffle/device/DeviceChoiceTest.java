@@ -177,7 +177,7 @@ class DeviceChoiceTest {
   private DeviceChoice choose(DeviceInfo... present) throws VerbsException, UnknownHostException {
     return DeviceChoice.of(
         List.of(present),
-        new DeviceWish(devices, port, gid, gidType, address, at(sparkHost), spread));
+        new DeviceSelector(devices, port, gid, gidType, address, at(sparkHost), spread));
   }
 
   private static DeviceInfo device(String name, PortInfo... ports) {

@@ -28,7 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.sparkrdma.shuffle.device.DeviceWish;
+import org.sparkrdma.shuffle.device.DeviceSelector;
 import org.sparkrdma.shuffle.serve.ServeSettings;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.device.GidType;
@@ -75,7 +75,7 @@ class ShuffleSettingsTest {
     assertThat(settings.serve().mode()).isEqualTo(ServeSettings.Mode.COPY);
     assertThat(settings.device(InetAddress.getLoopbackAddress(), 3))
         .isEqualTo(
-            new DeviceWish(
+            new DeviceSelector(
                 List.of(),
                 OptionalInt.empty(),
                 OptionalInt.empty(),
@@ -215,7 +215,7 @@ class ShuffleSettingsTest {
 
     assertThat(of(texts).device(InetAddress.getLoopbackAddress(), 3))
         .isEqualTo(
-            new DeviceWish(
+            new DeviceSelector(
                 List.of("mlx5_0", "mlx5_1"),
                 OptionalInt.of(2),
                 OptionalInt.of(3),

@@ -302,7 +302,7 @@ class HostileConversationPropertyTest {
       if (connection.broken() == null && random.nextInt(50) == 0) {
         var expired = connection.fetches().expired(nowNs);
         if (expired != null) {
-          connection.breaks(expired);
+          connection.markBroken(expired);
         }
       }
       runCommands();

@@ -136,7 +136,7 @@ class BitFlipTest {
       assertThat(pair.count(FallbackReason.CORRUPT)).isEqualTo(1);
       Matcher sums =
           Pattern.compile(
-                  "executorId=1 block=" + one.get(0) + ".* rdmaCrc32c=(\\w+) tcpCrc32c=(\\w+)")
+                  "executor=1: block=" + one.get(0) + ".* rdmaCrc32c=(\\w+) tcpCrc32c=(\\w+)")
               .matcher(log.warnings().toString());
       assertThat(sums.find()).as("%s", log.warnings()).isTrue();
       assertThat(sums.group(1)).isNotEqualTo(sums.group(2));

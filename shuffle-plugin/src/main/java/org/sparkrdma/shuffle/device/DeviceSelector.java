@@ -30,7 +30,7 @@ import org.sparkrdma.verbs.device.GidType;
  * @param sparkHost where Spark's own block transfer listens, which peers can reach; not null
  * @param spread a number that differs between the executors of a host, to spread them over devices
  */
-public record DeviceWish(
+public record DeviceSelector(
     List<String> devices,
     OptionalInt port,
     OptionalInt gid,
@@ -38,7 +38,7 @@ public record DeviceWish(
     Optional<String> address,
     InetAddress sparkHost,
     int spread) {
-  public DeviceWish {
+  public DeviceSelector {
     devices = List.copyOf(devices);
   }
 }
