@@ -18,11 +18,11 @@ import org.sparkrdma.shuffle.fetch.BlockProgress;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /**
- * Why a connection is to be ended, and whose fault it was.
+ * Why a connection must be closed, and which blocks caused it.
  *
- * @param reason for those at fault
+ * @param reason fallback reason of the blocks at fault
  * @param detail a few words for a log, without secrets
- * @param atFault blocks that go by TCP; those of others are asked for once more on a new connection
+ * @param atFault blocks that use TCP; other requests on that connection are reissued on a new one
  */
 public record BrokenConnection(FallbackReason reason, String detail, List<BlockProgress> atFault) {
   public static BrokenConnection connectionLost(String detail) {

@@ -21,8 +21,7 @@ import org.sparkrdma.shuffle.wire.Hello;
 import org.sparkrdma.shuffle.wire.MalformedMessageException;
 
 /**
- * Set-up of one connection: where it stands, and how both ends prove themselves to each other.
- * Owned by the agent.
+ * Set-up of one connection: its state, and the mutual proof of both ends. Owned by the agent.
  *
  * <pre>
  *  initiator  RESOLVING ──request──► CONNECTING ──takeAnswer──► PROVEN ──establish──► ESTABLISHED
@@ -30,11 +29,11 @@ import org.sparkrdma.shuffle.wire.MalformedMessageException;
  *  both       any state ──close──► CLOSED
  * </pre>
  *
- * <p>In PROVEN and ESTABLISHED, and only there, the peer may have remote access and messages are
- * taken. The class knows nothing of how the three messages travel.
+ * <p>Only in PROVEN and ESTABLISHED may the peer have remote access and are messages accepted. The
+ * class does not depend on how the three messages travel.
  */
 final class ConnectionSetup {
-  /** Where it stands. */
+  /** State of the set-up. */
   enum State {
     RESOLVING,
     CONNECTING,
@@ -57,12 +56,12 @@ final class ConnectionSetup {
     this.state = state;
   }
 
-  /** Of a connection that this end asks for. */
+  /** Set-up of a connection that this executor initiates. */
   static ConnectionSetup ofInitiator(byte[] calleeKey) {
     return new ConnectionSetup(calleeKey, State.RESOLVING);
   }
 
-  /** Of a connection that the peer has asked for, with a proven request. */
+  /** Set-up of a connection that the peer requested and proved. */
   static ConnectionSetup ofResponder(byte[] ownKey, Binding binding, Hello request, Hello answer) {
     ConnectionSetup setup = new ConnectionSetup(ownKey, State.ACCEPTING);
     setup.binding = binding;
@@ -75,7 +74,7 @@ final class ConnectionSetup {
     return state;
   }
 
-  /** Whether this end has asked for the connection. */
+  /** Whether this executor initiated the connection. */
   boolean isInitiator() {
     return initiator;
   }
@@ -89,12 +88,12 @@ final class ConnectionSetup {
     return state == State.PROVEN || state == State.ESTABLISHED;
   }
 
-  /** Connections between the two from this one on; once the answer is known. */
+  /** Generation of the connection; known after the answer. */
   int generation() {
     return answer.generation();
   }
 
-  /** Initiator: returns the request, which is sent now. */
+  /** Initiator: returns the request to send. */
   byte[] request(Hello hello, int queuePairNumber, InetAddress source, InetAddress destination) {
     move(State.RESOLVING, State.CONNECTING);
     request = hello;
@@ -102,15 +101,15 @@ final class ConnectionSetup {
     return hello.encodeRequest(calleeKey, binding);
   }
 
-  /** Responder: returns the answer, which is sent now. */
+  /** Responder: returns the answer to send. */
   byte[] answer() {
     return answer.encodeAnswer(calleeKey, binding, request);
   }
 
   /**
-   * Initiator: takes the answer.
+   * Initiator: checks the answer.
    *
-   * @return whether it proves the callee; otherwise nothing has changed
+   * @return whether it proves the callee; otherwise the state is unchanged
    */
   boolean takeAnswer(byte[] privateData) {
     Hello received;
@@ -135,9 +134,9 @@ final class ConnectionSetup {
   }
 
   /**
-   * Responder: takes a CONFIRM.
+   * Responder: checks a CONFIRM.
    *
-   * @throws MalformedMessageException when it proves nothing, or is not expected
+   * @throws MalformedMessageException when its proof is wrong or it is not expected
    */
   void takeConfirm(ByteBuffer message) {
     if (state != State.ACCEPTING
@@ -147,7 +146,7 @@ final class ConnectionSetup {
     move(State.ACCEPTING, State.PROVEN);
   }
 
-  /** The connection is used from now on. */
+  /** Puts the proven connection into use. */
   void establish() {
     move(State.PROVEN, State.ESTABLISHED);
   }

@@ -16,7 +16,7 @@ package org.sparkrdma.shuffle.connection;
 import java.nio.ByteBuffer;
 import org.sparkrdma.memory.RegisteredChunk;
 
-/** A control message's buffer in registered memory. Owned by the agent, or by who was lent it. */
+/** Buffer of a control message in registered memory. Owned by the agent or its borrower. */
 final class ControlSlot {
   private final int index;
   private final RegisteredChunk chunk;
@@ -36,12 +36,12 @@ final class ControlSlot {
     return chunk;
   }
 
-  /** Its bytes, to be written from index 0. */
+  /** The buffer, writable from index 0. */
   ByteBuffer bytes() {
     return bytes;
   }
 
-  /** The first {@code lengthBytes} of it as received. */
+  /** The first {@code lengthBytes} of the buffer, as received. */
   ByteBuffer message(int lengthBytes) {
     return chunk.slice(0, lengthBytes);
   }

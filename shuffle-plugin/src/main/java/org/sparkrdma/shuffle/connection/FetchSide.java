@@ -31,8 +31,8 @@ import org.sparkrdma.shuffle.wire.MalformedMessageException;
 import org.sparkrdma.shuffle.wire.Release;
 
 /**
- * The fetching half of a connection: asks where blocks are, posts the READs, hands over what has
- * come and gives leases back. Owned by the agent.
+ * The fetching half of a connection: sends LOCATEs, posts READs, delivers the data and releases
+ * leases. Owned by the agent.
  *
  * <pre>
  *  wanted ──LOCATE──► open ──LOCATED──► batch of READs ──all done──► delivered
@@ -59,7 +59,7 @@ public final class FetchSide implements ReadOperation.Listener {
   private long starvedSinceNs;
 
   /**
-   * @param slots for requests, one for each that may be open
+   * @param slots buffers, one for each request that may be open
    * @param wantMore takes blocks to disk whose next piece is wanted; from any thread
    */
   FetchSide(
@@ -148,12 +148,12 @@ public final class FetchSide implements ReadOperation.Listener {
     return !starved && !wanted.isEmpty();
   }
 
-  /** Whether it waits for receive memory, of which nobody tells. */
+  /** Whether it waits for receive memory; free memory is not signalled, so it must poll. */
   public boolean isStarved() {
     return starved;
   }
 
-  /** A RELEASED came. */
+  /** A RELEASED was received. */
   void onReleased(ByteBuffer message) {
     assert context.owner().holds();
     watch.heard();
@@ -161,7 +161,7 @@ public final class FetchSide implements ReadOperation.Listener {
     waitingForRoom = false;
   }
 
-  /** A LOCATED is received. */
+  /** A LOCATED was received. */
   void onLocated(ByteBuffer message, long nowNs) {
     assert context.owner().holds();
     watch.heard();
@@ -196,7 +196,7 @@ public final class FetchSide implements ReadOperation.Listener {
 
   private void readBlocks(
       Located.Decoder located, OpenRequest request, ReadBatch batch, long nowNs) {
-    // It is worth waiting for room when this end's own leases may take it.
+    // Waiting can help when leases of this connection occupy the room.
     boolean mayWait =
         request.heldLeases() || !batches.isEmpty() || requests.holdLeasesBeside(request);
     LocatedReader.Result result = reader.read(located, request.blocks(), mayWait, batch);
@@ -256,14 +256,14 @@ public final class FetchSide implements ReadOperation.Listener {
         unfinished.add(block);
       }
     }
-    // The one that holds memory already goes on before others take what is left.
+    // A block that already holds memory goes first, before others take the rest.
     askAgainFirst(unfinished);
     if (!whole.isEmpty()) {
       context.delivery().deliver(whole);
     }
   }
 
-  /** What has not ended in time; null when all is well. The caller flushes the send queue. */
+  /** The cause when a request timed out, else null. The caller flushes the send queue. */
   public BrokenConnection expired(long nowNs) {
     PeerWatch.Finding finding =
         watch.look(nowNs, !requests.isEmpty() || !batches.isEmpty(), sends.hasOutstanding());
@@ -285,12 +285,12 @@ public final class FetchSide implements ReadOperation.Listener {
     return null;
   }
 
-  /** The peer will be left alone, so that all that was asked of it has to go by TCP. */
+  /** The peer will be quarantined, so all blocks requested from it must use TCP. */
   private BrokenConnection timeout(String detail) {
     return new BrokenConnection(FallbackReason.TIMEOUT, detail, blocksUnderWay());
   }
 
-  /** For a log: how long the peer has been silent. */
+  /** How long the peer has been silent, for log lines. */
   String silence() {
     return watch.toString();
   }

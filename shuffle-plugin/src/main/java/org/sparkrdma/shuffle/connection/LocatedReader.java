@@ -31,17 +31,17 @@ import org.sparkrdma.shuffle.wire.MalformedMessageException;
  * merged. A message is applied as a whole or not at all. Owned by the agent.
  */
 final class LocatedReader {
-  /** Maximum of a block to disk that is read before it is written. */
+  /** Maximum bytes of a to-disk block to read before they are written. */
   private static final long DISK_PART_BYTES = 8L << 20;
 
-  /** An answer that brings less of an unfinished block makes small progress. */
+  /** An answer with fewer bytes of an unfinished block counts as small progress. */
   private static final int SMALL_PROGRESS_BYTES = 4_096;
 
   private final RegisteredPool sinks;
   private final ReadOperation.Listener listener;
 
   /**
-   * @param listener told when a READ completes
+   * @param listener called when a READ completes
    */
   LocatedReader(RegisteredPool sinks, ReadOperation.Listener listener) {
     this.sinks = sinks;
@@ -49,12 +49,12 @@ final class LocatedReader {
   }
 
   /**
-   * What a message leads to.
+   * Result of one message.
    *
-   * @param reads to be posted, in this order
-   * @param refused blocks that go by TCP, with what the server says of them
-   * @param askAgain blocks to be asked for again, in their order
-   * @param poolEmpty whether there was too little receive memory
+   * @param reads READs to post, in this order
+   * @param refused blocks that use TCP, with the answer of the server
+   * @param askAgain blocks to locate again, in their order
+   * @param poolEmpty whether receive memory ran out
    * @param peerBusy whether a block waits for room at the server
    */
   record Result(
@@ -68,11 +68,11 @@ final class LocatedReader {
    * Reads the pieces of a message.
    *
    * @param asked the blocks of the request
-   * @param mayWait whether a block for which the server has no room may be asked for again, instead
-   *     of going by TCP
-   * @param batch takes the parts of blocks that are read
-   * @throws MalformedMessageException when the pieces do not fit the question; the batch is then of
-   *     no use and holds no memory
+   * @param mayWait whether a block may be located again when the server has no room for it, instead
+   *     of using TCP
+   * @param batch receives the parts of blocks to read
+   * @throws MalformedMessageException when the pieces do not match the request; the batch is then
+   *     unusable and holds no memory
    */
   Result read(
       Located.Decoder message, List<BlockProgress> asked, boolean mayWait, ReadBatch batch) {
@@ -91,7 +91,7 @@ final class LocatedReader {
     return new Located.Decoder().begin(message);
   }
 
-  /** One message on its way through the reader. */
+  /** State while reading one message. */
   private final class Reading {
     private final Located.Decoder message;
     private final List<BlockProgress> asked;
@@ -151,7 +151,7 @@ final class LocatedReader {
           refused.put(block, message.kind());
         }
       }
-      // Else its first pieces are being read; the next LOCATE tells about the rest.
+      // Otherwise its first pieces are being read; the next LOCATE locates the rest.
     }
 
     private boolean tryWait(BlockProgress block) {
@@ -214,7 +214,7 @@ final class LocatedReader {
       cursor.advance(lengthBytes);
     }
 
-    /** A server must not keep a block for ever by giving it away byte by byte. */
+    /** Prevents a server from delaying a block for ever with tiny pieces. */
     private static void checkProgress(ReadBatch.Part part) {
       boolean small = part.bytes() < SMALL_PROGRESS_BYTES && !part.cutOff();
       if (small && !part.completesBlock() && !part.block().tryUseSmallProgress()) {

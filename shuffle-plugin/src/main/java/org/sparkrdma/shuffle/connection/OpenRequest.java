@@ -27,9 +27,9 @@ final class OpenRequest implements Posted {
   private boolean answered;
 
   /**
-   * @param blocks asked for; empty for a RELEASE
-   * @param heldLeases whether leases were held that this request does not give back
-   * @param slotFree told when the slot may be used again: sent and answered
+   * @param blocks blocks to locate; empty for a RELEASE
+   * @param heldLeases whether the connection holds leases that this request does not release
+   * @param slotFree called when the slot may be reused: sent and answered
    */
   OpenRequest(
       long requestId,

@@ -27,8 +27,8 @@ import org.sparkrdma.shuffle.wire.MalformedMessageException;
 import org.sparkrdma.shuffle.wire.Release;
 
 /**
- * The LOCATEs and the RELEASE that a connection has open, and the leases that the next of them
- * gives back. Owned by the agent.
+ * The open LOCATEs and the open RELEASE of a connection, and the leases that the next request
+ * releases. Owned by the agent.
  */
 final class OpenRequests {
   private final TransportContext context;
@@ -54,7 +54,7 @@ final class OpenRequests {
     return open.isEmpty();
   }
 
-  /** Whether leases are held by it, or are about to be told by an answer. */
+  /** Whether the connection holds leases or an open request may bring one. */
   boolean holdLeases() {
     return !open.isEmpty() || !leasesToRelease.isEmpty();
   }
@@ -64,12 +64,12 @@ final class OpenRequests {
     return open.stream().anyMatch(other -> other != request) || !leasesToRelease.isEmpty();
   }
 
-  /** Whether this lease waits to be given back. */
+  /** Whether this lease waits for its release. */
   boolean isToBeReleased(long leaseId) {
     return leasesToRelease.contains(leaseId);
   }
 
-  /** Gives a lease back with the next request. */
+  /** Releases a lease with the next request. */
   void giveBack(long leaseId) {
     leasesToRelease.add(leaseId);
   }
@@ -80,9 +80,9 @@ final class OpenRequests {
   }
 
   /**
-   * Asks for as many blocks as fit; only when {@link #mayLocate}.
+   * Locates as many blocks as fit into a message; requires {@link #mayLocate}.
    *
-   * @param wanted from which those asked for are taken
+   * @param wanted queue from which the located blocks are removed
    * @param heldLeases whether leases are held beside those given back here
    */
   void locate(Deque<BlockProgress> wanted, long nowNs, boolean heldLeases) {
@@ -119,7 +119,7 @@ final class OpenRequests {
         slot.chunk().region(), slot.chunk().regionOffset(), length, () -> freeSlots.add(slot));
   }
 
-  /** Gives leases back without asking for blocks; only when {@link #mayRelease}. */
+  /** Releases leases without locating blocks; requires {@link #mayRelease}. */
   void release(long nowNs) {
     ControlSlot slot = freeSlots.poll();
     releaseEncoder.begin(slot.bytes(), nextRequestId);
@@ -152,14 +152,14 @@ final class OpenRequests {
     return request;
   }
 
-  /** The answer to a LOCATE is taken: it is no longer open. */
+  /** Removes a LOCATE that was answered. */
   void closeLocate(OpenRequest request) {
     open.remove(request);
     request.answered();
   }
 
   /**
-   * A RELEASED is received.
+   * A RELEASED was received.
    *
    * @throws MalformedMessageException when it answers no open RELEASE
    */
@@ -182,7 +182,7 @@ final class OpenRequests {
     throw new MalformedMessageException("answer to nothing: requestId=" + requestId);
   }
 
-  /** A request that was not answered in time; null when all is well. */
+  /** A request that timed out, or null. */
   OpenRequest expired(long nowNs) {
     for (OpenRequest request : open) {
       if (request.deadlineNs() - nowNs < 0) {
@@ -192,14 +192,14 @@ final class OpenRequests {
     return null;
   }
 
-  /** The blocks asked for, in a list of the caller's own. */
+  /** A new list of the blocks of all open LOCATEs. */
   List<BlockProgress> blocks() {
     List<BlockProgress> asked = new ArrayList<>();
     open.forEach(request -> asked.addAll(request.blocks()));
     return asked;
   }
 
-  /** Forgets all requests. */
+  /** Removes all requests. */
   void abandon() {
     open.clear();
   }

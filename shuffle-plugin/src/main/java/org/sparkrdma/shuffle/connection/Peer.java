@@ -22,10 +22,10 @@ import org.sparkrdma.shuffle.fetch.BlockProgress;
 import org.sparkrdma.shuffle.transport.Connector;
 
 /**
- * Another executor, as far as this one deals with it. Owned by the agent.
+ * State that this executor keeps about another executor. Owned by the agent.
  *
- * <p>At most one connection is established; beside it there may be an attempt of ours and
- * connections being accepted, see {@link Connector} for which of them stands.
+ * <p>At most one connection is established. In addition there may be one attempt of this executor
+ * and connections being accepted; {@link Connector} decides which of them wins.
  */
 public final class Peer {
   private final long incarnation;
@@ -46,7 +46,7 @@ public final class Peer {
   private long usedNs;
 
   /**
-   * @param wantFromAnyThread hands a block to the agent, to be fetched from its endpoint
+   * @param wantFromAnyThread submits a block to the agent, which fetches it from its endpoint
    */
   public Peer(long incarnation, Consumer<BlockProgress> wantFromAnyThread) {
     this.incarnation = incarnation;
@@ -66,7 +66,7 @@ public final class Peer {
     return pending;
   }
 
-  /** Where it listens; null when only it has called so far. */
+  /** Its listener; null while this executor has only accepted connections from it. */
   public Endpoint endpoint() {
     return endpoint;
   }
@@ -83,7 +83,7 @@ public final class Peer {
     attempt = ours;
   }
 
-  /** A connection that it asks for is being accepted; until that is forgotten. */
+  /** Adds a connection being accepted; {@link #forget} removes it. */
   public void addAccepting(PeerConnection theirs) {
     accepting.add(theirs);
   }
@@ -92,7 +92,7 @@ public final class Peer {
     return established;
   }
 
-  /** A connection is established; generations of both ends are the same from now on. */
+  /** A connection is established; both ends now have the same generation. */
   public void established(PeerConnection made, int newGeneration) {
     established = made;
     generation = newGeneration;
@@ -101,22 +101,22 @@ public final class Peer {
     quarantined = false;
   }
 
-  /** Connections with it so far, modulo 65536. */
+  /** Number of connections with it so far, modulo 65536. */
   public int generation() {
     return generation;
   }
 
-  /** Whether a generation told by the peer is before ours. */
+  /** Whether the peer's generation is older than that of this executor. */
   public boolean isBehind(int theirs) {
     return (short) (theirs - generation) < 0;
   }
 
-  /** Notes that it is in use. */
+  /** Records the time of the last use. */
   public void touch(long nowNs) {
     usedNs = nowNs;
   }
 
-  /** Whether nothing is under way with it and it has not been used for so long. */
+  /** Whether it has no connection or block and was unused for at least {@code unusedNs}. */
   public boolean isUnused(long nowNs, long unusedNs) {
     return attempt == null
         && accepting.isEmpty()
@@ -127,7 +127,7 @@ public final class Peer {
         && nowNs - usedNs >= unusedNs;
   }
 
-  /** Forgets a connection, whatever it was. */
+  /** Removes a connection in any state. */
   public void forget(PeerConnection gone) {
     if (attempt == gone) {
       attempt = null;
@@ -138,7 +138,7 @@ public final class Peer {
     }
   }
 
-  /** Notes since when blocks wait for a connection. */
+  /** Starts the wait of blocks for a connection, if it has not started. */
   public void startWaiting(long nowNs) {
     if (!waiting) {
       waiting = true;
@@ -159,7 +159,7 @@ public final class Peer {
     retryAtNs = thenNs;
   }
 
-  /** Whether an attempt of ours is due. */
+  /** Whether this executor must attempt a connection now. */
   public boolean shouldAttempt(long nowNs) {
     return waiting
         && attempt == null
@@ -168,7 +168,7 @@ public final class Peer {
         && nowNs - retryAtNs >= 0;
   }
 
-  /** Counts one more block that came corrupt since the last quarantine. */
+  /** Counts a corrupt block; returns the count since the last quarantine. */
   public int countCorruption() {
     return ++corruptions;
   }

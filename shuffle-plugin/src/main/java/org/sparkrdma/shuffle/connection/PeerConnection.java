@@ -42,13 +42,13 @@ import org.sparkrdma.verbs.device.Capability;
  * One connection to a peer, used by both for fetching and serving. Owned by the agent. Its set-up
  * goes through the transitions of {@link ConnectionSetup}.
  *
- * <p>The queue pair is made without remote access; the peer gets it once it is proven. Before that
- * every message but the responder's CONFIRM is a protocol error.
+ * <p>The queue pair is created without remote access; the peer gets it after its proof. Before that
+ * every message except the CONFIRM is a protocol error.
  *
- * <p>The initiator sends first: the responder may not (RFC 5044, section 7.1.2; kernel siw ends the
- * connection otherwise). On every transport alike.
+ * <p>The initiator sends first on every transport; the responder must not (RFC 5044, section 7.1.2;
+ * kernel siw closes the connection otherwise).
  *
- * <p>Closing destroys the queue pair before any memory is given back.
+ * <p>Closing destroys the queue pair before it frees any memory.
  */
 public final class PeerConnection {
   private static final Logger LOG = LoggerFactory.getLogger(PeerConnection.class);
@@ -56,7 +56,7 @@ public final class PeerConnection {
 
   private final TransportContext context;
   private final Peer peer;
-  private final int place;
+  private final int index;
   private final long number;
   private final Connection connection;
   private final ConnectionSetup setup;
@@ -71,19 +71,19 @@ public final class PeerConnection {
   private long lastUsedNs;
 
   /**
-   * @param place index in the agent's table, part of every work request's id
-   * @param number never used again; by it the server knows the connection
+   * @param index index in the agent's table, part of every work request's id
+   * @param number unique number that identifies the connection to the server
    */
   private PeerConnection(
       TransportContext context,
       Peer peer,
-      int place,
+      int index,
       long number,
       Connection connection,
       ConnectionSetup setup) {
     this.context = context;
     this.peer = peer;
-    this.place = place;
+    this.index = index;
     this.number = number;
     this.connection = connection;
     this.setup = setup;
@@ -91,19 +91,19 @@ public final class PeerConnection {
     this.lastUsedNs = bornNs;
   }
 
-  /** One that this end asks for, being resolved. */
+  /** Creates a connection that this executor initiates; its address is being resolved. */
   public static PeerConnection initiate(
-      TransportContext context, Peer peer, int place, long number, Connection connection) {
+      TransportContext context, Peer peer, int index, long number, Connection connection) {
     byte[] key = context.proofKey(peer.endpoint());
     return new PeerConnection(
-        context, peer, place, number, connection, ConnectionSetup.ofInitiator(key));
+        context, peer, index, number, connection, ConnectionSetup.ofInitiator(key));
   }
 
-  /** One that the peer asks for with this proven request, to be answered so. */
+  /** Creates a connection for a proven request of the peer, to be accepted with this answer. */
   public static PeerConnection respond(
       TransportContext context,
       Peer peer,
-      int place,
+      int index,
       long number,
       Connection connection,
       Binding binding,
@@ -113,7 +113,7 @@ public final class PeerConnection {
     return new PeerConnection(
         context,
         peer,
-        place,
+        index,
         number,
         connection,
         ConnectionSetup.ofResponder(key, binding, request, answer));
@@ -123,8 +123,8 @@ public final class PeerConnection {
     return peer;
   }
 
-  public int place() {
-    return place;
+  public int index() {
+    return index;
   }
 
   public long number() {
@@ -135,27 +135,27 @@ public final class PeerConnection {
     return connection;
   }
 
-  /** Whether this end has asked for it. */
+  /** Whether this executor initiated it. */
   public boolean isInitiator() {
     return setup.isInitiator();
   }
 
-  /** Whether it is made and in use. */
+  /** Whether it is established and in use. */
   public boolean isEstablished() {
     return setup.isEstablished();
   }
 
-  /** Whether the peer is proven, but nobody has been told yet. */
+  /** Whether the peer is proven, but {@link #establish} was not called yet. */
   public boolean isReadyToEstablish() {
     return setup.state() == ConnectionSetup.State.PROVEN;
   }
 
-  /** Whether the peer has asked for it and has not proven itself yet. */
+  /** Whether the peer requested it and has not confirmed it yet. */
   public boolean isAccepting() {
     return setup.state() == ConnectionSetup.State.ACCEPTING;
   }
 
-  /** Whether this end is still asking for it. */
+  /** Whether this executor initiated it and has no answer yet. */
   public boolean isAttempt() {
     return setup.state() == ConnectionSetup.State.RESOLVING
         || setup.state() == ConnectionSetup.State.CONNECTING;
@@ -165,13 +165,13 @@ public final class PeerConnection {
     return setup.state() == ConnectionSetup.State.CLOSED;
   }
 
-  /** Connections between the two from this one on; once the peer is proven. */
+  /** Generation of the connection; known after the peer is proven. */
   public int generation() {
     return setup.generation();
   }
 
   /**
-   * Initiator: asks the peer for the connection, after it is resolved and prepared.
+   * Initiator: sends the connection request, after resolution and {@link #prepare}.
    *
    * @throws VerbsException when the request cannot be sent
    */
@@ -187,7 +187,7 @@ public final class PeerConnection {
   }
 
   /**
-   * Responder: answers the peer's request, after it is prepared.
+   * Responder: accepts the peer's request, after {@link #prepare}.
    *
    * @throws VerbsException when the answer cannot be sent
    */
@@ -197,18 +197,18 @@ public final class PeerConnection {
   }
 
   private ConnectionParameters parameters(byte[] privateData, int readsInFlight) {
-    // Receives are always posted, but a pause of the peer's JVM may keep them back: wait for ever,
-    // since every request has a deadline of its own.
+    // Receives are always posted, but a pause of the peer's JVM may delay them. Retry for ever,
+    // since every request has its own deadline.
     return new ConnectionParameters(
         privateData, readsInFlight, 6, 7, 17, context.settings().connectTimeout());
   }
 
   /**
-   * Initiator: takes the peer's answer. When it proves the peer, gives it remote access and sends
-   * the confirmation.
+   * Initiator: checks the peer's answer. If it proves the peer, grants remote access and sends the
+   * CONFIRM.
    *
    * @return whether the peer is proven
-   * @throws VerbsException when the device does not give access
+   * @throws VerbsException when the device cannot grant access
    */
   public boolean takeAnswer(byte[] privateData) throws VerbsException {
     assert context.owner().holds();
@@ -221,7 +221,7 @@ public final class PeerConnection {
     return true;
   }
 
-  /** The peer is proven and told of: blocks may be fetched over it. */
+  /** Allows fetches over this connection; the peer must be proven. */
   public void establish() {
     assert context.owner().holds();
     setup.establish();
@@ -250,7 +250,7 @@ public final class PeerConnection {
     return fetches;
   }
 
-  /** Why it must be ended, or null. */
+  /** Why it must be closed, or null. */
   public BrokenConnection broken() {
     return broken;
   }
@@ -267,7 +267,7 @@ public final class PeerConnection {
   }
 
   /**
-   * Makes the queue pair and posts its receives.
+   * Creates the queue pair and posts its receives.
    *
    * @return false when there is no memory for its control buffers
    * @throws VerbsException when the device refuses
@@ -292,7 +292,7 @@ public final class PeerConnection {
                 1,
                 0,
                 context.device().can(Capability.QUEUE_PAIR_ACCESS) ? Set.of() : REMOTE_ACCESS));
-    sends = new SendQueue(queuePair, context.settings().sendDepth(), WorkIds.sends(place));
+    sends = new SendQueue(queuePair, context.settings().sendDepth(), WorkIds.sends(index));
     int receives = context.settings().receiveDepth();
     int requests = receives + context.settings().requestsOpen();
     fetches =
@@ -304,7 +304,7 @@ public final class PeerConnection {
             slots.subList(requests, slots.size()),
             number,
             this::receiveAgain,
-            this::brokeProtocol);
+            this::onProtocolError);
     for (int i = 0; i < receives; i++) {
       receiveAgain(slots.get(i));
     }
@@ -312,7 +312,7 @@ public final class PeerConnection {
   }
 
   private void receiveAgain(ControlSlot slot) {
-    receive.receive(WorkIds.receives(place) | slot.index());
+    receive.receive(WorkIds.receives(index) | slot.index());
     receive.local(slot.chunk().region(), slot.chunk().regionOffset(), slot.chunk().lengthBytes());
     if (!queuePair.postReceive(receive)) {
       throw new IllegalStateException(
@@ -320,17 +320,17 @@ public final class PeerConnection {
     }
   }
 
-  private void protocolError(String reason) {
+  private void countProtocolError(String reason) {
     context.counters().increment(Counter.PROTOCOL_ERRORS);
-    brokeProtocol(reason);
+    onProtocolError(reason);
   }
 
-  /** The peer broke the protocol, and that is counted. */
-  private void brokeProtocol(String reason) {
+  /** Marks the connection broken by a protocol error that is already counted. */
+  private void onProtocolError(String reason) {
     markBroken(new BrokenConnection(FallbackReason.PROTOCOL_ERROR, reason, List.of()));
   }
 
-  /** A completion of its queue pair. */
+  /** Handles a completion of its queue pair. */
   public void onCompletion(WorkCompletion completion, long nowNs) {
     assert context.owner().holds();
     if (isClosed() || completion.queuePairNumber() != queuePair.number()) {
@@ -351,13 +351,12 @@ public final class PeerConnection {
 
   private void fail(WorkStatus status, long id) {
     if (isAttempt()) {
-      // Refused, and its receives are flushed: on iWARP the flush may arrive before the refusal,
-      // which
-      // contains the reason. An event ends every attempt.
+      // A refusal flushes the receives. On iWARP the flush may arrive before the refusal, which
+      // contains the reason. Every attempt ends with an event.
       return;
     }
-    if (WorkIds.isReceive(id) && isOfAMessageTooLong(status)) {
-      protocolError("message longer than its buffer");
+    if (WorkIds.isReceive(id) && isMessageTooLong(status)) {
+      countProtocolError("message longer than its buffer");
       return;
     }
     Posted failed = WorkIds.isReceive(id) ? null : sends.outstanding(id);
@@ -365,7 +364,7 @@ public final class PeerConnection {
     if (broken == null) {
       LOG.info("Connection to peer {} failed: {}", peer, detail);
     }
-    // A flush tells nothing of whose fault it was, see siw in the design notes.
+    // A flush error does not identify the failed request; see siw in the design notes.
     if (failed instanceof ReadOperation read && status != WorkStatus.FLUSH_ERROR) {
       markBroken(
           new BrokenConnection(
@@ -375,8 +374,8 @@ public final class PeerConnection {
     }
   }
 
-  /** Of a failed receive; the second is rxe's. */
-  private static boolean isOfAMessageTooLong(WorkStatus status) {
+  /** Whether a failed receive means a message that is too long; rxe reports the second status. */
+  private static boolean isMessageTooLong(WorkStatus status) {
     return status == WorkStatus.LOCAL_LENGTH_ERROR || status == WorkStatus.LOCAL_QUEUE_PAIR_ERROR;
   }
 
@@ -394,7 +393,7 @@ public final class PeerConnection {
           receiveAgain(slot);
         }
         case RELEASE -> {
-          // The receive goes back before the answer leaves: the peer may ask again at once.
+          // Post the receive before the answer: the peer may send its next request at once.
           serves.onRelease(message);
           receiveAgain(slot);
         }
@@ -409,13 +408,13 @@ public final class PeerConnection {
         }
       }
     } catch (MalformedMessageException e) {
-      protocolError(e.getMessage());
+      countProtocolError(e.getMessage());
     } catch (VerbsException e) {
       markBroken(BrokenConnection.connectionLost(e.getMessage()));
     }
   }
 
-  /** Posts what can be posted. */
+  /** Posts all work requests that can be posted. */
   public void pump(long nowNs) {
     assert context.owner().holds();
     if (!isIdle()) {
@@ -426,8 +425,9 @@ public final class PeerConnection {
   }
 
   /**
-   * Ends it: first the queue pair is destroyed, then memory goes back, leases of the peer end, and
-   * the blocks that it was fetching are returned.
+   * Closes it: destroys the queue pair, then frees memory and ends the leases of the peer.
+   *
+   * @return the blocks that it was fetching
    */
   public List<BlockProgress> close() {
     assert context.owner().holds();

@@ -16,27 +16,27 @@ package org.sparkrdma.shuffle.connection;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Finds out whether a peer of which something is awaited is still there: kernel siw never tells
- * that a host is gone, and no card does while only the peer's answer is awaited. After a silence in
- * which nothing is on its way to the peer's device a READ of no bytes is posted, which that device
- * answers without its process, so that a peer that is stopped or collects garbage counts as there
- * (IBTA C9-88: such a READ needs no key). When the silence goes on, the peer is dead. Owned by the
+ * Detects a dead peer while an answer or a READ is outstanding. Kernel siw never reports a lost
+ * host, and no device does while only an answer of the peer is outstanding. After a silence without
+ * outstanding work requests, a zero-length READ probes the peer's device. The device answers it
+ * without its process, so a stopped process or one in garbage collection counts as alive (IBTA
+ * C9-88: a zero-length READ needs no key). If the silence continues, the peer is dead. Owned by the
  * agent.
  *
- * <p>No probe goes behind other work, which asks the device as well: kernel rxe 6.12 looks for the
- * key when such a READ comes a second time (rxe_resp.c, read_reply), and would break a connection
- * that just repeats what was lost.
+ * <p>No probe is posted behind other work requests, which test the device as well. Kernel rxe 6.12
+ * checks the key when it receives a zero-length READ again (rxe_resp.c, read_reply), so a probe
+ * would break a connection that only retransmits lost packets.
  *
- * <p>What counts is time that the agent has seen: of a pause of its own process little is added.
+ * <p>Each check adds at most 100 ms of silence, so that a pause of this process counts little.
  */
 final class PeerWatch {
   private static final long LONGEST_STEP_NS = TimeUnit.MILLISECONDS.toNanos(100);
   private static final int PROBE_AFTER_PART = 2;
 
-  /** What a look found. */
+  /** Result of a check. */
   enum Finding {
     ALIVE,
-    /** It has been silent: a probe is to be posted now. */
+    /** Silent: post a probe now. */
     PROBE,
     DEAD
   }
@@ -46,22 +46,22 @@ final class PeerWatch {
   private long lookedNs;
 
   /**
-   * @param timeoutNs of silence after which the peer is dead
+   * @param timeoutNs duration of silence after which the peer is dead
    */
   PeerWatch(long timeoutNs, long nowNs) {
     this.timeoutNs = timeoutNs;
     this.lookedNs = nowNs;
   }
 
-  /** Something of the peer arrived. */
+  /** A message or completion of the peer arrived. */
   void heard() {
     silentNs = 0;
   }
 
   /**
-   * Has a look.
+   * Checks for silence.
    *
-   * @param awaiting whether anything of the peer is awaited
+   * @param awaiting whether an answer or READ of the peer is outstanding
    * @param outstanding whether work is posted that the peer's device has not completed
    */
   Finding look(long nowNs, boolean awaiting, boolean outstanding) {

@@ -27,7 +27,7 @@ final class ReadOperation implements Posted {
   private final int chunkOffset;
   private int lengthBytes;
 
-  /** Told when a READ has completed. */
+  /** Called when a READ has completed. */
   interface Listener {
     void readDone(ReadBatch batch);
   }
@@ -73,7 +73,7 @@ final class ReadOperation implements Posted {
     return lengthBytes;
   }
 
-  /** Grows by a neighbour: bytes that follow at the peer and go right behind in the chunk. */
+  /** Appends bytes that follow directly both at the peer and in the chunk. */
   boolean append(long address, int key, RegisteredChunk into, int intoOffset, int moreBytes) {
     if (key != remoteKey
         || address != remoteAddress + lengthBytes

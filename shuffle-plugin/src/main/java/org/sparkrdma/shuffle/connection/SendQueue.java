@@ -18,12 +18,12 @@ import org.sparkrdma.verbs.QueuePair;
 import org.sparkrdma.verbs.WorkRequest;
 
 /**
- * The send side of a queue pair: gathers work requests, posts them together, and knows what is done
- * when a completion comes. Owned by the agent.
+ * The send queue of a queue pair: gathers work requests, posts them together, and maps a completion
+ * to the completed requests. Owned by the agent.
  *
  * <p>Requests get consecutive numbers as their ids. Sends complete in order, so a completion of
- * number n says that all up to n are done, and only the last READ of a batch, and one now and then,
- * at least after each MiB, need be signalled: who watches the peer wants to see progress.
+ * number n completes all up to n. Only the last READ of a batch is signalled, and one at least
+ * after each MiB, so that {@link PeerWatch} sees progress.
  */
 final class SendQueue {
   private static final long SIGNAL_BYTES = 1 << 20;
@@ -41,7 +41,7 @@ final class SendQueue {
   private long unsignalledBytes;
 
   /**
-   * @param idBits what every id carries in its upper 32 bits, see {@link WorkIds}
+   * @param idBits upper 32 bits of every id, see {@link WorkIds}
    */
   SendQueue(QueuePair queuePair, int depth, long idBits) {
     this.queuePair = queuePair;
@@ -55,7 +55,7 @@ final class SendQueue {
     }
   }
 
-  /** How many more requests fit. */
+  /** Number of requests that still fit. */
   int room() {
     return depth - (int) (added - retired);
   }
@@ -85,7 +85,7 @@ final class SendQueue {
     added++;
   }
 
-  /** Adds a READ of no bytes, for which the peer's device needs no key; there must be room. */
+  /** Adds a zero-length READ, which needs no remote key; there must be room. */
   void probe(Posted posted) {
     next(posted).read(id(), 0, 0).signalled();
     signalled();
@@ -109,7 +109,7 @@ final class SendQueue {
     return idBits | (added & WorkIds.LOW_MASK);
   }
 
-  /** Posts what was gathered, with one call. */
+  /** Posts all gathered requests with one call. */
   void flush() {
     if (gatheredCount > 0) {
       int posted = queuePair.postSend(gathered, 0, gatheredCount);
@@ -121,7 +121,7 @@ final class SendQueue {
     }
   }
 
-  /** A successful completion with this id: it and all before it are done. */
+  /** Retires the request with this id and all earlier ones. */
   void completed(long id) {
     int upTo = (int) id;
     while ((int) retired != upTo) {
@@ -131,14 +131,14 @@ final class SendQueue {
   }
 
   private void retireOne() {
-    int place = (int) (retired % depth);
-    Posted posted = ring[place];
-    ring[place] = null;
+    int index = (int) (retired % depth);
+    Posted posted = ring[index];
+    ring[index] = null;
     retired++;
     posted.done();
   }
 
-  /** What a failed completion with this id was of; null when it is not outstanding. */
+  /** The outstanding request with this id, or null. */
   Posted outstanding(long id) {
     long number = retired + Integer.toUnsignedLong((int) id - (int) retired);
     return number < added ? ring[(int) (number % depth)] : null;

@@ -23,12 +23,12 @@ import org.sparkrdma.shuffle.wire.MalformedMessageException;
 import org.sparkrdma.shuffle.wire.Release;
 
 /**
- * The serving half of a connection: hands LOCATEs to the server, sends its answers. Owned by the
- * agent.
+ * The serving half of a connection: passes LOCATEs to the server and sends its answers. Owned by
+ * the agent.
  *
- * <p>A peer may have an answer, and send its next request, before this end hears that the answer
- * arrived: its acknowledgement has a way of its own (kernel rxe completes SENDs and receives in
- * different threads). Such a request waits for the answer's buffer.
+ * <p>A peer may receive an answer and send its next request before the SEND of the answer completes
+ * here (kernel rxe completes SENDs and receives in different threads). Such a request waits for the
+ * answer's buffer.
  */
 final class ServeSide {
   private final TransportContext context;
@@ -43,10 +43,10 @@ final class ServeSide {
   private volatile boolean closed;
 
   /**
-   * @param slots for answers, one for each request that the peer may have open
+   * @param slots buffers of answers, one for each request that the peer may have open
    * @param peer number of the connection
-   * @param receiveAgain takes a receive buffer that is no longer needed
-   * @param malformed told when the server finds a request malformed, and has counted it
+   * @param receiveAgain posts a free receive buffer again
+   * @param malformed called after the server has counted a malformed request
    */
   ServeSide(
       TransportContext context,
@@ -64,7 +64,7 @@ final class ServeSide {
     this.malformed = malformed;
   }
 
-  /** A LOCATE came; its receive buffer stays lent until it is answered. */
+  /** A LOCATE was received; its receive buffer stays in use until it is answered. */
   void onLocate(ControlSlot received, ByteBuffer message) {
     opened();
     withSlot(slot -> context.server().locate(new Call(received, message, slot)));
@@ -118,7 +118,7 @@ final class ServeSide {
         slot.chunk().region(), slot.chunk().regionOffset(), lengthBytes, () -> arrived(slot));
   }
 
-  /** An answer has arrived: its buffer is free. */
+  /** An answer was sent: its buffer is free. */
   private void arrived(ControlSlot slot) {
     freeSlots.add(slot);
     if (!waitForSlot.isEmpty()) {
@@ -126,12 +126,12 @@ final class ServeSide {
     }
   }
 
-  /** The queue pair is destroyed: answers still to come are dropped. */
+  /** The queue pair is destroyed: later answers are dropped. */
   void close() {
     closed = true;
   }
 
-  /** A {@link Locate} with the server; keeps its buffers from being lent again meanwhile. */
+  /** A {@link Locate} in the server; reserves its buffers until the answer. */
   private final class Call implements LocateCall {
     private final ControlSlot received;
     private final ByteBuffer message;

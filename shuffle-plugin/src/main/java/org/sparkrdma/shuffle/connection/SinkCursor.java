@@ -16,7 +16,7 @@ package org.sparkrdma.shuffle.connection;
 import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.memory.RegisteredPool;
 
-/** Lays bytes out over chunks of the receive pool, one after the other. Owned by the agent. */
+/** Allocates sink space from consecutive chunks of the receive pool. Owned by the agent. */
 final class SinkCursor implements AutoCloseable {
   private final RegisteredPool pool;
   private RegisteredChunk chunk;
@@ -26,7 +26,7 @@ final class SinkCursor implements AutoCloseable {
     this.pool = pool;
   }
 
-  /** Room in the present chunk, of a new one when that is full; 0 when the pool is empty. */
+  /** Free bytes in the current chunk, or in a new one if it is full; 0 when the pool is empty. */
   int room() {
     if (chunk == null || position == chunk.lengthBytes()) {
       close();
@@ -36,7 +36,7 @@ final class SinkCursor implements AutoCloseable {
     return chunk == null ? 0 : chunk.lengthBytes() - position;
   }
 
-  /** The present chunk; only after {@link #room()} said more than 0. */
+  /** The current chunk; requires that {@link #room()} returned more than 0. */
   RegisteredChunk chunk() {
     return chunk;
   }
@@ -49,7 +49,7 @@ final class SinkCursor implements AutoCloseable {
     position += lengthBytes;
   }
 
-  /** Lets go of the present chunk; its users hold their own references. */
+  /** Releases the current chunk; its users hold their own references. */
   @Override
   public void close() {
     if (chunk != null) {

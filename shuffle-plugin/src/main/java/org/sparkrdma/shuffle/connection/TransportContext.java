@@ -28,16 +28,16 @@ import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.device.DeviceInfo;
 
 /**
- * What the agent's classes share; all owned by {@link RdmaTransport}.
+ * Objects shared by the agent's classes; all owned by {@link RdmaTransport}.
  *
- * @param device its facts
+ * @param device properties of the device
  * @param self this executor's own endpoint
  * @param secret of the application; empty without authentication
  * @param sinks receive memory for READs
  * @param control buffers of control messages
- * @param agent runs something on the agent's thread, soon; from any thread
+ * @param agent runs a command on the agent's thread soon; safe for any thread
  * @param owner the agent's thread
- * @param deviceRemoved to be run when the device is gone, more than once
+ * @param deviceRemoved run when the device was removed, possibly more than once
  * @param nanoClock as {@link System#nanoTime}
  */
 public record TransportContext(
@@ -56,7 +56,7 @@ public record TransportContext(
     Owner owner,
     Runnable deviceRemoved,
     LongSupplier nanoClock) {
-  /** With what proofs to an executor are made and checked. */
+  /** Key that creates and verifies proofs for {@code callee}. */
   public byte[] proofKey(Endpoint callee) {
     return ProofKey.of(callee.token(), secret);
   }

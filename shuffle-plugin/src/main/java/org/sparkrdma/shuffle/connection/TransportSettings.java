@@ -16,21 +16,21 @@ package org.sparkrdma.shuffle.connection;
 import java.time.Duration;
 
 /**
- * How peers are talked to.
+ * Settings of the transport.
  *
  * @param messageBytes length of a control message's buffer
- * @param locatesInFlight LOCATEs that one connection may have open, W
- * @param readsInFlight READs that one connection may have posted
- * @param chunkBytes length of the pieces that the receive pool is cut into, a power of two
- * @param poolBytes most receive memory
- * @param connectTimeout until a connection is made
- * @param requestTimeout from sending a LOCATE or posting READs to their end
- * @param peerTimeout of a peer's silence, while something of it is awaited, until it counts as dead
- * @param idleTimeout until a connection that nobody uses is closed
- * @param quarantine how long a peer is first left alone after a failure; doubles each time
- * @param maxQuarantine the longest that it is left alone
- * @param maxConnections most connections at once
- * @param deliveryThreads threads that verify, write to disk and hand over
+ * @param locatesInFlight maximum open LOCATEs per connection, W
+ * @param readsInFlight maximum posted READs per connection
+ * @param chunkBytes length of a chunk of the receive pool, a power of two
+ * @param poolBytes maximum receive memory
+ * @param connectTimeout maximum time to establish a connection
+ * @param requestTimeout maximum time from sending a LOCATE or posting READs to their completion
+ * @param peerTimeout maximum silence of a peer while work is outstanding; then it counts as dead
+ * @param idleTimeout time after which an unused connection is closed
+ * @param quarantine first quarantine of a peer after a failure; doubles each time
+ * @param maxQuarantine maximum quarantine
+ * @param maxConnections maximum number of connections
+ * @param deliveryThreads number of threads that verify, write to disk and deliver
  * @param verify whether checksums are compared
  * @param spin how long the agent polls before it sleeps
  */
@@ -50,7 +50,7 @@ public record TransportSettings(
     int deliveryThreads,
     boolean verify,
     Duration spin) {
-  /** Requests that one connection may have open: W LOCATEs and a RELEASE. */
+  /** Maximum open requests per connection: W LOCATEs and a RELEASE. */
   int requestsOpen() {
     return locatesInFlight + 1;
   }

@@ -19,7 +19,7 @@ package org.sparkrdma.shuffle.connection;
  * <pre>
  *   63      62 .. 32              31 .. 0
  *  +-------+---------------------+---------------------------------------------+
- *  | recv  | connection's place  | number of the send, or index of the receive |
+ *  | recv  | connection's index  | number of the send, or index of the receive |
  *  +-------+---------------------+---------------------------------------------+
  * </pre>
  */
@@ -29,15 +29,15 @@ public final class WorkIds {
 
   private WorkIds() {}
 
-  static long sends(int place) {
-    return (long) place << 32;
+  static long sends(int index) {
+    return (long) index << 32;
   }
 
-  static long receives(int place) {
-    return RECEIVE | sends(place);
+  static long receives(int index) {
+    return RECEIVE | sends(index);
   }
 
-  public static int place(long id) {
+  public static int index(long id) {
     return (int) ((id & ~RECEIVE) >>> 32);
   }
 

@@ -23,23 +23,23 @@ import org.sparkrdma.shuffle.wire.Binding;
 import org.sparkrdma.shuffle.wire.Hello;
 import org.sparkrdma.verbs.cm.Connection;
 
-/** All connections there are, by the place that their work requests name. Owned by the agent. */
+/** All connections, by the index that their work requests carry. Owned by the agent. */
 final class ConnectionTable {
   private final TransportContext context;
-  private final PeerConnection[] places;
+  private final PeerConnection[] byIndex;
   private final List<PeerConnection> all = new ArrayList<>();
   private long nextNumber = 1;
 
   /**
-   * @param size most connections at once, established or not
+   * @param size maximum number of connections, established or not
    */
   ConnectionTable(TransportContext context, int size) {
     this.context = context;
-    this.places = new PeerConnection[size];
+    this.byIndex = new PeerConnection[size];
   }
 
   boolean hasRoom() {
-    return all.size() < places.length;
+    return all.size() < byIndex.length;
   }
 
   /** The connection that has been idle the longest, if one is idle. */
@@ -55,7 +55,7 @@ final class ConnectionTable {
     return Optional.ofNullable(longest);
   }
 
-  /** Connections that peers ask for and that are not proven yet. */
+  /** Number of connections that peers requested and have not proven yet. */
   int acceptingCount() {
     int count = 0;
     for (PeerConnection connection : all) {
@@ -64,31 +64,31 @@ final class ConnectionTable {
     return count;
   }
 
-  /** Adds a connection that this end asks for; there must be room. */
+  /** Adds a connection that this executor initiates; requires {@link #hasRoom}. */
   PeerConnection initiate(Peer peer, Connection connection) {
     return add(
-        connection, PeerConnection.initiate(context, peer, freePlace(), nextNumber++, connection));
+        connection, PeerConnection.initiate(context, peer, freeIndex(), nextNumber++, connection));
   }
 
-  /** Adds a connection that a peer asks for with a proven request; there must be room. */
+  /** Adds a connection that a peer requested and proved; requires {@link #hasRoom}. */
   PeerConnection respond(
       Peer peer, Connection connection, Binding binding, Hello request, Hello answer) {
     return add(
         connection,
         PeerConnection.respond(
-            context, peer, freePlace(), nextNumber++, connection, binding, request, answer));
+            context, peer, freeIndex(), nextNumber++, connection, binding, request, answer));
   }
 
-  private int freePlace() {
-    int place = 0;
-    while (places[place] != null) {
-      place++;
+  private int freeIndex() {
+    int index = 0;
+    while (byIndex[index] != null) {
+      index++;
     }
-    return place;
+    return index;
   }
 
   private PeerConnection add(Connection connection, PeerConnection added) {
-    places[added.place()] = added;
+    byIndex[added.index()] = added;
     all.add(added);
     connection.attach(added);
     return added;
@@ -96,16 +96,16 @@ final class ConnectionTable {
 
   void remove(PeerConnection connection) {
     if (all.remove(connection)) {
-      places[connection.place()] = null;
+      byIndex[connection.index()] = null;
     }
   }
 
-  /** The connection at a place; null when there is none any more. */
-  PeerConnection at(int place) {
-    return place < places.length ? places[place] : null;
+  /** The connection at an index, or null when it is closed. */
+  PeerConnection at(int index) {
+    return index < byIndex.length ? byIndex[index] : null;
   }
 
-  /** The connection with this number; null when there is none any more. */
+  /** The connection with this number, or null when it is closed. */
   PeerConnection numbered(long number) {
     for (PeerConnection connection : all) {
       if (connection.number() == number) {

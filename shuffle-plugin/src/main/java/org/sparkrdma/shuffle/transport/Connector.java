@@ -36,17 +36,17 @@ import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionManager;
 
 /**
- * Makes connections: asks for them, and takes or refuses those that peers ask for. Owned by the
- * agent.
+ * Initiates connections to peers, and accepts or refuses the connection requests of peers. Owned by
+ * the agent.
  *
- * <p>Two executors share one connection. When both ask at once, the request of the lower
- * incarnation (unsigned) stands: the other end takes it and drops its own. A request that crossed
- * on the wire with one of ours that was accepted meanwhile is told apart from one of a peer that
- * has lost its connection by the generation in its HELLO, which counts the connections the sender
- * knows of.
+ * <p>Two executors share one connection. When both initiate at once, the request of the lower
+ * incarnation (unsigned) wins: the other end accepts it and drops its own. A late request may have
+ * crossed a request of this executor that the peer accepted meanwhile, or its sender may have lost
+ * the connection. The generation in the HELLO distinguishes the two: it counts the connections that
+ * the sender knows of.
  *
- * <p>What a request replaces ends only when its initiator has confirmed it, and connections that
- * are not confirmed are few: so a request that was overheard and is sent again harms nobody.
+ * <p>A new connection replaces an established one only after its initiator has confirmed it, and
+ * the number of unconfirmed connections is limited. So a replayed request does no harm.
  */
 public final class Connector {
   private static final Logger LOG = LoggerFactory.getLogger(Connector.class);
@@ -63,8 +63,8 @@ public final class Connector {
   private final int maxAccepting;
 
   /**
-   * @param source address of the device, which connections come from
-   * @param readsInFlight READs that the device bears outstanding on a queue pair
+   * @param source address of the local device, the source address of connections
+   * @param readsInFlight maximum number of outstanding READs per queue pair
    */
   Connector(
       TransportContext context,
@@ -82,7 +82,7 @@ public final class Connector {
     this.maxAccepting = Math.max(MIN_ACCEPTING, context.settings().maxConnections() / 4);
   }
 
-  /** Asks a peer for a connection. */
+  /** Initiates a connection to a peer. */
   void attempt(Peer peer, long nowNs) {
     assert context.owner().holds();
     Endpoint endpoint = peer.endpoint();
@@ -101,8 +101,9 @@ public final class Connector {
   }
 
   /**
-   * The address of this executor's own device, so that the route cannot pick another device of the
-   * host; null, which leaves it to the route, for a peer of the other address family.
+   * Returns the address of this executor's device, so that routing cannot select another device of
+   * the host. Returns null, which leaves the choice to routing, if the peer's address family
+   * differs.
    */
   private InetSocketAddress sourceFor(InetSocketAddress remote) {
     boolean usable =
@@ -121,7 +122,7 @@ public final class Connector {
     return table.hasRoom();
   }
 
-  /** Takes one event of the connection manager. */
+  /** Handles one event of the connection manager. */
   void onEvent(ConnectionEvent event, long nowNs) {
     assert context.owner().holds();
     if (event.type() == ConnectionEvent.Type.CONNECT_REQUEST) {
@@ -153,7 +154,7 @@ public final class Connector {
     if (connection.isAttempt() || connection.isAccepting()) {
       fail(connection, FallbackReason.CONNECT_FAILED, detail);
     } else {
-      // A responder may use it before its device reports that it is made.
+      // A responder may use the connection before its device reports ESTABLISHED.
       connection.markBroken(BrokenConnection.connectionLost(detail));
     }
   }
@@ -210,7 +211,7 @@ public final class Connector {
   private void onRejected(PeerConnection connection, ConnectionEvent event, long nowNs) {
     Refusal refusal = Hello.decodeRefusal(event.privateData());
     if (refusal == Refusal.COLLISION) {
-      // The peer's own request stands, or is on its way; should it be lost, ours is made again.
+      // The peer's own request wins. If it is lost, this executor retries.
       Peer peer = connection.peer();
       peers.end(connection, BrokenConnection.connectionLost("collision"));
       peer.retryAt(nowNs + COLLISION_RETRY_NS);

@@ -21,21 +21,21 @@ import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.DeviceInfo;
 
 /**
- * What a device must be able to do before peers are let in: the proof travels in the private data
- * of a connection's request and of its answer, and who has none is refused before there is a queue
- * pair. Without that nobody could be told from a stranger.
+ * Checks that a device can authenticate peers. The proof travels in the private data of the
+ * connection request and of its answer, so that a peer without proof is refused before a queue pair
+ * exists.
  *
- * <p>A device that cannot change what a connected peer may do gives remote access before both ends
- * are proven. It is used only where the administrator trusts the fabric.
+ * <p>A device that cannot change the access flags of a connected queue pair grants remote access
+ * before both ends are proven. It is used only where the administrator trusts the fabric.
  */
 final class DeviceNeeds {
   private DeviceNeeds() {}
 
   /**
-   * Refuses a device that lacks something.
+   * Rejects a device that lacks a required capability.
    *
    * @param fabricTrusted whether the administrator trusts every host of the fabric
-   * @throws VerbsException naming all that is missing
+   * @throws VerbsException naming all missing capabilities
    */
   static void check(DeviceInfo device, boolean fabricTrusted) throws VerbsException {
     List<String> missing = new ArrayList<>();

@@ -33,8 +33,8 @@ import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /**
- * Routes blocks to connections, and decides what becomes of them when a connection cannot be made
- * or ends. Owned by the agent.
+ * Routes blocks to connections, and reissues or fails them when a connection attempt fails or a
+ * connection closes. Owned by the agent.
  */
 final class Peers {
   private static final Logger LOG = LoggerFactory.getLogger(Peers.class);
@@ -60,8 +60,8 @@ final class Peers {
   }
 
   /**
-   * Drops peers that nobody has used for a while: executors come and go. Nothing is kept of them: a
-   * request that is sent again is never confirmed.
+   * Drops peers that were unused for the idle time-out, because executors come and go. No state of
+   * them is needed later: a replayed connection request is never confirmed.
    */
   void dropUnused(long nowNs) {
     assert context.owner().holds();
@@ -73,7 +73,7 @@ final class Peers {
     return byIncarnation.values();
   }
 
-  /** Has a block fetched, over the connection there is or over one to be made. */
+  /** Fetches a block over the established connection, or initiates one first. */
   void want(BlockProgress block) {
     assert context.owner().holds();
     if (stopped) {
@@ -95,7 +95,7 @@ final class Peers {
           .delivery()
           .fail(block, FallbackReason.QUARANTINED, "peer is quarantined after a failure");
     } else if (peer.needsTest()) {
-      // No block waits for a peer that has failed before; a connection is attempted meanwhile.
+      // Blocks do not wait for a peer that failed before; a connection attempt tests it.
       context.delivery().fail(block, FallbackReason.QUARANTINED, "peer is tested by a connection");
       peer.startWaiting(nowNs);
     } else {
@@ -104,7 +104,7 @@ final class Peers {
     }
   }
 
-  /** A connection's peer is proven: what waited for it goes on, and it replaces all others. */
+  /** The peer of a connection is proven: it gets the pending blocks and replaces other ones. */
   void establish(PeerConnection connection) {
     assert context.owner().holds();
     Peer peer = connection.peer();
@@ -126,10 +126,8 @@ final class Peers {
     }
   }
 
-  /**
-   * Ends a connection, or an attempt at one; blocks of others than those at fault are wanted again.
-   */
-  void end(PeerConnection connection, BrokenConnection why) {
+  /** Closes a connection or an attempt. Blocks at fault fail, the others are reissued once. */
+  void end(PeerConnection connection, BrokenConnection cause) {
     assert context.owner().holds();
     boolean counted = connection.isEstablished();
     boolean attempt = connection.isAttempt();
@@ -139,20 +137,21 @@ final class Peers {
     if (counted) {
       context.counters().increment(Counter.CONNECTIONS_CLOSED);
     }
-    if (why.reason() == FallbackReason.TIMEOUT || why.reason() == FallbackReason.PROTOCOL_ERROR) {
-      quarantine(connection.peer(), why.reason().label(), why.detail());
+    if (cause.reason() == FallbackReason.TIMEOUT
+        || cause.reason() == FallbackReason.PROTOCOL_ERROR) {
+      quarantine(connection.peer(), cause.reason().label(), cause.detail());
       if (attempt) {
-        giveUpForNow(connection.peer(), why.reason(), why.detail());
+        giveUpForNow(connection.peer(), cause.reason(), cause.detail());
       }
     }
-    Set<BlockProgress> atFault = new HashSet<>(why.atFault());
+    Set<BlockProgress> atFault = new HashSet<>(cause.atFault());
     for (BlockProgress block : left) {
       if (atFault.contains(block)) {
-        context.delivery().fail(block, why.reason(), why.detail());
+        context.delivery().fail(block, cause.reason(), cause.detail());
       } else if (block.tryUseReissue()) {
         want(block);
       } else {
-        context.delivery().fail(block, FallbackReason.LOST_PEER, why.detail());
+        context.delivery().fail(block, FallbackReason.LOST_PEER, cause.detail());
       }
     }
   }
@@ -201,7 +200,7 @@ final class Peers {
         detail);
   }
 
-  /** The transport stops: every connection ends, every block is answered, now and later. */
+  /** Stops: closes every connection and fails every block, including later ones. */
   void stop() {
     assert context.owner().holds();
     stopped = true;

@@ -62,9 +62,9 @@ import org.sparkrdma.verbs.device.Transport;
 /**
  * An executor's end of the RDMA shuffle: listens, connects, fetches and serves on one device.
  *
- * <p>{@link #open} builds and starts it; {@link #close} answers every block still under way, ends
- * every connection and gives all memory back, in verbs order. The device and the budget belong to
- * the caller. Safe for any thread.
+ * <p>{@link #open} builds and starts it; {@link #close} answers every block still under way, closes
+ * every connection and frees all memory, in verbs order. The device and the budget belong to the
+ * caller. Safe for any thread.
  */
 public final class RdmaTransport implements BlockTransport, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(RdmaTransport.class);
@@ -92,19 +92,19 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
   private volatile boolean closed;
 
   /**
-   * What the transport is given.
+   * What the transport uses.
    *
    * @param device open; closed by the caller, after the transport
    * @param budget the one account of pinned bytes
    * @param outputs the map outputs to serve
    * @param conf of Spark's shuffle transport, for blocks that go to disk
    * @param listen where to listen; port 0 takes a free one
-   * @param identity makes this executor's endpoint of the address listened on
+   * @param identity creates this executor's endpoint from the listener's address
    * @param secret of the application, which both ends of a connection must know; empty without
    *     authentication
    * @param fabricTrusted whether the administrator trusts every host of the fabric
-   * @param outOfService told why, when the device is gone or the agent has failed, perhaps more
-   *     than once; on the agent's thread, so it must not close the transport itself
+   * @param outOfService receives the reason when the device was removed or the agent failed,
+   *     possibly more than once; runs on the agent's thread, so it must not close the transport
    * @param nanoClock as {@link System#nanoTime}
    */
   public record Environment(
@@ -123,7 +123,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
   /**
    * Builds and starts a transport.
    *
-   * @throws VerbsException when the device or the address refuses; nothing is left behind
+   * @throws VerbsException when the device or the address refuses; no resource stays open
    */
   public static RdmaTransport open(
       TransportSettings settings, ServeSettings serveSettings, Environment environment)
@@ -269,12 +269,12 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     }
   }
 
-  /** Where this executor listens, and what proves a caller belongs to the application. */
+  /** This executor's listener address and the token that proves membership of the application. */
   public Endpoint endpoint() {
     return self;
   }
 
-  /** Ends all connections as if the network had; blocks under way are asked for once more. */
+  /** Closes all connections as a network failure would; outstanding blocks are reissued once. */
   void breakConnections() {
     agent.execute(
         () -> {
@@ -300,27 +300,27 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     }
   }
 
-  /** Answers every block of every request that has none, wherever it is. */
+  /** Fails every outstanding block of every fetch. */
   private void failOpen(FallbackReason reason, String detail) {
     open.forEach(fetch -> fetch.failRest(reason, detail));
   }
 
-  /** The agent has failed, on its thread: nothing of the device is touched any more. */
+  /** The agent failed. Runs on the agent's thread, which does not use the device after this. */
   private void onAgentFailed(Throwable cause) {
     failOpen(FallbackReason.STOPPED, "transport agent failed");
     outOfService.accept("the transport failed: " + cause);
   }
 
   /**
-   * A shuffle is unregistered: gives back what is registered of its files.
+   * Deregisters the files of a shuffle that Spark unregistered.
    *
-   * @param done told when that is done
+   * @param done runs after the deregistration
    */
   public void unregisterShuffle(int shuffleId, Runnable done) {
     server.unregisterShuffle(shuffleId, done);
   }
 
-  /** Ends everything; blocks under way are answered with {@link FallbackReason#STOPPED}. */
+  /** Closes everything; outstanding blocks fail with {@link FallbackReason#STOPPED}. */
   @Override
   public void close() {
     if (closed) {
@@ -361,7 +361,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     }
   }
 
-  /** Waits for the agent's end, which is near unless a call of the device hangs. */
+  /** Waits for the agent's thread; it ends soon unless a device call hangs. */
   private boolean joinAgent() {
     boolean interrupted = false;
     long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(STOP_SECONDS);

@@ -34,12 +34,12 @@ import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionManager;
 
 /**
- * The one thread that owns the completion queue, the connection manager and everything of all
- * peers. It never calls Spark and never waits for anything but its completion channel.
+ * The thread that owns the completion queue, the connection manager and the state of all peers. It
+ * never calls Spark and only blocks on its completion channel.
  *
- * <p>While answers and READs are awaited it polls a little before it sleeps; an executor that only
- * serves does not. Others hand it commands; {@link #doWork} is one turn and may be called by hand
- * in tests.
+ * <p>While answers or READs are outstanding, it polls for a short time before it sleeps; an
+ * executor that only serves does not. Other threads submit commands. {@link #doWork} is one
+ * iteration, which tests may call directly.
  */
 final class TransportAgent implements Runnable, CompletionHandler {
   private static final Logger LOG = LoggerFactory.getLogger(TransportAgent.class);
@@ -90,11 +90,11 @@ final class TransportAgent implements Runnable, CompletionHandler {
   }
 
   /**
-   * Gives it what it works on; before it runs.
+   * Sets the objects it works on; called before {@link #run}.
    *
    * @param trimUnusedMemory run at intervals of the idle time-out
-   * @param onFailure told, on the agent's thread, of a failure after which it does nothing more; to
-   *     answer every block that is still open
+   * @param onFailure receives the failure that ended the agent, on the agent's thread; must fail
+   *     every outstanding block
    */
   void init(
       ConnectionTable connections,
@@ -109,18 +109,18 @@ final class TransportAgent implements Runnable, CompletionHandler {
     failed = onFailure;
   }
 
-  /** Runs something on the agent's thread, soon; from any thread. */
+  /** Runs a command on the agent's thread soon. Safe for any thread. */
   void execute(Runnable command) {
     commands.add(command);
     channel.wakeup();
   }
 
-  /** Runs commands that came too late for the agent's thread, which has ended; from any thread. */
+  /** Runs commands submitted after the agent's thread ended. Safe for any thread. */
   void drain() {
     runCommands();
   }
 
-  /** Ends the run after all blocks are answered; from any thread. */
+  /** Requests the end of {@link #run}, which answers all blocks first. Safe for any thread. */
   void stop() {
     stopping = true;
     channel.wakeup();
@@ -143,7 +143,7 @@ final class TransportAgent implements Runnable, CompletionHandler {
           Thread.onSpinWait();
         }
       } catch (Throwable e) {
-        // An Error too: blocks must not wait for ever for an agent that is gone.
+        // Catches Errors too, so that no block waits for ever for a dead agent.
         refuseUntilStopped(e);
       }
     }
@@ -154,7 +154,7 @@ final class TransportAgent implements Runnable, CompletionHandler {
     owner.release();
   }
 
-  /** After an unexpected failure: every block is answered, those that still come too. */
+  /** After an unexpected failure: fails every block, including later ones. */
   private void refuseUntilStopped(Throwable cause) {
     guarded(() -> LOG.error("Transport agent failed; all further blocks use TCP", cause));
     guarded(peers::stop);
@@ -173,7 +173,7 @@ final class TransportAgent implements Runnable, CompletionHandler {
     }
   }
 
-  /** One turn; returns how much there was to do. */
+  /** One iteration; returns the amount of work done. */
   int doWork() {
     nowNs = nanoClock.getAsLong();
     int work = runCommands();
@@ -204,7 +204,7 @@ final class TransportAgent implements Runnable, CompletionHandler {
 
   @Override
   public void onCompletion(WorkCompletion completion) {
-    PeerConnection connection = table.at(WorkIds.place(completion.requestId()));
+    PeerConnection connection = table.at(WorkIds.index(completion.requestId()));
     if (connection != null) {
       connection.onCompletion(completion, nowNs);
     }

@@ -17,7 +17,7 @@ import java.util.ArrayDeque;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Closes what was made, last first, when making the rest has failed. Owned by one thread. */
+/** Closes resources in reverse order when a later step of a start failed. Owned by one thread. */
 final class Undo implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Undo.class);
 
