@@ -27,6 +27,8 @@ private[faults] object LastFaults {
         "from then on all blocks of this executor go by TCP",
         Seq(rule(Step.READ, Act.OVERRUN, chance = 0.2, most = 1)),
         counts = Set("fallback.stopped"),
+        // The executor withdraws its endpoint.
+        may = Set("unavailable", "no-endpoint"),
         onOne = true,
         after = FaultPoint.Replace
       ),
@@ -35,7 +37,7 @@ private[faults] object LastFaults {
         "RDMA is off in this executor, all its blocks go by TCP",
         Seq(rule(Step.READ, Act.REMOVE_DEVICE, chance = 0.2, most = 1)),
         counts = Set("fallback.stopped"),
-        may = Set("unavailable"),
+        may = Set("unavailable", "no-endpoint"),
         onOne = true,
         after = FaultPoint.Nothing
       )
