@@ -38,8 +38,8 @@ final class GuestToolIT {
   private static final Guest TWO = Guest.nodes(2);
 
   /**
-   * Tries of rping. The rping of rdma-core 44 sometimes hangs over siw on a busy host, before it
-   * prints anything; no code of this project takes part. Only a hang is tried again.
+   * Tries of rping, which can hang over siw: docs/guest.md has the reason. No code of this project
+   * takes part. Only a hang is tried again.
    */
   private static final int RPING_TRIES = 3;
 
