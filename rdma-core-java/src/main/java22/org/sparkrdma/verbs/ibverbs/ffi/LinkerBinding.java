@@ -41,6 +41,8 @@ final class LinkerBinding implements ForeignBinding {
   private static final MethodHandle FIVE = LINKER.downcallHandle(descriptor(JAVA_INT, 5));
   private static final MethodHandle CRITICAL =
       LINKER.downcallHandle(descriptor(JAVA_INT, 3), Linker.Option.critical(false));
+  private static final int FUNCTION_ALIGNMENT_BITS = 4;
+  private static final MemorySegment[] FUNCTIONS = new MemorySegment[64];
   private static final ThreadLocal<MemorySegment> ERRNO =
       ThreadLocal.withInitial(() -> Arena.ofAuto().allocate(Linker.Option.captureStateLayout()));
 
@@ -121,7 +123,7 @@ final class LinkerBinding implements ForeignBinding {
   @Override
   public int callThree(long function, long a, long b, long c) {
     try {
-      return (int) THREE.invokeExact(MemorySegment.ofAddress(function), a, b, c);
+      return (int) THREE.invokeExact(function(function), a, b, c);
     } catch (Throwable e) {
       throw unexpected(e);
     }
@@ -130,7 +132,7 @@ final class LinkerBinding implements ForeignBinding {
   @Override
   public int callFive(long function, long a, long b, long c, long d, long e) {
     try {
-      return (int) FIVE.invokeExact(MemorySegment.ofAddress(function), a, b, c, d, e);
+      return (int) FIVE.invokeExact(function(function), a, b, c, d, e);
     } catch (Throwable thrown) {
       throw unexpected(thrown);
     }
@@ -140,10 +142,25 @@ final class LinkerBinding implements ForeignBinding {
   @Override
   public int callCritical(long function, long a, long b, long c) {
     try {
-      return (int) CRITICAL.invokeExact(MemorySegment.ofAddress(function), a, b, c);
+      return (int) CRITICAL.invokeExact(function(function), a, b, c);
     } catch (Throwable e) {
       throw unexpected(e);
     }
+  }
+
+  /**
+   * The function at that address. Segments of functions used lately are kept, because only the
+   * second compiler removes the allocation of a new one. Safe for any thread: a segment is
+   * immutable, and a lost update costs one allocation.
+   */
+  private static MemorySegment function(long address) {
+    int index = (int) (address >>> FUNCTION_ALIGNMENT_BITS) & (FUNCTIONS.length - 1);
+    MemorySegment known = FUNCTIONS[index];
+    if (known == null || known.address() != address) {
+      known = MemorySegment.ofAddress(address);
+      FUNCTIONS[index] = known;
+    }
+    return known;
   }
 
   /** A downcall throws nothing of its own. */
