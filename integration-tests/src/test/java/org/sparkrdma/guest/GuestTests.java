@@ -115,7 +115,6 @@ final class GuestTests {
         lines.stream()
             .filter(line -> line.startsWith(SKIPPED))
             .map(line -> line.substring(SKIPPED.length()).replaceFirst(": ", " | "))
-            .map(line -> tests + "#" + line)
             .toList());
   }
 

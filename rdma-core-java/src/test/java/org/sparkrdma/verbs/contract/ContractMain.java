@@ -118,9 +118,11 @@ public final class ContractMain implements TestExecutionListener {
     return result.getThrowable().map(Throwable::getMessage).orElse("");
   }
 
+  /** {@code Class#Nested.test()}, as `.mvn/allowed-skips.txt` names tests. */
   private static String name(TestIdentifier test) {
     String id = test.getUniqueId();
+    String simpleName = id.replaceAll(".*\\[class:(?:[^]]*\\.)?([^].]*)].*", "$1");
     String nested = id.replaceAll(".*nested-class:([^]]*)].*", "$1.");
-    return (nested.equals(id) ? "" : nested) + test.getDisplayName();
+    return simpleName + "#" + (nested.equals(id) ? "" : nested) + test.getDisplayName();
   }
 }
