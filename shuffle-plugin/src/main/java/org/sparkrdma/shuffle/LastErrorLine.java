@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
  * Thread-safe.
  */
 final class LastErrorLine {
-  private static final Logger log = LoggerFactory.getLogger(RdmaShuffleManager.class);
+  private static final Logger LOG = LoggerFactory.getLogger(RdmaShuffleManager.class);
 
   /** Below Spark's own hooks, which log as well. */
   private static final int PRIORITY = 1;
@@ -41,7 +41,7 @@ final class LastErrorLine {
       try {
         ShutdownHookManager.get().addShutdownHook(LastErrorLine::print, PRIORITY);
       } catch (IllegalStateException e) {
-        log.debug("JVM is already shutting down", e);
+        LOG.debug("JVM is already shutting down", e);
       }
     }
   }
@@ -53,7 +53,7 @@ final class LastErrorLine {
 
   private static synchronized void print() {
     if (sentence != null) {
-      log.error(sentence);
+      LOG.error(sentence);
     }
   }
 }

@@ -39,12 +39,13 @@ import org.sparkrdma.shuffle.metrics.RdmaMetricsSource;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.read.RdmaShuffleReader;
 import org.sparkrdma.shuffle.read.ReadRange;
+import org.sparkrdma.shuffle.runtime.RdmaPolicy;
+import org.sparkrdma.shuffle.runtime.RdmaRuntime;
 import org.sparkrdma.shuffle.settings.ShuffleSetting;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.spark.ExecutorClassPath;
 import org.sparkrdma.shuffle.spark.ExecutorExclusion;
 import org.sparkrdma.shuffle.spark.SparkEnvironment;
-import org.sparkrdma.verbs.Verbs;
 
 /**
  * What {@code spark.shuffle.manager} names: Spark's own sort shuffle, of which the reader fetches
@@ -55,14 +56,12 @@ import org.sparkrdma.verbs.Verbs;
  * on the driver and on each executor, which also stops it; safe for any thread.
  */
 public class RdmaShuffleManager extends SortShuffleManager {
-  private static final Logger log = LoggerFactory.getLogger(RdmaShuffleManager.class);
+  private static final Logger LOG = LoggerFactory.getLogger(RdmaShuffleManager.class);
 
   /** How long a task of mode required waits for RDMA to come up. */
   private static final Duration REQUIRED_WAIT = Duration.ofSeconds(60);
 
   private final SparkConf conf;
-  private final EngineChooser engines;
-  private final TransportFactory transports;
   private final ShuffleSettings settings;
   private final List<String> warnings = new ArrayList<>();
   private final ShuffleCounters counters = new ShuffleCounters();
@@ -84,18 +83,9 @@ public class RdmaShuffleManager extends SortShuffleManager {
    */
   @SuppressWarnings("this-escape")
   public RdmaShuffleManager(SparkConf conf, boolean isDriver) {
-    this(conf, isDriver, Verbs::choose, new RdmaTransportFactory());
-  }
-
-  /** With parts of its own; the runtime may start here, which needs nothing of a subclass. */
-  @SuppressWarnings("this-escape")
-  RdmaShuffleManager(
-      SparkConf conf, boolean isDriver, EngineChooser engines, TransportFactory transports) {
     super(conf);
     this.conf = conf;
     this.isDriver = isDriver;
-    this.engines = engines;
-    this.transports = transports;
     ShuffleSettings read;
     try {
       read = ShuffleSettings.of(conf);
@@ -114,7 +104,7 @@ public class RdmaShuffleManager extends SortShuffleManager {
       LastErrorLine.clear();
       // Here, since executors get the configuration as it is when the first of them comes.
       DirectoryName.choose(conf);
-      settings.notes().forEach(log::warn);
+      settings.notes().forEach(LOG::warn);
     }
     if (SparkEnvironment.isSetFor(conf)) {
       begin();
@@ -282,13 +272,7 @@ public class RdmaShuffleManager extends SortShuffleManager {
     if (runtime == null && !isDriver && !stopped && settings.mode() != ShuffleSettings.Mode.OFF) {
       SparkEnv env = SparkEnv.get();
       env.metricsSystem().registerSource(new RdmaMetricsSource(counters));
-      runtime =
-          new RdmaRuntime(
-              env,
-              settings,
-              counters,
-              new RuntimeStart(
-                  env, shuffleBlockResolver(), settings, counters, engines, transports, warnings));
+      runtime = RdmaRuntime.of(env, shuffleBlockResolver(), settings, counters, warnings);
       runtime.start();
     }
     return runtime;

@@ -1,8 +1,7 @@
 /**
- * What Spark loads: {@link org.sparkrdma.shuffle.RdmaShuffleManager}, and the {@code RdmaRuntime}
- * behind it that owns everything an executor must close.
+ * The class that Spark loads: {@link org.sparkrdma.shuffle.RdmaShuffleManager}.
  *
- * <p>Spark calls the manager from task threads and its dispatcher; the runtime starts on a thread
- * of its own.
+ * <p>Spark calls it from task threads and its dispatcher. It starts and stops the {@code
+ * RdmaRuntime} of its executor.
  */
 package org.sparkrdma.shuffle;

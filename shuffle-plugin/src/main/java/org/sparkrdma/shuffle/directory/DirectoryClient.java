@@ -38,7 +38,7 @@ import org.slf4j.LoggerFactory;
  * {@link Absences}. Owned by the runtime, which closes it; safe for any thread.
  */
 public final class DirectoryClient implements EndpointLookup, AutoCloseable {
-  private static final Logger log = LoggerFactory.getLogger(DirectoryClient.class);
+  private static final Logger LOG = LoggerFactory.getLogger(DirectoryClient.class);
   private static final long FIRST_RETRY_MS = 50;
   private static final long LAST_RETRY_MS = 5_000;
   private static final long RECHECK_INTERVAL_NS = TimeUnit.SECONDS.toNanos(5);
@@ -148,7 +148,7 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
       taken.complete(RecordCodec.as(Boolean.class, answer));
     } catch (Throwable e) {
       if (isLatest(record)) {
-        log.debug("Driver did not accept the RDMA endpoint; retrying in {} ms", retryMs, e);
+        LOG.debug("Driver did not accept the RDMA endpoint; retrying in {} ms", retryMs, e);
         schedule(() -> tryToPublish(record, taken, Math.min(2 * retryMs, LAST_RETRY_MS)), retryMs);
       } else {
         taken.complete(false);
@@ -179,7 +179,7 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
       try {
         schedule(this::refresh, 0);
       } catch (Throwable e) {
-        log.warn(
+        LOG.warn(
             "Cannot query the driver's RDMA directory; blocks use TCP until a later query succeeds",
             e);
         answerAll(takeWaiting());
@@ -217,7 +217,7 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
       take(driver.ask(new ArrayList<>(List.of(DirectoryService.CHANGES, version))));
     } catch (Throwable e) {
       // Also an Error, which the executor service would keep to itself: the look-ups are answered.
-      log.debug("Driver's RDMA directory did not answer", e);
+      LOG.debug("Driver's RDMA directory did not answer", e);
     }
     asked.forEach(
         (executorId, answer) -> {
@@ -253,7 +253,7 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
       absences.remove(record.executorId());
     } catch (IllegalArgumentException e) {
       // Perhaps of a later version of this plug-in; the others' records are of use.
-      log.debug("Ignoring an invalid record from the RDMA directory", e);
+      LOG.debug("Ignoring an invalid record from the RDMA directory", e);
     }
   }
 
@@ -266,7 +266,7 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
     try {
       var unused = asker.schedule(task, delayMs, TimeUnit.MILLISECONDS);
     } catch (RejectedExecutionException e) {
-      log.debug("RDMA directory client is closed");
+      LOG.debug("RDMA directory client is closed");
     }
   }
 

@@ -37,7 +37,7 @@ final class DirectoryService {
   static final String CHANGES = "changes";
   static final String EXCLUDE = "exclude";
 
-  private static final Logger log = LoggerFactory.getLogger(DirectoryService.class);
+  private static final Logger LOG = LoggerFactory.getLogger(DirectoryService.class);
   private static final int MAX_GONE = 1_000;
 
   private final EndpointTable table = new EndpointTable(MAX_GONE);
@@ -88,7 +88,7 @@ final class DirectoryService {
         || !exclusion.test(executorId, "RDMA is required and not used in this executor")) {
       return false;
     }
-    log.warn(
+    LOG.warn(
         "Excluding executor={}: RDMA is required and not used there; its tasks run in other"
             + " executors and are not counted as failed",
         executorId);
@@ -104,14 +104,14 @@ final class DirectoryService {
         }
       }
       case REFUSED -> {
-        log.warn(
+        LOG.warn(
             "Rejecting RDMA endpoint of executor={} epoch={}: the executor was removed, another"
                 + " process published the same id, or a later record exists",
             record.executorId(),
             record.epoch());
         return false;
       }
-      case KNOWN -> log.debug("RDMA endpoint published again: executor={}", record.executorId());
+      case KNOWN -> LOG.debug("RDMA endpoint published again: executor={}", record.executorId());
     }
     return true;
   }

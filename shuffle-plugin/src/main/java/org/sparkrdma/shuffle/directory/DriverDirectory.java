@@ -35,7 +35,7 @@ import scala.runtime.BoxedUnit;
  * <p>Opened and closed by the driver's shuffle manager. Safe for any thread.
  */
 public final class DriverDirectory implements AutoCloseable {
-  private static final Logger log = LoggerFactory.getLogger(DriverDirectory.class);
+  private static final Logger LOG = LoggerFactory.getLogger(DriverDirectory.class);
 
   private final RpcEnv rpcEnv;
   private final DirectoryService service;
@@ -56,7 +56,7 @@ public final class DriverDirectory implements AutoCloseable {
     try {
       return Optional.of(new DriverDirectory(rpcEnv, DirectoryName.of(conf), advice));
     } catch (IllegalArgumentException e) {
-      log.warn("Driver already has an RDMA directory of another shuffle manager", e);
+      LOG.warn("Driver already has an RDMA directory of another shuffle manager", e);
       return Optional.empty();
     }
   }

@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
  * DirectoryService}.
  */
 final class UnavailableExecutors {
-  private static final Logger log = LoggerFactory.getLogger(UnavailableExecutors.class);
+  private static final Logger LOG = LoggerFactory.getLogger(UnavailableExecutors.class);
 
   private final String advice;
   private long count;
@@ -38,14 +38,14 @@ final class UnavailableExecutors {
   void report(String executorId, List<String> reasons) {
     count++;
     if (count == 1) {
-      log.warn(
+      LOG.warn(
           "RDMA is not used in executor {}, its shuffle blocks use TCP: {}{}; further executors"
               + " are only counted",
           executorId,
           String.join("; ", reasons),
           advice.isEmpty() ? "" : ". " + advice);
     } else if (Long.bitCount(count) == 1) {
-      log.warn("RDMA is not used in {} executors so far, the latest is {}", count, executorId);
+      LOG.warn("RDMA is not used in {} executors so far, the latest is {}", count, executorId);
     }
   }
 }

@@ -16,9 +16,6 @@ package org.sparkrdma.shuffle.fetch;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
-import org.sparkrdma.shuffle.block.FetchedBlock;
-import org.sparkrdma.shuffle.block.PartitionSums;
-import org.sparkrdma.shuffle.block.Segment;
 
 /**
  * How far one block of a {@link BlockFetch} has come. Owned by the agent until it is handed to

@@ -21,9 +21,6 @@ import org.apache.spark.network.shuffle.DownloadFile;
 import org.apache.spark.network.shuffle.DownloadFileManager;
 import org.apache.spark.network.shuffle.DownloadFileWritableChannel;
 import org.apache.spark.network.util.TransportConf;
-import org.sparkrdma.shuffle.block.BlockVerifier;
-import org.sparkrdma.shuffle.block.PartitionSums;
-import org.sparkrdma.shuffle.block.Segment;
 
 /** A block on its way to a file of Spark's; owned by one delivery thread at a time. */
 final class DiskBlock {

@@ -15,8 +15,6 @@ package org.sparkrdma.shuffle.fetch;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.sparkrdma.shuffle.block.PartitionSums;
-import org.sparkrdma.shuffle.block.Segment;
 
 /**
  * The READs that one LOCATED led to: all under one lease, with one deadline. Owned by the agent.

@@ -16,7 +16,6 @@ package org.sparkrdma.shuffle.fetch;
 import java.io.IOException;
 import java.util.function.Consumer;
 import org.apache.spark.network.buffer.ManagedBuffer;
-import org.sparkrdma.shuffle.block.BlockSum;
 
 /**
  * A block that RDMA brought and whose recorded checksum does not match. Spark's sums are not always

@@ -37,7 +37,7 @@ public final class ComputedSums implements PieceSums {
   /** Length of a cell; the last one of a block is shorter. */
   static final int CELL_BYTES = 1 << 20;
 
-  private static final Logger LOGGER = LoggerFactory.getLogger(ComputedSums.class);
+  private static final Logger LOG = LoggerFactory.getLogger(ComputedSums.class);
   private static final int STEP_BYTES = 128 << 10;
 
   private final Checksum checksum;
@@ -128,7 +128,7 @@ public final class ComputedSums implements PieceSums {
       try {
         channel.close();
       } catch (IOException e) {
-        LOGGER.debug("closing a file after reading failed", e);
+        LOG.debug("closing a file after reading failed", e);
       }
       channel = null;
     }

@@ -32,7 +32,7 @@ import org.sparkrdma.verbs.device.Transport;
  * at once, with what to do. Stateless.
  */
 public final class Preflight {
-  private static final Logger log = LoggerFactory.getLogger(Preflight.class);
+  private static final Logger LOG = LoggerFactory.getLogger(Preflight.class);
   private static final long TRIED_BYTES = 256 << 10;
 
   /** See errno(3). */
@@ -66,7 +66,7 @@ public final class Preflight {
    */
   public void check(Device device, PinnedBudget budget, PinnedLimit limit, MachineMemory machine)
       throws VerbsException {
-    limit.warnings().forEach(objection -> log.warn("{}", objection));
+    limit.warnings().forEach(objection -> LOG.warn("{}", objection));
     if (device.info().transport() == Transport.LOOPBACK) {
       // It pins nothing, so no limit applies.
       return;
@@ -84,7 +84,7 @@ public final class Preflight {
       grant.close();
     }
     if (limit.bytes() < limit.neededBytes() / WARN_PART) {
-      log.warn(
+      LOG.warn(
           "RDMA may pin only little memory; many blocks will use TCP: RLIMIT_MEMLOCK={} neededBytes={}:"
               + " {}",
           limitInWords(machine),
@@ -98,7 +98,7 @@ public final class Preflight {
         HostMemory memory = device.allocate(lengthBytes);
         MemoryRegion region =
             domain.register(memory, 0, lengthBytes, Set.of(AccessFlag.LOCAL_WRITE))) {
-      log.debug("memory can be registered: lengthBytes={}", region.lengthBytes());
+      LOG.debug("memory can be registered: lengthBytes={}", region.lengthBytes());
     }
   }
 

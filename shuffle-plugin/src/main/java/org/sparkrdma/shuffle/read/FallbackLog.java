@@ -24,7 +24,7 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
  * that. Safe for any thread.
  */
 final class FallbackLog {
-  private static final Logger log = LoggerFactory.getLogger(FallbackLog.class);
+  private static final Logger LOG = LoggerFactory.getLogger(FallbackLog.class);
 
   private static final int MAX_REMEMBERED = 1_000;
 
@@ -38,7 +38,7 @@ final class FallbackLog {
       reported.clear();
     }
     if (reported.add(new Report(peer.executorId(), reason))) {
-      log.info(
+      LOG.info(
           "Blocks of peer executor={} use TCP: reason={} blocks={} detail={}; further ones with this"
               + " reason are only counted",
           peer.executorId(),
@@ -46,7 +46,7 @@ final class FallbackLog {
           blocks,
           detail);
     } else {
-      log.debug(
+      LOG.debug(
           "Blocks of peer executor={} use TCP: reason={} blocks={} detail={}",
           peer.executorId(),
           reason.label(),

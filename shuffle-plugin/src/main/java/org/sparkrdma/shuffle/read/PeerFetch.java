@@ -38,7 +38,7 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
  * thread.
  */
 final class PeerFetch implements FetchHandler {
-  private static final Logger log = LoggerFactory.getLogger(PeerFetch.class);
+  private static final Logger LOG = LoggerFactory.getLogger(PeerFetch.class);
 
   /** After these the peer may have withdrawn its endpoint. */
   private static final Set<FallbackReason> SUGGESTS_A_CHANGE =
@@ -90,7 +90,7 @@ final class PeerFetch implements FetchHandler {
     try {
       transport.fetch(endpoint, ranges, files, this);
     } catch (Throwable e) {
-      log.warn(
+      LOG.warn(
           "Transport failed to start a fetch from peer executor={}; its blocks use TCP",
           peer.executorId(),
           e);

@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
  * for ever. Stateless.
  */
 final class SafeListener {
-  private static final Logger log = LoggerFactory.getLogger(SafeListener.class);
+  private static final Logger LOG = LoggerFactory.getLogger(SafeListener.class);
 
   private SafeListener() {}
 
@@ -44,7 +44,7 @@ final class SafeListener {
     try {
       listener.onBlockFetchFailure(blockId, failure);
     } catch (Throwable e) {
-      log.error(
+      LOG.error(
           "Spark's fetcher threw an exception when it received the result of block={}", blockId, e);
     }
   }

@@ -23,7 +23,7 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 
 /** Compares a suspect block with what TCP brings, then hands that on. For one block. */
 final class SuspectListener implements BlockFetchingListener {
-  private static final Logger log = LoggerFactory.getLogger(SuspectListener.class);
+  private static final Logger LOG = LoggerFactory.getLogger(SuspectListener.class);
 
   private final PeerAddress peer;
   private final SuspectBlock suspect;
@@ -48,7 +48,7 @@ final class SuspectListener implements BlockFetchingListener {
       if (suspect.compare(buffer)) {
         reason = FallbackReason.CHECKSUM_UNUSABLE;
       } else {
-        log.warn(
+        LOG.warn(
             "Corrupt RDMA data from peer executor={}: block={} {}; the bytes that TCP delivered are used",
             peer.executorId(),
             blockId,
@@ -56,7 +56,7 @@ final class SuspectListener implements BlockFetchingListener {
       }
     } catch (Throwable e) {
       // An Error too: the block itself has come, and is answered below.
-      log.warn(
+      LOG.warn(
           "Cannot compare the RDMA and TCP data of block={}; the TCP data is used", blockId, e);
     }
     counters.fellBack(reason);

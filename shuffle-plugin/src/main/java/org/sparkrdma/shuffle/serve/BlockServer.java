@@ -21,6 +21,7 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,6 +29,7 @@ import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.output.MapOutputs;
+import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.Device;
@@ -56,7 +58,7 @@ public final class BlockServer implements AutoCloseable {
   public static final int MIN_ANSWER_BYTES =
       Located.HEADER_BYTES + Located.PIECE_BYTES + Located.SUM_BYTES;
 
-  private static final Logger LOGGER = LoggerFactory.getLogger(BlockServer.class);
+  private static final Logger LOG = LoggerFactory.getLogger(BlockServer.class);
 
   /** Maximum number of commands between two checks of the leases. */
   private static final int MAX_BATCH = 64;
@@ -89,7 +91,9 @@ public final class BlockServer implements AutoCloseable {
    * @param device without {@link org.sparkrdma.verbs.device.Capability#FILE_REGIONS} no windows are
    *     registered, whatever the mode
    * @param domain of the queue pairs of all peers
-   * @param expiry called once for each peer when one of its leases has expired
+   * @param onLeaseExpired called with a peer, once, when one of its leases has expired; its
+   *     connection must be ended, and its leased memory stays registered until {@link #peerGone}.
+   *     Called with the server's lock; must not block
    * @param requestTimeout how long readers wait for an answer
    * @param nanoClock as {@link System#nanoTime}
    */
@@ -100,7 +104,7 @@ public final class BlockServer implements AutoCloseable {
       ProtectionDomain domain,
       PinnedBudget budget,
       ShuffleCounters counters,
-      LeaseExpiryListener expiry,
+      LongConsumer onLeaseExpired,
       Duration requestTimeout,
       LongSupplier nanoClock) {
     this(
@@ -110,7 +114,7 @@ public final class BlockServer implements AutoCloseable {
         domain,
         budget,
         counters,
-        expiry,
+        onLeaseExpired,
         LoadLimits.of(requestTimeout),
         null,
         nanoClock);
@@ -126,7 +130,7 @@ public final class BlockServer implements AutoCloseable {
       ProtectionDomain domain,
       PinnedBudget budget,
       ShuffleCounters counters,
-      LeaseExpiryListener expiry,
+      LongConsumer onLeaseExpired,
       LoadLimits limits,
       List<DiskQueue> diskQueues,
       LongSupplier nanoClock) {
@@ -143,7 +147,7 @@ public final class BlockServer implements AutoCloseable {
       files.excludeDirectories(FileProbe.refusing(domain, outputs.directories(), access));
     }
     if (settings.mode() == ServeSettings.Mode.ODP && !settings.pagesOnDemand(device)) {
-      LOGGER.warn(
+      LOG.warn(
           "spark.shuffle.rdma.serve=odp is served as auto: device {} does not page on demand",
           device.info().name());
     }
@@ -161,7 +165,7 @@ public final class BlockServer implements AutoCloseable {
             files,
             state,
             counters,
-            expiry,
+            onLeaseExpired,
             peer -> new PeerShare(settings, budget.limitBytes()),
             new SecureRandom().nextLong());
     this.locator =
@@ -338,7 +342,7 @@ public final class BlockServer implements AutoCloseable {
     } catch (Throwable e) {
       // Everything, also an Error and undeclared exceptions of Scala code: the next command is
       // another peer's.
-      LOGGER.warn("command of the block server failed; the next one is executed", e);
+      LOG.warn("command of the block server failed; the next one is executed", e);
     } finally {
       state.unlock();
     }
@@ -350,7 +354,7 @@ public final class BlockServer implements AutoCloseable {
     try {
       next = locator.advance(task, disk);
     } catch (Throwable e) {
-      LOGGER.warn("a LOCATE could not be answered", e);
+      LOG.warn("a LOCATE could not be answered", e);
     } finally {
       state.unlock();
     }
@@ -364,7 +368,7 @@ public final class BlockServer implements AutoCloseable {
       try {
         disks.get(needed).execute(() -> advance(task, needed));
       } catch (Throwable e) {
-        LOGGER.debug("no disk thread; the reader uses TCP", e);
+        LOG.debug("no disk thread; the reader uses TCP", e);
         giveUp(task);
       }
     }
@@ -428,7 +432,7 @@ public final class BlockServer implements AutoCloseable {
       // The thread ends by itself.
     }
     if (thread.isAlive()) {
-      LOGGER.warn(
+      LOG.warn(
           "block server did not stop within 30 s; its memory stays registered, closing continues");
     }
   }

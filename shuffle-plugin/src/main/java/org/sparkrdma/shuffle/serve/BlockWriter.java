@@ -27,7 +27,7 @@ import org.sparkrdma.shuffle.wire.Located;
  * the server's lock.
  */
 final class BlockWriter {
-  private static final Logger LOGGER = LoggerFactory.getLogger(BlockWriter.class);
+  private static final Logger LOG = LoggerFactory.getLogger(BlockWriter.class);
 
   /** How writing a block ended. */
   enum Step {
@@ -144,7 +144,7 @@ final class BlockWriter {
         }
       }
     } catch (IOException e) {
-      LOGGER.debug("block cannot be read; the reader uses TCP", e);
+      LOG.debug("block cannot be read; the reader uses TCP", e);
       return byTcp(block, Located.Kind.UNKNOWN);
     }
     begun = false;

@@ -30,7 +30,7 @@ import org.sparkrdma.verbs.VerbsException;
  * some file systems cannot pin pages, see pin_user_pages in the kernel's Documentation/core-api.
  */
 final class FileProbe {
-  private static final Logger LOGGER = LoggerFactory.getLogger(FileProbe.class);
+  private static final Logger LOG = LoggerFactory.getLogger(FileProbe.class);
   private static final int PROBE_BYTES = 4_096;
 
   private FileProbe() {}
@@ -43,7 +43,7 @@ final class FileProbe {
       try {
         tryIn(domain, directory, access);
       } catch (VerbsException e) {
-        LOGGER.warn(
+        LOG.warn(
             "Map outputs in {} are served by copies, because files of its file system cannot be registered:"
                 + " {}",
             directory,
@@ -51,7 +51,7 @@ final class FileProbe {
         refusing.add(directory);
       } catch (IOException e) {
         // Unknown; registration of each file is tried when it is needed.
-        LOGGER.debug("registration test failed: directory={}", directory, e);
+        LOG.debug("registration test failed: directory={}", directory, e);
       }
     }
     return List.copyOf(refusing);

@@ -16,6 +16,7 @@ package org.sparkrdma.shuffle.serve;
 import java.util.OptionalLong;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.settings.ServeSettings;
 
 /**
  * Deregisters idle memory: after the idle time-out, and at once when other uses of this executor

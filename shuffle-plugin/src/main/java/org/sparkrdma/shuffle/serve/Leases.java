@@ -24,6 +24,7 @@ import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.function.LongConsumer;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 
@@ -43,7 +44,7 @@ final class Leases {
   private final RegisteredFiles files;
   private final StateLock state;
   private final ShuffleCounters counters;
-  private final LeaseExpiryListener expiry;
+  private final LongConsumer onLeaseExpired;
 
   /** By id; all leases have the same duration, so insertion order is deadline order. */
   private final Map<Long, Lease> open = new LinkedHashMap<>();
@@ -66,14 +67,14 @@ final class Leases {
       RegisteredFiles files,
       StateLock state,
       ShuffleCounters counters,
-      LeaseExpiryListener expiry,
+      LongConsumer onLeaseExpired,
       Function<Long, PeerShare> newShare,
       long firstId) {
     this.lengthNs = length.toNanos();
     this.files = files;
     this.state = state;
     this.counters = counters;
-    this.expiry = expiry;
+    this.onLeaseExpired = onLeaseExpired;
     this.newShare = newShare;
     this.lastId = firstId;
   }
@@ -177,7 +178,7 @@ final class Leases {
       counters.increment(Counter.LEASES_EXPIRED);
       count++;
       if (expiredPeers.add(lease.peer())) {
-        expiry.onLeaseExpired(lease.peer());
+        onLeaseExpired.accept(lease.peer());
       }
     }
     return count;

@@ -37,7 +37,7 @@ final class Locator {
   /** The task has ended. */
   static final int ENDED = -2;
 
-  private static final Logger LOGGER = LoggerFactory.getLogger(Locator.class);
+  private static final Logger LOG = LoggerFactory.getLogger(Locator.class);
   private static final long NS_PER_MS = 1_000_000;
 
   private final ServedOutputs outputs;
@@ -128,7 +128,7 @@ final class Locator {
       }
     } catch (Throwable e) {
       // Also an Error and undeclared exceptions of Scala code: the reader waits for an answer.
-      LOGGER.warn("blocks could not be located; the reader uses TCP", e);
+      LOG.warn("blocks could not be located; the reader uses TCP", e);
       fail(task);
     }
     finish(task);
@@ -274,7 +274,7 @@ final class Locator {
       outputs.load(output, request.startReduceId(i), request.endReduceId(i));
       return true;
     } catch (IOException e) {
-      LOGGER.debug("index cannot be read; the reader uses TCP", e);
+      LOG.debug("index cannot be read; the reader uses TCP", e);
       return false;
     }
   }

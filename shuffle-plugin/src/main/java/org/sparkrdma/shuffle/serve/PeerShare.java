@@ -15,6 +15,7 @@ package org.sparkrdma.shuffle.serve;
 
 import java.util.HashMap;
 import java.util.Map;
+import org.sparkrdma.shuffle.settings.ServeSettings;
 
 /**
  * What the leases of one peer hold, and its limits, so that a peer that releases nothing leaves

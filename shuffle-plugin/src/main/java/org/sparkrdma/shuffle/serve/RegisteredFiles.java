@@ -26,6 +26,7 @@ import org.slf4j.LoggerFactory;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.ProtectionDomain;
@@ -43,7 +44,7 @@ import org.sparkrdma.verbs.VerbsException;
  * each block. Used with the server's lock.
  */
 final class RegisteredFiles {
-  private static final Logger LOGGER = LoggerFactory.getLogger(RegisteredFiles.class);
+  private static final Logger LOG = LoggerFactory.getLogger(RegisteredFiles.class);
   private static final long REFUSED_NS = Duration.ofSeconds(1).toNanos();
 
   private final int windowBytes;
@@ -185,7 +186,7 @@ final class RegisteredFiles {
       return state.unlocked(
           () -> domain.registerFile(output.mapOutput().dataFile(), start, lengthBytes, access));
     } catch (VerbsException e) {
-      LOGGER.debug("file could not be registered; not tried again for 1 s", e);
+      LOG.debug("file could not be registered; not tried again for 1 s", e);
       output.blockRegistration(nanoClock.getAsLong() + REFUSED_NS);
       return null;
     }

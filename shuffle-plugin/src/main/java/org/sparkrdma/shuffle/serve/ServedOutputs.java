@@ -32,7 +32,7 @@ import org.sparkrdma.shuffle.output.MapOutputs;
  * recently used map output without leases is evicted with its windows. Used with the server's lock.
  */
 final class ServedOutputs {
-  private static final Logger LOGGER = LoggerFactory.getLogger(ServedOutputs.class);
+  private static final Logger LOG = LoggerFactory.getLogger(ServedOutputs.class);
   private static final float LOAD_FACTOR = 0.75f;
 
   /** Maximum number of partitions of all entries: 32 MiB of heap at 16 bytes each. */
@@ -87,7 +87,7 @@ final class ServedOutputs {
       try {
         mapOutput = state.unlocked(() -> mapOutputs.open(shuffleId, mapId));
       } catch (IOException e) {
-        LOGGER.debug("map output cannot be served: shuffle={} map={}", shuffleId, mapId, e);
+        LOG.debug("map output cannot be served: shuffle={} map={}", shuffleId, mapId, e);
         return null;
       }
       ServedOutput other = cached(shuffleId, mapId);

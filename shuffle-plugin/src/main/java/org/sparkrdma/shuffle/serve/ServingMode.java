@@ -13,6 +13,7 @@
  */
 package org.sparkrdma.shuffle.serve;
 
+import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.verbs.Device;
 
 /**

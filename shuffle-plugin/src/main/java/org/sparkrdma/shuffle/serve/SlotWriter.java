@@ -27,7 +27,7 @@ import org.sparkrdma.memory.RegisteredChunk;
  * lease. Used with the server's lock, which is released while the file is read.
  */
 final class SlotWriter {
-  private static final Logger LOGGER = LoggerFactory.getLogger(SlotWriter.class);
+  private static final Logger LOG = LoggerFactory.getLogger(SlotWriter.class);
 
   private final CopySlots slots;
   private final StateLock state;
@@ -93,7 +93,7 @@ final class SlotWriter {
       try {
         channel.close();
       } catch (IOException e) {
-        LOGGER.debug("closing a file after reading failed", e);
+        LOG.debug("closing a file after reading failed", e);
       }
       channel = null;
     }

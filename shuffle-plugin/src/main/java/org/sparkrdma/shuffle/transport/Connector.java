@@ -19,10 +19,6 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.sparkrdma.shuffle.connection.BrokenConnection;
-import org.sparkrdma.shuffle.connection.Peer;
-import org.sparkrdma.shuffle.connection.PeerConnection;
-import org.sparkrdma.shuffle.connection.TransportContext;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
@@ -48,7 +44,7 @@ import org.sparkrdma.verbs.cm.ConnectionManager;
  * <p>A new connection replaces an established one only after its initiator has confirmed it, and
  * the number of unconfirmed connections is limited. So a replayed request does no harm.
  */
-public final class Connector {
+final class Connector {
   private static final Logger LOG = LoggerFactory.getLogger(Connector.class);
   private static final int MIN_ACCEPTING = 8;
   private static final long COLLISION_RETRY_NS = Duration.ofMillis(20).toNanos();

@@ -32,10 +32,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.memory.RegisteredPool;
-import org.sparkrdma.shuffle.connection.BrokenConnection;
-import org.sparkrdma.shuffle.connection.PeerConnection;
-import org.sparkrdma.shuffle.connection.TransportContext;
-import org.sparkrdma.shuffle.connection.TransportSettings;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockFetch;
 import org.sparkrdma.shuffle.fetch.BlockRange;
@@ -46,7 +42,8 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.output.MapOutputs;
 import org.sparkrdma.shuffle.serve.BlockServer;
-import org.sparkrdma.shuffle.serve.ServeSettings;
+import org.sparkrdma.shuffle.settings.ServeSettings;
+import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.thread.Owner;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.CompletionChannel;
@@ -82,10 +79,10 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
   private final ExecutorService deliveryThreads;
   private final ExecutorService diskWriteThreads;
   private final Delivery delivery;
-  private final TransportAgent agent;
+  final TransportAgent agent;
   private final Thread agentThread;
   private final Endpoint self;
-  private final ConnectionTable table;
+  final ConnectionTable table;
   private final Peers peers;
   private final Set<BlockFetch> open = ConcurrentHashMap.newKeySet();
   private final Consumer<String> outOfService;
@@ -272,16 +269,6 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
   /** This executor's listener address and the token that proves membership of the application. */
   public Endpoint endpoint() {
     return self;
-  }
-
-  /** Closes all connections as a network failure would; outstanding blocks are reissued once. */
-  void breakConnections() {
-    agent.execute(
-        () -> {
-          for (int i = 0; i < table.size(); i++) {
-            table.get(i).markBroken(BrokenConnection.connectionLost("told to break"));
-          }
-        });
   }
 
   @Override

@@ -1,6 +1,9 @@
 /**
  * The transport agent: one thread that owns all connections, makes them, and watches over them.
  *
- * <p>Entry class {@link org.sparkrdma.shuffle.transport.RdmaTransport}.
+ * <p>Entry class {@link org.sparkrdma.shuffle.transport.RdmaTransport}. A {@code PeerConnection} is
+ * one connection to another executor: its {@code ConnectionSetup} proves the peer, its {@code
+ * FetchSide} requests blocks and READs them, its {@code ServeSide} answers the peer's requests; all
+ * post through one {@code SendQueue}.
  */
 package org.sparkrdma.shuffle.transport;

@@ -26,6 +26,7 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.wire.Locate;
 
 /**

@@ -25,6 +25,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.sparkrdma.shuffle.settings.DeviceSelector;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.DeviceLimits;

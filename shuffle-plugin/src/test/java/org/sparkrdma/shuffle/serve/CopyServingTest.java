@@ -29,8 +29,9 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.shuffle.metrics.Counter;
-import org.sparkrdma.shuffle.serve.ServeSettings.Mode;
 import org.sparkrdma.shuffle.serve.ServerFixture.Wanted;
+import org.sparkrdma.shuffle.settings.ServeSettings;
+import org.sparkrdma.shuffle.settings.ServeSettings.Mode;
 import org.sparkrdma.shuffle.wire.Located.Kind;
 
 @Timeout(60)

@@ -33,9 +33,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.sparkrdma.shuffle.output.MapOutput;
-import org.sparkrdma.shuffle.serve.ServeSettings.Mode;
 import org.sparkrdma.shuffle.serve.ServerFixture.Sum;
 import org.sparkrdma.shuffle.serve.ServerFixture.Wanted;
+import org.sparkrdma.shuffle.settings.ServeSettings;
+import org.sparkrdma.shuffle.settings.ServeSettings.Mode;
 import org.sparkrdma.shuffle.wire.Located.Kind;
 import org.sparkrdma.verbs.device.Capability;
 

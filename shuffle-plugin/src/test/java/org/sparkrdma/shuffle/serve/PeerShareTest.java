@@ -24,8 +24,9 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.shuffle.metrics.Counter;
-import org.sparkrdma.shuffle.serve.ServeSettings.Mode;
 import org.sparkrdma.shuffle.serve.ServerFixture.Wanted;
+import org.sparkrdma.shuffle.settings.ServeSettings;
+import org.sparkrdma.shuffle.settings.ServeSettings.Mode;
 import org.sparkrdma.shuffle.wire.Located.Kind;
 import org.sparkrdma.verbs.device.Capability;
 

@@ -28,9 +28,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.sparkrdma.shuffle.serve.ServeSettings.Mode;
 import org.sparkrdma.shuffle.serve.ServerFixture.Answer;
 import org.sparkrdma.shuffle.serve.ServerFixture.Wanted;
+import org.sparkrdma.shuffle.settings.ServeSettings.Mode;
 import org.sparkrdma.shuffle.wire.Located.Kind;
 
 /** Thousands of random steps of several peers, and after each what must always be true. */

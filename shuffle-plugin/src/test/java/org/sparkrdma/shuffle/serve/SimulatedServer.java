@@ -29,6 +29,7 @@ import java.util.concurrent.Executor;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.verbs.device.Capability;

@@ -27,8 +27,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.output.MapOutput;
-import org.sparkrdma.shuffle.serve.ServeSettings.Mode;
 import org.sparkrdma.shuffle.serve.ServerFixture.Wanted;
+import org.sparkrdma.shuffle.settings.ServeSettings;
+import org.sparkrdma.shuffle.settings.ServeSettings.Mode;
 import org.sparkrdma.shuffle.wire.Located.Kind;
 import org.sparkrdma.verbs.device.Capability;
 

@@ -28,8 +28,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.sparkrdma.shuffle.device.DeviceSelector;
-import org.sparkrdma.shuffle.serve.ServeSettings;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.device.GidType;
 import org.sparkrdma.verbs.spi.EngineSetting;

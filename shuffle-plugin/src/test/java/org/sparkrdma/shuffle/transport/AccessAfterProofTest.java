@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockRange;
-import org.sparkrdma.shuffle.serve.ServeSettings;
+import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.wire.Binding;
 import org.sparkrdma.shuffle.wire.Hello;
 import org.sparkrdma.shuffle.wire.Located;

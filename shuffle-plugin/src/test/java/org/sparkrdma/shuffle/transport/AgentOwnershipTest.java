@@ -24,8 +24,6 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.sparkrdma.shuffle.connection.FetchSide;
-import org.sparkrdma.shuffle.connection.PeerConnection;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 
 /** What the agent owns is closed to others while it runs. */

@@ -51,7 +51,7 @@ class CollisionTest {
         Future<?> right = threads.submit(() -> fetchOnce(two, one, together));
         left.get();
         right.get();
-        one.transport().breakConnections();
+        breakConnections(one.transport());
         awaitDisconnected(one);
         awaitDisconnected(two);
       }
@@ -59,6 +59,16 @@ class CollisionTest {
     } finally {
       threads.shutdown();
     }
+  }
+
+  /** Closes all connections as a network failure would. */
+  private static void breakConnections(RdmaTransport transport) {
+    transport.agent.execute(
+        () -> {
+          for (int i = 0; i < transport.table.size(); i++) {
+            transport.table.get(i).markBroken(BrokenConnection.connectionLost("told to break"));
+          }
+        });
   }
 
   private static void awaitDisconnected(TestExecutor executor) {

@@ -31,7 +31,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.SuspectBlock;
 import org.sparkrdma.shuffle.metrics.Counter;
-import org.sparkrdma.shuffle.serve.ServeSettings;
+import org.sparkrdma.shuffle.settings.ServeSettings;
 
 /** Blocks of which no sum was recorded, or a wrong one: the server takes sums itself. */
 @Timeout(120)

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.metrics.Counter;
-import org.sparkrdma.shuffle.serve.ServeSettings;
+import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.wire.Hello;
 import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.verbs.cm.ConnectionEvent;

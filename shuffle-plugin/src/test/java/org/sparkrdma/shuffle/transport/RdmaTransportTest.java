@@ -43,7 +43,7 @@ import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.fetch.SuspectBlock;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
-import org.sparkrdma.shuffle.serve.ServeSettings;
+import org.sparkrdma.shuffle.settings.ServeSettings;
 
 @Timeout(120)
 class RdmaTransportTest {

@@ -38,7 +38,7 @@ import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.fetch.SuspectBlock;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
-import org.sparkrdma.shuffle.serve.ServeSettings;
+import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.wire.Binding;
 import org.sparkrdma.shuffle.wire.Hello;
 import org.sparkrdma.shuffle.wire.ProofKey;

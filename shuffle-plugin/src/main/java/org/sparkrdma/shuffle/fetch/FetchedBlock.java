@@ -1,0 +1,128 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.fetch;
+
+import io.netty.buffer.Unpooled;
+import java.io.InputStream;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.spark.network.buffer.ManagedBuffer;
+
+/**
+ * A block in registered memory, reference-counted as Spark's own network buffers.
+ *
+ * <p>Created with one reference. After the last release the memory is used for other blocks: every
+ * later access throws, and a concurrent read throws instead of returning other bytes. Safe for any
+ * thread.
+ */
+final class FetchedBlock extends ManagedBuffer {
+  private final List<Segment> segments;
+  private final long sizeBytes;
+  private final AtomicInteger references = new AtomicInteger(1);
+
+  /**
+   * Owns the references of the segments from now on.
+   *
+   * @param segments in the order of the block; empty for an empty block
+   */
+  FetchedBlock(List<Segment> segments) {
+    this.segments = List.copyOf(segments);
+    long sum = 0;
+    for (Segment segment : segments) {
+      sum += segment.lengthBytes();
+    }
+    sizeBytes = sum;
+  }
+
+  /**
+   * Throws when the memory was released.
+   *
+   * @throws IllegalStateException after the last release
+   */
+  void checkLive() {
+    // Bytes that the caller has read must have been read before the count is: a load of a volatile
+    // alone keeps only later ones in their place.
+    VarHandle.acquireFence();
+    if (references.get() <= 0) {
+      throw new IllegalStateException("block read after its last release: sizeBytes=" + sizeBytes);
+    }
+  }
+
+  List<Segment> segments() {
+    return segments;
+  }
+
+  @Override
+  public long size() {
+    return sizeBytes;
+  }
+
+  /** A copy on the heap, which stays valid after release. */
+  @Override
+  public ByteBuffer nioByteBuffer() {
+    checkLive();
+    ByteBuffer copy = ByteBuffer.allocate(Math.toIntExact(sizeBytes));
+    for (Segment segment : segments) {
+      copy.put(segment.bytes());
+    }
+    checkLive();
+    return copy.flip();
+  }
+
+  @Override
+  public InputStream createInputStream() {
+    checkLive();
+    return new SegmentInputStream(this);
+  }
+
+  @Override
+  public ManagedBuffer retain() {
+    // Never increments from 0, not even briefly: another thread would see a live block.
+    if (references.getAndUpdate(n -> n > 0 ? n + 1 : n) <= 0) {
+      throw new IllegalStateException("block retained after its last release");
+    }
+    return this;
+  }
+
+  @Override
+  public ManagedBuffer release() {
+    int before = references.getAndUpdate(n -> n > 0 ? n - 1 : n);
+    if (before <= 0) {
+      throw new IllegalStateException("block released more often than retained");
+    }
+    if (before == 1) {
+      for (Segment segment : segments) {
+        segment.chunk().release();
+      }
+    }
+    return this;
+  }
+
+  @Override
+  public Object convertToNetty() {
+    return Unpooled.wrappedBuffer(nioByteBuffer());
+  }
+
+  @Override
+  public Object convertToNettyForSsl() {
+    return convertToNetty();
+  }
+
+  @Override
+  public String toString() {
+    return "FetchedBlock[sizeBytes=" + sizeBytes + " references=" + references + "]";
+  }
+}

@@ -1,0 +1,30 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.fetch;
+
+import java.nio.ByteBuffer;
+import org.sparkrdma.memory.RegisteredChunk;
+
+/**
+ * Contiguous bytes of a block in one chunk; holds one reference to the chunk.
+ *
+ * @param offset in the chunk
+ * @param lengthBytes more than 0
+ */
+public record Segment(RegisteredChunk chunk, int offset, int lengthBytes) {
+  /** A new view of its bytes. */
+  public ByteBuffer bytes() {
+    return chunk.slice(offset, lengthBytes);
+  }
+}

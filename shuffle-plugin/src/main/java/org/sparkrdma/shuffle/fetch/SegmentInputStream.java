@@ -1,0 +1,94 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.fetch;
+
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.util.Iterator;
+import java.util.Objects;
+
+/**
+ * Reads a {@link FetchedBlock} from front to back; owned by one thread, holds no reference.
+ *
+ * <p>Bytes are returned only if the block was live after they were copied.
+ */
+final class SegmentInputStream extends InputStream {
+  private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
+
+  private final FetchedBlock block;
+  private final Iterator<Segment> rest;
+  private ByteBuffer current = NOTHING;
+  private long remaining;
+
+  SegmentInputStream(FetchedBlock block) {
+    this.block = block;
+    this.rest = block.segments().iterator();
+    this.remaining = block.size();
+  }
+
+  private boolean advance() {
+    block.checkLive();
+    while (!current.hasRemaining()) {
+      if (!rest.hasNext()) {
+        return false;
+      }
+      current = rest.next().bytes();
+    }
+    return true;
+  }
+
+  @Override
+  public int read() {
+    if (!advance()) {
+      return -1;
+    }
+    int value = Byte.toUnsignedInt(current.get());
+    remaining--;
+    block.checkLive();
+    return value;
+  }
+
+  @Override
+  public int read(byte[] target, int offset, int length) {
+    Objects.checkFromIndexSize(offset, length, target.length);
+    if (length == 0) {
+      return 0;
+    }
+    if (!advance()) {
+      return -1;
+    }
+    int copied = Math.min(length, current.remaining());
+    current.get(target, offset, copied);
+    remaining -= copied;
+    block.checkLive();
+    return copied;
+  }
+
+  @Override
+  public long skip(long count) {
+    long skipped = 0;
+    while (skipped < count && advance()) {
+      int step = (int) Math.min(count - skipped, current.remaining());
+      current.position(current.position() + step);
+      skipped += step;
+    }
+    remaining -= skipped;
+    return skipped;
+  }
+
+  @Override
+  public int available() {
+    return (int) Math.min(remaining, Integer.MAX_VALUE);
+  }
+}

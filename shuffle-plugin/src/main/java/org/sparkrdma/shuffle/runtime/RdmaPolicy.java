@@ -1,0 +1,63 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.runtime;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.spark.SparkConf;
+import org.sparkrdma.shuffle.settings.ShuffleSetting;
+import org.sparkrdma.shuffle.settings.ShuffleSettings;
+
+/** What in Spark's own settings speaks against RDMA. Stateless. */
+public final class RdmaPolicy {
+  /**
+   * Each of them asks for encryption by itself; the last two are Spark's older way, by SASL, and
+   * {@code spark.ssl.enabled} is none, since Spark's RPC does not inherit it. Whether Spark would
+   * start at all, which takes {@code spark.authenticate} for most of them, is not asked here.
+   */
+  private static final List<String> NETWORK_ENCRYPTION =
+      List.of(
+          "spark.network.crypto.enabled",
+          "spark.ssl.rpc.enabled",
+          "spark.authenticate.enableSaslEncryption",
+          "spark.network.sasl.serverAlwaysEncrypt");
+
+  private RdmaPolicy() {}
+
+  /** One sentence for each thing that forbids RDMA; empty when it may be used. */
+  public static List<String> warnings(SparkConf conf, ShuffleSettings settings) {
+    List<String> warnings = new ArrayList<>();
+    if (conf.getBoolean("spark.shuffle.useOldFetchProtocol", false)) {
+      warnings.add("spark.shuffle.useOldFetchProtocol=true names blocks by map index");
+    }
+    if (settings.engine().equals("disni")) {
+      warnings.add(
+          "engine disni carries no shuffle, because its connections cannot prove who a peer is; set "
+              + ShuffleSetting.ENGINE.key()
+              + "=auto");
+    }
+    boolean safe =
+        settings.trustedFabric() || conf.getBoolean("spark.io.encryption.enabled", false);
+    for (String key : NETWORK_ENCRYPTION) {
+      if (!safe && conf.getBoolean(key, false)) {
+        warnings.add(
+            key
+                + "=true asks for encryption and RDMA carries blocks as they are stored; set"
+                + " spark.io.encryption.enabled=true, or spark.shuffle.rdma.fabric.trusted=true if"
+                + " the fabric is trusted");
+      }
+    }
+    return warnings;
+  }
+}

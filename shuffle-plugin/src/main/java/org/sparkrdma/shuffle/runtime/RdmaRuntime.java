@@ -1,0 +1,386 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.runtime;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.TaskKilledException;
+import org.apache.spark.network.shuffle.BlockStoreClient;
+import org.apache.spark.shuffle.IndexShuffleBlockResolver;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.directory.DirectoryClient;
+import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.fetch.BlockTransport;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.read.RdmaBlockClient;
+import org.sparkrdma.shuffle.read.TcpFallback;
+import org.sparkrdma.shuffle.settings.ShuffleSetting;
+import org.sparkrdma.shuffle.settings.ShuffleSettings;
+import org.sparkrdma.verbs.Verbs;
+
+/**
+ * Everything that one executor runs for RDMA, and the owner of what must be closed.
+ *
+ * <pre>
+ *   STARTING ──engine, device, transport──► UP ───────────┐
+ *       │                                    └─device gone─┐ │
+ *       └──────────any of them refused───────────────► OFF ┴─┴──close──► STOPPED
+ * </pre>
+ *
+ * <p>{@link #start} begins on a thread of its own, so that neither a task nor Spark's dispatcher
+ * waits. Owned by the {@code RdmaShuffleManager}, which closes it. Safe for any thread.
+ *
+ * <p>When the JVM ends by a signal, tasks run on while the shutdown hooks do. Then nothing is
+ * closed: requests of tasks go to Spark's own client, those under way end as they would have, and
+ * what is registered, leased or not, is left to the system. A block that was refused here would
+ * make Spark blame the executor it lies on, which is healthy.
+ */
+public final class RdmaRuntime implements AutoCloseable {
+  /** Where it is in its life. */
+  enum State {
+    /** On its way. */
+    STARTING,
+    /** Serving and fetching. */
+    UP,
+    /** RDMA is not used, for the reasons given. */
+    OFF,
+    /** Closed. */
+    STOPPED
+  }
+
+  private static final Logger LOG = LoggerFactory.getLogger(RdmaRuntime.class);
+
+  /** Until then the first map tasks wait for this executor to be in the directory. */
+  private static final Duration PUBLISH_LIMIT = Duration.ofSeconds(5);
+
+  /** Until then, in an executor's life, a task that needs RDMA waits for executors that have it. */
+  private static final Duration OTHERS_LIMIT = Duration.ofSeconds(20);
+
+  private static final long OTHERS_INTERVAL_MS = 500;
+
+  /** How long a close waits for a start that is under way. */
+  private static final long START_END_MS = 5_000;
+
+  private static final Duration CLOSE_LIMIT = Duration.ofSeconds(15);
+
+  /** Most peers that may be connected to by TCP at the same time. */
+  private static final int TCP_THREADS = 64;
+
+  private final Duration closeLimit;
+  private final String executorId;
+  private final RuntimeStart start;
+  private final DirectoryClient directory;
+  private final TcpFallback tcp;
+  private final CompletableFuture<BlockTransport> transport = new CompletableFuture<>();
+  private final RdmaBlockClient client;
+  private final CountDownLatch decided = new CountDownLatch(1);
+  private final CountDownLatch published = new CountDownLatch(1);
+  private final long createdNs = System.nanoTime();
+  private final Thread starter = new Thread(this::run, "rdma-runtime-start");
+  private final Thread shutdownHook = new Thread(this::drain, "rdma-runtime-shutdown");
+
+  private State state = State.STARTING;
+  private List<String> reasons = List.of();
+  private RunningParts parts;
+
+  /**
+   * A runtime that has not been started.
+   *
+   * @param env of this executor
+   * @param resolver finds map outputs
+   * @param warnings reasons known beforehand why RDMA must not be used; empty when it may be used
+   */
+  public static RdmaRuntime of(
+      SparkEnv env,
+      IndexShuffleBlockResolver resolver,
+      ShuffleSettings settings,
+      ShuffleCounters counters,
+      List<String> warnings) {
+    RuntimeStart start =
+        new RuntimeStart(
+            env,
+            resolver,
+            settings,
+            counters,
+            Verbs::choose,
+            TransportFactory::startRdma,
+            warnings);
+    return new RdmaRuntime(env, settings, counters, start, CLOSE_LIMIT);
+  }
+
+  /**
+   * @param closeLimit how long a close waits for the transport; the rest is left to the system
+   */
+  RdmaRuntime(
+      SparkEnv env,
+      ShuffleSettings settings,
+      ShuffleCounters counters,
+      RuntimeStart start,
+      Duration closeLimit) {
+    this.closeLimit = closeLimit;
+    this.executorId = env.executorId();
+    this.start = start;
+    this.directory = new DirectoryClient(env, settings.lookupTimeout());
+    BlockStoreClient spark = env.blockManager().blockStoreClient();
+    this.tcp = new TcpFallback(spark, counters, TCP_THREADS);
+    this.client =
+        new RdmaBlockClient(spark, transport, directory, tcp, counters, settings.lookupTimeout());
+    starter.setDaemon(true);
+  }
+
+  /** Begins; to be called once. In a JVM that is ending already it closes instead. */
+  public void start() {
+    try {
+      Runtime.getRuntime().addShutdownHook(shutdownHook);
+      starter.start();
+    } catch (IllegalStateException e) {
+      LOG.debug("RDMA not started: the JVM is shutting down", e);
+      drain();
+    }
+  }
+
+  /** Where it is now. */
+  synchronized State state() {
+    return state;
+  }
+
+  /** Whether readers should use {@link #client}; it may still be starting. */
+  public boolean mayFetch() {
+    State now = state();
+    return now == State.UP || (now == State.STARTING && !start.forbidden());
+  }
+
+  /** Why it is {@link State#OFF}. */
+  synchronized List<String> reasons() {
+    return reasons;
+  }
+
+  /** Fetches for all readers of this executor. */
+  public BlockStoreClient client() {
+    return client;
+  }
+
+  /**
+   * Waits until peers can find this executor, or RDMA turns out not to be used here; not beyond the
+   * first seconds of the executor's life, so that only its first tasks ever wait.
+   */
+  public void awaitPublished() {
+    try {
+      long leftNs = PUBLISH_LIMIT.toNanos() - (System.nanoTime() - createdNs);
+      if (!published.await(leftNs, TimeUnit.NANOSECONDS)) {
+        LOG.debug("Endpoint not published in time; peers may not find this executor yet");
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /**
+   * Makes sure that RDMA is up, waiting if it is on its way. Where it is not, the driver is asked
+   * to give this executor no more tasks.
+   *
+   * @throws TaskKilledException when the driver does so, which Spark does not count as a failure of
+   *     the task, and which has it run elsewhere
+   * @throws IllegalStateException naming every reason why RDMA is not up
+   */
+  public void require(Duration atMost) {
+    boolean settled;
+    try {
+      settled = decided.await(atMost.toNanos(), TimeUnit.NANOSECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted while RDMA was starting", e);
+    }
+    if (!settled || state() != State.UP) {
+      String message =
+          ShuffleSetting.MODE.key()
+              + "=required and RDMA is not up: "
+              + (settled ? String.join("; ", reasons()) : "still starting");
+      if (settled && state() == State.OFF && awaitExclusion()) {
+        throw new TaskKilledException(message);
+      }
+      throw new IllegalStateException(message);
+    }
+  }
+
+  /** At the start of an application the executors that could run the tasks may still be missing. */
+  private boolean awaitExclusion() {
+    try {
+      while (!directory.exclude(executorId).get()) {
+        if (System.nanoTime() - createdNs > OTHERS_LIMIT.toNanos()) {
+          return false;
+        }
+        TimeUnit.MILLISECONDS.sleep(OTHERS_INTERVAL_MS);
+      }
+      return true;
+    } catch (ExecutionException e) {
+      LOG.info("Cannot ask the driver to exclude this executor; its task fails", e);
+      return false;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+  }
+
+  /** Gives back what was registered of a shuffle's files. */
+  public void unregisterShuffle(int shuffleId) {
+    RunningParts up;
+    synchronized (this) {
+      up = state == State.UP ? parts : null;
+    }
+    if (up != null) {
+      up.transport().unregisterShuffle().accept(shuffleId);
+    }
+  }
+
+  private void run() {
+    RunningParts started = start.run(this::onOutOfService).orElse(null);
+    if (!settle(started, start.reasons())) {
+      if (started != null) {
+        started.close();
+      }
+    } else if (started != null) {
+      Endpoint endpoint = started.transport().endpoint();
+      LOG.info("RDMA is up: {}", endpoint);
+      transport.complete(started.transport().fetches());
+      var unused = directory.publish(endpoint).thenRun(published::countDown);
+    } else {
+      LOG.warn(
+          "RDMA is not used in this executor, its shuffle reads use TCP: {}",
+          String.join("; ", start.reasons()));
+      giveUp("RDMA is off");
+      var unused = directory.withdraw(executorId, start.reasons());
+    }
+    decided.countDown();
+  }
+
+  /** On the transport's own thread, which cannot close the transport. */
+  private void onOutOfService(String reason) {
+    Thread closer = new Thread(() -> turnOff(reason), "rdma-runtime-off");
+    closer.setDaemon(true);
+    closer.start();
+  }
+
+  /** What was asked for is answered by TCP; giving all back lets the system let the device go. */
+  private void turnOff(String reason) {
+    RunningParts open;
+    synchronized (this) {
+      if (state != State.UP) {
+        return;
+      }
+      open = parts;
+      parts = null;
+      state = State.OFF;
+      reasons = List.of(reason);
+    }
+    LOG.warn("RDMA is no longer used in this executor, its blocks use TCP: {}", reason);
+    var unused = directory.withdraw(executorId, reasons());
+    open.close();
+  }
+
+  private void giveUp(String why) {
+    transport.completeExceptionally(new IllegalStateException(why));
+    published.countDown();
+  }
+
+  /** False when it was closed meanwhile. */
+  private synchronized boolean settle(RunningParts started, List<String> found) {
+    if (state == State.STOPPED) {
+      return false;
+    }
+    parts = started;
+    reasons = found;
+    state = started == null ? State.OFF : State.UP;
+    return true;
+  }
+
+  /**
+   * From now on requests of tasks go to Spark's own client on their thread, and no new reader uses
+   * RDMA. Closes nothing, returns at once.
+   */
+  private void drain() {
+    client.drain();
+    synchronized (this) {
+      state = State.STOPPED;
+    }
+    giveUp("RDMA is stopped");
+  }
+
+  /**
+   * Drains, ends a start that is still running, and closes what is open, in bounded time; a second
+   * close does nothing. While the JVM ends it only drains.
+   */
+  @Override
+  public void close() {
+    drain();
+    if (!removeShutdownHook()) {
+      LOG.debug("JVM is shutting down; the kernel releases registered memory");
+      return;
+    }
+    RunningParts open;
+    synchronized (this) {
+      open = parts;
+      parts = null;
+    }
+    awaitStarter();
+    directory.close();
+    if (open != null) {
+      closeInTime(open);
+    }
+    tcp.close();
+  }
+
+  /** A device may hang; whoever stops this executor must not. */
+  private void closeInTime(RunningParts open) {
+    Thread closer = new Thread(open::close, "rdma-runtime-close");
+    closer.setDaemon(true);
+    closer.start();
+    join(closer, closeLimit.toMillis());
+    if (closer.isAlive()) {
+      LOG.warn(
+          "RDMA did not close within {} ms; registered memory is left to the system",
+          closeLimit.toMillis());
+    }
+  }
+
+  /** What a start under way opens it closes itself; that should be done before the JVM ends. */
+  private void awaitStarter() {
+    starter.interrupt();
+    join(starter, START_END_MS);
+  }
+
+  private static void join(Thread thread, long limitMs) {
+    try {
+      thread.join(limitMs);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** False when the JVM is ending. */
+  private boolean removeShutdownHook() {
+    try {
+      Runtime.getRuntime().removeShutdownHook(shutdownHook);
+      return true;
+    } catch (IllegalStateException e) {
+      return false;
+    }
+  }
+}

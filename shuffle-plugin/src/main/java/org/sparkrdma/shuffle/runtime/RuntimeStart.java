@@ -1,0 +1,189 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.runtime;
+
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.BiFunction;
+import java.util.function.Consumer;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.shuffle.IndexShuffleBlockResolver;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.shuffle.device.DeviceChoice;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.pinned.MachineMemory;
+import org.sparkrdma.shuffle.pinned.PinnedLimit;
+import org.sparkrdma.shuffle.pinned.SparkMemory;
+import org.sparkrdma.shuffle.settings.ShuffleSettings;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.Verbs;
+import org.sparkrdma.verbs.VerbsEngine;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.device.Transport;
+import org.sparkrdma.verbs.spi.EngineSettings;
+
+/** Engine, device, budget, transport: one try to bring them up. Used by one thread, once. */
+final class RuntimeStart {
+  private static final Logger LOG = LoggerFactory.getLogger(RuntimeStart.class);
+
+  private final SparkEnv env;
+  private final IndexShuffleBlockResolver resolver;
+  private final ShuffleSettings settings;
+  private final ShuffleCounters counters;
+  private final BiFunction<String, EngineSettings, Verbs.Choice> engines;
+  private final TransportFactory factory;
+  private final List<String> reasons;
+  private final boolean forbidden;
+
+  /**
+   * @param engines as {@link Verbs#choose}
+   * @param warnings why RDMA must not be used, known beforehand; then only the other reasons are
+   *     looked for, to name all at once
+   */
+  RuntimeStart(
+      SparkEnv env,
+      IndexShuffleBlockResolver resolver,
+      ShuffleSettings settings,
+      ShuffleCounters counters,
+      BiFunction<String, EngineSettings, Verbs.Choice> engines,
+      TransportFactory factory,
+      List<String> warnings) {
+    this.env = env;
+    this.resolver = resolver;
+    this.settings = settings;
+    this.counters = counters;
+    this.engines = engines;
+    this.factory = factory;
+    this.reasons = new ArrayList<>(warnings);
+    this.forbidden = !warnings.isEmpty();
+  }
+
+  /** Whether it is known beforehand that nothing will come of it. */
+  boolean forbidden() {
+    return forbidden;
+  }
+
+  /** Why {@link #run} gave nothing, or passed engines over. */
+  List<String> reasons() {
+    return List.copyOf(reasons);
+  }
+
+  /**
+   * Never throws; empty when RDMA cannot be used. The caller closes the parts.
+   *
+   * @param outOfService told why, at any time afterwards, when the transport can be used no more;
+   *     returns at once
+   */
+  Optional<RunningParts> run(Consumer<String> outOfService) {
+    try {
+      Verbs.Choice choice = engines.apply(settings.engine(), settings.engineSettings());
+      reasons.addAll(choice.reasons());
+      if (choice.engine() == null) {
+        return Optional.empty();
+      }
+      if (forbidden) {
+        choice.engine().close();
+        return Optional.empty();
+      }
+      return Optional.of(startOn(choice.engine(), outOfService));
+    } catch (VerbsException | IllegalArgumentException e) {
+      reasons.add(e.getMessage());
+    } catch (Throwable e) {
+      // An Error too: tasks wait for the outcome.
+      LOG.warn("RDMA did not start", e);
+      reasons.add(e.toString());
+    }
+    return Optional.empty();
+  }
+
+  /** Takes the engine over: when this fails everything opened is closed. */
+  private RunningParts startOn(VerbsEngine engine, Consumer<String> outOfService)
+      throws VerbsException {
+    boolean started = false;
+    Device device = null;
+    try {
+      DeviceChoice choice = chooseDevice(engine);
+      device = engine.open(choice.device());
+      RunningParts parts = startOn(engine, device, choice.address(), outOfService);
+      started = true;
+      return parts;
+    } finally {
+      if (!started) {
+        if (device != null) {
+          device.close();
+        }
+        engine.close();
+      }
+    }
+  }
+
+  private DeviceChoice chooseDevice(VerbsEngine engine) throws VerbsException {
+    String host = env.blockManager().blockManagerId().host();
+    InetAddress sparkHost;
+    try {
+      sparkHost = InetAddress.getByName(host);
+    } catch (UnknownHostException e) {
+      throw new VerbsException("listen", "Spark's own host has no address: host=" + host, e);
+    }
+    // Executors are numbered in the order in which they came, so neighbours differ.
+    DeviceChoice choice =
+        DeviceChoice.of(engine.devices(), settings.device(sparkHost, spread(env.executorId())));
+    LOG.info(
+        "RDMA uses device {} port {} of engine {} at {}: {}",
+        choice.device().name(),
+        choice.port(),
+        engine.name(),
+        choice.address().getHostAddress(),
+        choice.why());
+    return choice;
+  }
+
+  private static int spread(String executorId) {
+    try {
+      return Integer.parseInt(executorId);
+    } catch (NumberFormatException e) {
+      return executorId.hashCode();
+    }
+  }
+
+  private RunningParts startOn(
+      VerbsEngine engine, Device device, InetAddress address, Consumer<String> outOfService)
+      throws VerbsException {
+    MachineMemory machine = MachineMemory.current();
+    boolean hardware = device.info().transport() != Transport.LOOPBACK;
+    PinnedLimit limit =
+        PinnedLimit.of(settings.pinnedMaxBytes(), machine, SparkMemory.of(env.conf()), hardware);
+    LOG.info("RDMA may pin {} MiB: {}", limit.bytes() >> 20, limit.derivation());
+    PinnedBudget budget = new PinnedBudget(limit.bytes(), machine.pageBytes());
+    RunningParts.Transport transport =
+        factory.start(
+            new TransportFactory.Parts(
+                env,
+                resolver,
+                settings,
+                limit,
+                machine,
+                budget,
+                device,
+                address,
+                outOfService,
+                counters));
+    return new RunningParts(transport, budget, device, engine);
+  }
+}

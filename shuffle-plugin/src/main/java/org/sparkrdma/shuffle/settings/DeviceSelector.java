@@ -1,0 +1,44 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.settings;
+
+import java.net.InetAddress;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import org.sparkrdma.verbs.device.GidType;
+
+/**
+ * What an executor asks of the machine it runs on.
+ *
+ * @param devices names of devices that may be used, in any order; empty for all
+ * @param port of the device, counted from 1; empty for any
+ * @param gid index in the port's GID table; empty for any
+ * @param gidType kind of the GID; empty for any
+ * @param address literal address, interface or network of the address; empty for any
+ * @param sparkHost where Spark's own block transfer listens, which peers can reach; not null
+ * @param spread a number that differs between the executors of a host, to spread them over devices
+ */
+public record DeviceSelector(
+    List<String> devices,
+    OptionalInt port,
+    OptionalInt gid,
+    Optional<GidType> gidType,
+    Optional<String> address,
+    InetAddress sparkHost,
+    int spread) {
+  public DeviceSelector {
+    devices = List.copyOf(devices);
+  }
+}

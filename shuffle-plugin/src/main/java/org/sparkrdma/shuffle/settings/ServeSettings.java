@@ -1,0 +1,83 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.settings;
+
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.Set;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.device.Capability;
+
+/**
+ * How blocks are served.
+ *
+ * @param mode which ways of serving are allowed
+ * @param windowBytes length of registered file windows, a power of two
+ * @param slotBytes length of a slot of the copy pool
+ * @param slots maximum number of slots of the copy pool; 0 for none
+ * @param lease how long a reader may READ what was located for it
+ * @param indexCacheEntries maximum number of map outputs whose index and checksums are cached
+ * @param peerLeases maximum number of leases of one peer
+ * @param peerPercent maximum percentage of the budget and of the slots that one peer holds, 1 to
+ *     100
+ * @param idle how long unused memory stays registered
+ * @param copiesFirst whether to copy out of rarely requested windows instead of registering them
+ * @param computeSums whether the server computes checksums where no usable ones were recorded
+ */
+public record ServeSettings(
+    Mode mode,
+    int windowBytes,
+    int slotBytes,
+    int slots,
+    Duration lease,
+    int indexCacheEntries,
+    int peerLeases,
+    int peerPercent,
+    Duration idle,
+    boolean copiesFirst,
+    boolean computeSums) {
+
+  /** Ways of serving. */
+  public enum Mode {
+    /** Registered windows; copies when a window cannot be registered. */
+    AUTO,
+    /** Registered windows only. */
+    WINDOW,
+    /** Copies only. */
+    COPY,
+    /**
+     * Windows that are not pinned: the device pages on demand. Copies when a window cannot be
+     * registered; as {@link #AUTO} on a device that does not page on demand.
+     */
+    ODP
+  }
+
+  /** Whether windows on this device page on demand. */
+  public boolean pagesOnDemand(Device device) {
+    return mode == Mode.ODP && device.info().can(Capability.ON_DEMAND_PAGING);
+  }
+
+  /** Access of file windows on this device. */
+  public Set<AccessFlag> fileAccess(Device device) {
+    return pagesOnDemand(device)
+        ? EnumSet.of(AccessFlag.REMOTE_READ, AccessFlag.ON_DEMAND)
+        : EnumSet.of(AccessFlag.REMOTE_READ);
+  }
+
+  /** Whether map-output files are registered on this device. */
+  public boolean registersFiles(Device device) {
+    return mode != Mode.COPY && device.info().can(Capability.FILE_REGIONS);
+  }
+}

@@ -1,0 +1,72 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.settings;
+
+import java.time.Duration;
+
+/**
+ * Settings of the transport.
+ *
+ * @param messageBytes length of a control message's buffer
+ * @param locatesInFlight maximum open LOCATEs per connection, W
+ * @param readsInFlight maximum posted READs per connection
+ * @param chunkBytes length of a chunk of the receive pool, a power of two
+ * @param poolBytes maximum receive memory
+ * @param connectTimeout maximum time to establish a connection
+ * @param requestTimeout maximum time from sending a LOCATE or posting READs to their completion
+ * @param peerTimeout maximum silence of a peer while work is outstanding; then it counts as dead
+ * @param idleTimeout time after which an unused connection is closed
+ * @param quarantine first quarantine of a peer after a failure; doubles each time
+ * @param maxQuarantine maximum quarantine
+ * @param maxConnections maximum number of connections
+ * @param deliveryThreads number of threads that verify, write to disk and deliver
+ * @param verify whether checksums are compared
+ * @param spin how long the agent polls before it sleeps
+ */
+public record TransportSettings(
+    int messageBytes,
+    int locatesInFlight,
+    int readsInFlight,
+    int chunkBytes,
+    long poolBytes,
+    Duration connectTimeout,
+    Duration requestTimeout,
+    Duration peerTimeout,
+    Duration idleTimeout,
+    Duration quarantine,
+    Duration maxQuarantine,
+    int maxConnections,
+    int deliveryThreads,
+    boolean verify,
+    Duration spin) {
+  /** Maximum open requests per connection: W LOCATEs and a RELEASE. */
+  public int requestsOpen() {
+    return locatesInFlight + 1;
+  }
+
+  /** Depth of a send queue: READs, own requests and answers, and a READ that probes the peer. */
+  public int sendDepth() {
+    return readsInFlight + 2 * requestsOpen() + 1;
+  }
+
+  /** Depth of a receive queue: the peer's requests and its answers. */
+  public int receiveDepth() {
+    return 2 * requestsOpen();
+  }
+
+  /** Control buffers of one connection. */
+  public int slotsPerConnection() {
+    return receiveDepth() + 2 * requestsOpen();
+  }
+}

@@ -1,0 +1,164 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.transport;
+
+import java.net.InetAddress;
+import java.nio.ByteBuffer;
+import org.sparkrdma.shuffle.wire.Binding;
+import org.sparkrdma.shuffle.wire.Confirm;
+import org.sparkrdma.shuffle.wire.Hello;
+import org.sparkrdma.shuffle.wire.MalformedMessageException;
+
+/**
+ * Set-up of one connection: its state, and the mutual proof of both ends. Owned by the agent.
+ *
+ * <pre>
+ *  initiator  RESOLVING ──request──► CONNECTING ──takeAnswer──► PROVEN ──establish──► ESTABLISHED
+ *  responder  ACCEPTING ─────────────takeConfirm──────────────► PROVEN ──establish──► ESTABLISHED
+ *  both       any state ──close──► CLOSED
+ * </pre>
+ *
+ * <p>Only in PROVEN and ESTABLISHED may the peer have remote access and are messages accepted. The
+ * class does not depend on how the three messages travel.
+ */
+final class ConnectionSetup {
+  /** State of the set-up. */
+  enum State {
+    RESOLVING,
+    CONNECTING,
+    ACCEPTING,
+    PROVEN,
+    ESTABLISHED,
+    CLOSED
+  }
+
+  private final byte[] calleeKey;
+  private final boolean initiator;
+  private State state;
+  private Binding binding;
+  private Hello request;
+  private Hello answer;
+
+  private ConnectionSetup(byte[] calleeKey, State state) {
+    this.calleeKey = calleeKey;
+    this.initiator = state == State.RESOLVING;
+    this.state = state;
+  }
+
+  /** Set-up of a connection that this executor initiates. */
+  static ConnectionSetup ofInitiator(byte[] calleeKey) {
+    return new ConnectionSetup(calleeKey, State.RESOLVING);
+  }
+
+  /** Set-up of a connection that the peer requested and proved. */
+  static ConnectionSetup ofResponder(byte[] ownKey, Binding binding, Hello request, Hello answer) {
+    ConnectionSetup setup = new ConnectionSetup(ownKey, State.ACCEPTING);
+    setup.binding = binding;
+    setup.request = request;
+    setup.answer = answer;
+    return setup;
+  }
+
+  State state() {
+    return state;
+  }
+
+  /** Whether this executor initiated the connection. */
+  boolean isInitiator() {
+    return initiator;
+  }
+
+  boolean isEstablished() {
+    return state == State.ESTABLISHED;
+  }
+
+  /** Whether the peer has proven that it belongs to the application. */
+  boolean isPeerProven() {
+    return state == State.PROVEN || state == State.ESTABLISHED;
+  }
+
+  /** Generation of the connection; known after the answer. */
+  int generation() {
+    return answer.generation();
+  }
+
+  /** Initiator: returns the request to send. */
+  byte[] request(Hello hello, int queuePairNumber, InetAddress source, InetAddress destination) {
+    move(State.RESOLVING, State.CONNECTING);
+    request = hello;
+    binding = new Binding(queuePairNumber, source, destination);
+    return hello.encodeRequest(calleeKey, binding);
+  }
+
+  /** Responder: returns the answer to send. */
+  byte[] answer() {
+    return answer.encodeAnswer(calleeKey, binding, request);
+  }
+
+  /**
+   * Initiator: checks the answer.
+   *
+   * @return whether it proves the callee; otherwise the state is unchanged
+   */
+  boolean takeAnswer(byte[] privateData) {
+    Hello received;
+    try {
+      received = Hello.decode(privateData);
+    } catch (MalformedMessageException e) {
+      return false;
+    }
+    if (state != State.CONNECTING
+        || !received.answers(request)
+        || !received.isProvenAnswer(privateData, calleeKey, binding, request)) {
+      return false;
+    }
+    answer = received;
+    move(State.CONNECTING, State.PROVEN);
+    return true;
+  }
+
+  /** Initiator: writes the CONFIRM that answers the callee's nonce; returns its length in bytes. */
+  int writeConfirm(ByteBuffer target) {
+    return Confirm.encode(target, calleeKey, binding, request, answer);
+  }
+
+  /**
+   * Responder: checks a CONFIRM.
+   *
+   * @throws MalformedMessageException when its proof is wrong or it is not expected
+   */
+  void takeConfirm(ByteBuffer message) {
+    if (state != State.ACCEPTING
+        || !Confirm.isProven(message, calleeKey, binding, request, answer)) {
+      throw new MalformedMessageException("CONFIRM that proves nothing");
+    }
+    move(State.ACCEPTING, State.PROVEN);
+  }
+
+  /** Puts the proven connection into use. */
+  void establish() {
+    move(State.PROVEN, State.ESTABLISHED);
+  }
+
+  void close() {
+    state = State.CLOSED;
+  }
+
+  private void move(State from, State to) {
+    if (state != from) {
+      throw new IllegalStateException("set-up is out of order: state=" + state + " next=" + to);
+    }
+    state = to;
+  }
+}

@@ -1,0 +1,323 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.transport;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.ToIntFunction;
+import org.sparkrdma.shuffle.fetch.BlockProgress;
+import org.sparkrdma.shuffle.fetch.ReadBatch;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.wire.Located;
+import org.sparkrdma.shuffle.wire.MalformedMessageException;
+import org.sparkrdma.shuffle.wire.Release;
+
+/**
+ * The fetching half of a connection: sends LOCATEs, posts READs, delivers the data and releases
+ * leases. Owned by the agent.
+ *
+ * <pre>
+ *  wanted ──LOCATE──► open ──LOCATED──► batch of READs ──all done──► delivered
+ *    ▲                  │ rest not told    │ rest of a block
+ *    └──────────────────┴──────────────────┘
+ * </pre>
+ */
+final class FetchSide implements ReadOperation.Listener {
+  private static final long LEASE_MARGIN_MS = 1_000;
+
+  private final TransportContext context;
+  private final SendQueue sends;
+  private final OpenRequests requests;
+  private final Consumer<BlockProgress> wantMore;
+  private final LocatedReader reader;
+  private final PeerWatch watch;
+
+  private final ArrayDeque<BlockProgress> wanted = new ArrayDeque<>();
+  private final Set<ReadBatch> batches = new LinkedHashSet<>();
+  private final ArrayDeque<ReadOperation> unposted = new ArrayDeque<>();
+  private int readsPosted;
+  private boolean waitingForRoom;
+  private boolean starved;
+  private long starvedSinceNs;
+
+  /**
+   * @param slots buffers, one for each request that may be open
+   * @param wantMore takes blocks to disk whose next piece is wanted; from any thread
+   */
+  FetchSide(
+      TransportContext context,
+      SendQueue sends,
+      Collection<ControlSlot> slots,
+      Consumer<BlockProgress> wantMore) {
+    this.context = context;
+    this.sends = sends;
+    this.requests = new OpenRequests(context, sends, slots);
+    this.wantMore = wantMore;
+    this.reader = new LocatedReader(context.sinks(), this);
+    this.watch =
+        new PeerWatch(context.settings().peerTimeout().toNanos(), context.nanoClock().getAsLong());
+  }
+
+  void want(BlockProgress block) {
+    assert context.owner().holds();
+    wanted.add(block);
+  }
+
+  boolean isIdle() {
+    return wanted.isEmpty() && requests.isEmpty() && batches.isEmpty();
+  }
+
+  /** Posts what can be posted; the caller flushes the send queue. */
+  void pump(long nowNs) {
+    assert context.owner().holds();
+    postReads();
+    waitingForRoom &= holdsLeases();
+    while (!wanted.isEmpty() && !waitingForRoom && requests.mayLocate()) {
+      if (starved && !recheckReceivePool(nowNs)) {
+        break;
+      }
+      requests.locate(wanted, nowNs, holdsLeases());
+    }
+    boolean noLocateSoon = wanted.isEmpty() || starved || waitingForRoom;
+    if (noLocateSoon && requests.mayRelease()) {
+      requests.release(nowNs);
+    }
+  }
+
+  /**
+   * Sends the message that confirms the connection; it has no answer.
+   *
+   * @param writer writes it into a buffer and returns its length
+   */
+  void confirm(ToIntFunction<ByteBuffer> writer) {
+    requests.confirm(writer);
+  }
+
+  private boolean holdsLeases() {
+    return !batches.isEmpty() || requests.holdLeases();
+  }
+
+  private void postReads() {
+    while (!unposted.isEmpty() && readsPosted < context.settings().readsInFlight()) {
+      ReadOperation read = unposted.poll();
+      ReadOperation next = unposted.peek();
+      sends.read(read, next == null || next.batch() != read.batch());
+      readsPosted++;
+      context.counters().increment(Counter.RDMA_READS_POSTED);
+    }
+  }
+
+  /**
+   * Ends the wait for receive memory when there is some; when the wait is too long the wanted
+   * blocks go by TCP.
+   *
+   * @return whether there is memory and a block to ask for
+   */
+  private boolean recheckReceivePool(long nowNs) {
+    var chunk = context.sinks().tryTake();
+    if (chunk.isPresent()) {
+      chunk.get().release();
+      starved = false;
+    } else if (nowNs - starvedSinceNs > context.settings().requestTimeout().toNanos() / 10) {
+      wanted.forEach(
+          block ->
+              context
+                  .delivery()
+                  .fail(block, FallbackReason.POOL_EMPTY, "no receive memory for too long"));
+      wanted.clear();
+      starved = false;
+    }
+    return !starved && !wanted.isEmpty();
+  }
+
+  /** Whether it waits for receive memory; free memory is not signalled, so it must poll. */
+  boolean isStarved() {
+    return starved;
+  }
+
+  /** A RELEASED was received. */
+  void onReleased(ByteBuffer message) {
+    assert context.owner().holds();
+    watch.heard();
+    requests.released(Release.decodeAnswer(message).requestId());
+    waitingForRoom = false;
+  }
+
+  /** A LOCATED was received. */
+  void onLocated(ByteBuffer message, long nowNs) {
+    assert context.owner().holds();
+    watch.heard();
+    Located.Decoder located = LocatedReader.decoder(message);
+    OpenRequest request = requests.openLocate(located.requestId());
+    if (holdsLease(located.leaseId())) {
+      throw new MalformedMessageException("bad LOCATED: lease of another answer");
+    }
+    long timeoutNs = context.settings().requestTimeout().toNanos();
+    ReadBatch batch = new ReadBatch(located.leaseId(), nowNs + timeoutNs);
+    long leaseMs = located.leaseRemainingMs();
+    if (located.leaseId() != 0 && leaseMs < timeoutNs / 1_000_000 + LEASE_MARGIN_MS) {
+      requests.closeLocate(request);
+      String detail = "lease shorter than the request time-out: leaseMs=" + leaseMs;
+      request
+          .blocks()
+          .forEach(block -> context.delivery().fail(block, FallbackReason.TIMEOUT, detail));
+    } else {
+      readBlocks(located, request, batch, nowNs);
+    }
+    batches.add(batch);
+    if (!batch.hasReads()) {
+      batchDone(batch);
+    }
+  }
+
+  private boolean holdsLease(long leaseId) {
+    return leaseId != 0
+        && (requests.isToBeReleased(leaseId)
+            || batches.stream().anyMatch(batch -> batch.leaseId() == leaseId));
+  }
+
+  private void readBlocks(
+      Located.Decoder located, OpenRequest request, ReadBatch batch, long nowNs) {
+    // Waiting can help when leases of this connection occupy the room.
+    boolean mayWait =
+        request.heldLeases() || !batches.isEmpty() || requests.holdLeasesBeside(request);
+    LocatedReader.Result result = reader.read(located, request.blocks(), mayWait, batch);
+    requests.closeLocate(request);
+    unposted.addAll(result.reads());
+    result.refused().forEach(this::sendToTcp);
+    askAgainFirst(result.askAgain());
+    waitingForRoom |= result.peerBusy();
+    if (result.poolEmpty() && !starved) {
+      starved = true;
+      starvedSinceNs = nowNs;
+    }
+  }
+
+  private void sendToTcp(BlockProgress block, Located.Kind kind) {
+    FallbackReason reason =
+        switch (kind) {
+          case BUSY -> FallbackReason.PEER_BUSY;
+          case OVERLOADED -> FallbackReason.PEER_OVERLOADED;
+          default -> FallbackReason.PEER_UNKNOWN_BLOCK;
+        };
+    context.delivery().fail(block, reason, "peer answered " + kind);
+  }
+
+  /** In front, in their order: neighbours stay together, and so do the windows they lie in. */
+  private void askAgainFirst(List<BlockProgress> blocks) {
+    for (int i = blocks.size() - 1; i >= 0; i--) {
+      wanted.addFirst(blocks.get(i));
+    }
+  }
+
+  @Override
+  public void readDone(ReadBatch batch) {
+    assert context.owner().holds();
+    watch.heard();
+    readsPosted--;
+    if (batch.readDone()) {
+      batchDone(batch);
+    }
+  }
+
+  private void batchDone(ReadBatch batch) {
+    batches.remove(batch);
+    if (batch.leaseId() != 0) {
+      requests.giveBack(batch.leaseId());
+    }
+    List<BlockProgress> whole = new ArrayList<>();
+    List<BlockProgress> unfinished = new ArrayList<>();
+    for (ReadBatch.Part part : batch.parts()) {
+      BlockProgress block = part.block();
+      block.commit(part);
+      if (block.toDisk()) {
+        context.delivery().writeToDisk(block, wantMore);
+      } else if (block.isComplete()) {
+        whole.add(block);
+      } else {
+        unfinished.add(block);
+      }
+    }
+    // A block that already holds memory goes first, before others take the rest.
+    askAgainFirst(unfinished);
+    if (!whole.isEmpty()) {
+      context.delivery().deliver(whole);
+    }
+  }
+
+  /** The cause when a request timed out, else null. The caller flushes the send queue. */
+  BrokenConnection expired(long nowNs) {
+    PeerWatch.Finding finding =
+        watch.look(nowNs, !requests.isEmpty() || !batches.isEmpty(), sends.hasOutstanding());
+    if (finding == PeerWatch.Finding.DEAD) {
+      return timeout("peer is silent: " + watch);
+    }
+    if (finding == PeerWatch.Finding.PROBE) {
+      sends.probe(watch::heard);
+    }
+    OpenRequest unanswered = requests.expired(nowNs);
+    if (unanswered != null) {
+      return timeout(unanswered.toString());
+    }
+    for (ReadBatch batch : batches) {
+      if (batch.deadlineNs() - nowNs < 0) {
+        return timeout("READ not completed in time");
+      }
+    }
+    return null;
+  }
+
+  /** The peer will be quarantined, so all blocks requested from it must use TCP. */
+  private BrokenConnection timeout(String detail) {
+    return new BrokenConnection(FallbackReason.TIMEOUT, detail, blocksUnderWay());
+  }
+
+  /** How long the peer has been silent, for log lines. */
+  String silence() {
+    return watch.toString();
+  }
+
+  private List<BlockProgress> blocksUnderWay() {
+    List<BlockProgress> blocks = requests.blocks();
+    batches.forEach(batch -> blocks.addAll(blocksOf(batch)));
+    return blocks;
+  }
+
+  static List<BlockProgress> blocksOf(ReadBatch batch) {
+    return batch.parts().stream().map(ReadBatch.Part::block).toList();
+  }
+
+  /**
+   * Gives everything up, after the queue pair is destroyed: sinks go back, and the blocks are
+   * returned.
+   */
+  List<BlockProgress> abandon() {
+    assert context.owner().holds();
+    List<BlockProgress> left = new ArrayList<>(wanted);
+    left.addAll(blocksUnderWay());
+    requests.abandon();
+    batches.forEach(ReadBatch::releaseSinks);
+    wanted.clear();
+    batches.clear();
+    unposted.clear();
+    return left;
+  }
+}

@@ -1,0 +1,225 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.transport;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.sparkrdma.memory.RegisteredPool;
+import org.sparkrdma.shuffle.fetch.BlockProgress;
+import org.sparkrdma.shuffle.fetch.ReadBatch;
+import org.sparkrdma.shuffle.fetch.Segment;
+import org.sparkrdma.shuffle.wire.Located;
+import org.sparkrdma.shuffle.wire.MalformedMessageException;
+
+/**
+ * Turns the pieces of a LOCATED into READs: as many as there is receive memory for, neighbours
+ * merged. A message is applied as a whole or not at all. Owned by the agent.
+ */
+final class LocatedReader {
+  /** Maximum bytes of a to-disk block to read before they are written. */
+  private static final long DISK_PART_BYTES = 8L << 20;
+
+  /** An answer with fewer bytes of an unfinished block counts as small progress. */
+  private static final int SMALL_PROGRESS_BYTES = 4_096;
+
+  private final RegisteredPool sinks;
+  private final ReadOperation.Listener listener;
+
+  /**
+   * @param listener called when a READ completes
+   */
+  LocatedReader(RegisteredPool sinks, ReadOperation.Listener listener) {
+    this.sinks = sinks;
+    this.listener = listener;
+  }
+
+  /**
+   * Result of one message.
+   *
+   * @param reads READs to post, in this order
+   * @param refused blocks that use TCP, with the answer of the server
+   * @param askAgain blocks to locate again, in their order
+   * @param poolEmpty whether receive memory ran out
+   * @param peerBusy whether a block waits for room at the server
+   */
+  record Result(
+      List<ReadOperation> reads,
+      Map<BlockProgress, Located.Kind> refused,
+      List<BlockProgress> askAgain,
+      boolean poolEmpty,
+      boolean peerBusy) {}
+
+  /**
+   * Reads the pieces of a message.
+   *
+   * @param asked the blocks of the request
+   * @param mayWait whether a block may be located again when the server has no room for it, instead
+   *     of using TCP
+   * @param batch receives the parts of blocks to read
+   * @throws MalformedMessageException when the pieces do not match the request; the batch is then
+   *     unusable and holds no memory
+   */
+  Result read(
+      Located.Decoder message, List<BlockProgress> asked, boolean mayWait, ReadBatch batch) {
+    Reading reading = new Reading(message, asked, mayWait, batch);
+    try (SinkCursor cursor = new SinkCursor(sinks)) {
+      return reading.run(cursor);
+    } catch (MalformedMessageException e) {
+      // Its READs are not posted.
+      batch.releaseSinks();
+      throw e;
+    }
+  }
+
+  /** A view of a received LOCATED, to be decoded once. */
+  static Located.Decoder decoder(ByteBuffer message) {
+    return new Located.Decoder().begin(message);
+  }
+
+  /** State while reading one message. */
+  private final class Reading {
+    private final Located.Decoder message;
+    private final List<BlockProgress> asked;
+    private final boolean mayWait;
+    private final ReadBatch batch;
+    private final ArrayDeque<ReadOperation> reads = new ArrayDeque<>();
+    private final Map<BlockProgress, Located.Kind> refused = new LinkedHashMap<>();
+    private final boolean[] told;
+    private int current = -1;
+    private boolean currentEnded;
+    private boolean poolEmpty;
+    private boolean peerBusy;
+
+    Reading(Located.Decoder message, List<BlockProgress> asked, boolean mayWait, ReadBatch batch) {
+      this.message = message;
+      this.asked = asked;
+      this.mayWait = mayWait;
+      this.batch = batch;
+      this.told = new boolean[asked.size()];
+    }
+
+    Result run(SinkCursor cursor) {
+      while (message.nextPiece()) {
+        takePiece(cursor);
+      }
+      if (current < 0) {
+        throw new MalformedMessageException("bad LOCATED: no piece at all");
+      }
+      if (!reads.isEmpty() && message.leaseId() == 0) {
+        throw new MalformedMessageException("bad LOCATED: pieces without a lease");
+      }
+      batch.parts().forEach(Reading::checkProgress);
+      List<BlockProgress> askAgain = new ArrayList<>();
+      for (int i = 0; i < told.length; i++) {
+        if (!told[i]) {
+          askAgain.add(asked.get(i));
+        }
+      }
+      return new Result(new ArrayList<>(reads), refused, askAgain, poolEmpty, peerBusy);
+    }
+
+    private void takePiece(SinkCursor cursor) {
+      int index = message.blockIndex();
+      if (index < current || index >= told.length || (index == current && currentEnded)) {
+        throw new MalformedMessageException("bad LOCATED: blockIndex=" + index);
+      }
+      boolean first = index != current;
+      current = index;
+      currentEnded = message.kind() != Located.Kind.LOCATED;
+      BlockProgress block = asked.get(index);
+      if (!currentEnded) {
+        told[index] = true;
+        readPiece(block, cursor);
+      } else if (first) {
+        told[index] = !tryWait(block);
+        if (told[index]) {
+          refused.put(block, message.kind());
+        }
+      }
+      // Otherwise its first pieces are being read; the next LOCATE locates the rest.
+    }
+
+    private boolean tryWait(BlockProgress block) {
+      boolean waits = message.kind() == Located.Kind.BUSY && mayWait && block.tryUseWait();
+      peerBusy |= waits;
+      return waits;
+    }
+
+    private void readPiece(BlockProgress block, SinkCursor cursor) {
+      if (!block.learn(message.blockBytes(), message.checksumKind())) {
+        throw new MalformedMessageException("bad LOCATED: block changed its length");
+      }
+      ReadBatch.Part part = batch.partOf(block);
+      long expected = block.bytesRead() + part.bytes();
+      if (message.blockOffset() != expected) {
+        if (message.blockOffset() > expected && part.cutOff()) {
+          return;
+        }
+        throw new MalformedMessageException("bad LOCATED: blockOffset=" + message.blockOffset());
+      }
+      if (message.lengthBytes() == 0 && message.blockBytes() != 0) {
+        throw new MalformedMessageException("bad LOCATED: empty piece of a block that is not");
+      }
+      int placed = 0;
+      while (placed < message.lengthBytes()) {
+        if (block.toDisk() && part.bytes() >= DISK_PART_BYTES) {
+          part.cutOffHere();
+          break;
+        }
+        int room = cursor.room();
+        if (room == 0) {
+          poolEmpty = true;
+          part.cutOffHere();
+          break;
+        }
+        int step = Math.min(room, message.lengthBytes() - placed);
+        place(placed, step, part, cursor);
+        placed += step;
+      }
+      long end = block.bytesRead() + part.bytes();
+      for (int i = 0; i < message.sumCount() && message.sumEnd(i) <= end; i++) {
+        part.sum(message.sumEnd(i), message.sum(i));
+      }
+    }
+
+    private void place(int from, int lengthBytes, ReadBatch.Part part, SinkCursor cursor) {
+      long address = message.address() + from;
+      int key = message.remoteKey();
+      ReadOperation last = reads.peekLast();
+      boolean grown =
+          last != null && last.append(address, key, cursor.chunk(), cursor.position(), lengthBytes);
+      if (!grown) {
+        batch.readAdded();
+        reads.add(
+            new ReadOperation(
+                batch, listener, address, key, cursor.chunk(), cursor.position(), lengthBytes));
+      }
+      cursor.chunk().retain();
+      part.add(new Segment(cursor.chunk(), cursor.position(), lengthBytes));
+      cursor.advance(lengthBytes);
+    }
+
+    /** Prevents a server from delaying a block for ever with tiny pieces. */
+    private static void checkProgress(ReadBatch.Part part) {
+      boolean small = part.bytes() < SMALL_PROGRESS_BYTES && !part.cutOff();
+      if (small && !part.completesBlock() && !part.block().tryUseSmallProgress()) {
+        throw new MalformedMessageException("block comes in too small pieces");
+      }
+    }
+  }
+}

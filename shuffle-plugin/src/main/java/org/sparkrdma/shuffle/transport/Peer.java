@@ -1,0 +1,207 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.transport;
+
+import java.util.ArrayDeque;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.fetch.BlockProgress;
+
+/**
+ * State that this executor keeps about another executor. Owned by the agent.
+ *
+ * <p>At most one connection is established. In addition there may be one attempt of this executor
+ * and connections being accepted; {@link Connector} decides which of them wins.
+ */
+final class Peer {
+  private final long incarnation;
+  private final Consumer<BlockProgress> wantFromAnyThread;
+  private final ArrayDeque<BlockProgress> pending = new ArrayDeque<>();
+  private Endpoint endpoint;
+  private PeerConnection attempt;
+  private final Set<PeerConnection> accepting = new HashSet<>();
+  private PeerConnection established;
+  private int generation;
+  private boolean waiting;
+  private long waitingSinceNs;
+  private long retryAtNs;
+  private long quarantineNs;
+  private long quarantinedUntilNs;
+  private boolean quarantined;
+  private int corruptions;
+  private long usedNs;
+
+  /**
+   * @param wantFromAnyThread submits a block to the agent, which fetches it from its endpoint
+   */
+  Peer(long incarnation, Consumer<BlockProgress> wantFromAnyThread) {
+    this.incarnation = incarnation;
+    this.wantFromAnyThread = wantFromAnyThread;
+  }
+
+  long incarnation() {
+    return incarnation;
+  }
+
+  void wantFromAnyThread(BlockProgress block) {
+    wantFromAnyThread.accept(block);
+  }
+
+  /** Blocks that wait for a connection. */
+  ArrayDeque<BlockProgress> pending() {
+    return pending;
+  }
+
+  /** Its listener; null while this executor has only accepted connections from it. */
+  Endpoint endpoint() {
+    return endpoint;
+  }
+
+  void endpoint(Endpoint told) {
+    endpoint = told;
+  }
+
+  PeerConnection attempt() {
+    return attempt;
+  }
+
+  void attempt(PeerConnection ours) {
+    attempt = ours;
+  }
+
+  /** Adds a connection being accepted; {@link #forget} removes it. */
+  void addAccepting(PeerConnection theirs) {
+    accepting.add(theirs);
+  }
+
+  PeerConnection established() {
+    return established;
+  }
+
+  /** A connection is established; both ends now have the same generation. */
+  void established(PeerConnection made, int newGeneration) {
+    established = made;
+    generation = newGeneration;
+    waiting = false;
+    quarantineNs = 0;
+    quarantined = false;
+  }
+
+  /** Number of connections with it so far, modulo 65536. */
+  int generation() {
+    return generation;
+  }
+
+  /** Whether the peer's generation is older than that of this executor. */
+  boolean isBehind(int theirs) {
+    return (short) (theirs - generation) < 0;
+  }
+
+  /** Records the time of the last use. */
+  void touch(long nowNs) {
+    usedNs = nowNs;
+  }
+
+  /** Whether it has no connection or block and was unused for at least {@code unusedNs}. */
+  boolean isUnused(long nowNs, long unusedNs) {
+    return attempt == null
+        && accepting.isEmpty()
+        && established == null
+        && !waiting
+        && pending.isEmpty()
+        && !isQuarantined(nowNs)
+        && nowNs - usedNs >= unusedNs;
+  }
+
+  /** Removes a connection in any state. */
+  void forget(PeerConnection gone) {
+    if (attempt == gone) {
+      attempt = null;
+    }
+    accepting.remove(gone);
+    if (established == gone) {
+      established = null;
+    }
+  }
+
+  /** Starts the wait of blocks for a connection, if it has not started. */
+  void startWaiting(long nowNs) {
+    if (!waiting) {
+      waiting = true;
+      waitingSinceNs = nowNs;
+      retryAtNs = nowNs;
+    }
+  }
+
+  void stopWaiting() {
+    waiting = false;
+  }
+
+  boolean hasWaitedTooLong(long nowNs, long timeoutNs) {
+    return waiting && nowNs - waitingSinceNs > timeoutNs;
+  }
+
+  void retryAt(long thenNs) {
+    retryAtNs = thenNs;
+  }
+
+  /** Whether this executor must attempt a connection now. */
+  boolean shouldAttempt(long nowNs) {
+    return waiting
+        && attempt == null
+        && accepting.isEmpty()
+        && established == null
+        && nowNs - retryAtNs >= 0;
+  }
+
+  /** Counts a corrupt block; returns the count since the last quarantine. */
+  int countCorruption() {
+    return ++corruptions;
+  }
+
+  /**
+   * Quarantines the peer. The time doubles with each quarantine until a connection is established.
+   *
+   * @return the time in nanoseconds
+   */
+  long quarantine(long nowNs, long firstNs, long maxNs) {
+    quarantineNs = quarantineNs == 0 ? firstNs : Math.min(2 * quarantineNs, maxNs);
+    quarantinedUntilNs = nowNs + quarantineNs;
+    quarantined = true;
+    corruptions = 0;
+    return quarantineNs;
+  }
+
+  /** Whether it was quarantined and no connection has been established since. */
+  boolean needsTest() {
+    return quarantined;
+  }
+
+  /** Whether a connection to it is wanted. */
+  boolean isWaiting() {
+    return waiting;
+  }
+
+  boolean isQuarantined(long nowNs) {
+    return quarantined && nowNs - quarantinedUntilNs < 0;
+  }
+
+  /** For log lines; without secrets. */
+  @Override
+  public String toString() {
+    return "executor=" + (endpoint == null ? "unknown" : endpoint.executorId());
+  }
+}

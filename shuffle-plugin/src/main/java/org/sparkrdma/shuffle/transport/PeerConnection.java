@@ -1,0 +1,449 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.transport;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkrdma.memory.RegisteredChunk;
+import org.sparkrdma.shuffle.fetch.BlockProgress;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.wire.Binding;
+import org.sparkrdma.shuffle.wire.Hello;
+import org.sparkrdma.shuffle.wire.MalformedMessageException;
+import org.sparkrdma.shuffle.wire.MessageType;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.QueuePair;
+import org.sparkrdma.verbs.QueuePairSettings;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.WorkCompletion;
+import org.sparkrdma.verbs.WorkRequest;
+import org.sparkrdma.verbs.WorkStatus;
+import org.sparkrdma.verbs.cm.Connection;
+import org.sparkrdma.verbs.cm.ConnectionParameters;
+import org.sparkrdma.verbs.device.Capability;
+
+/**
+ * One connection to a peer, used by both for fetching and serving. Owned by the agent. Its set-up
+ * goes through the transitions of {@link ConnectionSetup}.
+ *
+ * <p>The queue pair is created without remote access; the peer gets it after its proof. Before that
+ * every message except the CONFIRM is a protocol error.
+ *
+ * <p>The initiator sends first on every transport; the responder must not (RFC 5044, section 7.1.2;
+ * kernel siw closes the connection otherwise).
+ *
+ * <p>Closing destroys the queue pair before it frees any memory.
+ */
+final class PeerConnection {
+  private static final Logger LOG = LoggerFactory.getLogger(PeerConnection.class);
+  private static final Set<AccessFlag> REMOTE_ACCESS = Set.of(AccessFlag.REMOTE_READ);
+
+  private final TransportContext context;
+  private final Peer peer;
+  private final int index;
+  private final long number;
+  private final Connection connection;
+  private final ConnectionSetup setup;
+  private final long bornNs;
+  private final List<ControlSlot> slots = new ArrayList<>();
+  private final WorkRequest receive = new WorkRequest(1);
+  private QueuePair queuePair;
+  private SendQueue sends;
+  private FetchSide fetches;
+  private ServeSide serves;
+  private BrokenConnection broken;
+  private long lastUsedNs;
+
+  /**
+   * @param index index in the agent's table, part of every work request's id
+   * @param number unique number that identifies the connection to the server
+   */
+  private PeerConnection(
+      TransportContext context,
+      Peer peer,
+      int index,
+      long number,
+      Connection connection,
+      ConnectionSetup setup) {
+    this.context = context;
+    this.peer = peer;
+    this.index = index;
+    this.number = number;
+    this.connection = connection;
+    this.setup = setup;
+    this.bornNs = context.nanoClock().getAsLong();
+    this.lastUsedNs = bornNs;
+  }
+
+  /** Creates a connection that this executor initiates; its address is being resolved. */
+  static PeerConnection initiate(
+      TransportContext context, Peer peer, int index, long number, Connection connection) {
+    byte[] key = context.proofKey(peer.endpoint());
+    return new PeerConnection(
+        context, peer, index, number, connection, ConnectionSetup.ofInitiator(key));
+  }
+
+  /** Creates a connection for a proven request of the peer, to be accepted with this answer. */
+  static PeerConnection respond(
+      TransportContext context,
+      Peer peer,
+      int index,
+      long number,
+      Connection connection,
+      Binding binding,
+      Hello request,
+      Hello answer) {
+    byte[] key = context.proofKey(context.self());
+    return new PeerConnection(
+        context,
+        peer,
+        index,
+        number,
+        connection,
+        ConnectionSetup.ofResponder(key, binding, request, answer));
+  }
+
+  Peer peer() {
+    return peer;
+  }
+
+  int index() {
+    return index;
+  }
+
+  long number() {
+    return number;
+  }
+
+  Connection connection() {
+    return connection;
+  }
+
+  /** Whether this executor initiated it. */
+  boolean isInitiator() {
+    return setup.isInitiator();
+  }
+
+  /** Whether it is established and in use. */
+  boolean isEstablished() {
+    return setup.isEstablished();
+  }
+
+  /** Whether the peer is proven, but {@link #establish} was not called yet. */
+  boolean isReadyToEstablish() {
+    return setup.state() == ConnectionSetup.State.PROVEN;
+  }
+
+  /** Whether the peer requested it and has not confirmed it yet. */
+  boolean isAccepting() {
+    return setup.state() == ConnectionSetup.State.ACCEPTING;
+  }
+
+  /** Whether this executor initiated it and has no answer yet. */
+  boolean isAttempt() {
+    return setup.state() == ConnectionSetup.State.RESOLVING
+        || setup.state() == ConnectionSetup.State.CONNECTING;
+  }
+
+  boolean isClosed() {
+    return setup.state() == ConnectionSetup.State.CLOSED;
+  }
+
+  /** Generation of the connection; known after the peer is proven. */
+  int generation() {
+    return setup.generation();
+  }
+
+  /**
+   * Initiator: sends the connection request, after resolution and {@link #prepare}.
+   *
+   * @throws VerbsException when the request cannot be sent
+   */
+  void request(Hello hello, int readsInFlight) throws VerbsException {
+    assert context.owner().holds();
+    byte[] privateData =
+        setup.request(
+            hello,
+            context.device().can(Capability.REQUEST_TELLS_QUEUE_PAIR) ? queuePair.number() : 0,
+            connection.localAddress().getAddress(),
+            connection.remoteAddress().getAddress());
+    connection.connect(parameters(privateData, readsInFlight));
+  }
+
+  /**
+   * Responder: accepts the peer's request, after {@link #prepare}.
+   *
+   * @throws VerbsException when the answer cannot be sent
+   */
+  void answer(int readsInFlight) throws VerbsException {
+    assert context.owner().holds();
+    connection.accept(parameters(setup.answer(), readsInFlight));
+  }
+
+  private ConnectionParameters parameters(byte[] privateData, int readsInFlight) {
+    // Receives are always posted, but a pause of the peer's JVM may delay them. Retry for ever,
+    // since every request has its own deadline.
+    return new ConnectionParameters(
+        privateData, readsInFlight, 6, 7, 17, context.settings().connectTimeout());
+  }
+
+  /**
+   * Initiator: checks the peer's answer. If it proves the peer, grants remote access and sends the
+   * CONFIRM.
+   *
+   * @return whether the peer is proven
+   * @throws VerbsException when the device cannot grant access
+   */
+  boolean takeAnswer(byte[] privateData) throws VerbsException {
+    assert context.owner().holds();
+    if (broken != null || !setup.takeAnswer(privateData)) {
+      return false;
+    }
+    grantRemoteAccess();
+    fetches.confirm(setup::writeConfirm);
+    sends.flush();
+    return true;
+  }
+
+  /** Allows fetches over this connection; the peer must be proven. */
+  void establish() {
+    assert context.owner().holds();
+    setup.establish();
+  }
+
+  private void grantRemoteAccess() throws VerbsException {
+    if (context.device().can(Capability.QUEUE_PAIR_ACCESS)) {
+      queuePair.setRemoteAccess(REMOTE_ACCESS);
+    }
+  }
+
+  long ageNs(long nowNs) {
+    return nowNs - bornNs;
+  }
+
+  long idleNs(long nowNs) {
+    return nowNs - lastUsedNs;
+  }
+
+  /** Whether it has no open request in either direction. */
+  boolean isIdle() {
+    return fetches.isIdle() && serves.isIdle();
+  }
+
+  FetchSide fetches() {
+    return fetches;
+  }
+
+  /** Why it must be closed, or null. */
+  BrokenConnection broken() {
+    return broken;
+  }
+
+  /**
+   * Marks the connection as one that must be closed. The first cause that names a block counts: a
+   * disconnect event may be received before the failed completion that caused it.
+   */
+  void markBroken(BrokenConnection cause) {
+    assert context.owner().holds();
+    if (broken == null || broken.atFault().isEmpty()) {
+      broken = cause;
+    }
+  }
+
+  /**
+   * Creates the queue pair and posts its receives.
+   *
+   * @return false when there is no memory for its control buffers
+   * @throws VerbsException when the device refuses
+   */
+  boolean prepare() throws VerbsException {
+    assert context.owner().holds();
+    for (int i = 0; i < context.settings().slotsPerConnection(); i++) {
+      Optional<RegisteredChunk> chunk = context.control().tryTake();
+      if (chunk.isEmpty()) {
+        return false;
+      }
+      slots.add(new ControlSlot(i, chunk.get()));
+    }
+    queuePair =
+        connection.createQueuePair(
+            context.domain(),
+            new QueuePairSettings(
+                context.completions(),
+                context.completions(),
+                context.settings().sendDepth(),
+                context.settings().receiveDepth(),
+                1,
+                0,
+                context.device().can(Capability.QUEUE_PAIR_ACCESS) ? Set.of() : REMOTE_ACCESS));
+    sends = new SendQueue(queuePair, context.settings().sendDepth(), WorkIds.sends(index));
+    int receives = context.settings().receiveDepth();
+    int requests = receives + context.settings().requestsOpen();
+    fetches =
+        new FetchSide(context, sends, slots.subList(receives, requests), peer::wantFromAnyThread);
+    serves =
+        new ServeSide(
+            context,
+            sends,
+            slots.subList(requests, slots.size()),
+            number,
+            this::receiveAgain,
+            this::onProtocolError);
+    for (int i = 0; i < receives; i++) {
+      receiveAgain(slots.get(i));
+    }
+    return true;
+  }
+
+  private void receiveAgain(ControlSlot slot) {
+    receive.receive(WorkIds.receives(index) | slot.index());
+    receive.local(slot.chunk().region(), slot.chunk().regionOffset(), slot.chunk().lengthBytes());
+    if (!queuePair.postReceive(receive)) {
+      throw new IllegalStateException(
+          "receive queue full: depth=" + context.settings().receiveDepth());
+    }
+  }
+
+  private void countProtocolError(String reason) {
+    context.counters().increment(Counter.PROTOCOL_ERRORS);
+    onProtocolError(reason);
+  }
+
+  /** Marks the connection broken by a protocol error that is already counted. */
+  private void onProtocolError(String reason) {
+    markBroken(new BrokenConnection(FallbackReason.PROTOCOL_ERROR, reason, List.of()));
+  }
+
+  /** Handles a completion of its queue pair. */
+  void onCompletion(WorkCompletion completion, long nowNs) {
+    assert context.owner().holds();
+    if (isClosed() || completion.queuePairNumber() != queuePair.number()) {
+      return;
+    }
+    if (!completion.succeeded()) {
+      fail(completion.status(), completion.requestId());
+    } else if (WorkIds.isReceive(completion.requestId())) {
+      lastUsedNs = nowNs;
+      if (broken == null) {
+        ControlSlot slot = slots.get((int) (completion.requestId() & WorkIds.LOW_MASK));
+        onMessage(slot, (int) completion.byteLength(), nowNs);
+      }
+    } else {
+      sends.completed(completion.requestId());
+    }
+  }
+
+  private void fail(WorkStatus status, long id) {
+    if (isAttempt()) {
+      // A refusal flushes the receives. On iWARP the flush may arrive before the refusal, which
+      // contains the reason. Every attempt ends with an event.
+      return;
+    }
+    if (WorkIds.isReceive(id) && isMessageTooLong(status)) {
+      countProtocolError("message longer than its buffer");
+      return;
+    }
+    Posted failed = WorkIds.isReceive(id) ? null : sends.outstanding(id);
+    String detail = "completion failed: status=" + status + " " + fetches.silence();
+    if (broken == null) {
+      LOG.info("Connection to peer {} failed: {}", peer, detail);
+    }
+    // A flush error does not identify the failed request; see siw in the design notes.
+    if (failed instanceof ReadOperation read && status != WorkStatus.FLUSH_ERROR) {
+      markBroken(
+          new BrokenConnection(
+              FallbackReason.READ_ERROR, detail, FetchSide.blocksOf(read.batch())));
+    } else {
+      markBroken(BrokenConnection.connectionLost(detail));
+    }
+  }
+
+  /** Whether a failed receive means a message that is too long; rxe reports the second status. */
+  private static boolean isMessageTooLong(WorkStatus status) {
+    return status == WorkStatus.LOCAL_LENGTH_ERROR || status == WorkStatus.LOCAL_QUEUE_PAIR_ERROR;
+  }
+
+  private void onMessage(ControlSlot slot, int lengthBytes, long nowNs) {
+    try {
+      var message = slot.message(lengthBytes);
+      MessageType type = MessageType.of(message);
+      if (type != MessageType.CONFIRM && !setup.isPeerProven()) {
+        throw new MalformedMessageException(type + " of a peer that is not proven");
+      }
+      switch (type) {
+        case LOCATE -> serves.onLocate(slot, message);
+        case LOCATED -> {
+          fetches.onLocated(message, nowNs);
+          receiveAgain(slot);
+        }
+        case RELEASE -> {
+          // Post the receive before the answer: the peer may send its next request at once.
+          serves.onRelease(message);
+          receiveAgain(slot);
+        }
+        case RELEASED -> {
+          fetches.onReleased(message);
+          receiveAgain(slot);
+        }
+        case CONFIRM -> {
+          setup.takeConfirm(message);
+          receiveAgain(slot);
+          grantRemoteAccess();
+        }
+      }
+    } catch (MalformedMessageException e) {
+      countProtocolError(e.getMessage());
+    } catch (VerbsException e) {
+      markBroken(BrokenConnection.connectionLost(e.getMessage()));
+    }
+  }
+
+  /** Posts all work requests that can be posted. */
+  void pump(long nowNs) {
+    assert context.owner().holds();
+    if (!isIdle()) {
+      lastUsedNs = nowNs;
+    }
+    fetches.pump(nowNs);
+    sends.flush();
+  }
+
+  /**
+   * Closes it: destroys the queue pair, then frees memory and ends the leases of the peer.
+   *
+   * @return the blocks that it was fetching
+   */
+  List<BlockProgress> close() {
+    assert context.owner().holds();
+    if (isClosed()) {
+      return List.of();
+    }
+    setup.close();
+    connection.close();
+    List<BlockProgress> left = List.of();
+    if (fetches != null) {
+      left = fetches.abandon();
+      serves.close();
+      context.server().peerGone(number);
+    }
+    slots.forEach(slot -> slot.chunk().release());
+    slots.clear();
+    return left;
+  }
+}

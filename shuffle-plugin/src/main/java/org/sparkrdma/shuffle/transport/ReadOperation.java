@@ -1,0 +1,92 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.transport;
+
+import org.sparkrdma.memory.RegisteredChunk;
+import org.sparkrdma.shuffle.fetch.ReadBatch;
+import org.sparkrdma.verbs.MemoryRegion;
+
+/** One RDMA READ into a run of one chunk, that may grow until it is posted. Owned by the agent. */
+final class ReadOperation implements Posted {
+  private final ReadBatch batch;
+  private final Listener listener;
+  private final long remoteAddress;
+  private final int remoteKey;
+  private final RegisteredChunk chunk;
+  private final int chunkOffset;
+  private int lengthBytes;
+
+  /** Called when a READ has completed. */
+  interface Listener {
+    void readDone(ReadBatch batch);
+  }
+
+  ReadOperation(
+      ReadBatch batch,
+      Listener listener,
+      long remoteAddress,
+      int remoteKey,
+      RegisteredChunk chunk,
+      int chunkOffset,
+      int lengthBytes) {
+    this.batch = batch;
+    this.listener = listener;
+    this.remoteAddress = remoteAddress;
+    this.remoteKey = remoteKey;
+    this.chunk = chunk;
+    this.chunkOffset = chunkOffset;
+    this.lengthBytes = lengthBytes;
+  }
+
+  ReadBatch batch() {
+    return batch;
+  }
+
+  long remoteAddress() {
+    return remoteAddress;
+  }
+
+  int remoteKey() {
+    return remoteKey;
+  }
+
+  MemoryRegion region() {
+    return chunk.region();
+  }
+
+  long regionOffset() {
+    return chunk.regionOffset() + chunkOffset;
+  }
+
+  int lengthBytes() {
+    return lengthBytes;
+  }
+
+  /** Appends bytes that follow directly both at the peer and in the chunk. */
+  boolean append(long address, int key, RegisteredChunk into, int intoOffset, int moreBytes) {
+    if (key != remoteKey
+        || address != remoteAddress + lengthBytes
+        || into != chunk
+        || intoOffset != chunkOffset + lengthBytes) {
+      return false;
+    }
+    lengthBytes += moreBytes;
+    return true;
+  }
+
+  @Override
+  public void done() {
+    listener.readDone(batch);
+  }
+}

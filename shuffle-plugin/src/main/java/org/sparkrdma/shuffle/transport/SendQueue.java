@@ -1,0 +1,146 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.transport;
+
+import org.sparkrdma.verbs.MemoryRegion;
+import org.sparkrdma.verbs.QueuePair;
+import org.sparkrdma.verbs.WorkRequest;
+
+/**
+ * The send queue of a queue pair: gathers work requests, posts them together, and maps a completion
+ * to the completed requests. Owned by the agent.
+ *
+ * <p>Requests get consecutive numbers as their ids. Sends complete in order, so a completion of
+ * number n completes all up to n. Only the last READ of a batch is signalled, and one at least
+ * after each MiB, so that {@link PeerWatch} sees progress.
+ */
+final class SendQueue {
+  private static final long SIGNAL_BYTES = 1 << 20;
+
+  private final QueuePair queuePair;
+  private final long idBits;
+  private final int depth;
+  private final int signalEvery;
+  private final Posted[] ring;
+  private final WorkRequest[] gathered;
+  private int gatheredCount;
+  private long added;
+  private long retired;
+  private int unsignalled;
+  private long unsignalledBytes;
+
+  /**
+   * @param idBits upper 32 bits of every id, see {@link WorkIds}
+   */
+  SendQueue(QueuePair queuePair, int depth, long idBits) {
+    this.queuePair = queuePair;
+    this.depth = depth;
+    this.idBits = idBits;
+    this.signalEvery = Math.max(1, depth / 4);
+    this.ring = new Posted[depth];
+    this.gathered = new WorkRequest[depth];
+    for (int i = 0; i < depth; i++) {
+      gathered[i] = new WorkRequest(1);
+    }
+  }
+
+  /** Number of requests that still fit. */
+  int room() {
+    return depth - (int) (added - retired);
+  }
+
+  /** Whether any request has not completed. */
+  boolean hasOutstanding() {
+    return added != retired;
+  }
+
+  /** Adds a SEND; there must be room. */
+  void send(MemoryRegion region, long offset, int lengthBytes, Posted posted) {
+    next(posted).send(id()).local(region, offset, lengthBytes).signalled();
+    signalled();
+    added++;
+  }
+
+  /** Adds a READ; there must be room. */
+  void read(ReadOperation read, boolean last) {
+    WorkRequest request = next(read).read(id(), read.remoteAddress(), read.remoteKey());
+    request.local(read.region(), read.regionOffset(), read.lengthBytes());
+    unsignalled++;
+    unsignalledBytes += read.lengthBytes();
+    if (last || unsignalled >= signalEvery || unsignalledBytes >= SIGNAL_BYTES) {
+      request.signalled();
+      signalled();
+    }
+    added++;
+  }
+
+  /** Adds a zero-length READ, which needs no remote key; there must be room. */
+  void probe(Posted posted) {
+    next(posted).read(id(), 0, 0).signalled();
+    signalled();
+    added++;
+  }
+
+  private void signalled() {
+    unsignalled = 0;
+    unsignalledBytes = 0;
+  }
+
+  private WorkRequest next(Posted posted) {
+    if (room() == 0) {
+      throw new IllegalStateException("send queue full: depth=" + depth);
+    }
+    ring[(int) (added % depth)] = posted;
+    return gathered[gatheredCount++];
+  }
+
+  private long id() {
+    return idBits | (added & WorkIds.LOW_MASK);
+  }
+
+  /** Posts all gathered requests with one call. */
+  void flush() {
+    if (gatheredCount > 0) {
+      int posted = queuePair.postSend(gathered, 0, gatheredCount);
+      if (posted != gatheredCount) {
+        throw new IllegalStateException(
+            "queue pair took less than its depth: posted=" + posted + " of=" + gatheredCount);
+      }
+      gatheredCount = 0;
+    }
+  }
+
+  /** Retires the request with this id and all earlier ones. */
+  void completed(long id) {
+    int upTo = (int) id;
+    while ((int) retired != upTo) {
+      retireOne();
+    }
+    retireOne();
+  }
+
+  private void retireOne() {
+    int index = (int) (retired % depth);
+    Posted posted = ring[index];
+    ring[index] = null;
+    retired++;
+    posted.done();
+  }
+
+  /** The outstanding request with this id, or null. */
+  Posted outstanding(long id) {
+    long number = retired + Integer.toUnsignedLong((int) id - (int) retired);
+    return number < added ? ring[(int) (number % depth)] : null;
+  }
+}

@@ -1,0 +1,63 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.transport;
+
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import org.sparkrdma.memory.RegisteredPool;
+import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.fetch.Delivery;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.serve.BlockServer;
+import org.sparkrdma.shuffle.settings.TransportSettings;
+import org.sparkrdma.shuffle.thread.Owner;
+import org.sparkrdma.shuffle.wire.ProofKey;
+import org.sparkrdma.verbs.CompletionQueue;
+import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.device.DeviceInfo;
+
+/**
+ * Objects shared by the agent's classes; all owned by {@link RdmaTransport}.
+ *
+ * @param device properties of the device
+ * @param self this executor's own endpoint
+ * @param secret of the application; empty without authentication
+ * @param sinks receive memory for READs
+ * @param control buffers of control messages
+ * @param agent runs a command on the agent's thread soon; safe for any thread
+ * @param owner the agent's thread
+ * @param deviceRemoved run when the device was removed, possibly more than once
+ * @param nanoClock as {@link System#nanoTime}
+ */
+record TransportContext(
+    TransportSettings settings,
+    DeviceInfo device,
+    Endpoint self,
+    byte[] secret,
+    ProtectionDomain domain,
+    CompletionQueue completions,
+    RegisteredPool sinks,
+    RegisteredPool control,
+    BlockServer server,
+    Delivery delivery,
+    ShuffleCounters counters,
+    Consumer<Runnable> agent,
+    Owner owner,
+    Runnable deviceRemoved,
+    LongSupplier nanoClock) {
+  /** Key that creates and verifies proofs for {@code callee}. */
+  byte[] proofKey(Endpoint callee) {
+    return ProofKey.of(callee.token(), secret);
+  }
+}

@@ -1,0 +1,61 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.fetch;
+
+import java.util.List;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Expect;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.ZZ_Result;
+
+/**
+ * Two come too late for a block, one to keep it and one to read it: both are refused, whatever the
+ * first does meanwhile.
+ */
+@JCStressTest
+@Outcome(id = "false, false", expect = Expect.ACCEPTABLE, desc = "both refused")
+@Outcome(expect = Expect.FORBIDDEN, desc = "one got memory that is no more its own")
+@State
+public class FetchedBlockRetainStress {
+  private final FetchedBlock block =
+      new FetchedBlock(List.of(new Segment(Sinks.take((byte) 0), 0, Sinks.LENGTH)));
+
+  /** A block after its last release. */
+  public FetchedBlockRetainStress() {
+    block.release();
+  }
+
+  /** Wants to keep it. */
+  @Actor
+  public void keeper(ZZ_Result result) {
+    try {
+      block.retain();
+      result.r1 = true;
+    } catch (IllegalStateException e) {
+      result.r1 = false;
+    }
+  }
+
+  /** Wants to read it. */
+  @Actor
+  public void reader(ZZ_Result result) {
+    try {
+      result.r2 = block.nioByteBuffer().hasRemaining();
+    } catch (IllegalStateException e) {
+      result.r2 = false;
+    }
+  }
+}

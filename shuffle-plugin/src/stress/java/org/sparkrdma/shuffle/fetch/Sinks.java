@@ -1,0 +1,63 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.fetch;
+
+import java.util.Map;
+import java.util.Set;
+import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.memory.RegisteredChunk;
+import org.sparkrdma.memory.RegisteredPool;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.Verbs;
+import org.sparkrdma.verbs.VerbsEngine;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.spi.EngineSettings;
+
+/** Receive memory of the loopback engine for all blocks that one process tries. Any thread. */
+final class Sinks {
+  static final int LENGTH = 64;
+
+  private static final int CHUNKS_PER_SLAB = 1 << 16;
+  private static final long LIMIT = 1L << 30;
+  private static final RegisteredPool POOL = open();
+
+  private Sinks() {}
+
+  /** Lends a chunk, the one given back last if nobody was quicker, and writes into all of it. */
+  static RegisteredChunk take(byte content) {
+    RegisteredChunk chunk = POOL.tryTake().orElseThrow();
+    for (int i = 0; i < LENGTH; i++) {
+      chunk.slice(0, LENGTH).put(i, content);
+    }
+    return chunk;
+  }
+
+  private static RegisteredPool open() {
+    VerbsEngine engine = Verbs.choose("soft", EngineSettings.of(Map.of())).engine();
+    try {
+      Device device = engine.open(engine.devices().get(0).name());
+      return new RegisteredPool(
+          device,
+          device.allocateProtectionDomain(),
+          new PinnedBudget(LIMIT, LENGTH),
+          Set.of(AccessFlag.LOCAL_WRITE),
+          LENGTH,
+          CHUNKS_PER_SLAB,
+          LIMIT);
+    } catch (VerbsException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+}

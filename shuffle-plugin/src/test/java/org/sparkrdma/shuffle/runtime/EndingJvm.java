@@ -1,0 +1,131 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.runtime;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.spark.SparkConf;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.network.shuffle.BlockFetchingListener;
+import org.apache.spark.shuffle.IndexShuffleBlockResolver;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.settings.ShuffleSettings;
+import org.sparkrdma.verbs.device.PortState;
+
+/**
+ * A process with a running runtime whose device never closes, and that ends while a task fetches.
+ * Prints how many blocks were answered after the end had begun, and how many of them by a refusal
+ * of ours.
+ */
+final class EndingJvm {
+  private static final int REQUESTS = 50;
+
+  private EndingJvm() {}
+
+  public static void main(String[] args) throws InterruptedException {
+    // Not closed: the process ends in the middle of its work.
+    new JavaSparkContext(
+        new SparkConf(false)
+            .setMaster("local[1]")
+            .setAppName("ending")
+            .set("spark.ui.enabled", "false")
+            .set("spark.driver.host", "127.0.0.1"));
+    SparkEnv env = SparkEnv.get();
+    ShuffleSettings settings = ShuffleSettings.defaults();
+    ShuffleCounters counters = new ShuffleCounters();
+    FakeEngine engine = new FakeEngine(PortState.ACTIVE);
+    RdmaRuntime runtime =
+        new RdmaRuntime(
+            env,
+            settings,
+            counters,
+            new RuntimeStart(
+                env,
+                (IndexShuffleBlockResolver) env.shuffleManager().shuffleBlockResolver(),
+                settings,
+                counters,
+                (name, engineSettings) -> engine.choice(),
+                parts -> engine.transport(EndingJvm::neverEnd),
+                List.of()),
+            Duration.ofSeconds(15));
+    runtime.start();
+    runtime.require(Duration.ofSeconds(30));
+
+    CountDownLatch ending = new CountDownLatch(1);
+    // As Spark's executor does, which stops its shuffle manager in a hook of its own.
+    Runtime.getRuntime()
+        .addShutdownHook(
+            new Thread(
+                () -> {
+                  ending.countDown();
+                  runtime.close();
+                  fetchAndPrint(env, runtime);
+                }));
+    new Thread(() -> System.exit(0)).start();
+    ending.await();
+  }
+
+  private static void fetchAndPrint(SparkEnv env, RdmaRuntime runtime) {
+    CountDownLatch left = new CountDownLatch(REQUESTS);
+    AtomicInteger refused = new AtomicInteger();
+    BlockFetchingListener listener =
+        new BlockFetchingListener() {
+          @Override
+          public void onBlockFetchSuccess(String blockId, ManagedBuffer buffer) {
+            left.countDown();
+          }
+
+          @Override
+          public void onBlockFetchFailure(String blockId, Throwable failure) {
+            // The block server of this process answers that it has no such block.
+            if (String.valueOf(failure.getMessage()).contains("stopping")) {
+              refused.incrementAndGet();
+            }
+            left.countDown();
+          }
+        };
+    for (int i = 0; i < REQUESTS; i++) {
+      runtime
+          .client()
+          .fetchBlocks(
+              "127.0.0.1",
+              env.blockManager().blockManagerId().port(),
+              "driver",
+              new String[] {"shuffle_0_" + i + "_0"},
+              listener,
+              null);
+    }
+    try {
+      boolean all = left.await(20, TimeUnit.SECONDS);
+      System.out.println("answered=" + all + " refused=" + refused + " state=" + runtime.state());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private static void neverEnd() {
+    while (true) {
+      try {
+        TimeUnit.DAYS.sleep(1);
+      } catch (InterruptedException e) {
+        // A native call would not notice either.
+      }
+    }
+  }
+}

@@ -1,0 +1,49 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.runtime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(120)
+class EndingJvmTest {
+  @TempDir private Path directory;
+
+  @Test
+  void shouldRefuseNoBlockAndEndInTimeWhenTheProcessEndsWhileItsDeviceHangs() throws Exception {
+    Path out = directory.resolve("out");
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    // What Spark's own options open to it on this Java version.
+    ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+        .filter(option -> option.startsWith("--add-opens") || option.startsWith("-XX:+Ignore"))
+        .forEach(command::add);
+    command.add("-cp");
+    command.add(System.getProperty("java.class.path"));
+    command.add(EndingJvm.class.getName());
+    Process process =
+        new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(out.toFile()).start();
+    assertThat(process.waitFor(100, TimeUnit.SECONDS)).as("it ends").isTrue();
+    assertThat(Files.readString(out)).contains("answered=true refused=0 state=STOPPED");
+  }
+}

@@ -1,0 +1,115 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.runtime;
+
+import java.lang.reflect.Proxy;
+import java.net.InetAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.Verbs;
+import org.sparkrdma.verbs.VerbsEngine;
+import org.sparkrdma.verbs.device.DeviceInfo;
+import org.sparkrdma.verbs.device.PortInfo;
+import org.sparkrdma.verbs.device.PortState;
+import org.sparkrdma.verbs.device.Transport;
+
+/** An engine of devices that do nothing but open and close, and a transport that does as little. */
+final class FakeEngine implements VerbsEngine {
+  private final List<String> closed = new ArrayList<>();
+  private final PortState state;
+
+  FakeEngine(PortState state) {
+    this.state = state;
+  }
+
+  /** Waits until a part is closed; the test's time limit bounds it. */
+  synchronized void awaitClosed(String part) {
+    try {
+      while (!closed.contains(part)) {
+        wait();
+      }
+    } catch (InterruptedException e) {
+      throw new IllegalStateException("interrupted", e);
+    }
+  }
+
+  /** What was closed, in order. */
+  synchronized List<String> closed() {
+    return List.copyOf(closed);
+  }
+
+  synchronized void close(String part) {
+    closed.add(part);
+    notifyAll();
+  }
+
+  Verbs.Choice choice() {
+    return new Verbs.Choice(this, List.of());
+  }
+
+  @Override
+  public String name() {
+    return "fake";
+  }
+
+  @Override
+  public List<DeviceInfo> devices() {
+    return List.of(
+        new DeviceInfo(
+            "fake0",
+            "fake",
+            Transport.LOOPBACK,
+            1,
+            null,
+            Set.of(),
+            List.of(
+                new PortInfo(
+                    1, state, 4_096, List.of(), List.of(InetAddress.getLoopbackAddress())))));
+  }
+
+  @Override
+  public Device open(String deviceName) {
+    return (Device)
+        Proxy.newProxyInstance(
+            getClass().getClassLoader(),
+            new Class<?>[] {Device.class},
+            (proxy, method, arguments) -> {
+              if (method.getName().equals("close")) {
+                close("device");
+                return null;
+              }
+              return devices().get(0);
+            });
+  }
+
+  @Override
+  public void close() {
+    close("engine");
+  }
+
+  RunningParts.Transport transport() {
+    return transport(() -> close("transport"));
+  }
+
+  RunningParts.Transport transport(Runnable close) {
+    return new RunningParts.Transport(
+        (peer, blocks, files, handler) -> {},
+        new Endpoint("driver", "127.0.0.1", 1, "fake", 1, 1, new byte[32]),
+        shuffleId -> close("shuffle " + shuffleId),
+        close);
+  }
+}

@@ -1,0 +1,155 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.runtime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import org.apache.spark.SparkConf;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkrdma.shuffle.settings.ShuffleSettings;
+
+class RdmaPolicyTest {
+  private final SparkConf conf = new SparkConf(false);
+
+  @Test
+  void shouldHaveNothingAgainstPlainSpark() {
+    assertObjections().isEmpty();
+  }
+
+  @Test
+  void shouldAdviseAnotherEngineWhereDisniIsNamed() {
+    conf.set("spark.shuffle.rdma.engine", "disni");
+    assertObjections().singleElement().asString().endsWith("set spark.shuffle.rdma.engine=auto");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "spark.network.crypto.enabled",
+        "spark.ssl.rpc.enabled",
+        "spark.authenticate.enableSaslEncryption",
+        "spark.network.sasl.serverAlwaysEncrypt"
+      })
+  void shouldNotCarryReadableBytesWhereEncryptionIsAskedFor(String key) {
+    conf.set(key, "true");
+    assertObjections().singleElement().asString().contains(key, "fabric.trusted");
+  }
+
+  /** Every cell, written out and not computed. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      useHeadersInDisplayName = true,
+      textBlock =
+          """
+      authenticate | crypto | ssl | io  | trusted | rdma
+      no           | no     | no  | no | no      | on
+      no           | no     | no  | no | yes     | on
+      no           | no     | no  | yes | no      | on
+      no           | no     | no  | yes | yes     | on
+      no           | no     | yes | no | no      | off: ssl
+      no           | no     | yes | no | yes     | on
+      no           | no     | yes | yes | no      | on
+      no           | no     | yes | yes | yes     | on
+      no           | yes    | no  | no | no      | off: crypto
+      no           | yes    | no  | no | yes     | on
+      no           | yes    | no  | yes | no      | on
+      no           | yes    | no  | yes | yes     | on
+      no           | yes    | yes | no | no      | off: crypto ssl
+      no           | yes    | yes | no | yes     | on
+      no           | yes    | yes | yes | no      | on
+      no           | yes    | yes | yes | yes     | on
+      yes          | no     | no  | no | no      | on
+      yes          | no     | no  | no | yes     | on
+      yes          | no     | no  | yes | no      | on
+      yes          | no     | no  | yes | yes     | on
+      yes          | no     | yes | no | no      | off: ssl
+      yes          | no     | yes | no | yes     | on
+      yes          | no     | yes | yes | no      | on
+      yes          | no     | yes | yes | yes     | on
+      yes          | yes    | no  | no | no      | off: crypto
+      yes          | yes    | no  | no | yes     | on
+      yes          | yes    | no  | yes | no      | on
+      yes          | yes    | no  | yes | yes     | on
+      yes          | yes    | yes | no | no      | off: crypto ssl
+      yes          | yes    | yes | no | yes     | on
+      yes          | yes    | yes | yes | no      | on
+      yes          | yes    | yes | yes | yes     | on
+      """)
+  void shouldSendNothingReadableUnlessAllowed(
+      String authenticate, String crypto, String ssl, String io, String trusted, String rdma) {
+    set("spark.authenticate", authenticate);
+    set("spark.network.crypto.enabled", crypto);
+    set("spark.ssl.rpc.enabled", ssl);
+    set("spark.io.encryption.enabled", io);
+    set("spark.shuffle.rdma.fabric.trusted", trusted);
+    switch (rdma) {
+      case "on" -> assertObjections().isEmpty();
+      case "off: crypto" -> assertObjectionsName("spark.network.crypto.enabled=true");
+      case "off: ssl" -> assertObjectionsName("spark.ssl.rpc.enabled=true");
+      case "off: crypto ssl" ->
+          assertObjectionsName("spark.network.crypto.enabled=true", "spark.ssl.rpc.enabled=true");
+      default -> throw new IllegalArgumentException(rdma);
+    }
+  }
+
+  private void set(String key, String yesOrNo) {
+    conf.set(key, Boolean.toString(yesOrNo.equals("yes")));
+  }
+
+  private void assertObjectionsName(String... settings) {
+    assertObjections()
+        .hasSameSizeAs(settings)
+        .zipSatisfy(
+            List.of(settings),
+            (objection, setting) ->
+                assertThat(objection)
+                    .startsWith(setting + " asks for encryption")
+                    .contains("spark.io.encryption.enabled=true")
+                    .contains("spark.shuffle.rdma.fabric.trusted=true"));
+  }
+
+  @Test
+  void shouldNotTakeEncryptionOfTheWebPagesForThatOfTheNetwork() {
+    conf.set("spark.ssl.enabled", "true");
+    assertObjections().isEmpty();
+  }
+
+  @Test
+  void shouldCarryBlocksThatAreEncryptedThemselves() {
+    conf.set("spark.network.crypto.enabled", "true").set("spark.io.encryption.enabled", "true");
+    assertObjections().isEmpty();
+  }
+
+  @Test
+  void shouldBelieveTheAdministratorThatTheFabricIsTrusted() {
+    conf.set("spark.network.crypto.enabled", "true")
+        .set("spark.shuffle.rdma.fabric.trusted", "true");
+    assertObjections().isEmpty();
+  }
+
+  @Test
+  void shouldLeaveTheOldProtocolToSpark() {
+    conf.set("spark.shuffle.useOldFetchProtocol", "true");
+    assertObjections().singleElement().asString().contains("useOldFetchProtocol");
+  }
+
+  private org.assertj.core.api.ListAssert<String> assertObjections() {
+    return assertThat(RdmaPolicy.warnings(conf, ShuffleSettings.of(conf)));
+  }
+}

@@ -1,0 +1,294 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.runtime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.function.BiFunction;
+import java.util.function.Consumer;
+import org.apache.spark.SparkConf;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.shuffle.IndexShuffleBlockResolver;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.shuffle.CapturedLog;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.settings.ShuffleSettings;
+import org.sparkrdma.verbs.Verbs;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.device.PortState;
+import org.sparkrdma.verbs.spi.EngineSettings;
+
+@Timeout(60)
+class RdmaRuntimeTest {
+  private static final Duration WAIT = Duration.ofSeconds(30);
+  private static JavaSparkContext spark;
+
+  private final FakeEngine engine = new FakeEngine(PortState.ACTIVE);
+
+  @BeforeAll
+  static void startSpark() {
+    spark =
+        new JavaSparkContext(
+            new SparkConf(false)
+                .setMaster("local[1]")
+                .setAppName("runtime")
+                .set("spark.ui.enabled", "false")
+                .set("spark.driver.host", "127.0.0.1"));
+  }
+
+  @AfterAll
+  static void stopSpark() {
+    spark.close();
+  }
+
+  @Test
+  void shouldCloseInOrderWhatItOpened() {
+    RdmaRuntime runtime = runtime(engine, parts -> engine.transport(), List.of());
+    runtime.start();
+    runtime.require(WAIT);
+    assertThat(runtime.mayFetch()).isTrue();
+    runtime.unregisterShuffle(3);
+    runtime.close();
+    runtime.close();
+    assertThat(engine.closed()).containsExactly("shuffle 3", "transport", "device", "engine");
+    assertThat(runtime.state()).isEqualTo(RdmaRuntime.State.STOPPED);
+    assertThat(runtime.mayFetch()).isFalse();
+  }
+
+  @Test
+  void shouldGiveTheDeviceBackAndSayWhyWhenTheTransportDoesNotStart() {
+    try (CapturedLog log = new CapturedLog()) {
+      RdmaRuntime runtime =
+          runtime(
+              engine,
+              parts -> {
+                throw new VerbsException("listen", "cannot listen: port=1");
+              },
+              List.of());
+      runtime.start();
+      assertThatThrownBy(() -> runtime.require(WAIT))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("spark.shuffle.rdma.mode=required")
+          .hasMessageContaining("cannot listen: port=1");
+      assertThat(log.warnings()).singleElement().asString().contains("cannot listen: port=1");
+      assertThat(runtime.state()).isEqualTo(RdmaRuntime.State.OFF);
+      runtime.close();
+      assertThat(engine.closed()).containsExactly("device", "engine");
+    }
+  }
+
+  @Test
+  void shouldNameEveryReasonAtOnceWhenItIsForbiddenAndThereIsNoDevice() {
+    try (CapturedLog log = new CapturedLog()) {
+      RdmaRuntime runtime =
+          runtime(
+              (name, settings) -> new Verbs.Choice(null, List.of("verbs: no device")),
+              parts -> engine.transport(),
+              List.of("encryption is asked for"));
+      assertThat(runtime.mayFetch()).isFalse();
+      runtime.start();
+      assertThatThrownBy(() -> runtime.require(WAIT))
+          .hasMessageContaining("encryption is asked for; verbs: no device");
+      runtime.close();
+      assertThat(log.warnings())
+          .singleElement()
+          .asString()
+          .contains("encryption is asked for; verbs: no device");
+    }
+  }
+
+  @Test
+  void shouldNotOpenTheDeviceOfAnEngineThatMustNotBeUsed() {
+    RdmaRuntime runtime =
+        runtime(engine, parts -> engine.transport(), List.of("encryption is asked for"));
+    runtime.start();
+    assertThatThrownBy(() -> runtime.require(WAIT)).isInstanceOf(IllegalStateException.class);
+    runtime.close();
+    assertThat(engine.closed()).containsExactly("engine");
+  }
+
+  @Test
+  void shouldTurnOffAndGiveTheDeviceBackWhenItIsRemoved() {
+    try (CapturedLog log = new CapturedLog()) {
+      CompletableFuture<Consumer<String>> removed = new CompletableFuture<>();
+      RdmaRuntime runtime =
+          runtime(
+              engine,
+              parts -> {
+                removed.complete(parts.outOfService());
+                return engine.transport();
+              },
+              List.of());
+      runtime.start();
+      runtime.require(WAIT);
+      removed.join().accept("the device was removed");
+      removed.join().accept("the device was removed");
+      engine.awaitClosed("engine");
+      assertThat(runtime.state()).isEqualTo(RdmaRuntime.State.OFF);
+      assertThat(runtime.mayFetch()).isFalse();
+      assertThat(log.warnings()).singleElement().asString().contains("the device was removed");
+      runtime.close();
+      assertThat(engine.closed()).containsExactly("transport", "device", "engine");
+    }
+  }
+
+  @Test
+  void shouldPassOverADeviceWithoutAnActivePort() {
+    FakeEngine down = new FakeEngine(PortState.DOWN);
+    RdmaRuntime runtime = runtime(down, parts -> down.transport(), List.of());
+    runtime.start();
+    assertThatThrownBy(() -> runtime.require(WAIT))
+        .hasMessageContaining("fake0 port 1 is not active: state=DOWN");
+    runtime.close();
+    assertThat(down.closed()).containsExactly("engine");
+  }
+
+  @Test
+  void shouldGiveEverythingBackWhenClosedWhileStarting() throws InterruptedException {
+    CountDownLatch starting = new CountDownLatch(1);
+    CountDownLatch closing = new CountDownLatch(1);
+    RdmaRuntime runtime =
+        runtime(
+            engine,
+            parts -> {
+              starting.countDown();
+              awaitDespiteInterrupts(closing);
+              return engine.transport();
+            },
+            List.of());
+    runtime.start();
+    starting.await();
+    Thread closer = new Thread(runtime::close);
+    closer.start();
+    closing.countDown();
+    closer.join();
+    assertThat(runtime.state()).isEqualTo(RdmaRuntime.State.STOPPED);
+    assertThat(engine.closed()).containsExactly("transport", "device", "engine");
+  }
+
+  @Test
+  void shouldNotWaitForEverForADeviceThatDoesNotClose() {
+    CountDownLatch hanging = new CountDownLatch(1);
+    try (CapturedLog log = new CapturedLog()) {
+      RdmaRuntime runtime =
+          runtime(
+              (name, settings) -> engine.choice(),
+              parts ->
+                  engine.transport(
+                      () -> {
+                        awaitDespiteInterrupts(hanging);
+                        engine.close("transport");
+                      }),
+              List.of(),
+              Duration.ofMillis(20));
+      runtime.start();
+      runtime.require(WAIT);
+      runtime.close();
+      assertThat(log.warnings()).singleElement().asString().contains("left to the system");
+      assertThat(engine.closed()).isEmpty();
+      hanging.countDown();
+      engine.awaitClosed("engine");
+      assertThat(engine.closed()).containsExactly("transport", "device", "engine");
+    }
+  }
+
+  @Test
+  void shouldLeaveTheDeviceOpenWhenTheTransportMayStillUseIt() {
+    RdmaRuntime runtime =
+        runtime(
+            engine,
+            parts ->
+                engine.transport(
+                    () -> {
+                      throw new IllegalStateException("the transport agent did not end");
+                    }),
+            List.of());
+    runtime.start();
+    runtime.require(WAIT);
+    runtime.close();
+    assertThat(engine.closed()).isEmpty();
+  }
+
+  @Test
+  void shouldSayWhyAndGiveUpWhenItsStartEndsInAnError() {
+    RdmaRuntime runtime =
+        runtime(
+            engine,
+            parts -> {
+              throw new OutOfMemoryError("unable to create native thread");
+            },
+            List.of());
+    runtime.start();
+    assertThatThrownBy(() -> runtime.require(WAIT))
+        .hasMessageContaining("unable to create native thread");
+    runtime.close();
+    assertThat(engine.closed()).containsExactly("device", "engine");
+  }
+
+  private static void awaitDespiteInterrupts(CountDownLatch latch) {
+    boolean opened = false;
+    while (!opened) {
+      try {
+        latch.await();
+        opened = true;
+      } catch (InterruptedException e) {
+        // A native call would not notice either.
+        opened = latch.getCount() == 0;
+      }
+    }
+  }
+
+  private RdmaRuntime runtime(FakeEngine chosen, TransportFactory factory, List<String> reasons) {
+    return runtime((name, settings) -> chosen.choice(), factory, reasons);
+  }
+
+  private RdmaRuntime runtime(
+      BiFunction<String, EngineSettings, Verbs.Choice> engines,
+      TransportFactory factory,
+      List<String> warnings) {
+    return runtime(engines, factory, warnings, WAIT);
+  }
+
+  private RdmaRuntime runtime(
+      BiFunction<String, EngineSettings, Verbs.Choice> engines,
+      TransportFactory factory,
+      List<String> warnings,
+      Duration closeLimit) {
+    SparkEnv env = SparkEnv.get();
+    ShuffleSettings settings = ShuffleSettings.defaults();
+    ShuffleCounters counters = new ShuffleCounters();
+    return new RdmaRuntime(
+        env,
+        settings,
+        counters,
+        new RuntimeStart(
+            env,
+            (IndexShuffleBlockResolver) env.shuffleManager().shuffleBlockResolver(),
+            settings,
+            counters,
+            engines,
+            factory,
+            warnings),
+        closeLimit);
+  }
+}

@@ -1,0 +1,72 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+import org.sparkrdma.shuffle.transport.PeerWatch.Finding;
+
+final class PeerWatchTest {
+  private static final long MS = 1_000_000;
+  private static final long TIMEOUT_MS = 4_000;
+
+  private final PeerWatch watch = new PeerWatch(TIMEOUT_MS * MS, 0);
+  private long nowMs;
+
+  /** Looks every 20 ms until something is found; returns after how long. */
+  private long silentUntil(Finding finding, boolean outstanding) {
+    long startMs = nowMs;
+    while (nowMs - startMs < 10 * TIMEOUT_MS) {
+      nowMs += 20;
+      if (watch.look(nowMs * MS, true, outstanding) == finding) {
+        return nowMs - startMs;
+      }
+    }
+    throw new AssertionError("never found: " + finding);
+  }
+
+  @Test
+  void shouldProbeAfterHalfOfTheTimeAndCallThePeerDeadAfterAllOfIt() {
+    assertThat(silentUntil(Finding.PROBE, false)).isEqualTo(TIMEOUT_MS / 2);
+    assertThat(silentUntil(Finding.DEAD, true)).isEqualTo(TIMEOUT_MS / 2);
+  }
+
+  @Test
+  void shouldBeginAnewWhenThePeerIsHeard() {
+    silentUntil(Finding.PROBE, false);
+    watch.heard();
+    assertThat(silentUntil(Finding.PROBE, false)).isEqualTo(TIMEOUT_MS / 2);
+    assertThat(silentUntil(Finding.DEAD, true)).isEqualTo(TIMEOUT_MS / 2);
+  }
+
+  @Test
+  void shouldPostNoProbeBehindOtherWork() {
+    assertThat(silentUntil(Finding.DEAD, true)).isEqualTo(TIMEOUT_MS);
+  }
+
+  @Test
+  void shouldNotMindSilenceWhileNothingIsAwaited() {
+    for (; nowMs < 10 * TIMEOUT_MS; nowMs += 20) {
+      assertThat(watch.look(nowMs * MS, false, true)).isEqualTo(Finding.ALIVE);
+    }
+  }
+
+  @Test
+  void shouldNotTakeAPauseOfItsOwnProcessForThePeersSilence() {
+    silentUntil(Finding.PROBE, false);
+    nowMs += 10 * TIMEOUT_MS;
+    assertThat(watch.look(nowMs * MS, true, true)).isEqualTo(Finding.ALIVE);
+  }
+}
