@@ -1,4 +1,4 @@
-// Licensed under the Apache License, Version 2.0; see LICENSE.
+// SPDX-License-Identifier: Apache-2.0
 
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;

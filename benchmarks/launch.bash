@@ -2,7 +2,7 @@
 # Shared by the scripts in the project's root. A script sets `program` (its name) and `project` (this
 # directory's parent) before it sources this file.
 #
-# Licensed under the Apache License, Version 2.0; see LICENSE.
+# SPDX-License-Identifier: Apache-2.0
 
 set -euo pipefail
 

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # What the parts of the guest tool share.
 #
-# Licensed under the Apache License, Version 2.0; see LICENSE.
+# SPDX-License-Identifier: Apache-2.0
 
 # The tool itself failed; 124 is the time limit, everything else is the command's.
 readonly tool_failed=125

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # ./guest ctl: faults for a run that is going on.
 #
-# Licensed under the Apache License, Version 2.0; see LICENSE.
+# SPDX-License-Identifier: Apache-2.0
 
 ctl_usage() {
   cat <<'HELP'

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # ./guest build: where the kernel is cached and how it is built.
 #
-# Licensed under the Apache License, Version 2.0; see LICENSE.
+# SPDX-License-Identifier: Apache-2.0
 
 # Of the kernel, as Debian's packages name it.
 readonly series=${SPARKRDMA_GUEST_LINUX:-6.12}

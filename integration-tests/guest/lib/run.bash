@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # ./guest run: options, the state directory, namespaces, output, the time limit.
 #
-# Licensed under the Apache License, Version 2.0; see LICENSE.
+# SPDX-License-Identifier: Apache-2.0
 
 readonly run_tools=(unshare setpriv setsid mkfifo getent stty ip tc ethtool rdma tcpdump perl)
 readonly timed_out=124

@@ -7,7 +7,7 @@
 # word on their command line (pidfd_getfd(2)), enlarges their receive buffers, beyond
 # net.core.rmem_max where it may, and has them ignore what goes out (packet(7)).
 #
-# Licensed under the Apache License, Version 2.0; see LICENSE.
+# SPDX-License-Identifier: Apache-2.0
 use strict;
 use warnings;
 

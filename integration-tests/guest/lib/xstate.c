@@ -5,7 +5,7 @@
  * more, but takes them back whole or not at all: EFAULT, and the kernel panics. So what it has not kept
  * is taken from the process as it is. No guest has been given AMX, so there is nothing in it.
  *
- * Licensed under the Apache License, Version 2.0; see LICENSE.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdarg.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Prints sizes and offsets of the structs that the ibverbs engine uses: STRUCT.FIELD VALUE. */
 #define _GNU_SOURCE
 #include <infiniband/verbs.h>

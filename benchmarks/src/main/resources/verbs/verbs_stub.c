@@ -2,7 +2,7 @@
  * libibverbs and librdmacm with one device that does nothing, at once: what it is given is completed
  * by the next poll. Compiled once for each of the two names; what the engine costs then is its own.
  *
- * Licensed under the Apache License, Version 2.0; see LICENSE.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>

@@ -5,7 +5,7 @@
  *   read_loop read ADDRESS    connects, says "ready", then answers each line
  *                             "MODE LENGTH DEPTH BATCH COUNT" of its input with the nanoseconds it took
  *
- * Licensed under the Apache License, Version 2.0; see LICENSE.
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <endian.h>
 #include <poll.h>
