@@ -14,13 +14,13 @@ import org.openjdk.jcstress.infra.results.IIZ_Result;
 import org.sparkrdma.verbs.AccessFlag;
 
 /**
- * One reads a chunk and releases it; the other releases it and at once wants one to write into. The
- * pool has but this one: it is lent again after the last release only, and once.
+ * One thread reads a chunk and releases it. The other releases it and leases a chunk to write into.
+ * The pool has one chunk, which may be leased again only after the last release, and only once.
  */
 @JCStressTest
-@Outcome(id = "7, 0, true", expect = Expect.ACCEPTABLE, desc = "the reader still had it")
-@Outcome(id = "7, 1, true", expect = Expect.ACCEPTABLE, desc = "the reader was done")
-@Outcome(expect = Expect.FORBIDDEN, desc = "overwritten under the reader, or lent twice")
+@Outcome(id = "7, 0, true", expect = Expect.ACCEPTABLE, desc = "the reader still held the chunk")
+@Outcome(id = "7, 1, true", expect = Expect.ACCEPTABLE, desc = "the reader had released the chunk")
+@Outcome(expect = Expect.FORBIDDEN, desc = "overwritten during the read, or leased twice")
 @State
 public class ChunkReleaseStress {
   private static final int LENGTH = 64;
@@ -47,7 +47,7 @@ public class ChunkReleaseStress {
     chunk.slice(0, LENGTH).put(LENGTH - 1, FETCHED);
   }
 
-  /** Reads what was fetched. */
+  /** Reads the fetched data. */
   @Actor
   public void reader(IIZ_Result result) {
     ByteBuffer bytes = chunk.slice(0, LENGTH);
@@ -55,7 +55,7 @@ public class ChunkReleaseStress {
     chunk.release();
   }
 
-  /** Has no more use for it, and writes into another if there is one. */
+  /** Releases the chunk and writes into another if there is one. */
   @Actor
   public void writer(IIZ_Result result) {
     chunk.release();
@@ -68,7 +68,7 @@ public class ChunkReleaseStress {
     result.r2 = next.isPresent() ? 1 : 0;
   }
 
-  /** Whether it is there once more, and once only. */
+  /** Whether the chunk can be leased again, and only once. */
   @Arbiter
   public void pool(IIZ_Result result) {
     result.r3 = pool.chunksOut() == 0 && pool.tryTake().isPresent() && pool.tryTake().isEmpty();

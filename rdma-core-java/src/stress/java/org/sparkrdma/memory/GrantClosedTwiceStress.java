@@ -9,11 +9,11 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.JJ_Result;
 
-/** A grant is closed twice at once, and another taken meanwhile: its pages come back once. */
+/** Two threads close one grant while another grant is made: its pages are released once. */
 @JCStressTest
-@Outcome(id = "3, 4", expect = Expect.ACCEPTABLE, desc = "the grant was still counted")
-@Outcome(id = "3, 3", expect = Expect.ACCEPTABLE, desc = "the grant was given back before")
-@Outcome(expect = Expect.FORBIDDEN, desc = "given back twice, or not")
+@Outcome(id = "3, 4", expect = Expect.ACCEPTABLE, desc = "the grant was still open")
+@Outcome(id = "3, 3", expect = Expect.ACCEPTABLE, desc = "the grant was closed before")
+@Outcome(expect = Expect.FORBIDDEN, desc = "released twice, or never")
 @State
 public class GrantClosedTwiceStress {
   private static final int PAGE = 4096;
@@ -21,26 +21,26 @@ public class GrantClosedTwiceStress {
   private final PinnedBudget budget = new PinnedBudget(8 * PAGE, PAGE);
   private final PinnedBudget.Grant grant;
 
-  /** One page is pinned throughout, another is what this is about. */
+  /** One page stays pinned; the grant under test has another page. */
   public GrantClosedTwiceStress() {
     budget.tryGrant(PAGE).orElseThrow();
     grant = budget.tryGrant(PAGE).orElseThrow();
   }
 
-  /** Closes it. */
+  /** Closes the grant. */
   @Actor
   public void close() {
     grant.close();
   }
 
-  /** Closes it too, then takes two pages. */
+  /** Closes the grant as well, then takes two pages. */
   @Actor
   public void closeToo() {
     grant.close();
     budget.tryGrant(2 * PAGE).orElseThrow();
   }
 
-  /** What is pinned, and the most that ever was, in pages. */
+  /** Pinned pages and their maximum. */
   @Arbiter
   public void account(JJ_Result result) {
     result.r1 = budget.pinnedBytes() / PAGE;

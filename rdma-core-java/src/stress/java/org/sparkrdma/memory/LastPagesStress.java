@@ -10,31 +10,31 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZZJ_Result;
 
-/** Two want more together than there is: never both, never neither, and what is held is counted. */
+/** Two threads together request more pages than there are: exactly one succeeds. */
 @JCStressTest
-@Outcome(id = "true, false, 2", expect = Expect.ACCEPTABLE, desc = "the first was quicker")
-@Outcome(id = "false, true, 3", expect = Expect.ACCEPTABLE, desc = "the second was quicker")
-@Outcome(expect = Expect.FORBIDDEN, desc = "over the limit, or refused for nothing")
+@Outcome(id = "true, false, 2", expect = Expect.ACCEPTABLE, desc = "the first thread succeeded")
+@Outcome(id = "false, true, 3", expect = Expect.ACCEPTABLE, desc = "the second thread succeeded")
+@Outcome(expect = Expect.FORBIDDEN, desc = "over the limit, or both refused")
 @State
 public class LastPagesStress {
   private static final int PAGE = 4096;
 
   private final PinnedBudget budget = new PinnedBudget(4 * PAGE, PAGE);
 
-  /** Wants two pages of four. */
+  /** Requests two pages of four. */
   @Actor
   public void first(ZZJ_Result result) {
     result.r1 = budget.tryGrant(2 * PAGE).isPresent();
   }
 
-  /** Wants three. */
+  /** Requests three pages. */
   @Actor
   public void second(ZZJ_Result result) {
     Optional<PinnedBudget.Grant> grant = budget.tryGrant(3 * PAGE);
     result.r2 = grant.isPresent();
   }
 
-  /** What the account says, in pages; its highest mark must say the same. */
+  /** Pinned pages, which must equal their maximum. */
   @Arbiter
   public void account(ZZJ_Result result) {
     long pinned = budget.pinnedBytes();

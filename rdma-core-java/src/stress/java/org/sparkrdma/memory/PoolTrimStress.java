@@ -12,10 +12,10 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZIJ_Result;
 import org.sparkrdma.verbs.AccessFlag;
 
-/** A chunk is taken while idle slabs are given back: what is lent stays registered and counted. */
+/** A chunk is leased while idle slabs are trimmed: its slab stays registered and counted. */
 @JCStressTest
-@Outcome(id = "true, 1, 1", expect = Expect.ACCEPTABLE, desc = "lent, registered, counted")
-@Outcome(expect = Expect.FORBIDDEN, desc = "given back under its holder, or counted wrong")
+@Outcome(id = "true, 1, 1", expect = Expect.ACCEPTABLE, desc = "leased, registered, counted")
+@Outcome(expect = Expect.FORBIDDEN, desc = "deregistered while leased, or counted wrongly")
 @State
 public class PoolTrimStress {
   private static final int LENGTH = 64;
@@ -26,25 +26,25 @@ public class PoolTrimStress {
       new RegisteredPool(
           device, device.domain(), budget, Set.of(AccessFlag.LOCAL_WRITE), LENGTH, 1, LENGTH);
 
-  /** A slab of one chunk, idle. */
+  /** A pool with one idle slab of one chunk. */
   public PoolTrimStress() {
     pool.tryTake().orElseThrow().release();
   }
 
-  /** Takes it, or one of a new slab. */
+  /** Leases its chunk, or one of a new slab. */
   @Actor
   public void take(ZIJ_Result result) {
     Optional<RegisteredChunk> chunk = pool.tryTake();
     result.r1 = chunk.isPresent();
   }
 
-  /** Gives back what is idle. */
+  /** Trims idle slabs. */
   @Actor
   public void trim() {
     pool.trim();
   }
 
-  /** Regions open, and chunks' lengths pinned. */
+  /** Open regions, and pinned chunks. */
   @Arbiter
   public void account(ZIJ_Result result) {
     result.r2 = device.regionsOpen();

@@ -9,21 +9,21 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /**
- * Holds a decoder of bytes from a peer to its promise: a value or the one exception it declares,
- * soon, and with no more memory than the input's length justifies. Owned by the test's thread.
+ * Checks a decoder of bytes from a peer: it returns a value or throws the declared exception, in
+ * bounded time and with memory in proportion to the input's length. Confined to the test's thread.
  */
 public final class DecoderGuard {
   private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
   private static final Path REPORTS = Path.of("target", "fuzz");
 
-  /** What an exception and its stack trace, or a buffer of fixed length, may take. */
+  /** Memory for an exception with its stack trace, or a buffer of fixed length. */
   private static final long FIXED_BYTES = 64 << 10;
 
   private static final int BYTES_PER_INPUT_BYTE = 64;
 
   private static final int MAX_RUNS = 3;
 
-  /** A pause of the machine is not a decoder that hangs. */
+  /** Long enough that a pause of the machine does not count as a hang. */
   private static final long MAX_NS = Duration.ofSeconds(10).toNanos();
 
   private final String target;
@@ -34,13 +34,13 @@ public final class DecoderGuard {
   /** Decodes one input and uses the value; may be run more than once. */
   @FunctionalInterface
   public interface Decoding {
-    /** Throws what the decoder throws. */
+    /** May throw what the decoder throws. */
     void run() throws Exception;
   }
 
   /**
    * @param target name in the report
-   * @param declared all that the decoder may throw
+   * @param declared the only exception that the decoder may throw
    */
   public DecoderGuard(String target, Class<? extends Exception> declared) {
     this.target = target;
@@ -50,21 +50,21 @@ public final class DecoderGuard {
   /**
    * Runs the decoder.
    *
-   * @return whether it made a value of the input
-   * @throws AssertionError when it broke its promise
+   * @return whether the decoder accepted the input
+   * @throws AssertionError when a check fails
    */
   public boolean accepts(int inputBytes, Decoding decoding) {
     inputs++;
-    long mostBytes = FIXED_BYTES + (long) inputBytes * BYTES_PER_INPUT_BYTE;
+    long maxBytes = FIXED_BYTES + (long) inputBytes * BYTES_PER_INPUT_BYTE;
     long allocatedBytes = Long.MAX_VALUE;
     boolean accepted = false;
-    // Classes that are loaded meanwhile take memory as well, but only once.
-    for (int i = 0; i < MAX_RUNS && allocatedBytes > mostBytes; i++) {
+    // Class loading allocates memory as well, but only once.
+    for (int i = 0; i < MAX_RUNS && allocatedBytes > maxBytes; i++) {
       long before = THREADS.getCurrentThreadAllocatedBytes();
       accepted = runOnce(inputBytes, decoding);
       allocatedBytes = THREADS.getCurrentThreadAllocatedBytes() - before;
     }
-    require(allocatedBytes <= mostBytes, "little memory", allocatedBytes);
+    require(allocatedBytes <= maxBytes, "little memory", allocatedBytes);
     refused += accepted ? 0 : 1;
     return accepted;
   }
@@ -76,18 +76,18 @@ public final class DecoderGuard {
       decoding.run();
     } catch (Exception e) {
       if (!declared.isInstance(e)) {
-        throw new AssertionError("not declared: target=" + target, e);
+        throw new AssertionError("undeclared exception: target=" + target, e);
       }
       accepted = false;
     }
-    require(System.nanoTime() - startedNs <= MAX_NS, "a quick end", inputBytes);
+    require(System.nanoTime() - startedNs <= MAX_NS, "a result in time", inputBytes);
     return accepted;
   }
 
-  /** As an assertion, for use while memory is counted. */
+  /** An assertion that allocates nothing when it holds. */
   public static void require(boolean held, String what, long actual) {
     if (!held) {
-      throw new AssertionError("wanted: " + what + ", actual=" + actual);
+      throw new AssertionError("expected: " + what + ", actual=" + actual);
     }
   }
 

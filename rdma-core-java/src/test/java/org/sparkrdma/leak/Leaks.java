@@ -19,45 +19,45 @@ import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.device.OpenResources;
 
 /**
- * What was there at one moment, to tell later what is left of what came after: noted objects, our
- * threads, and the loopback engine's descriptors and mappings.
+ * A snapshot of recorded objects, threads of this project, and descriptors and mappings of the
+ * loopback engine. A later check reports everything that was added since and is still there.
  */
 public final class Leaks {
   private static final Path DESCRIPTORS = Path.of("/proc/self/fd");
   private static final Path MAPS = Path.of("/proc/self/maps");
-  private static final List<String> OUR_THREADS = List.of("rdma-", "soft-rdma-");
-  private static final String OUR_FILES = "/sparkrdma-soft-";
-  private static final int MOST_FRAMES = 15;
-  private static final Duration PATIENCE = Duration.ofSeconds(10);
+  private static final List<String> THREAD_PREFIXES = List.of("rdma-", "soft-rdma-");
+  private static final String SOFT_FILES = "/sparkrdma-soft-";
+  private static final int MAX_FRAMES = 15;
+  private static final Duration TIMEOUT = Duration.ofSeconds(10);
   private static final long PAUSE_NS = 50_000_000;
 
   private final Set<LeakRecord> before = new HashSet<>(LeakRecord.outstanding());
-  private final Set<Thread> threads = ourThreads();
+  private final Set<Thread> threads = projectThreads();
   private final int descriptors = descriptors().size();
   private final int mappings = mappings().size();
 
   private Leaks() {}
 
-  /** Notes how things are. */
-  public static Leaks since() {
+  /** Records the present state. */
+  public static Leaks snapshot() {
     return new Leaks();
   }
 
   /**
-   * Waits a little for objects, threads and descriptors to be as they were.
+   * Waits until all newer objects, threads and descriptors are gone, at most {@link #TIMEOUT}.
    *
-   * @throws AssertionError naming what is left and where it was acquired
+   * @throws AssertionError naming each leak and the code that acquired it
    */
   public void check() {
-    check(PATIENCE, this::left);
+    check(TIMEOUT, this::left);
   }
 
   /**
-   * The same of mappings, which on Java 17 stay until the collector has found that no buffer is
-   * over them any more: when nothing of the test is held.
+   * The same for mappings. On Java 17 a mapping stays until the garbage collector has found that no
+   * buffer uses it, so the test must hold no buffer.
    */
   public void checkMappings() {
-    check(PATIENCE, this::mappingsLeft);
+    check(TIMEOUT, this::mappingsLeft);
   }
 
   void checkNow() {
@@ -77,7 +77,7 @@ public final class Leaks {
       left = look.get();
     }
     if (!left.isEmpty()) {
-      throw new AssertionError("left behind: " + String.join("\n", left));
+      throw new AssertionError("leaked: " + String.join("\n", left));
     }
   }
 
@@ -85,18 +85,19 @@ public final class Leaks {
     List<String> left = new ArrayList<>();
     newRecords().forEach(each -> left.add(text(each)));
     newThreads().forEach(each -> left.add(text(each)));
-    left.addAll(beyond(descriptors, "descriptors", descriptors()));
+    left.addAll(added(descriptors, "descriptors", descriptors()));
     return left;
   }
 
   private List<String> mappingsLeft() {
-    return beyond(mappings, "mappings", mappings());
+    return added(mappings, "mappings", mappings());
   }
 
   /**
-   * Of an open device whose user is done.
+   * Checks an open device whose user has closed everything.
    *
-   * @throws AssertionError when anything is open on it, naming all that is out in this process
+   * @throws AssertionError when an object is open on it, naming all outstanding objects of this
+   *     process
    */
   public static void checkNothingOpen(Device device) {
     OpenResources open = device.openResources();
@@ -114,24 +115,24 @@ public final class Leaks {
   }
 
   private List<Thread> newThreads() {
-    return ourThreads().stream().filter(each -> !threads.contains(each)).toList();
+    return projectThreads().stream().filter(each -> !threads.contains(each)).toList();
   }
 
-  private static Set<Thread> ourThreads() {
+  private static Set<Thread> projectThreads() {
     Set<Thread> ours = new HashSet<>(Thread.getAllStackTraces().keySet());
-    ours.removeIf(thread -> OUR_THREADS.stream().noneMatch(thread.getName()::startsWith));
+    ours.removeIf(thread -> THREAD_PREFIXES.stream().noneMatch(thread.getName()::startsWith));
     return ours;
   }
 
-  private static List<String> beyond(int before, String what, List<String> now) {
+  private static List<String> added(int before, String what, List<String> now) {
     return now.size() <= before
         ? List.of()
-        : List.of("%s: %d, were %d: %s".formatted(what, now.size(), before, now));
+        : List.of("%s: %d, before the test %d: %s".formatted(what, now.size(), before, now));
   }
 
   private static List<String> descriptors() {
     try (Stream<Path> open = Files.list(DESCRIPTORS)) {
-      return open.map(Leaks::target).filter(Leaks::isOurs).toList();
+      return open.map(Leaks::target).filter(Leaks::isProjectThread).toList();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -139,21 +140,21 @@ public final class Leaks {
 
   private static List<String> mappings() {
     try (Stream<String> lines = Files.lines(MAPS)) {
-      return lines.filter(Leaks::isOurs).toList();
+      return lines.filter(Leaks::isProjectThread).toList();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
   }
 
-  private static boolean isOurs(String name) {
-    return name.contains(OUR_FILES);
+  private static boolean isProjectThread(String name) {
+    return name.contains(SOFT_FILES);
   }
 
   private static String target(Path descriptor) {
     try {
       return Files.readSymbolicLink(descriptor).toString();
     } catch (IOException e) {
-      // Closed meanwhile, as the one that listed the directory.
+      // Closed in the meantime, as the descriptor that listed the directory.
       return "";
     }
   }
@@ -168,7 +169,7 @@ public final class Leaks {
 
   private static String text(StackTraceElement[] stack) {
     return Arrays.stream(stack)
-        .limit(MOST_FRAMES)
+        .limit(MAX_FRAMES)
         .map(frame -> "\n\tat " + frame)
         .collect(Collectors.joining());
   }

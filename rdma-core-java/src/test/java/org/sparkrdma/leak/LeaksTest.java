@@ -23,7 +23,7 @@ import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.spi.EngineSettings;
 
-/** Leaks on purpose, each of which must be told with its place; cleaned up afterwards. */
+/** Leaks objects on purpose: each must be reported with the code that acquired it. */
 @Timeout(120)
 class LeaksTest {
   private static final int PAGE = 4096;
@@ -48,8 +48,8 @@ class LeaksTest {
   }
 
   @Test
-  void shouldTellNothingWhenAllIsGivenBack() throws Exception {
-    Leaks leaks = Leaks.since();
+  void shouldReportNothingWhenEverythingIsClosed() throws Exception {
+    Leaks leaks = Leaks.snapshot();
     try (var memory = device.allocate(PAGE);
         var region = domain.register(memory, 0, PAGE, Set.of(AccessFlag.REMOTE_READ));
         var grant = budget.tryGrant(1).orElseThrow()) {
@@ -63,17 +63,17 @@ class LeaksTest {
   }
 
   @Test
-  void shouldTellWhoTookARegionThatIsLeft() throws Exception {
-    Leaks leaks = Leaks.since();
-    Thread taker = new Thread(this::registerAndForget, "forgetful");
+  void shouldReportTheCodeThatAcquiredALeakedRegion() throws Exception {
+    Leaks leaks = Leaks.snapshot();
+    Thread taker = new Thread(this::leakRegion, "leaking");
     taker.start();
     taker.join();
     assertThatThrownBy(leaks::checkNow)
-        .hasMessageContaining("memory region acquired by thread forgetful")
-        .hasMessageContaining("LeaksTest.registerAndForget");
+        .hasMessageContaining("memory region acquired by thread leaking")
+        .hasMessageContaining("LeaksTest.leakRegion");
   }
 
-  private void registerAndForget() {
+  private void leakRegion() {
     try {
       domain.register(device.allocate(PAGE), 0, PAGE, Set.of(AccessFlag.REMOTE_READ));
     } catch (VerbsException e) {
@@ -82,8 +82,8 @@ class LeaksTest {
   }
 
   @Test
-  void shouldTellWhereAQueuePairAndItsConnectionWereAcquired() throws Exception {
-    Leaks leaks = Leaks.since();
+  void shouldReportTheCodeThatAcquiredAQueuePairAndItsConnection() throws Exception {
+    Leaks leaks = Leaks.snapshot();
     TwoEnds.connect(device, domain);
     assertThatThrownBy(leaks::checkNow)
         .hasMessageContaining("queue pair acquired by thread")
@@ -93,36 +93,36 @@ class LeaksTest {
   }
 
   @Test
-  void shouldTellWhoTookAChunkOfAPool() {
+  void shouldReportTheCodeThatAcquiredAChunk() {
     try (RegisteredPool pool =
         new RegisteredPool(
             device, domain, budget, Set.of(AccessFlag.LOCAL_WRITE), PAGE, 2, 1 << 16)) {
-      Leaks leaks = Leaks.since();
+      Leaks leaks = Leaks.snapshot();
       var chunk = pool.tryTake().orElseThrow();
       assertThatThrownBy(leaks::checkNow)
           .hasMessageContaining("chunk of a registered pool acquired by thread")
-          .hasMessageContaining("LeaksTest.shouldTellWhoTookAChunkOfAPool");
+          .hasMessageContaining("LeaksTest.shouldReportTheCodeThatAcquiredAChunk");
       chunk.release();
     }
   }
 
   @Test
-  void shouldTellAThreadThatStillRuns() throws Exception {
-    Leaks leaks = Leaks.since();
+  void shouldReportAThreadThatStillRuns() throws Exception {
+    Leaks leaks = Leaks.snapshot();
     CountDownLatch begun = new CountDownLatch(1);
     CountDownLatch end = new CountDownLatch(1);
-    Thread left = new Thread(() -> linger(begun, end), "rdma-left-on-purpose");
+    Thread left = new Thread(() -> runUntilReleased(begun, end), "rdma-left-on-purpose");
     left.start();
     begun.await();
     assertThatThrownBy(leaks::checkNow)
         .hasMessageContaining("thread rdma-left-on-purpose runs")
-        .hasMessageContaining("LeaksTest.linger");
+        .hasMessageContaining("LeaksTest.runUntilReleased");
     end.countDown();
     left.join();
     assertThatCode(leaks::check).doesNotThrowAnyException();
   }
 
-  private static void linger(CountDownLatch begun, CountDownLatch end) {
+  private static void runUntilReleased(CountDownLatch begun, CountDownLatch end) {
     begun.countDown();
     try {
       end.await();
@@ -132,8 +132,8 @@ class LeaksTest {
   }
 
   @Test
-  void shouldTellDescriptorsAndMappingsOfADeviceThatIsLeftOpen() throws Exception {
-    Leaks leaks = Leaks.since();
+  void shouldReportDescriptorsAndMappingsOfALeakedDevice() throws Exception {
+    Leaks leaks = Leaks.snapshot();
     Device left = engine.open(engine.devices().get(0).name());
     left.allocate(PAGE);
     assertThatThrownBy(leaks::checkNow)
@@ -145,7 +145,7 @@ class LeaksTest {
   }
 
   @Test
-  void shouldTellWhatIsOpenOnADeviceWhoseUserIsDone() throws Exception {
+  void shouldReportOpenObjectsOfADevice() throws Exception {
     CompletionQueue queue = device.createCompletionQueue(1, null);
     assertThatThrownBy(() -> Leaks.checkNothingOpen(device))
         .hasMessageContaining("completionQueues=1")

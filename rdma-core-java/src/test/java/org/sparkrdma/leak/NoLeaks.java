@@ -9,8 +9,8 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
 
 /**
- * Fails a test that leaves something behind after its own clean-up, and a class whose tests leave
- * mappings. Found by JUnit for every test, through the service loader.
+ * Fails a test that leaks objects, threads or descriptors, and a class whose tests leak mappings.
+ * JUnit applies it to every test, through the service loader.
  */
 public final class NoLeaks
     implements BeforeAllCallback, BeforeEachCallback, AfterEachCallback, AfterAllCallback {
@@ -29,23 +29,23 @@ public final class NoLeaks
   @Override
   public void afterEach(ExtensionContext context) {
     if (context.getExecutionException().isEmpty()) {
-      // What a failed test leaves is its failure's doing, and would hide it.
-      since(context).check();
+      // A failed test may leak because of its failure, and a second error would hide that failure.
+      snapshot(context).check();
     }
   }
 
   @Override
   public void afterAll(ExtensionContext context) {
     if (context.getExecutionException().isEmpty()) {
-      since(context).checkMappings();
+      snapshot(context).checkMappings();
     }
   }
 
   private static void begin(ExtensionContext context) {
-    context.getStore(NAMESPACE).put(context.getUniqueId(), Leaks.since());
+    context.getStore(NAMESPACE).put(context.getUniqueId(), Leaks.snapshot());
   }
 
-  private static Leaks since(ExtensionContext context) {
+  private static Leaks snapshot(ExtensionContext context) {
     return context.getStore(NAMESPACE).get(context.getUniqueId(), Leaks.class);
   }
 }

@@ -16,7 +16,7 @@ import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionManager;
 import org.sparkrdma.verbs.cm.Listener;
 
-/** A connection of a device with itself, up to the queue pair, that nobody closes. */
+/** A connection of a device with itself, with a queue pair, that the test leaks. */
 final class TwoEnds {
   private static final long PAUSE_NS = 10_000_000;
 
@@ -35,7 +35,7 @@ final class TwoEnds {
       event = manager.pollEvent();
     }
     if (event.connection() != connection) {
-      throw new AssertionError("another connection than the one that was resolved");
+      throw new AssertionError("event of another connection than the resolved one");
     }
     connection.createQueuePair(domain, new QueuePairSettings(queue, queue, 1, 1, 1, 0, Set.of()));
   }

@@ -27,14 +27,14 @@ import org.sparkrdma.verbs.cm.Listener;
 import org.sparkrdma.verbs.device.OpenResources;
 
 /**
- * Any engine, with a note of who took each of its objects until it is closed.
+ * A decorator for any engine: keeps a {@link LeakRecord} of each object until it is closed.
  *
- * <p>Every object that it hands out is a proxy of the engine's own. What is still open when its
- * parent is closed counts as given back if the engine then says so itself. Safe for any thread
- * where the engine is; closed as the engine.
+ * <p>Every object that it returns is a proxy of the engine's object. An object that is open when
+ * its parent is closed counts as closed if the engine reports so. As safe for threads as the
+ * engine; closed like the engine.
  */
 public final class WatchedEngine {
-  /** What is noted, in words. */
+  /** Names of the recorded types. */
   private static final Map<Class<?>, String> WATCHED =
       Map.of(
           Device.class, "device",
@@ -54,8 +54,8 @@ public final class WatchedEngine {
   private WatchedEngine() {}
 
   /**
-   * The engine with its objects noted, or as it is where no notes are made. It is not noted itself:
-   * one that is left open holds nothing but its devices.
+   * Returns the engine with leak records, or the engine itself where records are off. The engine
+   * has no record: an open one holds nothing but its devices.
    */
   public static VerbsEngine watch(VerbsEngine engine) {
     return !LeakRecord.isEnabled()
@@ -112,7 +112,7 @@ public final class WatchedEngine {
           inner.writeWithImmediate(
               outer.id(), outer.remoteAddress(), outer.remoteKey(), outer.immediate());
       case RECEIVE -> inner.receive(outer.id());
-      default -> throw new IllegalArgumentException("not to be posted: " + outer.opcode());
+      default -> throw new IllegalArgumentException("opcode cannot be posted: " + outer.opcode());
     }
     for (int i = 0; i < outer.elementCount(); i++) {
       inner.local((MemoryRegion) unwrap(outer.region(i)), outer.offset(i), outer.length(i));
@@ -123,7 +123,7 @@ public final class WatchedEngine {
     return outer.isInline() ? inner.inline() : inner;
   }
 
-  /** One of the engine's objects: what was made through it, and the note that it is out. */
+  /** One object of the engine: the objects created on it, and its leak record. */
   private final class Watched implements InvocationHandler {
     private final Object inner;
     private final Watched parent;
@@ -158,7 +158,7 @@ public final class WatchedEngine {
       return wrap(method.getReturnType(), result);
     }
 
-    /** Of a device that is closed, whether the engine has let go of all that was on it. */
+    /** Whether the engine has closed all objects of a closed device. */
     private boolean isEmpty() {
       return !(inner instanceof Device device) || device.openResources().equals(OpenResources.NONE);
     }
@@ -185,7 +185,7 @@ public final class WatchedEngine {
             event.reason());
       }
       if (result == null || closed || !WATCHED.containsKey(type)) {
-        // What a closed object still tells of went with it.
+        // Objects that a closed object still returns were closed with it.
         return result;
       }
       return proxies.computeIfAbsent(result, own -> proxy(type, own, this));

@@ -13,7 +13,7 @@ import org.sparkrdma.verbs.RemoteRegion;
 import org.sparkrdma.verbs.UnsupportedDevice;
 import org.sparkrdma.verbs.VerbsException;
 
-/** Allocates and registers memory, refuses both when told to, and counts what is open. */
+/** Allocates and registers memory, fails either on request, and counts open objects. */
 final class MemoryOnlyDevice extends UnsupportedDevice {
   private static final int PAGE_GAP = 4096;
 
@@ -34,7 +34,7 @@ final class MemoryOnlyDevice extends UnsupportedDevice {
     refusesRegions = refuse;
   }
 
-  /** From now on registering throws what nobody declares. */
+  /** From now on registration throws an undeclared exception. */
   void throwOnRegister() {
     throwsOnRegister = true;
   }
@@ -47,7 +47,7 @@ final class MemoryOnlyDevice extends UnsupportedDevice {
     return regionsOpen;
   }
 
-  /** Regions ever registered. */
+  /** Number of registrations so far. */
   int registrations() {
     return registrations;
   }
@@ -59,7 +59,7 @@ final class MemoryOnlyDevice extends UnsupportedDevice {
   @Override
   public HostMemory allocate(long lengthBytes) throws VerbsException {
     if (refusesMemory) {
-      throw new VerbsException("mmap", "refused on purpose");
+      throw new VerbsException("mmap", "refused by the test");
     }
     return new Memory(Math.toIntExact(lengthBytes));
   }
@@ -70,10 +70,10 @@ final class MemoryOnlyDevice extends UnsupportedDevice {
         HostMemory memory, long offset, long lengthBytes, Set<AccessFlag> access)
         throws VerbsException {
       if (throwsOnRegister) {
-        throw new IllegalStateException("thrown on purpose");
+        throw new IllegalStateException("thrown by the test");
       }
       if (refusesRegions) {
-        throw new VerbsException("ibv_reg_mr", "refused on purpose");
+        throw new VerbsException("ibv_reg_mr", "refused by the test");
       }
       return new Region((Memory) memory, memory.address() + offset, lengthBytes, access);
     }

@@ -15,25 +15,25 @@ import org.sparkrdma.verbs.RemoteRegion;
 import org.sparkrdma.verbs.UnsupportedDevice;
 
 /**
- * The model of what a kernel pins: every page that a region touches, from before it is registered
- * until after it is closed. Knows nothing of the budget. Safe for any thread.
+ * A model of the kernel's accounting: counts every page that a region touches, from before its
+ * registration until after its close. Independent of the budget. Safe for any thread.
  */
 final class PageCountingDevice extends UnsupportedDevice implements ProtectionDomain {
   static final long PAGE = 4_096;
   private final AtomicLong nextAddress = new AtomicLong(1 << 20);
   private final AtomicLong pages = new AtomicLong();
-  private final AtomicLong mostPages = new AtomicLong();
+  private final AtomicLong maxPages = new AtomicLong();
 
   long pages() {
     return pages.get();
   }
 
-  /** Most pages that were ever pinned at the same time. */
-  long mostPages() {
-    return mostPages.get();
+  /** Maximum number of pages pinned at the same time. */
+  long maxPages() {
+    return maxPages.get();
   }
 
-  /** Pins a range as registering it does. */
+  /** Pins a range as a registration does. */
   MemoryRegion pin(long address, long lengthBytes, Set<AccessFlag> access) {
     return new Region(address, lengthBytes, access);
   }
@@ -64,7 +64,7 @@ final class PageCountingDevice extends UnsupportedDevice implements ProtectionDo
   @Override
   public void close() {}
 
-  /** Has an address and a length, and bytes that nobody looks at. */
+  /** Memory with an address and a length but no content. */
   private record Memory(long address, long lengthBytes) implements HostMemory {
     @Override
     public ByteBuffer slice(long offset, int length) {
@@ -88,7 +88,7 @@ final class PageCountingDevice extends UnsupportedDevice implements ProtectionDo
       this.access = access;
       this.touched = (address + lengthBytes - 1) / PAGE - address / PAGE + 1;
       long now = pages.addAndGet(touched);
-      mostPages.accumulateAndGet(now, Math::max);
+      maxPages.accumulateAndGet(now, Math::max);
     }
 
     @Override

@@ -41,7 +41,7 @@ class PinnedBudgetTest {
   }
 
   @Test
-  void shouldGiveBackOnceWhenAGrantIsClosedTwice() {
+  void shouldReleaseAGrantOnceWhenItIsClosedTwice() {
     var kept = budget.tryGrant(PAGE).orElseThrow();
     var grant = budget.tryGrant(PAGE).orElseThrow();
     grant.close();
@@ -52,7 +52,7 @@ class PinnedBudgetTest {
   }
 
   @Test
-  void shouldNotOverflowOnLengthsThatNobodyHas() {
+  void shouldNotOverflowOnHugeLengths() {
     assertThat(budget.tryGrant(Long.MAX_VALUE)).isEmpty();
     assertThat(budget.couldGrant(Long.MAX_VALUE, Long.MAX_VALUE / 2)).isFalse();
     PinnedBudget boundless = new PinnedBudget(Long.MAX_VALUE, PAGE);
@@ -69,9 +69,9 @@ class PinnedBudgetTest {
   }
 
   @Test
-  void shouldForetellWhatItWouldGrantIfMoreWereGivenBack() {
-    try (var most = budget.tryGrant(LIMIT - PAGE).orElseThrow()) {
-      assertThat(most.heldBytes()).isEqualTo(LIMIT - PAGE);
+  void shouldPredictGrantsAfterAFurtherRelease() {
+    try (var max = budget.tryGrant(LIMIT - PAGE).orElseThrow()) {
+      assertThat(max.heldBytes()).isEqualTo(LIMIT - PAGE);
       assertThat(budget.couldGrant(PAGE, 0)).isTrue();
       assertThat(budget.couldGrant(PAGE + 1, 0)).isFalse();
       assertThat(budget.couldGrant(PAGE + 1, PAGE)).isTrue();
@@ -80,7 +80,7 @@ class PinnedBudgetTest {
   }
 
   @Test
-  void shouldRefuseNonsense() {
+  void shouldRefuseInvalidArguments() {
     assertThatThrownBy(() -> new PinnedBudget(-1, PAGE))
         .isInstanceOf(IllegalArgumentException.class);
     assertThatThrownBy(() -> new PinnedBudget(LIMIT, 4095))
@@ -91,7 +91,7 @@ class PinnedBudgetTest {
   }
 
   @Test
-  void shouldNameTheLeakWhenClosedWithGrantsOut() {
+  void shouldNameTheLeakWhenClosedWithOutstandingGrants() {
     var grant = budget.tryGrant(2 * PAGE).orElseThrow();
     assertThatThrownBy(budget::close)
         .isInstanceOf(IllegalStateException.class)
@@ -101,24 +101,24 @@ class PinnedBudgetTest {
   }
 
   @Test
-  void shouldNeverPassTheLimitWhenManyThreadsCompete() throws InterruptedException {
-    AtomicLong most = new AtomicLong();
+  void shouldNeverExceedTheLimitWhenManyThreadsCompete() throws InterruptedException {
+    AtomicLong max = new AtomicLong();
     CountDownLatch begin = new CountDownLatch(1);
     List<Thread> threads = new ArrayList<>();
     for (int seed = 0; seed < THREADS; seed++) {
       Random random = new Random(seed);
-      threads.add(new Thread(() -> compete(random, begin, most)));
+      threads.add(new Thread(() -> compete(random, begin, max)));
     }
     threads.forEach(Thread::start);
     begin.countDown();
     for (Thread thread : threads) {
       thread.join();
     }
-    assertThat(most.get()).isPositive().isLessThanOrEqualTo(LIMIT);
+    assertThat(max.get()).isPositive().isLessThanOrEqualTo(LIMIT);
     budget.close();
   }
 
-  private void compete(Random random, CountDownLatch begin, AtomicLong most) {
+  private void compete(Random random, CountDownLatch begin, AtomicLong max) {
     try {
       begin.await();
     } catch (InterruptedException e) {
@@ -127,7 +127,7 @@ class PinnedBudgetTest {
     }
     for (int i = 0; i < ROUNDS; i++) {
       var grant = budget.tryGrant(1 + random.nextInt((int) LIMIT));
-      most.accumulateAndGet(budget.pinnedBytes(), Math::max);
+      max.accumulateAndGet(budget.pinnedBytes(), Math::max);
       grant.ifPresent(PinnedBudget.Grant::close);
     }
   }

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.MemoryRegion;
 
-/** The account against models of it: one that reckons, one that counts pages as a kernel does. */
+/** The budget against two models: one of its arithmetic, one that counts pages as a kernel does. */
 @Timeout(120)
 class PinnedMemoryModelTest {
   private static final long PAGE = PageCountingDevice.PAGE;
@@ -33,7 +33,7 @@ class PinnedMemoryModelTest {
 
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3, 4, 5})
-  void shouldGrantExactlyWhatTheModelHasRoomFor(long seed) {
+  void shouldGrantExactlyAsTheModelAllows(long seed) {
     Random random = new Random(seed);
     long limitPages = 1L + random.nextInt(200);
     PinnedBudget budget = new PinnedBudget(limitPages * PAGE + random.nextInt(4_096), PAGE);
@@ -68,10 +68,10 @@ class PinnedMemoryModelTest {
 
   @ParameterizedTest
   @ValueSource(longs = {11, 12, 13})
-  void shouldNeverPinAPageTooManyUnderManyTasks(long seed) throws InterruptedException {
+  void shouldNeverExceedThePageLimitUnderManyTasks(long seed) throws InterruptedException {
     long limitPages = 300;
     PinnedBudget budget = new PinnedBudget(limitPages * PAGE, PAGE);
-    // Chunks of less than a page, of pages, and slabs that end within a page.
+    // Chunks smaller than a page, chunks of whole pages, and slabs that end within a page.
     List<RegisteredPool> pools =
         List.of(pool(budget, 700, 11, 120), pool(budget, 8_192, 4, 200), pool(budget, 512, 1, 40));
     CountDownLatch begin = new CountDownLatch(1);
@@ -89,10 +89,10 @@ class PinnedMemoryModelTest {
       task.join();
     }
     assertThat(failures).isEmpty();
-    // It was worth the trouble: they did get in each other's way.
-    assertThat(device.mostPages()).isGreaterThan(limitPages * 9 / 10);
-    assertThat(device.mostPages()).isLessThanOrEqualTo(limitPages);
-    assertThat(budget.highestBytes()).isBetween(device.mostPages() * PAGE, budget.limitBytes());
+    // The tasks did compete for memory.
+    assertThat(device.maxPages()).isGreaterThan(limitPages * 9 / 10);
+    assertThat(device.maxPages()).isLessThanOrEqualTo(limitPages);
+    assertThat(budget.highestBytes()).isBetween(device.maxPages() * PAGE, budget.limitBytes());
     assertThat(pools).allMatch(pool -> pool.chunksOut() == 0);
     assertThat(budget.pinnedBytes()).isEqualTo(device.pages() * PAGE);
     pools.forEach(RegisteredPool::close);
@@ -104,9 +104,9 @@ class PinnedMemoryModelTest {
     return new RegisteredPool(device, device, budget, ACCESS, chunkBytes, perSlab, pages * PAGE);
   }
 
-  /** Registers windows and borrows chunks of random sizes, as long as it is let. */
+  /** Registers windows and leases chunks of random sizes, as the budget allows. */
   private final class Task implements Runnable {
-    private static final int MOST_HELD = 8;
+    private static final int MAX_HELD = 8;
     private final Random random;
     private final PinnedBudget budget;
     private final List<RegisteredPool> pools;
@@ -136,7 +136,7 @@ class PinnedMemoryModelTest {
 
     private void step() {
       int what = random.nextInt(10);
-      if (held.size() == MOST_HELD || what < 4) {
+      if (held.size() == MAX_HELD || what < 4) {
         Runnable giveBack = random.nextBoolean() ? held.pollFirst() : held.pollLast();
         if (giveBack != null) {
           giveBack.run();
@@ -161,7 +161,7 @@ class PinnedMemoryModelTest {
       long lengthBytes = 1 + random.nextLong(20 * PAGE);
       var grant = budget.tryGrant(lengthBytes);
       if (grant.isPresent()) {
-        // A window begins on a page, as all do.
+        // Every window begins on a page.
         MemoryRegion region = device.pin(random.nextLong(1_000) * PAGE, lengthBytes, ACCESS);
         held.add(
             () -> {

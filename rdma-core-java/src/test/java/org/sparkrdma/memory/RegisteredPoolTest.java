@@ -53,8 +53,8 @@ class RegisteredPoolTest {
     assertThat(pool.registeredBytes()).isEqualTo(SLAB);
     assertThat(budget.pinnedBytes()).isEqualTo(SLAB);
     assertThat(chunks.get(0).region().access()).containsExactly(AccessFlag.LOCAL_WRITE);
-    giveBack(chunks);
-    giveBack(take(PER_SLAB));
+    release(chunks);
+    release(take(PER_SLAB));
     assertThat(device.registrations()).isEqualTo(1);
   }
 
@@ -73,7 +73,7 @@ class RegisteredPoolTest {
       assertThat(chunk.slice(0, 8).getLong()).isEqualTo(chunk.address());
       assertThat(chunk.slice(CHUNK - 8, 8).getLong()).isEqualTo(~chunk.address());
     }
-    giveBack(chunks);
+    release(chunks);
   }
 
   @Test
@@ -84,7 +84,7 @@ class RegisteredPoolTest {
     assertThat(slice.capacity()).isEqualTo(20);
     assertThatThrownBy(() -> chunks.get(0).slice(1, CHUNK))
         .isInstanceOf(IndexOutOfBoundsException.class);
-    giveBack(chunks);
+    release(chunks);
   }
 
   @Test
@@ -93,7 +93,7 @@ class RegisteredPoolTest {
     assertThat(pool.tryTake()).isEmpty();
     assertThat(pool.couldGrow()).isFalse();
     assertThat(pool.chunksOut()).isEqualTo(2 * PER_SLAB);
-    giveBack(chunks);
+    release(chunks);
     assertThat(pool.chunksOut()).isZero();
   }
 
@@ -105,7 +105,7 @@ class RegisteredPoolTest {
       assertThat(pool.couldGrow()).isTrue();
       assertThat(device.memoriesOpen()).isZero();
     }
-    giveBack(take(1));
+    release(take(1));
   }
 
   @Test
@@ -118,7 +118,7 @@ class RegisteredPoolTest {
     assertThat(device.memoriesOpen()).isZero();
     assertThat(budget.pinnedBytes()).isZero();
     device.refuseRegions(false);
-    giveBack(take(1));
+    release(take(1));
   }
 
   @Test
@@ -131,12 +131,12 @@ class RegisteredPoolTest {
   }
 
   @Test
-  void shouldTrimOnlySlabsOfWhichNothingIsLent() {
+  void shouldTrimOnlyIdleSlabs() {
     List<RegisteredChunk> chunks = take(PER_SLAB + 1);
     RegisteredChunk last = chunks.remove(PER_SLAB);
     pool.trim();
     assertThat(pool.registeredBytes()).isEqualTo(2 * SLAB);
-    giveBack(chunks);
+    release(chunks);
     pool.trim();
     assertThat(pool.registeredBytes()).isEqualTo(SLAB);
     assertThat(budget.pinnedBytes()).isEqualTo(SLAB);
@@ -144,28 +144,28 @@ class RegisteredPoolTest {
     last.release();
     pool.trim();
     assertThat(budget.pinnedBytes()).isZero();
-    giveBack(take(PER_SLAB));
+    release(take(PER_SLAB));
   }
 
   @Test
-  void shouldGiveBackWhatWasNotLentBetweenTwoLooks() {
+  void shouldReleaseSlabsUnusedBetweenTwoChecks() {
     List<RegisteredChunk> chunks = take(PER_SLAB + 1);
     RegisteredChunk last = chunks.remove(PER_SLAB);
-    giveBack(chunks);
+    release(chunks);
     pool.trimUnused();
-    assertThat(pool.registeredBytes()).as("used since the last look").isEqualTo(2 * SLAB);
+    assertThat(pool.registeredBytes()).as("used since the last check").isEqualTo(2 * SLAB);
     pool.trimUnused();
-    assertThat(pool.registeredBytes()).as("one chunk is out").isEqualTo(SLAB);
+    assertThat(pool.registeredBytes()).as("one chunk is outstanding").isEqualTo(SLAB);
     last.release();
     pool.trimUnused();
     assertThat(budget.pinnedBytes()).isZero();
-    giveBack(take(1));
+    release(take(1));
     pool.trimUnused();
     assertThat(pool.registeredBytes()).isEqualTo(SLAB);
   }
 
   @Test
-  void shouldSayThatItWasRefusedSoThatOthersGiveBack() {
+  void shouldReportTheRefusalSoThatOthersReleaseMemory() {
     List<Long> wanted = new ArrayList<>();
     budget.onShortage(wanted::add);
     try (var all = budget.tryGrant(budget.limitBytes() - budget.pinnedBytes()).orElseThrow()) {
@@ -176,7 +176,7 @@ class RegisteredPoolTest {
   }
 
   @Test
-  void shouldComeBackWithTheLastReference() {
+  void shouldReturnAChunkWithItsLastReference() {
     RegisteredChunk chunk = take(1).get(0);
     chunk.retain();
     chunk.release();
@@ -201,7 +201,7 @@ class RegisteredPoolTest {
   }
 
   @Test
-  void shouldStayRegisteredAfterCloseUntilTheLastChunkIsBack() {
+  void shouldStayRegisteredAfterCloseUntilTheLastChunkIsReturned() {
     List<RegisteredChunk> chunks = take(2);
     pool.close();
     assertThat(pool.tryTake()).isEmpty();
@@ -215,7 +215,7 @@ class RegisteredPoolTest {
   }
 
   @Test
-  void shouldHaveASlabAtLeastHoweverSmallTheLimit() {
+  void shouldHaveAtLeastOneSlab() {
     RegisteredPool small = pool(1);
     RegisteredChunk chunk = small.tryTake().orElseThrow();
     assertThat(small.registeredBytes()).isEqualTo(SLAB);
@@ -224,7 +224,7 @@ class RegisteredPoolTest {
   }
 
   @Test
-  void shouldKeepCountThroughRandomUse() {
+  void shouldCountCorrectlyDuringRandomUse() {
     Random random = new Random(7);
     ArrayDeque<RegisteredChunk> out = new ArrayDeque<>();
     for (int step = 0; step < 20_000; step++) {
@@ -256,7 +256,7 @@ class RegisteredPoolTest {
     return chunks;
   }
 
-  private static void giveBack(List<RegisteredChunk> chunks) {
+  private static void release(List<RegisteredChunk> chunks) {
     chunks.forEach(RegisteredChunk::release);
   }
 }

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.verbs.spi.VerbsProvider;
 
-/** Who may know whom. */
+/** Allowed dependencies between packages. */
 class ArchitectureTest {
   private static final String DISNI_ENGINE = "org.sparkrdma.verbs.disni..";
   private static final String IBVERBS_CALLS = "org.sparkrdma.verbs.ibverbs.ffi";
@@ -39,7 +39,7 @@ class ArchitectureTest {
   }
 
   @Test
-  void shouldKnowNothingOfSpark() {
+  void shouldNotDependOnSpark() {
     noClasses()
         .should()
         .dependOnClassesThat()
@@ -53,7 +53,7 @@ class ArchitectureTest {
   }
 
   @Test
-  void shouldNeedOnlyTheJdkAndTheLogger() {
+  void shouldDependOnlyOnTheJdkAndTheLogger() {
     String[] allowed = {"java..", "javax.crypto..", "org.slf4j..", "org.sparkrdma.."};
     classes()
         .that()
@@ -76,7 +76,7 @@ class ArchitectureTest {
         .check(production);
   }
 
-  /** Java 22 and newer run without jffi, so no other class may need it. */
+  /** Java 22 and newer run without jffi, so only its binding may need it. */
   @Test
   void shouldUseJffiInItsBindingOnly() {
     classes()
@@ -87,9 +87,9 @@ class ArchitectureTest {
         .check(production);
   }
 
-  /** It is loaded also where DiSNI's jar is not. */
+  /** These classes are loaded also without DiSNI's jar. */
   @Test
-  void shouldFindOutWithoutDisniWhetherThereIsDisni() {
+  void shouldDetectDisniWithoutItsClasses() {
     classes()
         .that()
         .haveSimpleName("DisniProvider")
@@ -116,7 +116,7 @@ class ArchitectureTest {
   }
 
   @Test
-  void shouldLetNoEngineKnowAnother() {
+  void shouldKeepEnginesIndependentOfEachOther() {
     for (String engine : ENGINES) {
       noClasses()
           .that()
@@ -141,9 +141,9 @@ class ArchitectureTest {
         .check(production);
   }
 
-  /** It is public only because engines are packages of their own. */
+  /** The package is public only for the packages of the engines. */
   @Test
-  void shouldKeepWhatEnginesShareAmongEngines() {
+  void shouldUseTheSharedEngineCoreInEnginesOnly() {
     noClasses()
         .that()
         .resideOutsideOfPackages(ENGINES)
@@ -155,9 +155,9 @@ class ArchitectureTest {
         .check(production);
   }
 
-  /** What is public in a package below it is so for its engine, see the rule above. */
+  /** Public classes in an engine's subpackages are public for that engine only. */
   @Test
-  void shouldShowNothingOfAnEngineButItsProvider() {
+  void shouldExposeOnlyTheProviderOfAnEngine() {
     classes()
         .that()
         .resideInAnyPackage(

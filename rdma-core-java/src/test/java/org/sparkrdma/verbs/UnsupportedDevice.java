@@ -5,7 +5,7 @@ import org.sparkrdma.verbs.cm.ConnectionManager;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.OpenResources;
 
-/** A device that can do nothing; a test's own device overrides what the test needs. */
+/** A device that supports no operation; a test overrides the operations that it needs. */
 public abstract class UnsupportedDevice implements Device {
   @Override
   public DeviceInfo info() {

@@ -25,13 +25,13 @@ import org.sparkrdma.verbs.soft.shared.SharedTable;
 import org.sparkrdma.verbs.spi.EngineSettings;
 
 /**
- * A peer reads while the owner deregisters and uses the memory for something else, as {@code
- * OneSided} does it: the peer is refused, or reads what was there while its key was good.
+ * A peer reads, as {@code OneSided} does, while the owner deregisters the memory and reuses it: the
+ * peer is refused, or reads bytes from before the deregistration.
  */
 @JCStressTest
 @Outcome(id = "0", expect = Expect.ACCEPTABLE, desc = "refused")
-@Outcome(id = "7", expect = Expect.ACCEPTABLE, desc = "read before")
-@Outcome(expect = Expect.FORBIDDEN, desc = "read what is no peer's business")
+@Outcome(id = "7", expect = Expect.ACCEPTABLE, desc = "read before deregistration")
+@Outcome(expect = Expect.FORBIDDEN, desc = "read bytes from after deregistration")
 @State
 public class DeregisterStress {
   private static final int LENGTH = 64;
@@ -46,10 +46,10 @@ public class DeregisterStress {
   private final int key;
   private final int index;
 
-  /** Stand for the bytes in the region; plain as those are. */
+  /** Stands for the bytes in the region; plain memory, as those are. */
   private final int[] content = new int[WORDS];
 
-  /** A region of its own in the one table. */
+  /** Adds a new region to the shared table. */
   public DeregisterStress() {
     region = ENDS.register();
     key = region.remote().remoteKey();
@@ -57,7 +57,7 @@ public class DeregisterStress {
     Arrays.fill(content, SHARED);
   }
 
-  /** The peer; whatever foreign it sees is what it brought. */
+  /** The peer: reports a foreign byte if it read one. */
   @Actor
   public void read(I_Result result) {
     ENDS.table.enter(ENDS.reader, QUEUE_PAIR, index);
@@ -71,20 +71,20 @@ public class DeregisterStress {
     ENDS.table.leave(ENDS.reader);
   }
 
-  /** The owner: what closing a region begins with, and the first that it does with the memory. */
+  /** The owner: the first step of closing a region, then reuse of the memory. */
   @Actor
   public void deregister() {
     ENDS.owner.retireRegion(index);
     Arrays.fill(content, FOREIGN);
   }
 
-  /** The rest of closing, after which the place in the table is another region's. */
+  /** The rest of closing; afterwards another region may use the index in the table. */
   @Arbiter
   public void close(I_Result result) {
     region.close();
   }
 
-  /** An open device, and a peer's view of its table, for all that one process tries. */
+  /** An open device and a peer's view of its table, shared by all runs in one process. */
   private record Ends(
       SharedTable owner,
       ProtectionDomain domain,

@@ -30,7 +30,7 @@ public abstract class CompletionContract extends VerbsContract {
   private static final long LONG_NS = Duration.ofSeconds(30).toNanos();
 
   @Test
-  void shouldWakeTheSleeperWhenAnArmedQueueGetsACompletion() throws Exception {
+  void shouldWakeTheOwnerWhenAnArmedQueueGetsACompletion() throws Exception {
     Pair pair = connect();
     Node.Block source = server.block(100, 5, Node.READABLE);
     Node.Block sink = client.block(100, 0, Node.SINK);
@@ -48,7 +48,7 @@ public abstract class CompletionContract extends VerbsContract {
   }
 
   @Test
-  void shouldWakeTheSleeperForAnEvent() throws Exception {
+  void shouldWakeTheOwnerForAConnectionEvent() throws Exception {
     Pair pair = connect();
     client.channel.await(0);
     pair.serverEnd().disconnect();
@@ -59,7 +59,7 @@ public abstract class CompletionContract extends VerbsContract {
   }
 
   @Test
-  void shouldWakeTheSleeperWhenAskedTo() throws Exception {
+  void shouldWakeTheOwnerOnWakeup() throws Exception {
     client.channel.wakeup();
     client.channel.await(LONG_NS);
     Thread waker = new Thread(client.channel::wakeup);
@@ -69,7 +69,7 @@ public abstract class CompletionContract extends VerbsContract {
   }
 
   @Test
-  void shouldNotSleepLongerThanAsked() throws Exception {
+  void shouldNotWaitLongerThanTheTimeout() throws Exception {
     client.channel.await(0);
     long start = System.nanoTime();
     client.channel.await(1_000_000);
@@ -78,7 +78,7 @@ public abstract class CompletionContract extends VerbsContract {
   }
 
   @Test
-  void shouldHandOverNoMoreThanTheLimit() throws Exception {
+  void shouldPollNoMoreCompletionsThanTheLimit() throws Exception {
     Pair pair = connect();
     Node.Block source = server.block(100, 5, Node.READABLE);
     Node.Block sink = client.block(100, 0, Node.SINK);
@@ -86,7 +86,7 @@ public abstract class CompletionContract extends VerbsContract {
       pair.client().postSend(sink.readFrom(i, source.region()));
     }
     List<Long> ids = new ArrayList<>();
-    untilAlone(() -> polled(ids, 3) == 0 && ids.size() == 10);
+    spinUntil(() -> polled(ids, 3) == 0 && ids.size() == 10);
     assertThat(ids).containsExactly(0L, 1L, 2L, 3L, 4L, 5L, 6L, 7L, 8L, 9L);
   }
 
@@ -98,14 +98,14 @@ public abstract class CompletionContract extends VerbsContract {
   }
 
   @Test
-  void shouldHideWhatAFailedCompletionDoesNotKnow() throws Exception {
+  void shouldHideTheUndefinedFieldsOfAFailedCompletion() throws Exception {
     Pair pair = connect();
     pair.client()
         .postSend(
             new WorkRequest(1).read(1, 1, 1).local(client.block(8, 0, Node.SINK).region(), 0, 8));
     List<WorkCompletion> seen = new ArrayList<>();
     boolean[] checked = new boolean[1];
-    untilAlone(
+    spinUntil(
         () ->
             client.queue.poll(
                     1,
@@ -155,7 +155,7 @@ public abstract class CompletionContract extends VerbsContract {
     WorkRequest read = sink.readFrom(1, source.region());
     pair.client().postSend(read);
     AtomicLong count = new AtomicLong();
-    untilAlone(
+    spinUntil(
         () -> {
           client.queue.poll(
               4,
@@ -169,8 +169,8 @@ public abstract class CompletionContract extends VerbsContract {
   }
 
   @Test
-  void shouldLoseItsQueuePairsWhenOverrun() throws Exception {
-    assumeFalse(engine().deviates(Deviation.OVERRUN_IS_NOT_TOLD), "overrun is not told");
+  void shouldFailTheQueuePairsOfAnOverrunQueue() throws Exception {
+    assumeFalse(engine().deviates(Deviation.OVERRUN_IS_NOT_REPORTED), "overrun is not reported");
     CompletionQueue small = client.device.createCompletionQueue(4, client.channel);
     int capacity = small.capacity();
     Pair pair =

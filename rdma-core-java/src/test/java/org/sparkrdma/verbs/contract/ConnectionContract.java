@@ -18,7 +18,7 @@ import org.sparkrdma.verbs.cm.ConnectionParameters;
 import org.sparkrdma.verbs.cm.Listener;
 import org.sparkrdma.verbs.device.Capability;
 
-/** Making and ending connections. */
+/** Connecting, rejecting and disconnecting. */
 public abstract class ConnectionContract extends VerbsContract {
   @Test
   void shouldConnectAndBeReadyToSendAtBothEnds() throws Exception {
@@ -31,7 +31,7 @@ public abstract class ConnectionContract extends VerbsContract {
   }
 
   @Test
-  void shouldCarryPrivateDataOfTheRequestAndOfTheReply() throws Exception {
+  void shouldCarryThePrivateDataOfRequestAndReply() throws Exception {
     assumeCan(Capability.ACCEPT_PRIVATE_DATA);
     byte[] question = pattern(client.device.info().limits().maxPrivateDataBytes(), 1);
     byte[] answer = pattern(client.device.info().limits().maxPrivateDataBytes(), 101);
@@ -49,7 +49,7 @@ public abstract class ConnectionContract extends VerbsContract {
   }
 
   @Test
-  void shouldTellTheReasonWhenThePeerRejects() throws Exception {
+  void shouldReportTheReasonOfARejection() throws Exception {
     assumeCan(Capability.REJECT);
     byte[] reason = pattern(20, 7);
     try (Listener listener = server.listen(engine())) {
@@ -65,7 +65,7 @@ public abstract class ConnectionContract extends VerbsContract {
   }
 
   @Test
-  void shouldFailWhenNobodyListens() throws Exception {
+  void shouldFailToConnectWithoutAListener() throws Exception {
     InetSocketAddress address;
     try (Listener listener = server.listen(engine())) {
       address = listener.address();
@@ -84,11 +84,11 @@ public abstract class ConnectionContract extends VerbsContract {
   }
 
   @Test
-  void shouldGiveUpWhenThePeerDoesNotAnswer() throws Exception {
+  void shouldTimeOutWhenThePeerDoesNotAnswer() throws Exception {
     try (Listener listener = server.listen(engine())) {
       Connection asking = prepare(listener.address());
       asking.connect(new ConnectionParameters(new byte[0], 16, 6, 7, 17, Duration.ofMillis(500)));
-      // The server's requests are not polled; the channel wakes when the time is over.
+      // The server's requests are not polled; the channel wakes at the time-out.
       while (!client.poll()) {
         client.channel.await(Duration.ofSeconds(30).toNanos());
       }
@@ -101,7 +101,7 @@ public abstract class ConnectionContract extends VerbsContract {
   }
 
   @Test
-  void shouldTellBothEndsOnceWhenOneDisconnects() throws Exception {
+  void shouldReportADisconnectOnceToBothEnds() throws Exception {
     Pair pair = connect();
     pair.clientEnd().disconnect();
     pair.clientEnd().disconnect();
@@ -119,7 +119,7 @@ public abstract class ConnectionContract extends VerbsContract {
   }
 
   @Test
-  void shouldTellThePeerWhenAnEndIsClosed() throws Exception {
+  void shouldReportToThePeerThatAnEndWasClosed() throws Exception {
     Pair pair = connect();
     pair.serverEnd().close();
     event(client, ConnectionEvent.Type.DISCONNECTED);
@@ -128,7 +128,7 @@ public abstract class ConnectionContract extends VerbsContract {
   }
 
   @Test
-  void shouldTellThePeerWhenTheDeviceIsClosed() throws Exception {
+  void shouldReportToThePeerThatTheDeviceWasClosed() throws Exception {
     connect();
     server.close();
     event(client, ConnectionEvent.Type.DISCONNECTED);
@@ -182,11 +182,11 @@ public abstract class ConnectionContract extends VerbsContract {
   }
 
   @Test
-  void shouldDropRequestsNobodyPolledWhenTheListenerIsClosed() throws Exception {
+  void shouldDropUnpolledRequestsWhenTheListenerIsClosed() throws Exception {
     Listener listener = server.listen(engine());
     Connection asking = prepare(listener.address());
     asking.connect(parameters());
-    untilAlone(() -> server.device.openResources().connections() == 1);
+    spinUntil(() -> server.device.openResources().connections() == 1);
     listener.close();
     listener.close();
     until(() -> !client.events.isEmpty());

@@ -15,8 +15,8 @@ import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
 
 /**
- * Runs test classes without a build tool, where there are devices: prints a line for each test, of
- * a failed one with its stack, and at the end one line to be read by programs. Ends with 1 when a
+ * Runs test classes without a build tool, for example in a guest kernel. Prints one line for each
+ * test, the stack trace of each failure, and a last line for programs. The exit code is 1 when a
  * test failed or none ran.
  */
 public final class ContractMain implements TestExecutionListener {
@@ -29,7 +29,10 @@ public final class ContractMain implements TestExecutionListener {
 
   private ContractMain() {}
 
-  /** Arguments: test classes; with /Nested behind only that part, with /Nested#test only that. */
+  /**
+   * Arguments: test classes. {@code CLASS/Nested} runs one nested class, {@code CLASS/Nested#test}
+   * one test.
+   */
   public static void main(String[] classes) {
     var main = new ContractMain();
     var request =

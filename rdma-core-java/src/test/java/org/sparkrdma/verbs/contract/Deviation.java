@@ -4,66 +4,66 @@ package org.sparkrdma.verbs.contract;
 import java.util.Set;
 
 /**
- * Every way in which an engine may differ from the contract. A new one is reviewed here, together
- * with the engines' lists below.
+ * Allowed differences of an engine from the contract. A new one needs a review, together with the
+ * engines' lists below.
  */
 public enum Deviation {
   /**
-   * Truncating a registered file makes reads beyond its new end fail. A card has the pages pinned
-   * and goes on reading them.
+   * Truncating a registered file makes reads beyond its new end fail. A card keeps the pages pinned
+   * and still reads them.
    */
   TRUNCATION_IS_AN_ERROR,
   /**
-   * A SEND to a stopped process waits for it, without time-out. A card takes it into a posted
-   * receive all the same.
+   * A SEND to a stopped process waits until the process runs, without time-out. A card completes
+   * the posted receive without the process.
    */
   SEND_NEEDS_THE_PEER_TO_RUN,
   /**
-   * Deregistering waits for a reader that was stopped in the middle of a copy. A card reads by
-   * itself.
+   * Deregistration waits for a reading process that was stopped during a copy. A card reads without
+   * the process.
    */
   STOPPED_READER_DELAYS_DEREGISTERING,
-  /** The peer ends the connection without a word of why: what it refused is flushed. So iWARP. */
+  /** The peer ends the connection without a reason, and the refused work is flushed: iWARP. */
   REFUSALS_ARE_FLUSHES,
   /**
-   * A SEND or WRITE is done when it is sent: what becomes of it at the peer, only the end of the
-   * connection tells. So iWARP.
+   * A SEND or WRITE completes when it is sent. Only the end of the connection reports a failure at
+   * the peer: iWARP.
    */
   SENDS_SUCCEED_WHEN_SENT,
   /**
-   * A WRITE that ends beyond its region is refused when its packets reach the end; those before it
-   * have been written. So iWARP, which checks each segment by itself.
+   * A WRITE that ends beyond its region is refused at the end of the region; earlier packets have
+   * been written: iWARP, which checks each segment separately.
    */
   WRITES_ARE_CHECKED_BY_SEGMENT,
-  /** A message that finds no receive ends the connection, where others try again. So iWARP. */
+  /** A message without a posted receive ends the connection; other transports retry: iWARP. */
   RECEIVER_MUST_BE_READY,
-  /** Peers may read any region of the protection domain whose key they know. So siw. */
+  /** Peers may read every region of the protection domain whose key they know: siw. */
   REMOTE_READ_IS_NOT_CHECKED,
-  /** What a queue pair does not allow is told as an invalid request. So rxe. */
+  /** An operation that the queue pair does not allow fails as an invalid request: rxe. */
   QUEUE_PAIR_ACCESS_IS_AN_INVALID_REQUEST,
-  /** A receive that fails for its own memory tells another code. So rxe and siw. */
+  /** A receive that fails because of its own memory reports another code: rxe and siw. */
   RECEIVE_ERRORS_HAVE_OTHER_CODES,
-  /** A region of more than a gibibyte is refused: its list of pages is one allocation. So rxe. */
+  /** A region of more than 1 GiB is refused, because its list of pages is one allocation: rxe. */
   LONG_REGIONS_ARE_REFUSED,
   /**
-   * A completion queue that is overrun loses completions without a word: DiSNI hands on nothing
-   * that a device reports by itself.
+   * An overrun completion queue loses completions without a report: DiSNI does not pass on
+   * asynchronous events.
    */
-  OVERRUN_IS_NOT_TOLD;
+  OVERRUN_IS_NOT_REPORTED;
 
-  /** Of the soft engine. */
+  /** The soft engine. */
   public static final Set<Deviation> OF_SOFT =
       Set.of(
           TRUNCATION_IS_AN_ERROR, SEND_NEEDS_THE_PEER_TO_RUN, STOPPED_READER_DELAYS_DEREGISTERING);
 
-  /** Of RoCE, as the kernel's rxe does it. */
+  /** RoCE v2 on the kernel's rxe. */
   public static final Set<Deviation> OF_ROCE =
       Set.of(
           QUEUE_PAIR_ACCESS_IS_AN_INVALID_REQUEST,
           RECEIVE_ERRORS_HAVE_OTHER_CODES,
           LONG_REGIONS_ARE_REFUSED);
 
-  /** Of iWARP, as the kernel's siw does it. */
+  /** iWARP on the kernel's siw. */
   public static final Set<Deviation> OF_IWARP =
       Set.of(
           REFUSALS_ARE_FLUSHES,
@@ -73,6 +73,6 @@ public enum Deviation {
           REMOTE_READ_IS_NOT_CHECKED,
           RECEIVE_ERRORS_HAVE_OTHER_CODES);
 
-  /** Of DiSNI, besides those of what is below it. */
-  public static final Set<Deviation> OF_DISNI = Set.of(OVERRUN_IS_NOT_TOLD);
+  /** DiSNI, in addition to those of the transport. */
+  public static final Set<Deviation> OF_DISNI = Set.of(OVERRUN_IS_NOT_REPORTED);
 }

@@ -24,7 +24,7 @@ import org.sparkrdma.verbs.spi.EngineSetting;
 import org.sparkrdma.verbs.spi.EngineSettings;
 import org.sparkrdma.verbs.spi.VerbsProvider;
 
-/** Engines, devices and their facts. */
+/** Engines, devices and their attributes. */
 public abstract class DeviceContract extends VerbsContract {
   private VerbsProvider provider() {
     return Verbs.providers().stream()
@@ -34,7 +34,7 @@ public abstract class DeviceContract extends VerbsContract {
   }
 
   @Test
-  void shouldTellTheFactsOfItsDevice() {
+  void shouldReportTheAttributesOfItsDevice() {
     DeviceInfo info = client.device.info();
     assertThat(info.name()).isNotEmpty();
     assertThat(info.engine()).isEqualTo(engine().name());
@@ -48,7 +48,7 @@ public abstract class DeviceContract extends VerbsContract {
   }
 
   @Test
-  void shouldHaveLimitsThatCanBeUsed() {
+  void shouldReportUsableLimits() {
     DeviceLimits limits = client.device.info().limits();
     assertThat(limits.maxQueuePairs()).isPositive();
     assertThat(limits.maxQueuePairDepth()).isGreaterThanOrEqualTo(Node.DEPTH);
@@ -68,7 +68,7 @@ public abstract class DeviceContract extends VerbsContract {
   }
 
   @Test
-  void shouldOpenADeviceThatItHasToldOf() throws Exception {
+  void shouldOpenAListedDevice() throws Exception {
     VerbsEngine engine = load(Map.of());
     for (DeviceInfo told : engine.devices()) {
       try (Device device = engine.open(told)) {
@@ -91,7 +91,7 @@ public abstract class DeviceContract extends VerbsContract {
   }
 
   @Test
-  void shouldCountWhatIsOpen() throws Exception {
+  void shouldCountOpenResources() throws Exception {
     assertThat(client.device.openResources())
         .isEqualTo(new OpenResources(1, 0, 0, 1, 1, 0, 1, 0, 0));
     Pair pair = connect();
@@ -141,7 +141,7 @@ public abstract class DeviceContract extends VerbsContract {
   }
 
   @Test
-  void shouldRefuseASettingItDoesNotKnow() {
+  void shouldRefuseAnUnknownSetting() {
     String key = engine().name() + ".noSuchSetting";
     assertThatThrownBy(() -> provider().validate(EngineSettings.of(Map.of(key, "1"))))
         .isInstanceOf(IllegalArgumentException.class)

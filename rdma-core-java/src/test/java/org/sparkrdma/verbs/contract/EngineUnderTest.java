@@ -7,17 +7,17 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The engine that a contract test runs over.
+ * The engine that a contract test runs on.
  *
  * @param name as in {@link org.sparkrdma.verbs.spi.VerbsProvider#name()}
- * @param settings for loading it
- * @param address on which its device listens
- * @param addressV6 on which it listens as well; null when it has no such address
- * @param mappedPath what the mappings of its memory are named after in /proc/self/maps
+ * @param settings that load it
+ * @param address of its device
+ * @param addressV6 IPv6 address of its device; null when there is none
+ * @param mappedPath path that identifies the mappings of its memory in /proc/self/maps
  * @param slowReads settings with which the first READ of a device takes a second; empty when the
  *     engine has none
- * @param shorter how many times shorter long tests are; 1 where a system call costs little
- * @param deviations where it differs
+ * @param shorter factor by which long tests are shortened; 1 where system calls are fast
+ * @param deviations from the contract
  */
 public record EngineUnderTest(
     String name,
@@ -28,7 +28,7 @@ public record EngineUnderTest(
     Map<String, String> slowReads,
     int shorter,
     Set<Deviation> deviations) {
-  /** Whether the engine differs so. */
+  /** Whether the engine has this deviation. */
   public boolean deviates(Deviation deviation) {
     return deviations.contains(deviation);
   }

@@ -48,7 +48,7 @@ public abstract class FileRegionContract extends VerbsContract {
   }
 
   @Test
-  void shouldReadAFileWhosePagesAreFaultedInOrRefuseToRegisterItSo() throws Exception {
+  void shouldReadAFileOnDemandOrRefuseToRegisterIt() throws Exception {
     if (!server.device.info().can(Capability.ON_DEMAND_PAGING)) {
       assertThatThrownBy(() -> server.domain.registerFile(file, 0, LENGTH, ON_DEMAND))
           .isInstanceOf(UnsupportedOperationException.class);
@@ -80,7 +80,7 @@ public abstract class FileRegionContract extends VerbsContract {
   }
 
   @Test
-  void shouldReadAFileThatIsUnlinkedMeanwhile() throws Exception {
+  void shouldReadAFileThatWasUnlinked() throws Exception {
     MemoryRegion region = server.domain.registerFile(file, 0, LENGTH, REMOTE_READ);
     Pair pair = connect();
     Files.delete(file);
@@ -88,7 +88,7 @@ public abstract class FileRegionContract extends VerbsContract {
   }
 
   @Test
-  void shouldTellAFileFromALaterOneOfTheSameName() throws Exception {
+  void shouldDistinguishAFileFromALaterOneOfTheSameName() throws Exception {
     MemoryRegion first = server.domain.registerFile(file, 0, LENGTH, REMOTE_READ);
     Files.delete(file);
     byte[] other = new byte[LENGTH];
@@ -159,7 +159,7 @@ public abstract class FileRegionContract extends VerbsContract {
   }
 
   @Test
-  void shouldRefuseWhatCannotBeRegistered() throws Exception {
+  void shouldRefuseRangesThatCannotBeRegistered() throws Exception {
     assertThatThrownBy(() -> server.domain.registerFile(file, 1, LENGTH, REMOTE_READ))
         .isInstanceOf(VerbsException.class)
         .hasMessageContaining(file.toString());
@@ -173,7 +173,7 @@ public abstract class FileRegionContract extends VerbsContract {
   }
 
   @Test
-  void shouldLeaveNothingBesideTheFile() throws Exception {
+  void shouldLeaveNoOtherFileInTheDirectory() throws Exception {
     MemoryRegion region = server.domain.registerFile(file, 0, LENGTH, REMOTE_READ);
     region.close();
     server.close();

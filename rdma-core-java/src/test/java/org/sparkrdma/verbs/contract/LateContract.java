@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.sparkrdma.verbs.QueuePairState;
 import org.sparkrdma.verbs.WorkStatus;
 
-/** READs that are still under way when their requester has lost its patience. */
+/** READs that are still in flight after their requester's deadline. */
 public abstract class LateContract extends VerbsContract {
   private static final long DEADLINE_NS = Duration.ofMillis(50).toNanos();
   private static final long SLOW_NS = Duration.ofSeconds(2).toNanos();
@@ -34,7 +34,7 @@ public abstract class LateContract extends VerbsContract {
   }
 
   @AfterEach
-  void letGo() {
+  void closePair() {
     pair = null;
     source = null;
     sink = null;
@@ -70,7 +70,7 @@ public abstract class LateContract extends VerbsContract {
   }
 
   @Test
-  void shouldBringNothingWhenThePeersRegionWasClosedInTheMeantime() {
+  void shouldReadNothingFromAPeersRegionClosedInTheMeantime() {
     source.region().close();
     source.memory().slice(0, 1000).put(new byte[1000]);
     assertThat(result(client).status()).isEqualTo(WorkStatus.REMOTE_ACCESS_ERROR);
@@ -78,7 +78,7 @@ public abstract class LateContract extends VerbsContract {
   }
 
   @Test
-  void shouldBringNothingWhenThePeersQueuePairWasDestroyedInTheMeantime() throws Exception {
+  void shouldReadNothingFromAPeersQueuePairDestroyedInTheMeantime() throws Exception {
     pair.server().close();
     assertThat(result(client).succeeded()).isFalse();
     assertThat(pair.client().state()).isEqualTo(QueuePairState.ERROR);

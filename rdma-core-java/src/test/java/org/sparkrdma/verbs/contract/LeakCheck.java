@@ -27,7 +27,7 @@ import org.sparkrdma.verbs.spi.EngineSettings;
 final class LeakCheck {
   private static final Path DESCRIPTORS = Path.of("/proc/self/fd");
   private static final Path MAPS = Path.of("/proc/self/maps");
-  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static final Duration TIMEOUT = Duration.ofSeconds(20);
   private static final long PAUSE_NS = 10_000_000;
 
   private final EngineUnderTest engine;
@@ -44,15 +44,15 @@ final class LeakCheck {
     files = files();
   }
 
-  /** Notes how things are. */
+  /** Records descriptors, threads, mappings and files before a test. */
   static LeakCheck before(EngineUnderTest engine) {
-    openWhatTheJdkKeeps();
-    openWhatLibrariesKeep(engine);
+    openDescriptorsKeptByTheJdk();
+    openDescriptorsKeptByLibraries(engine);
     return new LeakCheck(engine);
   }
 
-  /** At the first close of a channel the JDK makes a socket of its own, which stays. */
-  private static void openWhatTheJdkKeeps() {
+  /** The JDK opens a socket at the first close of a channel and keeps it. */
+  private static void openDescriptorsKeptByTheJdk() {
     try {
       SocketChannel.open().close();
     } catch (IOException e) {
@@ -60,50 +60,50 @@ final class LeakCheck {
     }
   }
 
-  /** librdmacm opens each device at its first use, once for the life of the process. */
-  private static void openWhatLibrariesKeep(EngineUnderTest engine) {
+  /** librdmacm opens each device at its first use and keeps it open until the process ends. */
+  private static void openDescriptorsKeptByLibraries(EngineUnderTest engine) {
     Verbs.choose(engine.name(), EngineSettings.of(engine.settings())).engine().close();
   }
 
-  /** Nothing may be open on a closed device. */
+  /** Fails when a resource is open on a closed device. */
   void checkClosed(Device device) {
     assertThat(device.openResources()).isEqualTo(OpenResources.NONE);
   }
 
-  /** Waits a little for things to be as they were. */
+  /** Waits until the counts are as before the test, at most {@link #TIMEOUT}. */
   void check() {
-    settle("threads", () -> newThreads().size(), 0);
-    settle("file descriptors", this::descriptors, descriptors);
-    settle("files", this::files, files);
-    settle("mappings", this::mappings, mappings);
+    awaitUnchanged("threads", () -> newThreads().size(), 0);
+    awaitUnchanged("file descriptors", this::descriptors, descriptors);
+    awaitUnchanged("files", this::files, files);
+    awaitUnchanged("mappings", this::mappings, mappings);
   }
 
-  private void settle(String what, LongSupplier now, long before) {
-    long deadline = System.nanoTime() + PATIENCE.toNanos();
+  private void awaitUnchanged(String what, LongSupplier now, long before) {
+    long deadline = System.nanoTime() + TIMEOUT.toNanos();
     while (now.getAsLong() > before && System.nanoTime() - deadline < 0) {
-      // Mappings go with the buffers over them.
+      // Mappings are removed when their buffers are collected.
       System.gc();
       LockSupport.parkNanos(PAUSE_NS);
     }
     assertThat(now.getAsLong())
-        .as("%s left behind; threads=%s descriptors=%s", what, newThreads(), openDescriptors())
+        .as("leaked %s; threads=%s descriptors=%s", what, newThreads(), openDescriptors())
         .isLessThanOrEqualTo(before);
   }
 
-  /** Sockets, event descriptors and the engine's files; not what class loading opens. */
+  /** Sockets, event descriptors and the engine's files; class loading opens others. */
   private long descriptors() {
     return openDescriptors().size();
   }
 
   private List<String> openDescriptors() {
     try (Stream<Path> open = Files.list(DESCRIPTORS)) {
-      return open.map(LeakCheck::target).filter(this::isOfAnEngine).toList();
+      return open.map(LeakCheck::target).filter(this::isEngineDescriptor).toList();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
   }
 
-  private boolean isOfAnEngine(String target) {
+  private boolean isEngineDescriptor(String target) {
     return target.startsWith("socket:")
         || target.startsWith("anon_inode:")
         || target.startsWith(engine.mappedPath().toString());
@@ -119,7 +119,7 @@ final class LeakCheck {
 
   private static Set<Thread> threads() {
     return Thread.getAllStackTraces().keySet().stream()
-        .filter(thread -> !isOfTheJdk(thread.getName()))
+        .filter(thread -> !isJdkThread(thread.getName()))
         .collect(Collectors.toSet());
   }
 
@@ -127,8 +127,8 @@ final class LeakCheck {
     return threads().stream().filter(thread -> !threads.contains(thread)).toList();
   }
 
-  /** Of time-outs, of child processes and of debuggers, which come and go as they like. */
-  private static boolean isOfTheJdk(String name) {
+  /** Threads of test time-outs, child processes and debuggers start and end at any time. */
+  private static boolean isJdkThread(String name) {
     return name.startsWith("junit-")
         || name.startsWith("process reaper")
         || name.startsWith("ForkJoinPool.commonPool-worker")
@@ -143,7 +143,7 @@ final class LeakCheck {
     }
   }
 
-  /** What lies in the engine's own directory. */
+  /** Number of files in the engine's directory. */
   private long files() {
     if (!Files.isDirectory(engine.mappedPath())) {
       return 0;

@@ -78,7 +78,7 @@ public abstract class LimitContract extends VerbsContract {
   @Test
   void shouldRefuseAMessageOverTheMaximum() throws Exception {
     int elements = limits().maxSge();
-    // Several elements over the same bytes, which need not be as many as the message.
+    // The elements cover the same bytes, so the memory may be shorter than the message.
     int length = Math.toIntExact(limits().maxMessageBytes() / elements + 1);
     Pair pair = connect(withElements(client, elements), server.settings());
     try (HostMemory memory = client.device.allocate(length);
@@ -98,7 +98,7 @@ public abstract class LimitContract extends VerbsContract {
   }
 
   @Test
-  void shouldReadWhenMoreIsPostedThanMayBeInFlight() throws Exception {
+  void shouldReadMoreThanTheInitiatorDepthAtOnce() throws Exception {
     ConnectionParameters oneInFlight =
         new ConnectionParameters(new byte[0], 1, 6, 7, 17, ANSWER_TIMEOUT);
     Pair pair = connect(client.settings(), server.settings(), oneInFlight);
@@ -124,7 +124,7 @@ public abstract class LimitContract extends VerbsContract {
   }
 
   @Test
-  void shouldReceiveIntoWhatWasPostedBeforeConnecting() throws Exception {
+  void shouldReceiveIntoBuffersPostedBeforeConnecting() throws Exception {
     Node.Block here = client.block(8, 0, Node.SINK);
     Node.Block there = server.block(8, 0, Node.SINK);
     Node.Block message = client.block(8, 5, Node.SINK);
@@ -135,15 +135,15 @@ public abstract class LimitContract extends VerbsContract {
       assertThat(asking.queuePair().postReceive(here.receive(1))).isTrue();
       assertThatThrownBy(() -> asking.queuePair().postSend(message.send(2)))
           .isInstanceOf(IllegalStateException.class);
-      asking.connect(patient());
+      asking.connect(retriesForever());
       Connection asked = event(server, ConnectionEvent.Type.CONNECT_REQUEST).connection();
       asked.createQueuePair(server.domain, server.settings());
       assertThat(asked.queuePair().postReceive(there.receive(3))).isTrue();
-      asked.accept(patient());
+      asked.accept(retriesForever());
       event(client, ConnectionEvent.Type.ESTABLISHED);
       event(server, ConnectionEvent.Type.ESTABLISHED);
 
-      // The end that asked for the connection sends first, as iWARP wants it.
+      // The initiator sends first, as iWARP requires.
       asking.queuePair().postSend(message.send(4));
       assertThat(result(server).id()).isEqualTo(3);
       asked.queuePair().postSend(answer.send(5));

@@ -59,7 +59,7 @@ public abstract class MemoryContract extends VerbsContract {
     assertThat(firstByte(early)).isIn("0", "refused");
   }
 
-  /** What a late reader sees: never a fault, and never what belongs to others by now. */
+  /** What a late reader sees: no fault, and no bytes of the memory's next owner. */
   private static String firstByte(ByteBuffer slice) {
     try {
       return Byte.toString(slice.get(0));
@@ -74,7 +74,7 @@ public abstract class MemoryContract extends VerbsContract {
     assumeTrue(
         client.device.info().limits().maxMemoryRegionBytes() >= length, "regions are shorter");
     Pair pair = connect();
-    // Where the device refuses the whole, the part that matters.
+    // A device that refuses the whole range registers its end.
     long from = engine().deviates(Deviation.LONG_REGIONS_ARE_REFUSED) ? (1L << 31) - 4096 : 0;
     try (HostMemory memory = server.device.allocate(length);
         MemoryRegion region = server.domain.register(memory, from, length - from, Node.READABLE)) {
@@ -115,7 +115,7 @@ public abstract class MemoryContract extends VerbsContract {
   }
 
   @Test
-  void shouldNotGiveTheSameKeyTwiceInARow() throws Exception {
+  void shouldNotReuseAKeyForTheNextRegion() throws Exception {
     Set<Integer> keys = new HashSet<>();
     try (HostMemory memory = client.device.allocate(LENGTH)) {
       for (int i = 0; i < 100; i++) {
@@ -139,7 +139,7 @@ public abstract class MemoryContract extends VerbsContract {
   }
 
   @Test
-  void shouldBringNothingOfWhatIsWrittenAfterDeregistering() throws Exception {
+  void shouldReadNoBytesWrittenAfterDeregistration() throws Exception {
     int length = 1 << 20;
     int reads = 8;
     Node.Block[] sinks = new Node.Block[reads];
@@ -200,7 +200,7 @@ public abstract class MemoryContract extends VerbsContract {
   }
 
   @Test
-  void shouldNotTellKeysInWords() throws Exception {
+  void shouldNotShowKeysInToString() throws Exception {
     Node.Block block = client.block(LENGTH, 0, Node.READABLE);
     String key = Integer.toString(block.region().remote().remoteKey());
     assertThat(block.region().remote().toString()).doesNotContain(key);

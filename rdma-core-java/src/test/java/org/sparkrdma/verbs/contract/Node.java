@@ -25,7 +25,9 @@ import org.sparkrdma.verbs.cm.ConnectionManager;
 import org.sparkrdma.verbs.cm.Listener;
 import org.sparkrdma.verbs.device.DeviceInfo;
 
-/** One end of a test: an open device with one of everything, driven by the test's thread. */
+/**
+ * One end of a test: an open device with one object of each kind. Confined to the test's thread.
+ */
 public final class Node implements AutoCloseable {
   public static final int DEPTH = 64;
   public static final Set<AccessFlag> SINK = Set.of(AccessFlag.LOCAL_WRITE);
@@ -53,7 +55,7 @@ public final class Node implements AutoCloseable {
     manager = device.createConnectionManager(channel);
   }
 
-  /** Opens the device that has the address; the first one when none says so. */
+  /** Opens the device that has the address, or the first one. */
   public static Node open(VerbsEngine engine, InetAddress address) throws VerbsException {
     List<DeviceInfo> devices = engine.devices();
     String name =
@@ -81,7 +83,7 @@ public final class Node implements AutoCloseable {
     return manager.resolve(remote, null, VerbsContract.ANSWER_TIMEOUT);
   }
 
-  /** Registered memory of its own, filled with a byte. */
+  /** Allocates and registers memory filled with one byte value. */
   public Block block(int lengthBytes, int fill, Set<AccessFlag> access) throws VerbsException {
     HostMemory memory = device.allocate(lengthBytes);
     byte[] bytes = new byte[lengthBytes];
@@ -90,7 +92,7 @@ public final class Node implements AutoCloseable {
     return new Block(memory, domain.register(memory, 0, lengthBytes, access));
   }
 
-  /** Takes what is there; true when there was anything. */
+  /** Polls events and completions; true when there was any. */
   public boolean poll() {
     if (closed) {
       return false;
@@ -109,7 +111,7 @@ public final class Node implements AutoCloseable {
     device.close();
   }
 
-  /** Memory and a region over all of it. */
+  /** Memory and one region over the whole of it. */
   public record Block(HostMemory memory, MemoryRegion region) {
     public byte[] bytes() {
       return bytes(0, (int) memory.lengthBytes());
@@ -121,7 +123,7 @@ public final class Node implements AutoCloseable {
       return bytes;
     }
 
-    /** A READ of as much as this block holds, signalled. */
+    /** A signalled READ that fills this block. */
     public WorkRequest readFrom(long id, MemoryRegion remote) {
       return new WorkRequest(1)
           .read(id, remote.address(), remote.remote().remoteKey())

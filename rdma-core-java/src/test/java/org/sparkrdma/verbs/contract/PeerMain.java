@@ -23,9 +23,8 @@ import org.sparkrdma.verbs.cm.Listener;
 import org.sparkrdma.verbs.spi.EngineSettings;
 
 /**
- * A peer in a process of its own: accepts every connection, echoes every message, and registers
- * what it is told on standard input. Ends with its input. See {@link PeerProcess} for the other
- * side.
+ * A peer in another process: accepts every connection, echoes every message, and executes commands
+ * from standard input. Ends with its input. {@link PeerProcess} starts it.
  *
  * <pre>
  *  listening PORT                         printed at start
@@ -67,7 +66,7 @@ public final class PeerMain {
   private void run(InetSocketAddress address) throws Exception {
     messages = node.block(Node.DEPTH * MESSAGE_BYTES, 0, Node.SINK);
     Listener listener = node.manager.listen(address, 64);
-    say("listening " + listener.address().getPort());
+    print("listening " + listener.address().getPort());
     var input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     boolean[] ended = new boolean[1];
     var commands = new java.util.concurrent.ConcurrentLinkedQueue<String>();
@@ -79,7 +78,7 @@ public final class PeerMain {
       boolean any = node.poll();
       serve();
       for (String line = commands.poll(); line != null; line = commands.poll()) {
-        obey(line.split(" ", 4));
+        execute(line.split(" ", 4));
       }
       if (!any) {
         node.channel.await(1_000_000_000L);
@@ -100,7 +99,7 @@ public final class PeerMain {
     node.channel.wakeup();
   }
 
-  private void say(String line) {
+  private void print(String line) {
     out.println(line);
     out.flush();
   }
@@ -124,14 +123,14 @@ public final class PeerMain {
     connection.accept(ConnectionParameters.of(new byte[0]));
   }
 
-  private void obey(String[] words) throws VerbsException {
+  private void execute(String[] words) throws VerbsException {
     switch (words[0]) {
       case "memory" ->
-          tell(
+          printRegion(
               node.block(Integer.parseInt(words[1]), Integer.parseInt(words[2]), Node.READABLE)
                   .region());
       case "file" ->
-          tell(
+          printRegion(
               node.domain.registerFile(
                   Path.of(words[3]),
                   Long.parseLong(words[2]),
@@ -139,23 +138,23 @@ public final class PeerMain {
                   Set.of(AccessFlag.REMOTE_READ)));
       case "close" -> {
         regions.remove(Integer.parseInt(words[1])).close();
-        say("closed " + words[1]);
+        print("closed " + words[1]);
       }
       case "allocate" -> {
         try {
           node.device.allocate(Long.parseLong(words[1])).close();
-          say("allocated");
+          print("allocated");
         } catch (VerbsException e) {
-          say("refused " + e.getMessage());
+          print("refused " + e.getMessage());
         }
       }
       default -> throw new IllegalArgumentException(words[0]);
     }
   }
 
-  private void tell(MemoryRegion region) {
+  private void printRegion(MemoryRegion region) {
     int key = region.remote().remoteKey();
     regions.put(key, region);
-    say("region " + region.address() + " " + region.lengthBytes() + " " + key);
+    print("region " + region.address() + " " + region.lengthBytes() + " " + key);
   }
 }

@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Map;
 import org.sparkrdma.verbs.RemoteRegion;
 
-/** Starts and tells a {@link PeerMain}. */
+/** Starts and controls a {@link PeerMain}. */
 public final class PeerProcess implements AutoCloseable {
   private final Process process;
   private final BufferedReader output;
@@ -28,7 +28,7 @@ public final class PeerProcess implements AutoCloseable {
     address = new InetSocketAddress(engine.address(), Integer.parseInt(answer("listening")[1]));
   }
 
-  /** A JVM of the same class path. */
+  /** Starts a JVM with this JVM's class path. */
   public static Process java(Class<?> main, List<String> arguments) throws IOException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -45,7 +45,7 @@ public final class PeerProcess implements AutoCloseable {
     return new ProcessBuilder(command).redirectError(Redirect.INHERIT).start();
   }
 
-  /** A peer on the engine's own settings and some more. */
+  /** Starts a peer with the engine's settings and more settings. */
   public static PeerProcess start(EngineUnderTest engine, Map<String, String> more)
       throws IOException {
     List<String> arguments = new ArrayList<>();
@@ -62,17 +62,17 @@ public final class PeerProcess implements AutoCloseable {
     }
   }
 
-  /** Where it listens. */
+  /** Address of its listener. */
   public InetSocketAddress address() {
     return address;
   }
 
-  /** Has it register memory filled with a byte. */
+  /** Registers memory in the peer, filled with one byte value. */
   public RemoteRegion memory(int lengthBytes, int fill) throws IOException {
     return region("memory " + lengthBytes + " " + fill);
   }
 
-  /** Has it register a range of a file. */
+  /** Registers a range of a file in the peer. */
   public RemoteRegion file(Path file, long offset, long lengthBytes) throws IOException {
     return region("file " + lengthBytes + " " + offset + " " + file);
   }
@@ -84,13 +84,13 @@ public final class PeerProcess implements AutoCloseable {
         Long.parseLong(words[1]), Long.parseLong(words[2]), Integer.parseInt(words[3]));
   }
 
-  /** Has it close a region. */
+  /** Closes a region of the peer. */
   public void closeRegion(RemoteRegion region) throws IOException {
     input.println("close " + region.remoteKey());
     answer("closed");
   }
 
-  /** Has it allocate memory; the answer is {@code allocated}, or {@code refused} and why. */
+  /** Allocates memory in the peer; returns {@code allocated}, or {@code refused} and the reason. */
   public String allocate(long lengthBytes) throws IOException {
     input.println("allocate " + lengthBytes);
     return String.join(" ", answer(""));
@@ -99,12 +99,12 @@ public final class PeerProcess implements AutoCloseable {
   private String[] answer(String expected) throws IOException {
     String line = output.readLine();
     if (line == null || !line.startsWith(expected)) {
-      throw new IOException("the peer said: " + line);
+      throw new IOException("unexpected answer of the peer: " + line);
     }
     return line.split(" ");
   }
 
-  /** Stops it, as SIGSTOP does, and returns when it stands still. */
+  /** Stops the process with SIGSTOP; returns when it is stopped. */
   public void freeze() throws IOException {
     signal("STOP");
     Path stat = Path.of("/proc", Long.toString(process.pid()), "stat");
@@ -113,12 +113,12 @@ public final class PeerProcess implements AutoCloseable {
     }
   }
 
-  /** Lets it go on. */
+  /** Continues the stopped process. */
   public void thaw() throws IOException {
     signal("CONT");
   }
 
-  /** Ends it without a word. */
+  /** Kills the process with SIGKILL. */
   public void kill() throws IOException {
     signal("KILL");
     process.onExit().join();
@@ -137,13 +137,13 @@ public final class PeerProcess implements AutoCloseable {
     return process.pid();
   }
 
-  /** Asks it to end, as a shell does, and waits. */
+  /** Ends the process with SIGTERM and waits for it. */
   public void terminate() throws IOException {
     signal("TERM");
     process.onExit().join();
   }
 
-  /** Ends it in good order, also when it is frozen or dead. */
+  /** Ends the process, also when it is stopped or dead. */
   @Override
   public void close() throws IOException {
     if (process.isAlive()) {

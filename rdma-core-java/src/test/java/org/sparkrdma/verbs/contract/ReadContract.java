@@ -16,7 +16,7 @@ import org.sparkrdma.verbs.WorkStatus;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
 import org.sparkrdma.verbs.device.Capability;
 
-/** RDMA READ: what it brings, and what it may not reach. */
+/** RDMA READ: data, order, access checks and failures. */
 public abstract class ReadContract extends VerbsContract {
   private static final int LENGTH = 100_000;
 
@@ -90,14 +90,14 @@ public abstract class ReadContract extends VerbsContract {
   }
 
   @Test
-  void shouldReadNothingFromAnywhere() throws Exception {
+  void shouldReadNoBytesFromAnyAddress() throws Exception {
     Pair pair = connect();
     pair.client().postSend(new WorkRequest(1).read(5, 1, 1).signalled());
     assertThat(result(client).status()).isEqualTo(WorkStatus.SUCCESS);
   }
 
   @Test
-  void shouldRefuseAKeyThatNeverWas() throws Exception {
+  void shouldRefuseAKeyThatWasNeverIssued() throws Exception {
     Node.Block source = server.block(LENGTH, 42, Node.READABLE);
     MemoryRegion region = source.region();
     assertRefused(connect(), region.address(), region.remote().remoteKey() + 1, LENGTH);
@@ -121,7 +121,7 @@ public abstract class ReadContract extends VerbsContract {
   }
 
   @Test
-  void shouldRefuseBytesBehindTheRegion() throws Exception {
+  void shouldRefuseBytesAfterTheRegion() throws Exception {
     Node.Block source = server.block(LENGTH, 42, Node.READABLE);
     MemoryRegion region = source.region();
     assertRefused(connect(), region.address() + 1, region.remote().remoteKey(), LENGTH);
@@ -177,14 +177,14 @@ public abstract class ReadContract extends VerbsContract {
   }
 
   @Test
-  void shouldEndAReadWhenThePeersQueuePairDoesNotAnswer() throws Exception {
+  void shouldFailAReadWhenThePeersQueuePairDoesNotAnswer() throws Exception {
     var fewRetries = new ConnectionParameters(new byte[0], 16, 2, 7, 14, ANSWER_TIMEOUT);
     Pair pair = connect(client.settings(), server.settings(), fewRetries);
     Node.Block source = server.block(10, 42, Node.READABLE);
     Node.Block sink = client.block(10, 0, Node.SINK);
     pair.server().close();
     pair.client().postSend(sink.readFrom(1, source.region()));
-    // Flushed where this end is told of the loss before the retries are used up.
+    // Flushed where this end receives the disconnect before the retries are used up.
     assertThat(result(client).status()).isIn(WorkStatus.RETRY_EXCEEDED, WorkStatus.FLUSH_ERROR);
     assertThat(pair.client().state()).isEqualTo(QueuePairState.ERROR);
     assertThat(sink.bytes()).containsOnly(0);
@@ -206,7 +206,7 @@ public abstract class ReadContract extends VerbsContract {
   }
 
   @Test
-  void shouldSayWhenItCannotChangeRemoteAccess() throws Exception {
+  void shouldReportThatRemoteAccessCannotBeChanged() throws Exception {
     Pair pair = connect();
     if (client.device.info().can(Capability.QUEUE_PAIR_ACCESS)) {
       pair.client().setRemoteAccess(Set.of());
@@ -254,7 +254,7 @@ public abstract class ReadContract extends VerbsContract {
     pair.client().postSend(reads, 0, reads.length);
     assertThat(result(client).status()).isEqualTo(WorkStatus.SUCCESS);
     until(() -> client.results.size() == 4);
-    // Sends are in order; when the receive comes is open.
+    // Sends complete in order; the receive may complete at any time.
     client.results.removeIf(
         flushed -> flushed.id() == 100 && flushed.status() == WorkStatus.FLUSH_ERROR);
     Result failed = result(client);

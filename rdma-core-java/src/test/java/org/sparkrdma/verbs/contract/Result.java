@@ -5,7 +5,7 @@ import org.sparkrdma.verbs.Opcode;
 import org.sparkrdma.verbs.WorkCompletion;
 import org.sparkrdma.verbs.WorkStatus;
 
-/** A completion, kept. Of a failed one the last three are null, 0 and null. */
+/** A copy of a completion. The last three fields of a failed one are null, 0 and null. */
 public record Result(
     long id, WorkStatus status, int queuePairNumber, Opcode opcode, long bytes, Integer immediate) {
   public boolean succeeded() {

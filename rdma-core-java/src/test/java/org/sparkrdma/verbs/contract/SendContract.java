@@ -16,7 +16,7 @@ import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
 import org.sparkrdma.verbs.device.Capability;
 
-/** SEND and receive: two-sided work, its order and its back-pressure. */
+/** SEND and receive: data, order and back-pressure. */
 public abstract class SendContract extends VerbsContract {
   @Test
   void shouldSendIntoThePostedReceive() throws Exception {
@@ -131,7 +131,7 @@ public abstract class SendContract extends VerbsContract {
   }
 
   @Test
-  void shouldLeaveNoCompletionOfAnUnsignalledSend() throws Exception {
+  void shouldCompleteAnUnsignalledSendSilently() throws Exception {
     Pair pair = connect();
     Node.Block block = client.block(8, 7, Node.SINK);
     Node.Block inbox = server.block(8, 0, Node.SINK);
@@ -146,7 +146,7 @@ public abstract class SendContract extends VerbsContract {
   }
 
   @Test
-  void shouldTakeNoMoreThanTheDepthOfTheSendQueue() throws Exception {
+  void shouldAcceptNoMoreWorkThanTheDepthOfTheSendQueue() throws Exception {
     assumeConforms(Deviation.RECEIVER_MUST_BE_READY);
     Pair pair = connect(depth(4), server.settings());
     Node.Block block = client.block(8, 7, Node.SINK);
@@ -166,7 +166,7 @@ public abstract class SendContract extends VerbsContract {
   }
 
   @Test
-  void shouldTakeNoMoreThanTheDepthOfTheReceiveQueue() throws Exception {
+  void shouldAcceptNoMoreWorkThanTheDepthOfTheReceiveQueue() throws Exception {
     Pair pair =
         connect(
             client.settings(),
@@ -215,7 +215,7 @@ public abstract class SendContract extends VerbsContract {
   }
 
   @Test
-  void shouldNotSpoilOtherConnectionsWhenOneReceiverIsNotReady() throws Exception {
+  void shouldNotDelayOtherConnectionsWhenOneReceiverIsNotReady() throws Exception {
     assumeConforms(Deviation.RECEIVER_MUST_BE_READY);
     Pair stuck = connect();
     Pair other = connect();
@@ -251,7 +251,7 @@ public abstract class SendContract extends VerbsContract {
   }
 
   @Test
-  void shouldKeepAMessageThatCameBeforeTheDisconnect() throws Exception {
+  void shouldKeepAMessageReceivedBeforeTheDisconnect() throws Exception {
     Pair pair = connect();
     Node.Block inbox = server.block(8, 0, Node.SINK);
     pair.server().postReceive(inbox.receive(1));
@@ -275,7 +275,7 @@ public abstract class SendContract extends VerbsContract {
   }
 
   @Test
-  void shouldTakeInlineDataWhenPosted() throws Exception {
+  void shouldCopyInlineDataWhenPosted() throws Exception {
     assumeCan(Capability.INLINE);
     int limit = client.device.info().limits().maxInlineBytes();
     Pair pair =
@@ -329,7 +329,7 @@ public abstract class SendContract extends VerbsContract {
   }
 
   @Test
-  void shouldFailAReceiveWhoseRegionIsGone() throws Exception {
+  void shouldFailAReceiveWhoseRegionWasClosed() throws Exception {
     Pair pair = connect();
     Node.Block inbox = server.block(8, 0, Node.SINK);
     pair.server().postReceive(inbox.receive(1));

@@ -21,14 +21,14 @@ import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.WorkRequest;
 import org.sparkrdma.verbs.WorkStatus;
 
-/** Many queue pairs at once, each with a thread of its own. */
+/** Many queue pairs, each used by its own thread. */
 @Tag("slow")
 public abstract class StressContract extends VerbsContract {
   private static final int THREADS = 4;
   private static final int ROUNDS = 304;
   private static final int BLOCK = 10_000;
   private static final int BLOCKS = 16;
-  private static final Duration PATIENCE = Duration.ofSeconds(40);
+  private static final Duration TIMEOUT = Duration.ofSeconds(40);
 
   @Test
   void shouldKeepTheWorkOfManyThreadsApart() throws Exception {
@@ -59,7 +59,7 @@ public abstract class StressContract extends VerbsContract {
   }
 
   @Test
-  void shouldHandOverEveryCompletionOnceToThreadsThatTakeTurns() throws Exception {
+  void shouldCompleteOnceWhenThreadsTakeTurnsToPoll() throws Exception {
     int readsPerThread = 2 * ROUNDS / engine().shorter();
     Node.Block source = server.block(BLOCK, 7, Node.READABLE);
     CompletionQueue shared =
@@ -72,7 +72,7 @@ public abstract class StressContract extends VerbsContract {
       pairs.add(connect(settings, server.settings()));
       sinks.add(client.block(BLOCK, 0, Node.SINK));
     }
-    // A queue has one owner at a time: who holds the lock.
+    // The thread that holds the lock owns the queue.
     Object owner = new Object();
     int[] completed = new int[THREADS];
     ExecutorService threads = Executors.newFixedThreadPool(THREADS);
@@ -84,7 +84,7 @@ public abstract class StressContract extends VerbsContract {
             () -> {
               int posted = 0;
               boolean[] over = new boolean[1];
-              long deadline = System.nanoTime() + PATIENCE.toNanos();
+              long deadline = System.nanoTime() + TIMEOUT.toNanos();
               while (!over[0]) {
                 synchronized (owner) {
                   if (posted < readsPerThread
@@ -99,7 +99,7 @@ public abstract class StressContract extends VerbsContract {
                       });
                   over[0] = completed[own] == readsPerThread;
                 }
-                assertThat(System.nanoTime() - deadline).as("patience").isNegative();
+                assertThat(System.nanoTime() - deadline).as("time-out").isNegative();
               }
               return null;
             });
@@ -121,7 +121,7 @@ public abstract class StressContract extends VerbsContract {
     return sink.readFrom(id, source.region());
   }
 
-  /** Reads blocks in random order and batches, and looks at what came. */
+  /** Reads blocks in random order and batches, and checks the data. */
   private static final class Reader implements Callable<Void> {
     private final CompletionQueue queue;
     private final QueuePair queuePair;
@@ -161,7 +161,7 @@ public abstract class StressContract extends VerbsContract {
         }
         open = count;
         assertThat(queuePair.postSend(batch, 0, count)).isEqualTo(count);
-        untilAlone(() -> poll() == 0);
+        spinUntil(() -> poll() == 0);
       }
       return null;
     }

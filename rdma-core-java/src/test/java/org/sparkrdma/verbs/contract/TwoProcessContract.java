@@ -19,10 +19,10 @@ import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.device.Capability;
 
-/** A peer in another process, which may stand still or die. */
+/** A peer in another process, which is stopped or killed. */
 public abstract class TwoProcessContract extends VerbsContract {
   private static final int LENGTH = 1 << 20;
-  private static final Duration DEATH_NOTICED = Duration.ofSeconds(5);
+  private static final Duration DEATH_DETECTED = Duration.ofSeconds(5);
 
   @TempDir Path directory;
 
@@ -32,7 +32,7 @@ public abstract class TwoProcessContract extends VerbsContract {
 
   private Connection connectTo(PeerProcess peer) throws Exception {
     Connection connection = prepare(peer.address());
-    connection.connect(patient());
+    connection.connect(retriesForever());
     event(client, ConnectionEvent.Type.ESTABLISHED);
     return connection;
   }
@@ -44,8 +44,8 @@ public abstract class TwoProcessContract extends VerbsContract {
         .signalled();
   }
 
-  /** What a killed process left is removed by whoever opens a device next. */
-  private void letTheNextCleanUp() throws Exception {
+  /** Opening a device removes the files of killed processes. */
+  private void removeFilesOfTheKilledProcess() throws Exception {
     open(load(Map.of()));
   }
 
@@ -102,7 +102,7 @@ public abstract class TwoProcessContract extends VerbsContract {
   }
 
   @Test
-  void shouldReadWhileThePeerStandsStill() throws Exception {
+  void shouldReadFromAStoppedPeer() throws Exception {
     try (PeerProcess peer = start()) {
       RemoteRegion region = peer.memory(LENGTH, 77);
       Connection connection = connectTo(peer);
@@ -119,7 +119,7 @@ public abstract class TwoProcessContract extends VerbsContract {
   }
 
   @Test
-  void shouldHoldASendUntilThePeerRunsAgain() throws Exception {
+  void shouldDelayASendUntilThePeerRunsAgain() throws Exception {
     assumeDeviates(Deviation.SEND_NEEDS_THE_PEER_TO_RUN);
     try (PeerProcess peer = start()) {
       Connection connection = connectTo(peer);
@@ -142,13 +142,13 @@ public abstract class TwoProcessContract extends VerbsContract {
       assertReads(connection, sink, region, 77);
       peer.closeRegion(region);
       connection.queuePair().postSend(read(sink, region));
-      // The peer runs and ends its broken connection, which may overtake the refusal.
+      // The peer ends its broken connection, and this may arrive before the refusal.
       assertThat(result(client).status()).isIn(refusal(), WorkStatus.FLUSH_ERROR);
     }
   }
 
   @Test
-  void shouldNoticeInTimeThatThePeerWasKilled() throws Exception {
+  void shouldDetectAKilledPeerInTime() throws Exception {
     try (PeerProcess peer = start()) {
       RemoteRegion region = peer.memory(LENGTH, 77);
       Connection connection = connectTo(peer);
@@ -157,17 +157,17 @@ public abstract class TwoProcessContract extends VerbsContract {
       peer.kill();
       long killed = System.nanoTime();
       event(client, ConnectionEvent.Type.DISCONNECTED);
-      assertThat(Duration.ofNanos(System.nanoTime() - killed)).isLessThan(DEATH_NOTICED);
+      assertThat(Duration.ofNanos(System.nanoTime() - killed)).isLessThan(DEATH_DETECTED);
       assertThat(result(client).status()).isEqualTo(WorkStatus.FLUSH_ERROR);
       assertThat(connection.queuePair().state()).isEqualTo(QueuePairState.ERROR);
       connection.queuePair().postSend(read(sink, region));
       assertThat(result(client).status()).isEqualTo(WorkStatus.FLUSH_ERROR);
     }
-    letTheNextCleanUp();
+    removeFilesOfTheKilledProcess();
   }
 
   @Test
-  void shouldFlushASendThatADeadPeerWillNeverTake() throws Exception {
+  void shouldFlushASendToADeadPeer() throws Exception {
     assumeDeviates(Deviation.SEND_NEEDS_THE_PEER_TO_RUN);
     try (PeerProcess peer = start()) {
       Connection connection = connectTo(peer);
@@ -179,7 +179,7 @@ public abstract class TwoProcessContract extends VerbsContract {
       assertThat(result(client).succeeded()).isFalse();
       event(client, ConnectionEvent.Type.DISCONNECTED);
     }
-    letTheNextCleanUp();
+    removeFilesOfTheKilledProcess();
   }
 
   @Test
@@ -193,6 +193,6 @@ public abstract class TwoProcessContract extends VerbsContract {
         event(client, ConnectionEvent.Type.DISCONNECTED);
       }
     }
-    letTheNextCleanUp();
+    removeFilesOfTheKilledProcess();
   }
 }

@@ -31,14 +31,14 @@ import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.spi.EngineSettings;
 
 /**
- * The ground of all contract tests: an engine, two open devices, ways to connect them, and after
- * each test a look for what was left behind.
+ * Base of all contract tests: an engine, two open devices and methods that connect them. Checks for
+ * leaks after each test.
  */
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
 public abstract class VerbsContract {
-  private static final Duration PATIENCE = Duration.ofSeconds(40);
+  private static final Duration TIMEOUT = Duration.ofSeconds(40);
 
-  /** For an answer that comes, however busy the machine; less than {@link #PATIENCE}. */
+  /** Long enough for an answer on a busy machine; less than {@link #TIMEOUT}. */
   protected static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(30);
 
   private static final long PAUSE_NS = 1_000_000;
@@ -47,13 +47,13 @@ public abstract class VerbsContract {
   private final List<Node> nodes = new ArrayList<>();
   private final List<VerbsEngine> engines = new ArrayList<>();
 
-  /** One end, in a device of its own. */
+  /** One end, with its own device. */
   protected Node client;
 
-  /** The other. */
+  /** The other end, with its own device. */
   protected Node server;
 
-  /** Which engine the tests run over. */
+  /** The engine that the tests run on. */
   protected abstract EngineUnderTest engine();
 
   @BeforeEach
@@ -65,7 +65,7 @@ public abstract class VerbsContract {
   }
 
   @AfterEach
-  final void closeAndLookForLeaks() {
+  final void closeAndCheckForLeaks() {
     nodes.forEach(Node::close);
     nodes.forEach(node -> leaks.checkClosed(node.device));
     engines.forEach(VerbsEngine::close);
@@ -73,12 +73,12 @@ public abstract class VerbsContract {
     client = null;
     server = null;
     if (leaks != null) {
-      // Else the engine cannot run here, and the test was skipped before it began.
+      // Without an engine the test was skipped before it began.
       leaks.check();
     }
   }
 
-  /** Loads the engine with more settings; closed after the test. */
+  /** Loads the engine with more settings; it is closed after the test. */
   protected final VerbsEngine load(Map<String, String> more) {
     VerbsEngine engine = WatchedEngine.watch(loadUnwatched(more));
     engines.add(engine);
@@ -93,21 +93,21 @@ public abstract class VerbsContract {
     return choice.engine();
   }
 
-  /** Opens its device; closed after the test. */
+  /** Opens its device, which is closed after the test. */
   protected final Node open(VerbsEngine engine) throws VerbsException {
     Node node = Node.open(engine, engine().address());
     nodes.add(node);
     return node;
   }
 
-  /** Opens the client's device anew with other settings. */
+  /** Reopens the client's device with other settings. */
   protected final void reopenClient(Map<String, String> settings) throws VerbsException {
     nodes.remove(client);
     client.close();
     client = open(load(settings));
   }
 
-  /** Opens both devices anew, not watched, for who counts what the engine itself allocates. */
+  /** Reopens both devices without leak records, for tests that count the engine's allocations. */
   protected final void reopenUnwatched() throws VerbsException {
     nodes.forEach(Node::close);
     nodes.clear();
@@ -123,17 +123,17 @@ public abstract class VerbsContract {
         client.device.info().can(capability), () -> "the device has no capability " + capability);
   }
 
-  /** Skips the test, with the reason, on an engine that does not differ so. */
+  /** Skips the test, with the reason, on an engine without the deviation. */
   protected final void assumeDeviates(Deviation deviation) {
     assumeTrue(engine().deviates(deviation), () -> "the engine does not deviate: " + deviation);
   }
 
-  /** Skips the test, with the reason, on an engine that differs so. */
+  /** Skips the test, with the reason, on an engine with the deviation. */
   protected final void assumeConforms(Deviation deviation) {
     assumeFalse(engine().deviates(deviation), () -> "the engine deviates: " + deviation);
   }
 
-  /** What the peer's refusal of an operation completes with. */
+  /** The status of work that the peer refused. */
   protected final WorkStatus refusal() {
     return engine().deviates(Deviation.REFUSALS_ARE_FLUSHES)
         ? WorkStatus.FLUSH_ERROR
@@ -142,7 +142,7 @@ public abstract class VerbsContract {
 
   /** Polls all nodes until the condition holds. */
   protected final void until(BooleanSupplier condition) {
-    long deadline = System.nanoTime() + PATIENCE.toNanos();
+    long deadline = System.nanoTime() + TIMEOUT.toNanos();
     while (!condition.getAsBoolean()) {
       boolean any = false;
       for (Node node : nodes) {
@@ -151,20 +151,20 @@ public abstract class VerbsContract {
       if (!any) {
         nodes.get(0).channel.await(PAUSE_NS);
       }
-      assertThat(System.nanoTime() - deadline).as("patience").isNegative();
+      assertThat(System.nanoTime() - deadline).as("time-out").isNegative();
     }
   }
 
-  /** Spins until the condition, which does the polling, holds. */
-  protected static void untilAlone(BooleanSupplier condition) {
-    long deadline = System.nanoTime() + PATIENCE.toNanos();
+  /** Spins until the condition holds; the condition polls. */
+  protected static void spinUntil(BooleanSupplier condition) {
+    long deadline = System.nanoTime() + TIMEOUT.toNanos();
     while (!condition.getAsBoolean()) {
       Thread.onSpinWait();
-      assertThat(System.nanoTime() - deadline).as("patience").isNegative();
+      assertThat(System.nanoTime() - deadline).as("time-out").isNegative();
     }
   }
 
-  /** The next event of a node, which must be of this type. */
+  /** Waits for the next event of a node and checks its type. */
   protected final ConnectionEvent event(Node node, ConnectionEvent.Type type) {
     until(() -> !node.events.isEmpty());
     ConnectionEvent event = node.events.remove();
@@ -172,28 +172,28 @@ public abstract class VerbsContract {
     return event;
   }
 
-  /** The next completion of a node. */
+  /** Waits for the next completion of a node. */
   protected final Result result(Node node) {
     until(() -> !node.results.isEmpty());
     return node.results.remove();
   }
 
-  /** The usual ones. */
+  /** Default parameters. */
   protected static ConnectionParameters parameters() {
     return withPrivateData(new byte[0]);
   }
 
-  /** Endless patience with a receiver that is not ready. */
-  protected static ConnectionParameters patient() {
+  /** Parameters that retry forever while the receiver is not ready. */
+  protected static ConnectionParameters retriesForever() {
     return new ConnectionParameters(new byte[0], 16, 6, 7, 17, ANSWER_TIMEOUT);
   }
 
-  /** The usual ones with private data. */
+  /** Default parameters with private data. */
   protected static ConnectionParameters withPrivateData(byte[] privateData) {
     return new ConnectionParameters(privateData, 16, 6, 6, 17, ANSWER_TIMEOUT);
   }
 
-  /** A connection of the client, resolved and with a queue pair, not yet asked for. */
+  /** Resolves a connection of the client and creates its queue pair; it is not connected yet. */
   protected final Connection prepare(InetSocketAddress address) throws VerbsException {
     return prepare(address, client.settings());
   }
@@ -209,13 +209,13 @@ public abstract class VerbsContract {
 
   /** Connects client and server. */
   protected final Pair connect() throws VerbsException {
-    return connect(client.settings(), server.settings(), patient());
+    return connect(client.settings(), server.settings(), retriesForever());
   }
 
   /** Connects client and server with other settings. */
   protected final Pair connect(QueuePairSettings here, QueuePairSettings there)
       throws VerbsException {
-    return connect(here, there, patient());
+    return connect(here, there, retriesForever());
   }
 
   /** Connects client and server with other settings and parameters. */

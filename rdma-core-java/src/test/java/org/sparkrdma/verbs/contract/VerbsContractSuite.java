@@ -3,9 +3,9 @@ package org.sparkrdma.verbs.contract;
 
 import org.junit.jupiter.api.Nested;
 
-/** The whole contract suite; an engine's test extends it. */
+/** The whole contract suite. The test of an engine extends it. */
 public abstract class VerbsContractSuite {
-  /** Which engine the suite runs over. */
+  /** The engine that the suite runs on. */
   protected abstract EngineUnderTest engineUnderTest();
 
   @Nested

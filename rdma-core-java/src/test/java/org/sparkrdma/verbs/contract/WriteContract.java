@@ -48,7 +48,7 @@ public abstract class WriteContract extends VerbsContract {
   }
 
   @Test
-  void shouldSeeAWriteBeforeTheSendBehindIt() throws Exception {
+  void shouldSeeAWriteBeforeALaterSend() throws Exception {
     Pair pair = connect();
     Node.Block source = client.block(LENGTH, 42, Node.SINK);
     Node.Block target = server.block(LENGTH, 0, Node.ALL);
@@ -60,7 +60,7 @@ public abstract class WriteContract extends VerbsContract {
   }
 
   @Test
-  void shouldReadWhatWasWrittenBefore() throws Exception {
+  void shouldReadDataWrittenBefore() throws Exception {
     Pair pair = connect();
     Node.Block source = client.block(LENGTH, 42, Node.SINK);
     Node.Block target = server.block(LENGTH, 0, Node.ALL);

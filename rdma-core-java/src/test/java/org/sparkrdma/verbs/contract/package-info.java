@@ -1,7 +1,7 @@
 /**
- * What a verbs engine does, as tests that run over every engine: {@link
- * org.sparkrdma.verbs.contract.VerbsContract} is the ground of the topics, {@link
- * org.sparkrdma.verbs.contract.EngineUnderTest} says which engine, {@link
- * org.sparkrdma.verbs.contract.Deviation} lists where one may differ.
+ * The contract of a verbs engine, as tests that run on every engine. {@link
+ * org.sparkrdma.verbs.contract.VerbsContract} is their base class, {@link
+ * org.sparkrdma.verbs.contract.EngineUnderTest} names the engine, {@link
+ * org.sparkrdma.verbs.contract.Deviation} lists allowed differences.
  */
 package org.sparkrdma.verbs.contract;

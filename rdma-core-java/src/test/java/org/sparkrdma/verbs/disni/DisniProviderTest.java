@@ -19,13 +19,13 @@ import org.sparkrdma.verbs.Verbs;
 import org.sparkrdma.verbs.spi.EngineSettings;
 import org.sparkrdma.verbs.spi.EngineUnavailableException;
 
-/** Why the engine is not there, where something is missing. */
+/** Reasons why the engine cannot run. */
 class DisniProviderTest {
   @Test
   void shouldSayThatTheLibraryIsMissing() {
     assumeNoLibrary();
     for (int attempt = 0; attempt < 2; attempt++) {
-      // The second failure to load a library is of another class than the first.
+      // The second attempt to load a library fails with another class of error.
       Verbs.Choice choice = Verbs.choose(DisniSettings.NAME, EngineSettings.none());
       assertThat(choice.engine()).isNull();
       assertThat(choice.reasons())
@@ -38,7 +38,7 @@ class DisniProviderTest {
   }
 
   @Test
-  void shouldTakeNoPartInTheAutomaticChoiceSoThatNobodyIsAdvisedToInstallIt() {
+  void shouldTakeNoPartInTheAutomaticChoice() {
     Verbs.Choice choice = Verbs.choose("auto", EngineSettings.none());
     if (choice.engine() != null) {
       choice.engine().close();
@@ -83,7 +83,7 @@ class DisniProviderTest {
     provider.validate(EngineSettings.of(Map.of("disni.flush.timeout", "1ms", "soft.other", "1")));
   }
 
-  /** The engine's reasons, as told by the classes of that loader. */
+  /** The engine's reasons, from the classes of that loader. */
   private static List<?> reasons(ClassLoader loader) throws ReflectiveOperationException {
     Class<?> settings = loader.loadClass(EngineSettings.class.getName());
     Object choice =

@@ -19,18 +19,18 @@ import org.sparkrdma.verbs.spi.EngineSettings;
 
 /** The DiSNI engine for the contract suite, on a device of the guest. */
 final class DisniUnderTest {
-  /** A system call in the guest costs many times what it costs on the host. */
+  /** System calls in the guest take many times as long as on the host. */
   private static final int SHORTER = 8;
 
-  private static final String UNAVAILABLE = tryOut();
+  private static final String UNAVAILABLE = openDevicesOnce();
 
   private DisniUnderTest() {}
 
   /**
-   * Why the engine cannot run here. Where it can, its devices are opened once: the connection
-   * manager's library keeps them open for the process, which is no leak of a test.
+   * Returns the reason why the engine cannot run here. Where it can, opens its devices once:
+   * librdmacm keeps them open until the process ends, which is no leak of a test.
    */
-  private static String tryOut() {
+  private static String openDevicesOnce() {
     Verbs.Choice choice = Verbs.choose(DisniSettings.NAME, EngineSettings.none());
     try (VerbsEngine engine = choice.engine()) {
       if (engine == null) {
@@ -46,8 +46,8 @@ final class DisniUnderTest {
   }
 
   /**
-   * On the device that the guest names by a variable of the environment. Aborts the test, and says
-   * why, where the engine cannot run.
+   * Uses the device whose address is in that environment variable of the guest. Aborts the test,
+   * with the reason, where the engine cannot run.
    */
   static EngineUnderTest on(String variable, Set<Deviation> ofTransport) {
     if (!UNAVAILABLE.isEmpty()) {
@@ -55,7 +55,7 @@ final class DisniUnderTest {
     }
     String address = System.getenv(variable);
     if (address == null) {
-      return abort("to be run in the guest: it sets " + variable);
+      return abort("runs in the guest only, which sets " + variable);
     }
     Set<Deviation> deviations = new HashSet<>(ofTransport);
     deviations.addAll(Deviation.OF_DISNI);
@@ -70,7 +70,7 @@ final class DisniUnderTest {
           SHORTER,
           deviations);
     } catch (UnknownHostException e) {
-      throw new IllegalStateException("not an address: variable=" + variable, e);
+      throw new IllegalStateException("invalid address: variable=" + variable, e);
     }
   }
 }

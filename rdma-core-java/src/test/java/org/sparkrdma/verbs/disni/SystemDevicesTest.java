@@ -19,7 +19,7 @@ import org.sparkrdma.verbs.device.PortInfo;
 import org.sparkrdma.verbs.device.PortState;
 import org.sparkrdma.verbs.device.Transport;
 
-/** Facts of devices, from a directory as the kernel fills it. */
+/** Attributes of devices, from a directory like the kernel's. */
 class SystemDevicesTest {
   @TempDir private Path root;
   private SystemDevices devices;
@@ -30,12 +30,12 @@ class SystemDevicesTest {
   }
 
   @Test
-  void shouldFindNothingWhereTheKernelHasNoInfiniband() {
+  void shouldFindNoDeviceWithoutInfinibandInTheKernel() {
     assertThat(devices.names()).isEmpty();
   }
 
   @Test
-  void shouldTellTheFactsOfARoceDevice() throws Exception {
+  void shouldReportTheAttributesOfARoceDevice() throws Exception {
     write("mlx5_0/node_type", "1: CA");
     write("mlx5_0/node_guid", "0800:27ff:fe6c:f701");
     port("mlx5_0", "4: ACTIVE", "Ethernet");
@@ -63,7 +63,7 @@ class SystemDevicesTest {
   }
 
   @Test
-  void shouldDeclareWhatDisniCannotDo() throws Exception {
+  void shouldNotDeclareCapabilitiesThatDisniLacks() throws Exception {
     write("siw0/node_type", "4: RNIC");
     port("siw0", "1: DOWN", "Ethernet");
 
@@ -78,7 +78,7 @@ class SystemDevicesTest {
   }
 
   @Test
-  void shouldTakeAnMtuThatFitsThePacket() throws Exception {
+  void shouldReportAnMtuThatFitsThePacket() throws Exception {
     write("rxe0/node_type", "1: CA");
     port("rxe0", "4: ACTIVE", "Ethernet");
     gid("rxe0", 0, "0000:0000:0000:0000:0000:ffff:0a63:0101", "RoCE v2", "eth7");
@@ -88,7 +88,7 @@ class SystemDevicesTest {
   }
 
   @Test
-  void shouldNameInfinibandWhatIsNotEthernet() throws Exception {
+  void shouldReportInfinibandForOtherLinksThanEthernet() throws Exception {
     write("mlx4_0/node_type", "1: CA");
     port("mlx4_0", "4: ACTIVE", "InfiniBand");
     gid("mlx4_0", 0, "fe80:0000:0000:0000:0a00:27ff:fe6c:f701", "IB/RoCE v1", "ib0");
@@ -101,7 +101,7 @@ class SystemDevicesTest {
   }
 
   @Test
-  void shouldTellTheDeviceBehindADescriptor() throws Exception {
+  void shouldFindTheDeviceOfADescriptor() throws Exception {
     Files.createDirectories(root.resolve("proc/self/fd"));
     Files.createSymbolicLink(root.resolve("proc/self/fd/42"), Path.of("/dev/infiniband/uverbs1"));
     Path name = root.resolve("sys/class/infiniband_verbs/uverbs1/ibdev");

@@ -19,7 +19,7 @@ import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.engine.FakeDevice.FakeConnection;
 import org.sparkrdma.verbs.engine.FakeDevice.FakeQueuePair;
 
-/** The checks and the posted work of a queue pair, and the completion queue that shows it. */
+/** Checks of posted work in a queue pair, and its completions. */
 class DeviceQueuePairTest {
   private static final int ACCESS_ERROR = 10;
 
@@ -50,7 +50,7 @@ class DeviceQueuePairTest {
   }
 
   @Test
-  void shouldShowWhatTheDeviceCompletes() {
+  void shouldShowCompletionsOfTheDevice() {
     queuePair.postSend(send(5));
     queuePair.postSend(send(6));
     complete(0, 0);
@@ -72,7 +72,7 @@ class DeviceQueuePairTest {
   }
 
   @Test
-  void shouldFlushWhatIsPostedAfterItBroke() {
+  void shouldFlushWorkPostedAfterTheFailure() {
     connection.disconnect();
     queuePair.postSend(send(5));
     assertThat(poll(8)).isEqualTo(1);
@@ -80,7 +80,7 @@ class DeviceQueuePairTest {
   }
 
   @Test
-  void shouldFlushWhatTheDeviceKeepsAfterTheTimeOutAndSuppressItsLateCompletion() {
+  void shouldFlushLateWorkAfterTheTimeOutAndSuppressItsCompletion() {
     queuePair.postSend(send(5));
     connection.disconnect();
     assertThat(poll(8)).isZero();
@@ -113,7 +113,7 @@ class DeviceQueuePairTest {
   }
 
   @Test
-  void shouldFailToPollOnlyWhenAllOfAnOverrunQueueWasShown() {
+  void shouldShowAllCompletionsOfAnOverrunQueueBeforeFailing() {
     queuePair.postSend(send(5));
     complete(0, 0);
     objects.queue.overrun();
@@ -155,7 +155,7 @@ class DeviceQueuePairTest {
   }
 
   @Test
-  void shouldSayWhenTheSendQueueIsFull() {
+  void shouldReportAFullSendQueue() {
     for (int i = 0; i < 4; i++) {
       assertThat(queuePair.postSend(send(i))).isTrue();
     }

@@ -10,10 +10,10 @@ import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.OpenResources;
 
-/** What a device does for all its objects; the objects are those of {@link FakeDevice}. */
+/** Closing and counting the objects of a device, with the objects of {@link FakeDevice}. */
 class EngineDeviceTest {
   @Test
-  void shouldCloseWhatIsOpenInVerbsOrder() throws VerbsException {
+  void shouldCloseOpenObjectsInVerbsOrder() throws VerbsException {
     var objects = new FakeDevice.Objects();
     objects.domain.register(objects.memory, 0, 64, Set.of(AccessFlag.LOCAL_WRITE));
     objects.manager.listen(FakeDevice.ADDRESS, 1);
@@ -40,7 +40,7 @@ class EngineDeviceTest {
   }
 
   @Test
-  void shouldCountWhatIsOpen() throws VerbsException {
+  void shouldCountOpenResources() throws VerbsException {
     var objects = new FakeDevice.Objects();
     objects.domain.register(objects.memory, 0, 64, Set.of(AccessFlag.LOCAL_WRITE));
     objects.manager.listen(FakeDevice.ADDRESS, 1);
@@ -62,7 +62,7 @@ class EngineDeviceTest {
   }
 
   @Test
-  void shouldTakeOnlyItsOwnOpenChannels() throws VerbsException {
+  void shouldAcceptOnlyItsOwnOpenChannels() throws VerbsException {
     var objects = new FakeDevice.Objects();
     var other = new FakeDevice.Objects();
     assertThatThrownBy(() -> objects.device.createCompletionQueue(1, other.channel))

@@ -47,7 +47,7 @@ class EngineProtectionDomainTest {
   }
 
   @Test
-  void shouldDeregisterARegionWhoseDomainWasClosedMeanwhile() {
+  void shouldDeregisterARegionWhoseDomainWasClosedDuringRegistration() {
     objects.device.duringRegistration = objects.domain::close;
     assertThatThrownBy(() -> objects.domain.register(objects.memory, 0, 64, SINK))
         .isInstanceOf(IllegalStateException.class)
@@ -69,7 +69,7 @@ class EngineProtectionDomainTest {
   }
 
   @Test
-  void shouldTakeOnlyMemoryOfItsDevice() throws VerbsException {
+  void shouldAcceptOnlyMemoryOfItsDevice() throws VerbsException {
     var other = new FakeDevice.Objects();
     assertThatThrownBy(() -> objects.domain.register(other.memory, 0, 64, SINK))
         .hasMessageContaining("another device");

@@ -26,8 +26,8 @@ import org.sparkrdma.verbs.device.Transport;
 import org.sparkrdma.verbs.engine.DeviceQueuePair.Outcome;
 
 /**
- * An engine of the shared classes alone: it does nothing but write down, in order, what they ask of
- * an engine. Confined to the test's thread.
+ * An engine on the shared classes that only records, in order, their calls into the engine.
+ * Confined to the test's thread.
  */
 final class FakeDevice extends EngineDevice<ParkingChannel> {
   static final long FLUSH_TIMEOUT_NS = 1_000_000_000_000L;
@@ -109,7 +109,7 @@ final class FakeDevice extends EngineDevice<ParkingChannel> {
       Set<AccessFlag> access)
       throws VerbsException {
     if (registrationFails) {
-      throw new VerbsException("ibv_reg_mr", "ibv_reg_mr failed: the test says so");
+      throw new VerbsException("ibv_reg_mr", "ibv_reg_mr failed: refused by the test");
     }
     duringRegistration.run();
     return new EngineRegion(domain, memory, new RemoteRegion(address, lengthBytes, 7), access) {
@@ -267,7 +267,7 @@ final class FakeDevice extends EngineDevice<ParkingChannel> {
     }
   }
 
-  /** A connection manager whose events the test brings. */
+  /** A connection manager whose events come from the test. */
   static final class FakeManager extends RdmaCmConnectionManager {
     private final FakeDevice device;
 
@@ -296,7 +296,7 @@ final class FakeDevice extends EngineDevice<ParkingChannel> {
       return connection;
     }
 
-    /** A peer asks for a connection. */
+    /** A connection request of a peer. */
     FakeConnection request() {
       var connection = new FakeConnection(device, this, null);
       offerRequest(connection, connection, listener("listener"), new byte[] {1});
@@ -320,11 +320,11 @@ final class FakeDevice extends EngineDevice<ParkingChannel> {
     }
   }
 
-  /** A connection whose events the test brings. */
+  /** A connection whose events come from the test. */
   static final class FakeConnection extends RdmaCmConnection<FakeQueuePair> {
     private final FakeDevice device;
 
-    /** The device that the route uses, when it is another one. */
+    /** The device that the route uses, when it is a different one. */
     String otherDevice;
 
     private FakeConnection(FakeDevice device, FakeManager manager, Duration timeout) {
@@ -332,7 +332,7 @@ final class FakeDevice extends EngineDevice<ParkingChannel> {
       this.device = device;
     }
 
-    /** Resolves it, as the kernel does. */
+    /** Resolves the connection, as the kernel does. */
     FakeConnection resolved() {
       onAddressResolved();
       onRouteResolved();
@@ -344,7 +344,7 @@ final class FakeDevice extends EngineDevice<ParkingChannel> {
     }
 
     void failed(ConnectionEvent.Type type) {
-      onFailed(type, new byte[0], "the test says so");
+      onFailed(type, new byte[0], "refused by the test");
     }
 
     @Override
@@ -383,7 +383,7 @@ final class FakeDevice extends EngineDevice<ParkingChannel> {
     @Override
     protected void sendReply(ConnectionParameters parameters) throws VerbsException {
       if (parameters.readsInFlight() == 0) {
-        throw new VerbsException("rdma_accept", "rdma_accept failed: the test says so");
+        throw new VerbsException("rdma_accept", "rdma_accept failed: refused by the test");
       }
       queuePair().markReady();
     }

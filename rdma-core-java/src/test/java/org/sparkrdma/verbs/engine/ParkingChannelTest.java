@@ -8,7 +8,7 @@ import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What ends the owner's wait. Each test would wait for an hour without it. */
+/** Events that end the owner's wait. Without the event, each test would wait for an hour. */
 @Timeout(value = 30, unit = TimeUnit.SECONDS)
 class ParkingChannelTest {
   private static final long HOUR_NS = TimeUnit.HOURS.toNanos(1);
@@ -46,7 +46,7 @@ class ParkingChannelTest {
   }
 
   @Test
-  void shouldNotWaitForADeadlineThatIsOver() {
+  void shouldNotWaitForAPastDeadline() {
     channel.addDeadline(() -> System.nanoTime() - 1);
     assertThat(channel.untilDeadline(HOUR_NS)).isZero();
     channel.await(HOUR_NS);

@@ -13,7 +13,7 @@ import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
 import org.sparkrdma.verbs.engine.FakeDevice.FakeConnection;
 
-/** The phases of a connection, and the events that its connection manager gives to the owner. */
+/** The phases of a connection, and the events that its owner polls. */
 class RdmaCmConnectionTest {
   private static final ConnectionParameters PARAMETERS = ConnectionParameters.of(new byte[0]);
   private static final ConnectionParameters NO_TIME =
@@ -27,7 +27,7 @@ class RdmaCmConnectionTest {
   }
 
   @Test
-  void shouldReportItsWayToEstablishedAndToTheEnd() throws VerbsException {
+  void shouldReportEachPhaseUntilTheEnd() throws VerbsException {
     FakeConnection connection = objects.connected();
     assertThat(objects.events())
         .containsExactly(ConnectionEvent.Type.RESOLVED, ConnectionEvent.Type.ESTABLISHED);
@@ -66,7 +66,7 @@ class RdmaCmConnectionTest {
   }
 
   @Test
-  void shouldEndAnAttemptThatIsLateAndTellThePeerThatAnswersAfterwards() throws VerbsException {
+  void shouldTimeOutAnAttemptAndDisconnectWhenThePeerAnswersLater() throws VerbsException {
     FakeConnection connection = objects.resolved();
     objects.events();
     connection.connect(NO_TIME);
@@ -80,7 +80,7 @@ class RdmaCmConnectionTest {
   }
 
   @Test
-  void shouldReportAFailureAsWhatItIsForThisEnd() throws VerbsException {
+  void shouldReportAFailureByThePhaseOfThisEnd() throws VerbsException {
     FakeConnection initiator = objects.resolved();
     initiator.connect(PARAMETERS);
     initiator.failed(ConnectionEvent.Type.REJECTED);
@@ -117,7 +117,7 @@ class RdmaCmConnectionTest {
   }
 
   @Test
-  void shouldCloseTheRequestsThatNobodyPolledWithTheirListener() {
+  void shouldCloseUnpolledRequestsWithTheirListener() {
     var listener = objects.manager.listen(FakeDevice.ADDRESS, 1);
     objects.manager.request();
     listener.close();

@@ -31,7 +31,7 @@ class IbverbsProviderIT {
   }
 
   @Test
-  void shouldBeTheFirstOfTheAutomaticChoice() {
+  void shouldBeFirstInTheAutomaticChoice() {
     assertThat(Verbs.providers().stream().filter(each -> each.order() >= 0).findFirst())
         .get()
         .extracting(VerbsProvider::name)
@@ -39,7 +39,7 @@ class IbverbsProviderIT {
   }
 
   @Test
-  void shouldSayInASentenceWhyItIsNotUsed() {
+  void shouldReportInOneSentenceWhyItIsNotUsed() {
     assumeFalse(Files.isDirectory(Path.of("/sys/class/infiniband")), "this machine has devices");
 
     Verbs.Choice choice = Verbs.choose("ibverbs", EngineSettings.none());
@@ -67,7 +67,7 @@ class IbverbsProviderIT {
     assertThat(said).contains("--enable-native-access=ALL-UNNAMED");
   }
 
-  /** Prints why C cannot be called. */
+  /** Prints the reasons why the engine cannot run. */
   static final class Reasons {
     private Reasons() {}
 

@@ -10,7 +10,7 @@ import org.sparkrdma.verbs.spi.EngineSettings;
 
 class IbverbsSettingsTest {
   @Test
-  void shouldTakeDefaultsAndWhatIsGiven() {
+  void shouldUseDefaultsAndGivenValues() {
     assertThat(IbverbsSettings.of(EngineSettings.none()))
         .isEqualTo(new IbverbsSettings(220, 100_000_000));
     assertThat(IbverbsSettings.of(EngineSettings.of(Map.of("ibverbs.inline.max", "0"))))
@@ -18,7 +18,7 @@ class IbverbsSettingsTest {
   }
 
   @Test
-  void shouldRefuseASettingThatItDoesNotKnow() {
+  void shouldRefuseAnUnknownSetting() {
     assertThatThrownBy(() -> IbverbsSettings.of(EngineSettings.of(Map.of("ibverbs.no", "1"))))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("ibverbs.no");

@@ -11,21 +11,22 @@ import org.sparkrdma.verbs.contract.EngineUnderTest;
 
 /** The ibverbs engine for the contract suite, on a device of the guest. */
 final class IbverbsUnderTest {
-  /** A system call in the guest costs many times what it costs on the host. */
+  /** System calls in the guest take many times as long as on the host. */
   private static final int SHORTER = 8;
 
   private IbverbsUnderTest() {}
 
   /**
-   * On the device that the guest names by two variables of the environment.
+   * Uses the device whose addresses are in two environment variables of the guest.
    *
-   * @param variable that of its address; that of its IPv6 address has a 6 behind
+   * @param variable name of the variable with its address; the name of its IPv6 variable has a
+   *     suffix 6
    */
   static EngineUnderTest on(String variable, Set<Deviation> deviations) {
     try {
       String address = System.getenv(variable);
       if (address == null) {
-        throw new IllegalStateException("to be run in the guest: it sets " + variable);
+        throw new IllegalStateException("runs in the guest only, which sets " + variable);
       }
       String six = System.getenv(variable + "6");
       return new EngineUnderTest(
@@ -38,7 +39,7 @@ final class IbverbsUnderTest {
           SHORTER,
           deviations);
     } catch (UnknownHostException e) {
-      throw new IllegalStateException("not an address: variable=" + variable, e);
+      throw new IllegalStateException("invalid address: variable=" + variable, e);
     }
   }
 }

@@ -23,9 +23,9 @@ import org.sparkrdma.verbs.contract.Node;
 import org.sparkrdma.verbs.contract.VerbsContract;
 
 /**
- * READs from another kernel over a wire that is slower than their requester's patience: what the
- * contract says of late READs, as far as this end can tell. Of the guest's node 1, with {@link
- * LateSource} on node 2 and a wire that keeps the order of its packets.
+ * READs from another kernel over a network slower than the requester's deadline: the contract of
+ * late READs, as far as this end can check it. Runs on node 1 of the guest, with {@link LateSource}
+ * on node 2 and a network that keeps the order of packets.
  */
 abstract class LateReads extends VerbsContract {
   private static final int LENGTH = 10_000;
@@ -33,7 +33,7 @@ abstract class LateReads extends VerbsContract {
   private static final long LATE = 1;
   private static final long AFTER = 2;
 
-  /** Seconds: the slow wire is no lost packet, and nothing is to be sent again. */
+  /** In seconds, so that the slow network causes no retransmission. */
   private static final int ACK_TIMEOUT = 21;
 
   private static final byte OWNED_BY_ANOTHER = 3;
@@ -43,12 +43,14 @@ abstract class LateReads extends VerbsContract {
   private Connection another;
   private Node.Block sink;
 
-  /** As the source tells of itself in the private data of its answer. */
+  /** The region of the source, from the private data of its answer. */
   private record RemoteSource(long address, int remoteKey) {}
 
   private static InetSocketAddress peer() {
     try {
-      String address = Objects.requireNonNull(System.getenv("GUEST_PEER_ADDRESS"), "in the guest?");
+      String address =
+          Objects.requireNonNull(
+              System.getenv("GUEST_PEER_ADDRESS"), "GUEST_PEER_ADDRESS, which the guest sets");
       return new InetSocketAddress(InetAddress.getByName(address), LateSource.PORT);
     } catch (UnknownHostException e) {
       throw new IllegalStateException("not an address: variable=GUEST_PEER_ADDRESS", e);
@@ -56,7 +58,7 @@ abstract class LateReads extends VerbsContract {
   }
 
   @BeforeEach
-  void losePatienceWithARead() throws Exception {
+  void postAReadAndPassItsDeadline() throws Exception {
     connection = connectToSource();
     another = connectToSource();
     sink = client.block(LENGTH, 0, Node.SINK);
@@ -68,7 +70,7 @@ abstract class LateReads extends VerbsContract {
   }
 
   @AfterEach
-  void letGo() {
+  void closePair() {
     source = null;
     connection = null;
     another = null;
@@ -92,18 +94,15 @@ abstract class LateReads extends VerbsContract {
         .signalled();
   }
 
-  /** Has another write what the requester believes to be free again. */
-  private void handSinkToAnother() {
+  /** Writes into the sink, as its next user would. */
+  private void overwriteSink() {
     byte[] bytes = new byte[LENGTH];
     Arrays.fill(bytes, OWNED_BY_ANOTHER);
     sink.memory().slice(0, LENGTH).put(bytes);
   }
 
-  /**
-   * Until a READ that was posted after all this has come back, on a connection of its own: whatever
-   * was on the wire before has arrived.
-   */
-  private void awaitAllThatIsOnTheWire() throws VerbsException {
+  /** Waits for a later READ on another connection: after it, all earlier packets have arrived. */
+  private void awaitPacketsInFlight() throws VerbsException {
     Node.Block later = client.block(LENGTH, 0, Node.SINK);
     another.queuePair().postSend(read(AFTER, later));
     var result = result(client);
@@ -114,18 +113,18 @@ abstract class LateReads extends VerbsContract {
 
   @Test
   void shouldWriteTheSinkWhenTheReadCompletesAfterItsDeadline() throws Exception {
-    handSinkToAnother();
+    overwriteSink();
     var result = result(client);
     assertThat(result.id()).isEqualTo(LATE);
     assertThat(result.status()).isEqualTo(WorkStatus.SUCCESS);
-    assertThat(sink.bytes()).as("whoever else had it").containsOnly(LateSource.FILL);
+    assertThat(sink.bytes()).as("sink after reuse").containsOnly(LateSource.FILL);
   }
 
   @Test
   void shouldNotTouchTheSinkOnceTheQueuePairIsDestroyed() throws Exception {
     connection.queuePair().close();
-    handSinkToAnother();
-    awaitAllThatIsOnTheWire();
+    overwriteSink();
+    awaitPacketsInFlight();
     assertThat(client.results).isEmpty();
     assertThat(sink.bytes()).containsOnly(OWNED_BY_ANOTHER);
     sink.region().close();
@@ -138,8 +137,8 @@ abstract class LateReads extends VerbsContract {
     var flushed = result(client);
     assertThat(flushed.id()).isEqualTo(LATE);
     assertThat(flushed.status()).isEqualTo(WorkStatus.FLUSH_ERROR);
-    handSinkToAnother();
-    awaitAllThatIsOnTheWire();
+    overwriteSink();
+    awaitPacketsInFlight();
     assertThat(client.results).isEmpty();
     assertThat(sink.bytes()).containsOnly(OWNED_BY_ANOTHER);
   }

@@ -15,8 +15,8 @@ import org.sparkrdma.verbs.contract.Node;
 import org.sparkrdma.verbs.spi.EngineSettings;
 
 /**
- * What {@link LateReads} read, in another kernel: one region, and a listener that tells of it, in
- * the private data of its answer, to whoever connects. Runs until it is killed.
+ * The source of {@link LateReads}, in another kernel: one region, and a listener that sends its
+ * address and key in the private data of each answer. Runs until it is killed.
  *
  * <pre>
  *   0  address (64 bit) | 8  remote key (32 bit)

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts;
 
-/** Offsets and sizes of structs against what the C compiler says. */
+/** Compares offsets and sizes of structs with the C compiler's. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class LayoutsIT {
   private static final List<Path> HEADERS =
@@ -26,7 +26,7 @@ class LayoutsIT {
   @TempDir private Path directory;
 
   @Test
-  void shouldBeThoseOfTheCCompiler() throws Exception {
+  void shouldMatchTheCCompiler() throws Exception {
     assumeTrue(
         HEADERS.stream().allMatch(Files::exists),
         "no headers: install libibverbs-dev librdmacm-dev");

@@ -20,7 +20,7 @@ import org.sparkrdma.verbs.device.PortState;
 import org.sparkrdma.verbs.device.Transport;
 import org.sparkrdma.verbs.spi.EngineUnavailableException;
 
-/** What the engine says of machines on which it cannot run. */
+/** Reasons why the engine cannot run on a machine. */
 class MachineTest {
   @TempDir private Path root;
 
@@ -68,7 +68,7 @@ class MachineTest {
   }
 
   @Test
-  void shouldHaveNoObjectionWhenEverythingIsThere() throws Exception {
+  void shouldAcceptAMachineWithDevicesAndPermissions() throws Exception {
     create("sys/class/infiniband/mlx5_0");
     create("dev/infiniband/uverbs0");
     create("dev/infiniband/rdma_cm");

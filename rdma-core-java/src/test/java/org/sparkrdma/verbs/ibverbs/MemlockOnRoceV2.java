@@ -12,7 +12,7 @@ import org.sparkrdma.verbs.contract.EngineUnderTest;
 import org.sparkrdma.verbs.contract.Node;
 import org.sparkrdma.verbs.contract.VerbsContract;
 
-/** A small limit of locked memory. Of the guest, as an ordinary user with a limit of 8 MiB. */
+/** A small limit of locked memory. Runs in the guest, as an ordinary user with a limit of 8 MiB. */
 class MemlockOnRoceV2 extends VerbsContract {
   private static final int OUT_OF_MEMORY = 12;
 

@@ -17,26 +17,26 @@ import org.sparkrdma.verbs.contract.VerbsContract;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.Transport;
 
-/** A machine with two devices. Of the guest, with both transports. */
+/** A machine with two devices. Runs in the guest, with both transports. */
 class TwoDevices extends VerbsContract {
   @Override
   protected EngineUnderTest engine() {
     return IbverbsUnderTest.on("GUEST_ROCEV2_ADDRESS", Deviation.OF_ROCE);
   }
 
-  private static InetSocketAddress ofTheOther() throws Exception {
+  private static InetSocketAddress otherDeviceAddress() throws Exception {
     return new InetSocketAddress(InetAddress.getByName(System.getenv("GUEST_IWARP_ADDRESS")), 1);
   }
 
   @Test
-  void shouldTellTransportsApart() throws Exception {
+  void shouldDistinguishTransports() throws Exception {
     assertThat(load(java.util.Map.of()).devices())
         .extracting(DeviceInfo::transport)
         .containsExactlyInAnyOrder(Transport.INFINIBAND, Transport.IWARP);
   }
 
   @Test
-  void shouldNotAskADeviceForWhatItHasToldOf() throws Exception {
+  void shouldNotQueryAttributesThatADeviceHasReported() throws Exception {
     VerbsEngine engine = load(java.util.Map.of());
     for (DeviceInfo told : engine.devices()) {
       try (Device device = engine.open(told)) {
@@ -46,15 +46,15 @@ class TwoDevices extends VerbsContract {
   }
 
   @Test
-  void shouldNotResolveAnAddressThatAnotherDeviceLeadsTo() throws Exception {
-    client.resolve(ofTheOther());
+  void shouldNotResolveAnAddressReachedThroughAnotherDevice() throws Exception {
+    client.resolve(otherDeviceAddress());
     ConnectionEvent failed = event(client, ConnectionEvent.Type.RESOLVE_FAILED);
     assertThat(failed.reason()).contains("another device", "wanted=" + client.device.info().name());
   }
 
   @Test
   void shouldNotListenOnAnAddressOfAnotherDevice() throws Exception {
-    InetSocketAddress address = ofTheOther();
+    InetSocketAddress address = otherDeviceAddress();
     assertThatThrownBy(() -> client.manager.listen(address, 1))
         .isInstanceOf(VerbsException.class)
         .hasMessageContaining("another device");
@@ -62,7 +62,7 @@ class TwoDevices extends VerbsContract {
 
   @Test
   void shouldNotListenOnAnAddressOfNoDevice() throws Exception {
-    // Of a network that documents use, and nobody has.
+    // An address of a network reserved for documentation.
     var address = new InetSocketAddress(InetAddress.getByName("192.0.2.1"), 0);
     assertThatThrownBy(() -> client.manager.listen(address, 1).close())
         .isInstanceOf(VerbsException.class);

@@ -30,9 +30,9 @@ import org.sparkrdma.verbs.soft.shared.SharedTable;
 import org.sparkrdma.verbs.spi.EngineSettings;
 
 /**
- * Check and copy are one step: one process registers, deregisters and overwrites memory as fast as
- * it can while this one reads it with keys that may just have died. A read that succeeds must have
- * brought only bytes that were there while its key was good.
+ * Check and copy are one step. One process registers, deregisters and overwrites memory while this
+ * one reads it with keys that may just have become invalid. A successful read must contain only
+ * bytes from the time when its key was valid.
  */
 @Tag("slow")
 @Timeout(value = 300, unit = TimeUnit.SECONDS)
@@ -44,7 +44,7 @@ class DeregisterStressTest {
   @TempDir Path base;
 
   @Test
-  void shouldBringNoForeignByteInAMillionRounds() throws Exception {
+  void shouldReadNoForeignByteInAMillionRounds() throws Exception {
     Path control = Files.write(base.resolve("control"), new byte[StressOwner.CONTROL_BYTES]);
     Process owner =
         PeerProcess.java(

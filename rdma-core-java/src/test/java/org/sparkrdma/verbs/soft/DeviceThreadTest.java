@@ -45,14 +45,14 @@ class DeviceThreadTest extends VerbsContract {
         before = LongStream.of(ids).map(threads::getThreadAllocatedBytes).sum();
       }
       pair.client().postSend(read);
-      untilAlone(() -> client.queue.poll(1, c -> assertThat(c.succeeded()).isTrue()) == 1);
+      spinUntil(() -> client.queue.poll(1, c -> assertThat(c.succeeded()).isTrue()) == 1);
     }
     long allocated = LongStream.of(ids).map(threads::getThreadAllocatedBytes).sum() - before;
     assertThat(allocated / 20_000).isLessThan(32);
   }
 
   @Test
-  void shouldNotBurnTimeWhenThereIsNothingToDo() throws Exception {
+  void shouldUseNoProcessorTimeWhenIdle() throws Exception {
     connect();
     var threads = ManagementFactory.getThreadMXBean();
     long[] ids = deviceThreads();

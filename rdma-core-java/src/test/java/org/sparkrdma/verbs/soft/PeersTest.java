@@ -18,7 +18,7 @@ import org.sparkrdma.verbs.soft.shared.SharedDirectory;
 import org.sparkrdma.verbs.soft.shared.SharedTable;
 import org.sparkrdma.verbs.soft.wire.Hello;
 
-/** The check of peers' processes, with a process that is no engine. */
+/** The check of peers' processes, with a process that runs no engine. */
 @Timeout(value = 30, unit = TimeUnit.SECONDS)
 class PeersTest {
   @TempDir Path base;

@@ -21,7 +21,7 @@ import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.soft.shared.HostIdentity;
 import org.sparkrdma.verbs.spi.EngineSettings;
 
-/** A shared-memory file system that is too small is an exception and no dead JVM. */
+/** A shared-memory file system that is too small causes an exception, not a crash of the JVM. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class SmallSharedMemoryTest {
   private static final long MEBIBYTE = 1 << 20;
@@ -52,7 +52,7 @@ class SmallSharedMemoryTest {
   }
 
   @Test
-  void shouldRefuseMoreMemoryThanThereIs() throws Exception {
+  void shouldRefuseMoreMemoryThanAvailable() throws Exception {
     mount("16m");
     try (VerbsEngine engine = load();
         Device device = engine.open("soft0")) {

@@ -22,7 +22,7 @@ import org.sparkrdma.verbs.contract.Node;
 import org.sparkrdma.verbs.contract.Result;
 import org.sparkrdma.verbs.contract.VerbsContract;
 
-/** What the fault plan and the network model do to a connection. */
+/** Effects of the fault plan and the network model on a connection. */
 class SoftFaultsTest extends VerbsContract {
   private static final int LENGTH = 1000;
 
@@ -52,7 +52,7 @@ class SoftFaultsTest extends VerbsContract {
   }
 
   @Test
-  void shouldFailTheReadThatThePlanNames() throws Exception {
+  void shouldFailTheReadNamedByThePlan() throws Exception {
     Pair pair = connectWith("soft.faults", "read-error@3");
     assertThat(statusesOfReads(pair, 4))
         .containsExactly(
@@ -66,7 +66,7 @@ class SoftFaultsTest extends VerbsContract {
   }
 
   @Test
-  void shouldDropTheConnectionAtTheReadThatThePlanNames() throws Exception {
+  void shouldDropTheConnectionAtTheReadNamedByThePlan() throws Exception {
     Pair pair = connectWith("soft.faults", "drop-connection@2");
     assertThat(statusesOfReads(pair, 3))
         .containsExactly(WorkStatus.SUCCESS, WorkStatus.FLUSH_ERROR, WorkStatus.FLUSH_ERROR);
@@ -75,7 +75,7 @@ class SoftFaultsTest extends VerbsContract {
   }
 
   @Test
-  void shouldFlipOneBitOfTheReadThatThePlanNames() throws Exception {
+  void shouldFlipOneBitOfTheReadNamedByThePlan() throws Exception {
     Pair pair = connectWith("soft.faults", "flip-bit@2,seed=5");
     Node.Block source = server.block(LENGTH, 7, Node.READABLE);
     Node.Block sink = client.block(LENGTH, 0, Node.SINK);
@@ -91,7 +91,7 @@ class SoftFaultsTest extends VerbsContract {
   }
 
   @Test
-  void shouldLetAReadHangUntilTheConnectionEnds() throws Exception {
+  void shouldHangAReadUntilTheConnectionEnds() throws Exception {
     Pair pair = connectWith("soft.faults", "hang@1");
     Node.Block source = server.block(LENGTH, 7, Node.READABLE);
     Node.Block sink = client.block(LENGTH, 0, Node.SINK);
@@ -117,7 +117,7 @@ class SoftFaultsTest extends VerbsContract {
   }
 
   @Test
-  void shouldFailAndHangSendsThatThePlanNames() throws Exception {
+  void shouldFailAndHangSendsNamedByThePlan() throws Exception {
     reopenClient(Map.of("soft.faults", "send-error@2,send-hang@4"));
     Node.Block message = client.block(8, 1, Node.SINK);
     Node.Block inbox = server.block(8, 0, Node.SINK);
@@ -141,7 +141,7 @@ class SoftFaultsTest extends VerbsContract {
   }
 
   @Test
-  void shouldRefuseTheConnectThatThePlanNames() throws Exception {
+  void shouldRefuseTheConnectNamedByThePlan() throws Exception {
     reopenClient(Map.of("soft.faults", "refuse-connect@1"));
     try (Listener listener = server.listen(engine())) {
       prepare(listener.address()).connect(parameters());
@@ -151,7 +151,7 @@ class SoftFaultsTest extends VerbsContract {
   }
 
   @Test
-  void shouldReachNobodyWhenTheConnectHangs() throws Exception {
+  void shouldReachNoPeerWhenTheConnectHangs() throws Exception {
     reopenClient(Map.of("soft.faults", "hang-connect@1"));
     try (Listener listener = server.listen(engine())) {
       Connection asking = prepare(listener.address());
@@ -162,7 +162,7 @@ class SoftFaultsTest extends VerbsContract {
   }
 
   @Test
-  void shouldBeUnreachableWhenNobodyAnswersInTime() throws Exception {
+  void shouldBeUnreachableWithoutAnAnswerInTime() throws Exception {
     try (Listener listener = server.listen(engine())) {
       Connection asking = prepare(listener.address());
       asking.connect(new ConnectionParameters(new byte[0], 16, 6, 6, 17, Duration.ofMillis(500)));
@@ -176,7 +176,7 @@ class SoftFaultsTest extends VerbsContract {
   }
 
   @Test
-  void shouldRefuseTheRegistrationThatThePlanNames() throws Exception {
+  void shouldRefuseTheRegistrationNamedByThePlan() throws Exception {
     reopenClient(Map.of("soft.faults", "register-error@2"));
     client.block(8, 0, Node.SINK);
     assertThatThrownBy(() -> client.block(8, 0, Node.SINK))
@@ -187,11 +187,11 @@ class SoftFaultsTest extends VerbsContract {
   }
 
   @Test
-  void shouldTakeTheLatencyOfTheNetwork() throws Exception {
+  void shouldDelayReadsByTheLatency() throws Exception {
     Pair pair = connectWith("soft.latency", "30ms");
     long start = System.nanoTime();
     assertThat(statusesOfReads(pair, 10)).containsOnly(WorkStatus.SUCCESS);
-    // All are under way together.
+    // All are in flight together.
     assertThat(Duration.ofNanos(System.nanoTime() - start))
         .isBetween(Duration.ofMillis(30), Duration.ofSeconds(10));
     start = System.nanoTime();
@@ -203,7 +203,7 @@ class SoftFaultsTest extends VerbsContract {
   }
 
   @Test
-  void shouldTakeTheTimeThatTheBandwidthLeaves() throws Exception {
+  void shouldDelayReadsByTheBandwidth() throws Exception {
     Pair pair = connectWith("soft.bandwidth", "100kb/s");
     long start = System.nanoTime();
     assertThat(statusesOfReads(pair, 10)).containsOnly(WorkStatus.SUCCESS);

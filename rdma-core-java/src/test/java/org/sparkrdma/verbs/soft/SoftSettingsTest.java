@@ -19,7 +19,7 @@ class SoftSettingsTest {
   }
 
   @Test
-  void shouldTakeDefaults() {
+  void shouldUseDefaults() {
     SoftSettings settings = SoftSettings.of(EngineSettings.none());
     assertThat(settings.directory()).isEqualTo(Path.of("/dev/shm"));
     assertThat(settings.bytesPerSecond()).isZero();
@@ -27,7 +27,7 @@ class SoftSettingsTest {
   }
 
   @Test
-  void shouldTakeUnits() {
+  void shouldAcceptUnits() {
     assertThat(of("soft.latency", "1.5us").latencyNs()).isEqualTo(1_500);
     assertThat(of("soft.bandwidth", "12.5gb/s").bytesPerSecond()).isEqualTo(12_500_000_000L);
     assertThat(of("soft.depth.max", "1").maxQueuePairDepth()).isEqualTo(1);
@@ -51,7 +51,7 @@ class SoftSettingsTest {
     "soft.depth.max,x",
     "soft.files.max,0"
   })
-  void shouldNameKeyValueAndWhatIsAllowed(String key, String value) {
+  void shouldNameKeyValueAndAllowedValues(String key, String value) {
     assertThatThrownBy(() -> of(key, value))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("key=" + key)
@@ -60,13 +60,13 @@ class SoftSettingsTest {
   }
 
   @Test
-  void shouldBeTakenOnlyWhenAskedForByName() {
+  void shouldBeUsedOnlyWhenNamed() {
     assertThat(new SoftProvider().order()).isNegative();
     assertThat(Verbs.choose("auto", EngineSettings.none()).engine()).isNull();
   }
 
   @Test
-  void shouldSayWhyItCannotRun() {
+  void shouldReportWhyItCannotRun() {
     var settings = EngineSettings.of(Map.of("soft.directory", "/no/such/directory"));
     assertThatThrownBy(() -> new SoftProvider().load(settings))
         .isInstanceOf(EngineUnavailableException.class)

@@ -8,9 +8,9 @@ import org.sparkrdma.verbs.contract.Deviation;
 import org.sparkrdma.verbs.contract.EngineUnderTest;
 import org.sparkrdma.verbs.soft.shared.HostIdentity;
 
-/** The soft engine for the contract suite, in a directory of its own. */
+/** The soft engine for the contract suite, in a separate directory. */
 final class SoftUnderTest {
-  /** The suite has one block of memory of more than 2 GiB. */
+  /** The suite allocates one block of more than 2 GiB. */
   private static final long ROOM_BYTES = 4L << 30;
 
   private static final Path SHARED = base().resolve("sparkrdma-contract-" + pid());
@@ -19,7 +19,7 @@ final class SoftUnderTest {
 
   private SoftUnderTest() {}
 
-  /** Shared memory, or in a small container an ordinary directory. */
+  /** Shared memory, or an ordinary directory in a small container. */
   private static Path base() {
     Path shared = Path.of("/dev/shm");
     return shared.toFile().getUsableSpace() >= ROOM_BYTES

@@ -75,7 +75,7 @@ final class StressOwner {
     }
   }
 
-  /** What the owner tells the reader: the key that was good just now. */
+  /** Passes the latest valid key from the owner to the reader. */
   static final class Board {
     private static final VarHandle LONGS =
         MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
@@ -112,7 +112,7 @@ final class StressOwner {
       return (long) LONGS.getVolatile(bytes, VERSION) / 2;
     }
 
-    /** Takes what stands there; false while it is being written, and before the first. */
+    /** Reads the present entry; false during a write and before the first one. */
     boolean read() {
       version = (long) LONGS.getVolatile(bytes, VERSION);
       address = (long) LONGS.getVolatile(bytes, ADDRESS);

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.leak.LeakRecord;
 
-/** The binding of the packaged jar: on each Java, and with jffi where the build asks for it. */
+/** The binding of the packaged jar, on each Java version; jffi where the build selects it. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class BindingIT {
   private static final int ENOENT = 2;
@@ -24,7 +24,7 @@ class BindingIT {
   @TempDir private Path directory;
 
   @Test
-  void shouldBeTheOneOfThisJava() throws Exception {
+  void shouldMatchTheJavaVersion() throws Exception {
     Binding.check();
 
     String expected = Runtime.version().feature() >= 22 ? "java.lang.foreign" : "jffi";
@@ -36,7 +36,7 @@ class BindingIT {
     try (NativeArena arena = new NativeArena()) {
       long at = arena.allocate(64);
       Memory.putLong(at, 0x0102_0304_0506_0708L);
-      // Beginning at odd addresses, as packed structs have them.
+      // Odd addresses, as in packed structs.
       Memory.putLong(at + 9, -2);
       Memory.putInt(at + 19, 0x8000_0001);
       Memory.putShort(at + 25, 0xfffe);
@@ -65,7 +65,7 @@ class BindingIT {
   }
 
   @Test
-  void shouldTellTheErrnoOfAFailedCall() throws Exception {
+  void shouldReportTheErrnoOfAFailedCall() throws Exception {
     try (NativeArena arena = new NativeArena()) {
       long function = Symbols.ofC().get("chdir");
       long path = arena.allocate("/no/such/directory".getBytes(StandardCharsets.UTF_8), 1);
@@ -174,7 +174,7 @@ class BindingIT {
   }
 
   @Test
-  void shouldLeaveAnAbandonedRangeToItsBuffers() {
+  void shouldKeepAnAbandonedRangeForItsBuffers() {
     long address = Libc.map(LENGTH);
     AddressRange range = AddressRange.of(address, LENGTH);
     ByteBuffer slice = range.slice(0, LENGTH);
@@ -188,7 +188,7 @@ class BindingIT {
   @Test
   void shouldPoisonFreedMemoryInTests() {
     NativeArena arena = new NativeArena();
-    // Longer than what the C library keeps for the next allocation, and than its own notes.
+    // Longer than the blocks that the C library caches, and than its own records.
     long at = arena.allocate(4_096);
     Memory.putLong(at + 2_048, 1);
     arena.close();
@@ -198,7 +198,7 @@ class BindingIT {
   }
 
   @Test
-  void shouldNoteAnArenaThatIsNotClosed() {
+  void shouldReportAnArenaThatIsNotClosed() {
     int before = LeakRecord.outstanding().size();
     NativeArena arena = new NativeArena();
     arena.allocate(1);

@@ -22,7 +22,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 
 /**
- * Loading jffi beside another jffi, by Spark's kinds of class loaders, and where files may not run.
+ * Loads jffi together with another jffi, in class loaders like Spark's, and from a file system
+ * mounted with noexec.
  */
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
 class JffiLoadingIT {
@@ -41,7 +42,7 @@ class JffiLoadingIT {
     }
   }
 
-  /** Our jars, as the plug-in's jar holds them. */
+  /** The jars that the plug-in's jar bundles. */
   private static List<String> ours() {
     URL library = Invoker.class.getResource("/jni/x86_64-Linux/libjffi-1.2.so");
     String natives = library.getPath().replaceFirst("^file:", "").replaceFirst("!.*", "");
@@ -62,7 +63,7 @@ class JffiLoadingIT {
     return Stream.concat(first.stream(), second.stream()).toList();
   }
 
-  /** What the probe prints of each class loader. */
+  /** Outcome for each class loader, as the probe prints it. */
   private List<String> probe(List<String> systemJars, String kind, List<String> jars)
       throws IOException, InterruptedException {
     List<String> base = List.of(jarOf(JffiProbe.class), jarOf(LoggerFactory.class));

@@ -10,10 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/**
- * Loads the binding by class loaders as Spark has them, in a JVM of its own, and prints what became
- * of each.
- */
+/** Loads the binding in class loaders like Spark's, in a separate JVM, and prints each outcome. */
 final class JffiProbe {
   private static final String BINDING = "org.sparkrdma.verbs.ibverbs.ffi.Binding";
 
@@ -53,7 +50,7 @@ final class JffiProbe {
       case "siblings" -> {
         loaders.add(new ChildFirst(jars, system));
         loaders.add(new ChildFirst(jars, system));
-        // Each finds the other's jffi by the thread's context class loader.
+        // Each loader finds the other's jffi through the thread's context class loader.
         Thread.currentThread().setContextClassLoader(loaders.get(1));
       }
       default -> throw new IllegalArgumentException("no such kind: " + arguments[0]);

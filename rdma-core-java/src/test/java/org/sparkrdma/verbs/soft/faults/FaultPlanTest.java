@@ -10,9 +10,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Which operations a plan makes fail. */
+/** Operations that a plan makes fail. */
 class FaultPlanTest {
-  private static List<Integer> firings(String plan, FaultPlan.Kind kind, int count) {
+  private static List<Integer> fires(String plan, FaultPlan.Kind kind, int count) {
     FaultPlan parsed = FaultPlan.parse(plan);
     List<Integer> fired = new ArrayList<>();
     for (int i = 1; i <= count; i++) {
@@ -25,17 +25,17 @@ class FaultPlanTest {
 
   @Test
   void shouldFireTheNthTimeOnly() {
-    assertThat(firings("read-error@3,read-error@5", FaultPlan.Kind.READ_ERROR, 10))
+    assertThat(fires("read-error@3,read-error@5", FaultPlan.Kind.READ_ERROR, 10))
         .containsExactly(3, 5);
   }
 
   @Test
   void shouldFireFromTheNthTimeOn() {
-    assertThat(firings("hang@8+", FaultPlan.Kind.HANG, 10)).containsExactly(8, 9, 10);
+    assertThat(fires("hang@8+", FaultPlan.Kind.HANG, 10)).containsExactly(8, 9, 10);
   }
 
   @Test
-  void shouldCountEachKindByItself() {
+  void shouldCountEachKindSeparately() {
     FaultPlan plan = FaultPlan.parse("hang@1,flip-bit@1");
     assertThat(plan.fires(FaultPlan.Kind.HANG)).isTrue();
     assertThat(plan.fires(FaultPlan.Kind.FLIP_BIT)).isTrue();
@@ -44,11 +44,10 @@ class FaultPlanTest {
 
   @Test
   void shouldFireTheSameTimesForTheSameSeed() {
-    List<Integer> first = firings("read-error%0.1,seed=7", FaultPlan.Kind.READ_ERROR, 1000);
+    List<Integer> first = fires("read-error%0.1,seed=7", FaultPlan.Kind.READ_ERROR, 1000);
     assertThat(first).hasSizeBetween(50, 200);
-    assertThat(firings("read-error%0.1,seed=7", FaultPlan.Kind.READ_ERROR, 1000)).isEqualTo(first);
-    assertThat(firings("read-error%0.1,seed=8", FaultPlan.Kind.READ_ERROR, 1000))
-        .isNotEqualTo(first);
+    assertThat(fires("read-error%0.1,seed=7", FaultPlan.Kind.READ_ERROR, 1000)).isEqualTo(first);
+    assertThat(fires("read-error%0.1,seed=8", FaultPlan.Kind.READ_ERROR, 1000)).isNotEqualTo(first);
   }
 
   @Test
@@ -71,7 +70,7 @@ class FaultPlanTest {
         "read-error",
         "read-error@0",
         "read-error@-1",
-        "nonsense@1",
+        "invalid@1",
         "hang@1:5ms",
         "delay@1",
         "delay@1:5",
@@ -82,7 +81,7 @@ class FaultPlanTest {
         ",",
         "hang @1"
       })
-  void shouldRejectATextThatIsNoPlan(String text) {
+  void shouldRejectAnInvalidPlan(String text) {
     assertThatThrownBy(() -> FaultPlan.parse(text)).isInstanceOf(IllegalArgumentException.class);
   }
 }

@@ -5,19 +5,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-/** Due times of requests, with chosen times. */
+/** Due times of requests, with given times. */
 class NetworkTest {
   private static Network network(long latencyNs, long bytesPerSecond, String faults) {
     return new Network(latencyNs, bytesPerSecond, FaultPlan.parse(faults));
   }
 
   @Test
-  void shouldDoAtOnceWhatAPerfectNetworkCarries() {
+  void shouldExecuteAtOnceOnAPerfectNetwork() {
     assertThat(network(0, 0, "").dueNs(true, 1000, 5)).isZero();
   }
 
   @Test
-  void shouldAddTheLatencyToEach() {
+  void shouldAddTheLatencyToEachRequest() {
     Network network = network(100, 0, "");
     assertThat(network.dueNs(true, 1000, 5)).isEqualTo(105);
     assertThat(network.dueNs(true, 1000, 6)).isEqualTo(106);
@@ -40,7 +40,7 @@ class NetworkTest {
   }
 
   @Test
-  void shouldDelayOrHoldWhatTheFaultPlanNames() {
+  void shouldDelayOrHangRequestsNamedByTheFaultPlan() {
     Network network = network(0, 0, "delay@1:50ns,hang@2");
     assertThat(network.dueNs(true, 1, 5)).isEqualTo(55);
     assertThat(network.dueNs(true, 1, 5)).isEqualTo(Network.NEVER);

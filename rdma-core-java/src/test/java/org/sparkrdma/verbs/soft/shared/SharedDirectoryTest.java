@@ -27,7 +27,7 @@ import org.sparkrdma.verbs.contract.PeerProcess;
 import org.sparkrdma.verbs.soft.SoftProvider;
 import org.sparkrdma.verbs.spi.EngineSettings;
 
-/** Files of the engine: whose they are, and that they go. */
+/** Ownership, permissions and removal of the engine's files. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class SharedDirectoryTest {
   private static final Set<AccessFlag> REMOTE_READ = Set.of(AccessFlag.REMOTE_READ);
@@ -122,7 +122,7 @@ class SharedDirectoryTest {
   }
 
   @Test
-  void shouldRefuseNamesThatLeadElsewhere() throws Exception {
+  void shouldRefuseNamesOutsideTheDirectory() throws Exception {
     try (var mine = SharedDirectory.create(base, HostIdentity.self(), ProcessIdentity.self())) {
       for (String name :
           List.of(
@@ -140,7 +140,7 @@ class SharedDirectoryTest {
   }
 
   @Test
-  void shouldRemoveWhatAKilledProcessLeftAndNothingElse() throws Exception {
+  void shouldRemoveOnlyTheFilesOfAKilledProcess() throws Exception {
     Path file = Files.write(data.resolve("map.data"), new byte[1000]);
     Path stranger = Files.createDirectories(user.resolve("something else"));
     Files.setPosixFilePermissions(user, PosixFilePermissions.fromString("rwx------"));
@@ -166,7 +166,7 @@ class SharedDirectoryTest {
   }
 
   @Test
-  void shouldRemoveItsFilesWhenAskedToEnd() throws Exception {
+  void shouldRemoveItsFilesOnSigterm() throws Exception {
     Path file = Files.write(data.resolve("map.data"), new byte[1000]);
     try (PeerProcess peer = PeerProcess.start(underTest(), Map.of())) {
       peer.memory(1000, 1);
@@ -194,7 +194,7 @@ class SharedDirectoryTest {
   }
 
   @Test
-  void shouldTouchNoLinkOutsideItsOwnDirectories() throws Exception {
+  void shouldFollowNoLinkOutOfItsDirectories() throws Exception {
     Path precious = Files.write(data.resolve("precious"), new byte[10]);
     HostIdentity host = HostIdentity.self();
     try (var mine = SharedDirectory.create(base, host, ProcessIdentity.self())) {

@@ -87,7 +87,7 @@ class SharedTableTest {
   }
 
   @Test
-  void shouldNotWaitForTheDead() {
+  void shouldNotWaitForDeadProcesses() {
     int reader = peer.claimReader(new ProcessIdentity(self.pid(), self.startTicks() + 1));
     peer.enter(reader, QUEUE_PAIR, REGION);
     owner.retireRegion(REGION);
@@ -95,7 +95,7 @@ class SharedTableTest {
   }
 
   @Test
-  void shouldGiveThePlacesOfTheDeadToOthers() {
+  void shouldReuseTheEntriesOfDeadProcesses() {
     var dead = new ProcessIdentity(self.pid(), self.startTicks() + 1);
     for (int i = 0; i < SharedTable.READERS; i++) {
       assertThat(peer.claimReader(i == 5 ? dead : self)).isEqualTo(i);
@@ -107,7 +107,7 @@ class SharedTableTest {
   }
 
   @Test
-  void shouldRefuseWhatIsNoTable() throws IOException {
+  void shouldRefuseAFileThatIsNoTable() throws IOException {
     Path empty = Files.write(directory.resolve("empty"), new byte[100]);
     assertThatThrownBy(() -> SharedTable.attach(empty)).hasMessageContaining("lengthBytes=100");
     Path zeros =
@@ -117,7 +117,7 @@ class SharedTableTest {
   }
 
   @Test
-  void shouldKnowTheLivingFromTheDead() {
+  void shouldDistinguishLiveFromDeadProcesses() {
     assertThat(self.isAlive()).isTrue();
     assertThat(ProcessIdentity.ofWord(self.toWord())).isEqualTo(self);
     assertThat(new ProcessIdentity(self.pid(), self.startTicks() - 1).isAlive()).isFalse();

@@ -15,7 +15,9 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.sparkrdma.fuzz.DecoderGuard;
 
-/** The frames on a socket: the same whether their bytes come at once or in pieces. */
+/**
+ * Frames on a socket: the parser finds the same frames whether bytes arrive together or in pieces.
+ */
 class FrameFuzz {
   private static final DecoderGuard GUARD = new DecoderGuard("soft.Link", ProtocolException.class);
 
@@ -28,7 +30,7 @@ class FrameFuzz {
 
   @MethodSource("frames")
   @FuzzTest(maxExecutions = 200_000, maxDuration = "10m")
-  void shouldBeFramesOrRefused(byte[] input) {
+  void shouldParseFramesOrRefuseThem(byte[] input) {
     List<String> whole = new ArrayList<>();
     List<String> cut = new ArrayList<>();
     boolean accepted = GUARD.accepts(input.length, () -> parse(input, input.length, whole));
@@ -66,7 +68,7 @@ class FrameFuzz {
     GUARD.report();
   }
 
-  /** Writes down whole frames, and checks that a frame has as much payload as its header says. */
+  /** Records whole frames, and checks that each payload is as long as its header says. */
   private static final class Recorder implements FrameHandler {
     private final List<String> seen;
     private int left;

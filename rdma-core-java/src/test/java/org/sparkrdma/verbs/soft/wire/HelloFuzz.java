@@ -42,7 +42,7 @@ class HelloFuzz {
 
   @MethodSource("hellos")
   @FuzzTest(maxExecutions = 200_000, maxDuration = "10m")
-  void shouldBeAHelloOrRefused(byte[] input) {
+  void shouldDecodeAHelloOrRefuseIt(byte[] input) {
     GUARD.accepts(input.length, () -> read(input));
   }
 

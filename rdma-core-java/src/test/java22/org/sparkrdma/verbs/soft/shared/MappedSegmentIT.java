@@ -14,14 +14,14 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The mapping that the packaged jar takes on Java 22 and newer. */
+/** The mapping of the packaged jar on Java 22 and newer. */
 class MappedSegmentIT {
   private static final long LONG = (5L << 30) + 4_096;
 
   @TempDir private Path directory;
 
   @Test
-  void shouldBeTakenFromTheMultiReleasePart() throws IOException {
+  void shouldBeLoadedFromTheMultiReleasePart() throws IOException {
     try (Mapping mapping = Mappings.of(file(4_096), 4_096)) {
       assertThat(mapping).isInstanceOf(MappedSegment.class);
     }

@@ -35,8 +35,8 @@ import org.sparkrdma.verbs.soft.wire.FrameHeader;
 import org.sparkrdma.verbs.soft.wire.Hello;
 import org.sparkrdma.verbs.spi.EngineSettings;
 
-/** Peers of other hosts and users, and peers that say what they should not. */
-class StrangersTest extends VerbsContract {
+/** Peers of other hosts and users, and peers that break the protocol. */
+class ForeignPeersTest extends VerbsContract {
   private static final int TIMEOUT_MS = 10_000;
 
   @TempDir Path elsewhere;
@@ -50,7 +50,7 @@ class StrangersTest extends VerbsContract {
     return SoftSettings.of(EngineSettings.of(SoftUnderTest.ENGINE.settings()));
   }
 
-  /** Connects from a device that has another identity; the reason for which it was refused. */
+  /** Connects from a device with another identity; returns the reason for the rejection. */
   private String refusal(UnaryOperator<HostIdentity> change) throws Exception {
     Node stranger = open(new SoftEngine(settings(), change.apply(HostIdentity.self())));
     try (Listener listener = server.listen(engine())) {
@@ -104,7 +104,7 @@ class StrangersTest extends VerbsContract {
   }
 
   @Test
-  void shouldStandGarbageOnItsPort() throws Exception {
+  void shouldSurviveGarbageOnItsPort() throws Exception {
     Pair pair = connect();
     var random = new Random(42);
     try (Listener listener = server.listen(engine())) {
@@ -112,7 +112,7 @@ class StrangersTest extends VerbsContract {
         byte[] garbage = new byte[random.nextInt(2000)];
         random.nextBytes(garbage);
         if (i % 2 == 0 && garbage.length > 24) {
-          // A header that looks right, with a body that does not.
+          // A valid header with an invalid body.
           int length = random.nextInt(garbage.length);
           frame(FrameHeader.REQUEST, length, 0).get(garbage, 0, FrameHeader.BYTES);
         }
@@ -128,7 +128,7 @@ class StrangersTest extends VerbsContract {
   }
 
   @Test
-  void shouldNameBothVersionsToAPeerOfAnother() throws Exception {
+  void shouldNameBothVersionsToAPeerOfAnotherVersion() throws Exception {
     try (Listener listener = server.listen(engine());
         Socket socket = socket(listener.address());
         Other other = new Other()) {
@@ -152,7 +152,7 @@ class StrangersTest extends VerbsContract {
   }
 
   @Test
-  void shouldCloseAConnectionThatDoesNotGreet() throws Exception {
+  void shouldCloseAConnectionWithoutAHello() throws Exception {
     reopenClient(Map.of("soft.handshake.timeout", "20ms"));
     try (Listener listener = client.listen(engine());
         Socket socket = socket(listener.address())) {
@@ -161,7 +161,7 @@ class StrangersTest extends VerbsContract {
   }
 
   @Test
-  void shouldBoundConnectionsThatDoNotGreet() throws Exception {
+  void shouldBoundConnectionsWithoutAHello() throws Exception {
     reopenClient(Map.of("soft.handshakes.max", "2"));
     try (Listener listener = client.listen(engine());
         Socket first = socket(listener.address());
@@ -174,7 +174,7 @@ class StrangersTest extends VerbsContract {
   }
 
   @Test
-  void shouldNoticeADeadProcessEvenWhenItsSocketLivesOn() throws Exception {
+  void shouldDetectADeadProcessWhoseSocketStaysOpen() throws Exception {
     reopenClient(Map.of("soft.peer.check.interval", "20ms"));
     Process sleeper = new ProcessBuilder("sleep", "1000").start();
     try (Listener listener = client.listen(engine());
@@ -198,8 +198,8 @@ class StrangersTest extends VerbsContract {
     }
   }
 
-  /** What a connected peer may say that it should not. */
-  enum Nonsense {
+  /** Invalid frames of a connected peer. */
+  enum InvalidFrame {
     ACKNOWLEDGES_WHAT_WAS_NOT_SENT(FrameHeader.ACKNOWLEDGE, 0, 5),
     REFUSES_WHAT_WAS_NOT_SENT(FrameHeader.NOT_READY, 0, 1),
     FAILS_WHAT_WAS_NOT_SENT(FrameHeader.FAILED, 0, 1),
@@ -217,7 +217,7 @@ class StrangersTest extends VerbsContract {
     private final int length;
     private final long sequence;
 
-    Nonsense(int type, int length, long sequence) {
+    InvalidFrame(int type, int length, long sequence) {
       this.type = (byte) type;
       this.length = length;
       this.sequence = sequence;
@@ -226,7 +226,7 @@ class StrangersTest extends VerbsContract {
 
   @ParameterizedTest
   @EnumSource
-  void shouldLoseOnlyTheConnectionOfAPeerThat(Nonsense nonsense) throws Exception {
+  void shouldEndOnlyTheConnectionOfAPeerThatSends(InvalidFrame invalid) throws Exception {
     Pair pair = connect();
     try (Listener listener = server.listen(engine());
         Socket socket = socket(listener.address());
@@ -242,7 +242,7 @@ class StrangersTest extends VerbsContract {
           .isEqualTo(FrameHeader.REPLY);
       send(socket, frame(FrameHeader.READY, 0, 0));
       event(server, ConnectionEvent.Type.ESTABLISHED);
-      send(socket, frame(nonsense.type, nonsense.length, nonsense.sequence));
+      send(socket, frame(invalid.type, invalid.length, invalid.sequence));
       assertThat(event(server, ConnectionEvent.Type.DISCONNECTED).reason())
           .contains("broke the protocol");
       assertThat(result(server).status()).isEqualTo(WorkStatus.FLUSH_ERROR);
@@ -287,7 +287,7 @@ class StrangersTest extends VerbsContract {
         .putLong(8, sequence);
   }
 
-  /** A device that does not run, only its files, to greet with. */
+  /** The files of a device that does not run, for its Hello. */
   private static final class Other implements AutoCloseable {
     private final byte[] secret = new byte[SharedTable.SECRET_BYTES];
     private final SharedDirectory directory;
