@@ -87,7 +87,7 @@ final class DeviceContext implements AutoCloseable {
     return context;
   }
 
-  /** The device that an identifier was bound to, when it is not this one; else null. */
+  /** The device that an identifier was bound to, when it is a different one; else null. */
   String otherDevice(RdmaCmId other) throws IOException {
     IbvContext bound = other.getVerbs();
     if (bound == null) {

@@ -48,7 +48,7 @@ final class DisniConnection extends RdmaCmConnection<DisniQueuePair> {
     this.id = id;
   }
 
-  /** A connection that this end asks for; takes over the identifier. */
+  /** A connection that this end requests; takes over the identifier. */
   static DisniConnection resolving(
       DisniDevice device,
       DisniConnectionManager manager,
@@ -58,7 +58,7 @@ final class DisniConnection extends RdmaCmConnection<DisniQueuePair> {
     return new DisniConnection(device, manager, id, remote, timeout);
   }
 
-  /** A connection that a peer asks for; takes over the identifier. */
+  /** A connection that a peer requests; takes over the identifier. */
   static DisniConnection requested(DisniDevice device, DisniConnectionManager manager, RdmaCmId id)
       throws IOException {
     var remote = (InetSocketAddress) id.getDestination();

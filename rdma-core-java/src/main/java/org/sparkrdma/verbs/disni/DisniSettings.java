@@ -9,7 +9,7 @@ import org.sparkrdma.verbs.spi.EngineSettings;
 /**
  * The DiSNI engine's settings, checked.
  *
- * @param flushTimeoutNs how long the device may take to flush the work of a broken queue pair
+ * @param flushTimeoutNs maximum time in which the device flushes the work of a broken queue pair
  */
 record DisniSettings(long flushTimeoutNs) {
   static final String NAME = "disni";
@@ -22,9 +22,9 @@ record DisniSettings(long flushTimeoutNs) {
   }
 
   /**
-   * Checks and takes what the user gave.
+   * Checks the user's settings.
    *
-   * @throws IllegalArgumentException naming key, value and what is allowed
+   * @throws IllegalArgumentException naming key, value and allowed values
    */
   static DisniSettings of(EngineSettings given) {
     for (String key : given.values().keySet()) {

@@ -10,9 +10,9 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * An event channel whose table of identifiers bears several threads and can forget. DiSNI's own is
- * a plain map that events and new identifiers change at the same time, and that keeps every
- * identifier there ever was.
+ * An event channel with a concurrent table of identifiers from which entries are removed. DiSNI's
+ * own table is a plain map that several threads change at the same time, and it keeps every
+ * identifier forever.
  */
 final class EventChannel extends NatRdmaEventChannel {
   private final Map<Long, NatCmaIdPrivate> ids = new ConcurrentHashMap<>();
@@ -36,7 +36,7 @@ final class EventChannel extends NatRdmaEventChannel {
     return ids.get(object);
   }
 
-  /** To be called before the identifier is destroyed, for its place may be used again at once. */
+  /** Called before the identifier is destroyed, because its address may be reused at once. */
   void forget(RdmaCmId id) {
     ids.remove(((NatCmaIdPrivate) id).getObjId(), id);
   }

@@ -4,7 +4,7 @@ package org.sparkrdma.verbs.disni;
 import java.io.IOException;
 import org.sparkrdma.verbs.VerbsException;
 
-/** Words for what DiSNI throws. It tells the system's error as text only, never as a number. */
+/** Turns DiSNI's exceptions into VerbsExceptions. DiSNI reports the errno as text only. */
 final class Failures {
   private Failures() {}
 
@@ -17,7 +17,7 @@ final class Failures {
     return call + " failed: " + text + (details.isEmpty() ? "" : ": " + details);
   }
 
-  /** A call that tells of failure by what it returns. */
+  /** Checks a call that reports failure by its return value. */
   static void check(String call, int rc) throws IOException {
     if (rc != 0) {
       throw new IOException(call + ": rc=" + rc);

@@ -6,7 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.sparkrdma.verbs.spi.EngineUnavailableException;
 
-/** Says in one sentence why the engine cannot run here. Needs nothing of DiSNI to be loaded. */
+/** Finds out why the engine cannot run here, as one sentence. Loads no class of DiSNI. */
 final class Machine {
   private static final String PROVIDER = "com.ibm.disni.verbs.RdmaProvider";
   private static final String ADDRESSES = "sun.nio.ch";
@@ -14,13 +14,13 @@ final class Machine {
   private final Path root;
 
   /**
-   * @param root of the file system; another one only in tests
+   * @param root of the file system; differs in tests only
    */
   Machine(Path root) {
     this.root = root;
   }
 
-  /** All that must be so, by the classes that the loader sees. */
+  /** Checks every requirement, with the classes that the loader finds. */
   void check(ClassLoader loader) throws EngineUnavailableException {
     checkPlatform();
     Class<?> provider = checkJar(loader);
@@ -47,7 +47,7 @@ final class Machine {
     }
   }
 
-  /** DiSNI asks buffers for their addresses by a class of the JDK that is not open to all. */
+  /** DiSNI reads the address of a buffer through a JDK package that must be opened. */
   static void checkFlag(Module disni) throws EngineUnavailableException {
     if (!Object.class.getModule().isExported(ADDRESSES, disni)) {
       throw new EngineUnavailableException(
@@ -71,7 +71,10 @@ final class Machine {
     }
   }
 
-  /** Of the second attempt, too: that finds the class broken, by what the first one met. */
+  /**
+   * The cause of the load failure, also on a second attempt, where the class itself is reported as
+   * broken.
+   */
   private static Throwable root(Throwable failure) {
     Throwable root = failure;
     while (root.getCause() != null) {

@@ -11,10 +11,10 @@ import java.util.List;
 import org.sparkrdma.verbs.WorkRequest;
 
 /**
- * DiSNI's prepared calls for posting receives. Nothing in them can be changed, so they are kept by
- * the memory they name: whoever receives into the same places again allocates nothing. All carry
- * the same number, for receives complete in the order posted. Of the queue pair's owner thread;
- * closed with the queue pair.
+ * DiSNI's prepared calls that post receives. Their fields cannot be changed, so they are cached by
+ * the memory that they name: receiving into the same buffers again allocates nothing. All have the
+ * same number, because receives complete in the order posted. Confined to the queue pair's owner
+ * thread; closed with the queue pair.
  */
 final class ReceiveCalls implements AutoCloseable {
   private static final long SCATTER = 0x9E37_79B9_7F4A_7C15L;
@@ -31,7 +31,7 @@ final class ReceiveCalls implements AutoCloseable {
     }
   }
 
-  /** As many calls as the queue has places, and again as many, are kept. */
+  /** At most twice as many calls as the queue's depth are cached. */
   ReceiveCalls(IbvQP qp, TransportRules rules, int depth, long number) {
     this.qp = qp;
     this.rules = rules;
@@ -68,7 +68,7 @@ final class ReceiveCalls implements AutoCloseable {
     return there.call;
   }
 
-  @SuppressWarnings("JdkObsolete") // DiSNI wants this class of list.
+  @SuppressWarnings("JdkObsolete") // DiSNI requires this class of list.
   private SVCPostRecv prepare(WorkRequest request) throws IOException {
     var elements = new LinkedList<IbvSge>();
     for (int i = 0; i < request.elementCount(); i++) {

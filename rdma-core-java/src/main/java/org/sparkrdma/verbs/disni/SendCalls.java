@@ -12,10 +12,10 @@ import org.sparkrdma.verbs.Opcode;
 import org.sparkrdma.verbs.WorkRequest;
 
 /**
- * DiSNI's prepared calls for posting sends, one for each operation and number of elements: what
- * else a request has can be changed in them, so posting allocates nothing. Only immediate data
- * cannot, and such a request gets a call of its own. Of the queue pair's owner thread; closed with
- * the queue pair.
+ * DiSNI's prepared calls that post sends, one for each operation and number of elements. All other
+ * fields except immediate data can be changed in a prepared call, so posting allocates nothing. A
+ * request with immediate data gets a new call. Confined to the queue pair's owner thread; closed
+ * with the queue pair.
  */
 final class SendCalls implements AutoCloseable {
   private final IbvQP qp;
@@ -44,7 +44,7 @@ final class SendCalls implements AutoCloseable {
     execute(byElements[elements], request, number);
   }
 
-  @SuppressWarnings("JdkObsolete") // DiSNI wants this class of list.
+  @SuppressWarnings("JdkObsolete") // DiSNI requires this class of list.
   private SVCPostSend prepare(WorkRequest request) throws IOException {
     var elements = new LinkedList<IbvSge>();
     for (int i = 0; i < rules.elementCount(request); i++) {
@@ -52,7 +52,7 @@ final class SendCalls implements AutoCloseable {
     }
     var work = new IbvSendWR();
     work.setOpcode(code(request.opcode()));
-    // The other side's order of bytes is the network's.
+    // The peer expects network byte order.
     work.setImm_data(Integer.reverseBytes(request.immediate()));
     work.setSg_list(elements);
     work.setNum_sge(elements.size());

@@ -29,18 +29,17 @@ import org.sparkrdma.verbs.device.PortState;
 import org.sparkrdma.verbs.device.Transport;
 
 /**
- * What the kernel tells of RDMA devices in /sys/class/infiniband, since DiSNI has no verbs to ask a
- * device; see sysfs-class-infiniband in the kernel's ABI documents. Immutable; each call reads
- * anew.
+ * Attributes of RDMA devices from /sys/class/infiniband, because DiSNI cannot query a device; see
+ * sysfs-class-infiniband in the kernel's ABI documents. Immutable; each call reads the files again.
  */
 final class SystemDevices {
-  /** Of a request of DiSNI's, whose queue pairs always have room for so many. */
+  /** Maximum elements of a request: the fixed size of DiSNI's queue pairs. */
   static final int MAX_SGE = 4;
 
-  /** DiSNI's lengths have 31 bits. */
+  /** DiSNI stores lengths in 31 bits. */
   static final int MAX_REGION_BYTES = Integer.MAX_VALUE;
 
-  // DiSNI cannot ask for limits. These are borne by rxe, siw and the cards of the last ten years.
+  // DiSNI cannot query limits. These are supported by rxe, siw and the cards of the last ten years.
   private static final int MAX_QUEUE_PAIRS = 8_192;
   private static final int MAX_QUEUE_PAIR_DEPTH = 8_192;
   private static final int MAX_COMPLETION_QUEUE_DEPTH = 32_767;
@@ -51,7 +50,7 @@ final class SystemDevices {
   private static final String EMPTY_GID = "0000:0000:0000:0000:0000:0000:0000:0000";
   private static final int HARDWARE_ADDRESS_BYTES = 6;
 
-  /** Of RoCE's headers and check sum in a packet of the network. */
+  /** Bytes of RoCE's headers and checksum in a network packet. */
   private static final int HEADER_BYTES = 66;
 
   private static final int[] MTUS = {4_096, 2_048, 1_024, 512, 256};
@@ -59,7 +58,7 @@ final class SystemDevices {
   private final Path root;
 
   /**
-   * @param root of the file system; another one only in tests
+   * @param root of the file system; differs in tests only
    */
   SystemDevices(Path root) {
     this.root = root;
@@ -87,7 +86,7 @@ final class SystemDevices {
         ports);
   }
 
-  /** The device behind a descriptor of this process, or "" when that is not known. */
+  /** The device of a descriptor of this process, or "" when it is unknown. */
   String deviceOfDescriptor(int descriptor) {
     try {
       Path node = Files.readSymbolicLink(root.resolve("proc/self/fd/" + descriptor));
@@ -101,7 +100,7 @@ final class SystemDevices {
     return root.resolve("sys/class/infiniband").resolve(name);
   }
 
-  /** The file says "4: RNIC" of iWARP devices, and "1: CA" of those of InfiniBand and RoCE. */
+  /** The file contains "4: RNIC" for iWARP devices and "1: CA" for InfiniBand and RoCE. */
   private static Transport transport(Path device) {
     return read(device.resolve("node_type")).startsWith("4:")
         ? Transport.IWARP
@@ -151,7 +150,7 @@ final class SystemDevices {
     return new PortInfo(number, state(port), mtu(links, ethernet), gids, addresses);
   }
 
-  /** The file says as in "4: ACTIVE". */
+  /** The file contains for example "4: ACTIVE". */
   private static PortState state(Path port) {
     String state = read(port.resolve("state"));
     int colon = state.indexOf(':');
@@ -160,7 +159,7 @@ final class SystemDevices {
     return number >= 0 && number < states.length ? states[number] : PortState.NOP;
   }
 
-  /** Its entries that are not empty, by index; a table may have a thousand that are. */
+  /** Its non-empty entries by index; a table may have a thousand empty entries. */
   private static SortedMap<Integer, byte[]> gidTable(Path port) {
     SortedMap<Integer, byte[]> table = new TreeMap<>();
     for (String index : children(port.resolve("gids"))) {
@@ -214,7 +213,7 @@ final class SystemDevices {
     }
   }
 
-  /** Those that DiSNI can use. */
+  /** The addresses that DiSNI can use. */
   private static List<InetAddress> addresses(Set<String> links) {
     return interfaces().stream()
         .filter(link -> links.contains(link.getName()))
@@ -223,7 +222,7 @@ final class SystemDevices {
         .toList();
   }
 
-  /** The largest that fits the interface; InfiniBand's own is not told anywhere. */
+  /** The largest MTU that fits the interface; sysfs does not contain InfiniBand's own. */
   private int mtu(Set<String> links, boolean ethernet) {
     int least = Integer.MAX_VALUE;
     for (String link : links) {
@@ -280,7 +279,10 @@ final class SystemDevices {
     }
   }
 
-  /** Without the line's end; "" when it cannot be read, as with an empty entry of a table. */
+  /**
+   * The content without the line's end; "" when it cannot be read, as for an empty entry of a
+   * table.
+   */
   private static String read(Path file) {
     try {
       return Files.readString(file).trim();

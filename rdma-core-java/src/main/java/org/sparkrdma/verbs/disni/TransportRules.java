@@ -9,7 +9,7 @@ import org.sparkrdma.verbs.Opcode;
 import org.sparkrdma.verbs.WorkRequest;
 import org.sparkrdma.verbs.device.Transport;
 
-/** All in which work differs on InfiniBand (with RoCE) and iWARP. */
+/** Differences between InfiniBand (with RoCE) and iWARP. */
 enum TransportRules {
   INFINIBAND,
   IWARP;
@@ -28,15 +28,15 @@ enum TransportRules {
   }
 
   /**
-   * siw completes sends and writes before the READs that were posted earlier, unless they wait for
-   * those.
+   * siw completes sends and writes before READs that were posted earlier, unless they carry a
+   * fence.
    */
   int sendFlags(WorkRequest request) {
     int order = this == IWARP && request.opcode() != Opcode.READ ? IbvSendWR.IBV_SEND_FENCE : 0;
     return request.isSignalled() ? order | IbvSendWR.IBV_SEND_SIGNALED : order;
   }
 
-  /** Elements of a request as the device wants it: of no length, where it has none. */
+  /** Elements of a request as the device requires: one of length 0 where it has none. */
   int elementCount(WorkRequest request) {
     boolean wanted =
         this == IWARP && (request.opcode() == Opcode.READ || request.opcode() == Opcode.RECEIVE);
@@ -44,9 +44,9 @@ enum TransportRules {
   }
 
   /**
-   * Access of a region as the device wants it. On iWARP the answer to a READ is a tagged write into
-   * the reader's memory, so a region that is for that and not open to peers otherwise must be open
-   * to writing; the peer learns its key with the request, and loses it with the connection.
+   * Access flags that the device requires for a region. On iWARP the answer to a READ is a tagged
+   * write into the reader's memory, so a local sink needs remote write access. The peer learns its
+   * key with the request and cannot use it after the connection.
    */
   int regionAccess(Set<AccessFlag> access) {
     int bits = 0;

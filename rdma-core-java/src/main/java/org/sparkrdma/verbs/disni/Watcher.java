@@ -9,11 +9,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A thread that waits for the kernel, in turns of {@value #TURN_MS} ms since nothing can interrupt
- * DiSNI's waits. Construct, start, close; closing waits for the turn to end.
+ * A thread that waits for events of the kernel, in turns of {@value #TURN_MS} ms because DiSNI's
+ * waits cannot be interrupted. Construct, start, close; close waits for the end of the turn.
  */
 final class Watcher implements AutoCloseable {
-  /** How long a turn may wait. */
+  /** Maximum wait of a turn. */
   static final int TURN_MS = 50;
 
   private static final Logger LOG = LoggerFactory.getLogger(Watcher.class);
@@ -25,7 +25,7 @@ final class Watcher implements AutoCloseable {
   private volatile boolean closing;
   private boolean takesTasks = true;
 
-  /** Waits once, for {@link Watcher#TURN_MS} at most, and deals with what came. */
+  /** Waits once, at most {@link Watcher#TURN_MS}, and handles the events that arrived. */
   @FunctionalInterface
   interface Turn {
     void run() throws IOException;
@@ -68,7 +68,7 @@ final class Watcher implements AutoCloseable {
     return tasks.poll();
   }
 
-  /** Runs the task while no turn is in progress, and returns when it has run. Any thread. */
+  /** Runs the task between two turns and returns when it has run. Any thread. */
   void runBetweenTurns(Runnable task) {
     var done = new CompletableFuture<Void>();
     if (Thread.currentThread() == thread || !offer(() -> run(task, done))) {

@@ -1,6 +1,6 @@
 /**
  * The engine over DiSNI, for Java 17 and 21 where the user has installed libdisni and brings
- * DiSNI's jar: a thin adapter, for DiSNI knows fewer verbs than the API. What it has not is a
+ * DiSNI's jar: a thin adapter, because DiSNI has fewer verbs than the API. What it lacks is a
  * missing {@link org.sparkrdma.verbs.device.Capability}: no private data in either direction, no
  * refusal with a reason, no acknowledge time-out, no access per queue pair, no inline data, IPv4
  * only. Limits of a device cannot be asked for; they are what common cards bear.

@@ -15,9 +15,9 @@ import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
 import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
 
 /**
- * What a device reports without being asked, see ibv_get_async_event(3): overrun completion queues
- * and broken queue pairs. One for each context, shared by all devices opened on it; taken by
- * whoever polls. Safe for any thread. Released by each device that acquired it.
+ * Asynchronous events of a device, see ibv_get_async_event(3): overrun completion queues and broken
+ * queue pairs. One for each context, shared by all devices opened on it; the thread that polls
+ * takes the events. Safe for any thread. Released by each device that acquired it.
  */
 final class AsyncEvents {
   private static final Logger LOG = LoggerFactory.getLogger(AsyncEvents.class);
@@ -64,17 +64,17 @@ final class AsyncEvents {
     return fd;
   }
 
-  /** Who hears when the completion queue or queue pair at that address breaks. */
+  /** Adds a listener, called when the completion queue or queue pair at that address breaks. */
   void listen(long object, Consumer<String> listener) {
     listeners.put(object, listener);
   }
 
-  /** To be called before the object is destroyed. */
+  /** Called before the object is destroyed. */
   void forget(long object) {
     listeners.remove(object);
   }
 
-  /** Takes what is there and tells the listeners. */
+  /** Takes all pending events and calls their listeners. */
   void take() {
     try (NativeArena arena = new NativeArena()) {
       long event = arena.allocate(IbvAsyncEvent.SIZE);

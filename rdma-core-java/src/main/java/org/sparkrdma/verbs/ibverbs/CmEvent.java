@@ -5,16 +5,16 @@ import org.sparkrdma.verbs.ibverbs.ffi.Layouts.RdmaCmEvent;
 import org.sparkrdma.verbs.ibverbs.ffi.Memory;
 
 /**
- * A copy of a connection manager's event: the original is gone with its acknowledgement.
+ * A copy of a connection manager's event: the acknowledgement frees the original.
  *
- * @param type one of the numbers below
- * @param id the identifier that it is of
- * @param listenId of a request, the listener's
- * @param status an error number below 0, or a reason of the transport's
- * @param privateData what came with it
- * @param responderResources of a request: READs that the peer will have outstanding
- * @param initiatorDepth of a request: READs that the peer bears
- * @param queuePairNumber of a request: the peer's; nothing on iWARP
+ * @param type one of the constants below
+ * @param id the event's identifier
+ * @param listenId identifier of the listener; only in a request
+ * @param status a negative errno, or a reason of the transport
+ * @param privateData of the event
+ * @param responderResources READs that the peer will have in flight; only in a request
+ * @param initiatorDepth READs that the peer answers at once; only in a request
+ * @param queuePairNumber of the peer; only in a request, undefined on iWARP
  */
 record CmEvent(
     int type,

@@ -19,8 +19,8 @@ import org.sparkrdma.verbs.ibverbs.ffi.SocketAddresses;
 import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
 
 /**
- * An rdma_cm_id: the calls on it, with their structs filled; what they are called for is {@link
- * IbverbsConnection}'s, whose lock guards it and which destroys it.
+ * An rdma_cm_id: fills the structs of its calls and makes the calls. {@link IbverbsConnection}
+ * decides when, guards it with its lock, and destroys it.
  */
 final class CmIdentifier {
   private static final Logger LOG = LoggerFactory.getLogger(CmIdentifier.class);
@@ -48,7 +48,7 @@ final class CmIdentifier {
     return SocketAddresses.read(id + RdmaCmId.ROUTE_ADDR_DST_ADDR);
   }
 
-  /** Begins to; an event tells the outcome. The local address may be null. */
+  /** Starts to resolve the address; an event reports the outcome. {@code local} may be null. */
   void resolveAddress(InetSocketAddress local, InetSocketAddress remote, int timeoutMs)
       throws VerbsException {
     try (NativeArena one = new NativeArena()) {
@@ -66,14 +66,14 @@ final class CmIdentifier {
     return at;
   }
 
-  /** Begins to; an event tells the outcome. */
+  /** Starts to resolve the route; an event reports the outcome. */
   void resolveRoute(int timeoutMs) throws VerbsException {
     if (cm.resolveRoute(id, timeoutMs) != 0) {
       throw Libraries.failure("rdma_resolve_route", "");
     }
   }
 
-  /** Makes the device's queue pair; returns where its struct is. */
+  /** Creates the device's queue pair; returns the address of its struct. */
   long createQueuePair(long pd, long sendCq, long receiveCq, QueuePairSettings settings)
       throws VerbsException {
     try (NativeArena one = new NativeArena()) {
@@ -101,7 +101,7 @@ final class CmIdentifier {
     cm.destroyQp(id);
   }
 
-  /** Where the transport has one, and the parameters name one. */
+  /** Sets the acknowledge time-out, where the transport has one and the parameters name one. */
   void setAckTimeout(ConnectionParameters parameters) throws VerbsException {
     if (parameters.ackTimeout() > 0 && device.rules().hasAckTimeout()) {
       try (NativeArena one = new NativeArena()) {
@@ -115,32 +115,32 @@ final class CmIdentifier {
   }
 
   /**
-   * Asks for the connection; an event tells the outcome.
+   * Requests the connection; an event reports the outcome.
    *
-   * @param peerReads how many READs the peer may want to have in flight
-   * @param peerBearsReads how many it bears
+   * @param peerReads READs in flight that the peer may request
+   * @param peerMaxReads READs in flight that the peer answers
    */
-  void connect(ConnectionParameters parameters, int peerReads, int peerBearsReads)
+  void connect(ConnectionParameters parameters, int peerReads, int peerMaxReads)
       throws VerbsException {
     try (NativeArena one = new NativeArena()) {
-      if (cm.connect(id, write(parameters, peerReads, peerBearsReads, one)) != 0) {
+      if (cm.connect(id, write(parameters, peerReads, peerMaxReads, one)) != 0) {
         throw Libraries.failure("rdma_connect", "remote=" + remoteAddress());
       }
     }
   }
 
-  /** Agrees to the connection that a peer asked for; as {@link #connect}. */
-  void accept(ConnectionParameters parameters, int peerReads, int peerBearsReads)
+  /** Accepts the connection that a peer requested; parameters as for {@link #connect}. */
+  void accept(ConnectionParameters parameters, int peerReads, int peerMaxReads)
       throws VerbsException {
     try (NativeArena one = new NativeArena()) {
-      if (cm.accept(id, write(parameters, peerReads, peerBearsReads, one)) != 0) {
+      if (cm.accept(id, write(parameters, peerReads, peerMaxReads, one)) != 0) {
         throw Libraries.failure("rdma_accept", "remote=" + remoteAddress());
       }
     }
   }
 
   private long write(
-      ConnectionParameters parameters, int peerReads, int peerBearsReads, NativeArena one) {
+      ConnectionParameters parameters, int peerReads, int peerMaxReads, NativeArena one) {
     byte[] data = parameters.privateData();
     int limit = device.info().limits().maxReadsInFlight();
     int reads = Math.min(parameters.readsInFlight(), limit);
@@ -148,7 +148,7 @@ final class CmIdentifier {
     Memory.putLong(at + RdmaConnParam.PRIVATE_DATA, copy(data, one));
     Memory.putByte(at + RdmaConnParam.PRIVATE_DATA_LEN, data.length);
     Memory.putByte(at + RdmaConnParam.RESPONDER_RESOURCES, Math.min(reads, peerReads));
-    Memory.putByte(at + RdmaConnParam.INITIATOR_DEPTH, Math.min(reads, peerBearsReads));
+    Memory.putByte(at + RdmaConnParam.INITIATOR_DEPTH, Math.min(reads, peerMaxReads));
     Memory.putByte(at + RdmaConnParam.FLOW_CONTROL, 1);
     Memory.putByte(at + RdmaConnParam.RETRY_COUNT, parameters.retryCount());
     Memory.putByte(at + RdmaConnParam.RNR_RETRY_COUNT, parameters.receiverNotReadyRetryCount());
@@ -163,7 +163,7 @@ final class CmIdentifier {
     return at;
   }
 
-  /** Refuses the connection that a peer asked for; it may have gone meanwhile. */
+  /** Rejects the connection that a peer requested; the peer may have given up already. */
   void reject(byte[] privateData) {
     try (NativeArena one = new NativeArena()) {
       if (cm.reject(id, copy(privateData, one), privateData.length) != 0) {
@@ -172,7 +172,7 @@ final class CmIdentifier {
     }
   }
 
-  /** Tells the peer, which may know already. */
+  /** Disconnects; the peer may have disconnected already. */
   void disconnect() {
     if (cm.disconnect(id) != 0) {
       LOG.debug("{}", Libraries.message("rdma_disconnect", Downcalls.errno(), ""));

@@ -10,9 +10,9 @@ import org.sparkrdma.verbs.ibverbs.ffi.Memory;
 import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
 
 /**
- * The devices' contexts. The connection manager's library opens each device once for the whole
- * process and its identifiers live on those contexts, so queue pairs and all else must be made on
- * the same. Closed by its opener; the contexts close with the last that has them.
+ * The devices' contexts. librdmacm opens each device once per process and creates its identifiers
+ * on those contexts, so queue pairs and all other objects must be created on the same contexts.
+ * Closed by its opener; the contexts close with the last user.
  */
 final class Contexts implements AutoCloseable {
   private final Libraries libraries;
@@ -34,7 +34,7 @@ final class Contexts implements AutoCloseable {
     }
   }
 
-  /** Those with reliable connections. */
+  /** The devices with reliable connections. */
   List<Long> all() {
     List<Long> contexts = new ArrayList<>();
     for (long at = list; Memory.getLong(at) != 0; at += Long.BYTES) {

@@ -28,9 +28,9 @@ import org.sparkrdma.verbs.ibverbs.ffi.Memory;
 import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
 import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
 
-/** Asks a device what it is and what it bears. */
+/** Queries attributes and limits of a device. */
 final class DeviceFacts {
-  /** What RoCE leaves of a connection request; iWARP would bear more. */
+  /** Private data that fits into a connection request on RoCE; iWARP has more room. */
   static final int MAX_PRIVATE_DATA_BYTES = 56;
 
   private static final Path SYSTEM = Path.of("/sys/class/infiniband");
@@ -70,7 +70,7 @@ final class DeviceFacts {
       List<PortInfo> ports = new ArrayList<>();
       long maxMessageBytes = Integer.MAX_VALUE;
       for (int port = 1; port <= Memory.getByte(device + IbvDeviceAttr.PHYS_PORT_CNT); port++) {
-        // The exported function fills a shorter struct of old; there is room for both.
+        // The exported function fills an older, shorter struct; the memory has room for both.
         long attributes = arena.allocate(2L * IbvPortAttr.SIZE);
         rc = libraries.verbs().queryPort(context, port, attributes);
         if (rc != 0) {
@@ -138,7 +138,7 @@ final class DeviceFacts {
     boolean ethernet =
         Memory.getByte(attributes + IbvPortAttr.LINK_LAYER) == VerbsLibrary.LINK_LAYER_ETHERNET;
     int tableLength = Memory.getInt(attributes + IbvPortAttr.GID_TBL_LEN);
-    // The MTU is told as 1 for 256 bytes to 5 for 4096.
+    // The MTU is encoded: 1 means 256 bytes, 5 means 4096.
     int mtu = 128 << Memory.getInt(attributes + IbvPortAttr.ACTIVE_MTU);
     List<Gid> gids = gids(name, number, tableLength, ethernet);
     return new PortInfo(
@@ -175,7 +175,7 @@ final class DeviceFacts {
     }
   }
 
-  /** The table one by one, for libraries that cannot tell it at once. */
+  /** Reads the table entry by entry, for libraries that cannot query it as a whole. */
   private List<Gid> gidsOfSystem(String name, int port, int tableLength, boolean ethernet)
       throws VerbsException {
     Path directory = SYSTEM.resolve(name).resolve("ports").resolve(Integer.toString(port));
@@ -215,7 +215,7 @@ final class DeviceFacts {
     }
   }
 
-  /** Those of this host; link-local ones need more than a GID tells. */
+  /** Addresses of this host; a link-local address needs a scope, which a GID lacks. */
   private static List<InetAddress> addresses(List<Gid> gids) throws VerbsException {
     try {
       List<InetAddress> addresses = new ArrayList<>();
@@ -233,7 +233,7 @@ final class DeviceFacts {
     }
   }
 
-  /** Those of the network interfaces whose hardware address the first GID is made from. */
+  /** Addresses of the network interfaces whose hardware address the first GID contains. */
   private static List<InetAddress> addressesOfLink(List<Gid> gids) throws VerbsException {
     List<InetAddress> addresses = new ArrayList<>();
     try {
@@ -255,7 +255,8 @@ final class DeviceFacts {
   }
 
   /**
-   * Of iWARP the GID begins with the hardware address; of InfiniBand that one ends with the GID.
+   * An iWARP GID begins with the hardware address. The hardware address of an InfiniBand interface
+   * ends with the GID.
    */
   private static boolean isMadeFrom(byte[] gid, byte[] hardware) {
     int length = hardware.length;

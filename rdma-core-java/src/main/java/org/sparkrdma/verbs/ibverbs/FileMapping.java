@@ -6,8 +6,8 @@ import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.ibverbs.ffi.Libc;
 
 /**
- * A range of a file in this process's memory, for registering: no code reads or writes it here.
- * Closed by whoever made it, once.
+ * A range of a file mapped for registration: no code of this process reads or writes it. Its
+ * creator closes it once.
  */
 final class FileMapping implements AutoCloseable {
   private static final long FAILED = -1;
@@ -45,7 +45,7 @@ final class FileMapping implements AutoCloseable {
             "ibv_reg_mr failed: the file ends before the range: "
                 + (details + " fileBytes=" + fileBytes));
       }
-      // Mappings begin at a page.
+      // A mapping begins on a page.
       long before = offset % Libc.pageBytes();
       long mappedBytes = before + lengthBytes;
       long start = Libc.mapFile(fd, offset - before, mappedBytes, writable);
@@ -58,7 +58,7 @@ final class FileMapping implements AutoCloseable {
     }
   }
 
-  /** Where the range begins. */
+  /** Address of the range. */
   long address() {
     return address;
   }

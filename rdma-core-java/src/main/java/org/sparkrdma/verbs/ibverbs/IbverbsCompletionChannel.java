@@ -13,8 +13,8 @@ import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
 import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
 
 /**
- * A poll(2) over the completion channel, the event channels of the connection managers that report
- * here, the device's asynchronous events, and an eventfd to be woken by.
+ * Waits with poll(2) for the completion channel, the event channels of its connection managers, the
+ * device's asynchronous events, and an eventfd that wakes it.
  */
 final class IbverbsCompletionChannel extends EngineChannel {
   private static final long NS_PER_SECOND = 1_000_000_000;
@@ -31,7 +31,7 @@ final class IbverbsCompletionChannel extends EngineChannel {
   private volatile boolean signalled;
   private volatile boolean sleeping;
 
-  /** Events that there may be; without a lock, since a wrong number costs only a call. */
+  /** Upper bound of pending events; without a lock, because a wrong number costs only one call. */
   private int armed;
 
   private record PollSet(long address, int count) {}
@@ -64,7 +64,7 @@ final class IbverbsCompletionChannel extends EngineChannel {
     return new IbverbsCompletionChannel(device, channel, eventfd);
   }
 
-  /** Old sets stay until close: the owner may be asleep on one. */
+  /** Old sets stay until close: the owner may be waiting on one. */
   private void changePollSet() {
     long set = arena.allocate((long) descriptors.size() * Pollfd.SIZE);
     for (int i = 0; i < descriptors.size(); i++) {
@@ -78,12 +78,12 @@ final class IbverbsCompletionChannel extends EngineChannel {
     return channel;
   }
 
-  /** A completion queue was armed: one event more may come. */
+  /** A completion queue was armed: one more event may come. */
   void onArmed() {
     armed++;
   }
 
-  /** Wakes also when there is something to be read from these. */
+  /** Also wakes when this descriptor is readable. */
   synchronized void watch(int... more) {
     for (int fd : more) {
       descriptors.add(fd);
@@ -132,7 +132,7 @@ final class IbverbsCompletionChannel extends EngineChannel {
     return Memory.getShort(set.address + (long) i * Pollfd.SIZE + Pollfd.REVENTS) != 0;
   }
 
-  /** As many as there may be: to ask once more would cost a system call each time. */
+  /** Takes as many events as may be pending: one more call would cost a system call each time. */
   private void takeCompletionEvents() {
     boolean more = true;
     while (more && verbs.getCqEvent(channel, scratch, scratch + Long.BYTES) == 0) {

@@ -30,7 +30,7 @@ final class IbverbsConnection extends RdmaCmConnection<IbverbsQueuePair> {
   private int requestQueuePairNumber;
 
   /**
-   * @param peerReads READs in flight that the peer wants to send
+   * @param peerReads READs in flight that the peer requests
    * @param peerMaxReads READs in flight that the peer answers
    */
   private IbverbsConnection(
@@ -49,7 +49,7 @@ final class IbverbsConnection extends RdmaCmConnection<IbverbsQueuePair> {
     this.peerMaxReads = peerMaxReads;
   }
 
-  /** A connection that this end asks for; takes over the identifier. */
+  /** A connection that this end requests; takes over the identifier. */
   static IbverbsConnection resolving(
       IbverbsDevice device,
       IbverbsConnectionManager manager,
@@ -61,7 +61,7 @@ final class IbverbsConnection extends RdmaCmConnection<IbverbsQueuePair> {
     return new IbverbsConnection(device, manager, identifier, remote, timeout, maxReads, maxReads);
   }
 
-  /** A connection that a peer asks for; takes over the identifier. */
+  /** A connection that a peer requests; takes over the identifier. */
   static IbverbsConnection requested(
       IbverbsDevice device, IbverbsConnectionManager manager, CmEvent request) {
     var identifier = new CmIdentifier(device, request.id());

@@ -19,7 +19,7 @@ import org.sparkrdma.verbs.ibverbs.ffi.SocketAddresses;
 
 /**
  * An event channel of librdmacm and its identifiers. Events are taken from the kernel under the
- * lock, by the owner when it polls or by whoever counts open resources.
+ * lock, by the owner when it polls or by a caller that counts open resources.
  */
 final class IbverbsConnectionManager extends RdmaCmConnectionManager {
   private final IbverbsDevice device;
@@ -97,7 +97,7 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
     }
   }
 
-  /** The device that an identifier was bound to, when it is not this one; else null. */
+  /** The device that an identifier was bound to, when it is a different one; else null. */
   String otherDevice(long id) {
     long context = Memory.getLong(id + RdmaCmId.VERBS);
     return context == 0 || context == device.context() ? null : Contexts.name(context);

@@ -45,7 +45,7 @@ final class IbverbsProtectionDomain extends EngineProtectionDomain {
   /**
    * Maps the range only to register it: the registration keeps its pages. A region with on-demand
    * paging follows the mapping instead (kernel, drivers/infiniband/core/umem_odp.c), so there the
-   * mapping stays. It is mapped for reading, since pages that are not pinned are not made dirty.
+   * mapping stays. It is mapped read-only, because unpinned pages are not marked dirty.
    */
   @Override
   protected EngineRegion registerRange(

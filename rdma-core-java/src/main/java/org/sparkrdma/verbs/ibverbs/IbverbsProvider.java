@@ -45,7 +45,7 @@ public final class IbverbsProvider implements VerbsProvider {
     IbverbsSettings checked = IbverbsSettings.of(settings);
     var machine = new Machine(Path.of("/"));
     machine.checkPlatform();
-    // First, so that a machine without devices needs no folder where jffi may put its library.
+    // Checked first, so that a machine without devices needs no folder for jffi's library.
     machine.checkDevices();
     Binding.check();
     Libraries libraries = libraries();

@@ -21,13 +21,12 @@ import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
 import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
 
 /**
- * A queue pair of the device, and its work, see {@link DeviceQueuePair}. The device alone executes
- * it.
+ * A queue pair of the device and its work, see {@link DeviceQueuePair}.
  *
  * <p>Its owner posts and polls; any thread may break or close it.
  */
 final class IbverbsQueuePair extends DeviceQueuePair {
-  /** Work posted with one call. */
+  /** Maximum work requests posted with one call. */
   private static final int BATCH = 32;
 
   private final IbverbsDevice device;
@@ -108,13 +107,13 @@ final class IbverbsQueuePair extends DeviceQueuePair {
         sendArray.write(written, request, requestNumber(sends.add(request)));
       }
     } finally {
-      // A bad request is told after those before it were posted.
+      // The requests before an invalid one are posted; then the invalid one is reported.
       submitted = submitSends(written);
     }
     return submitted;
   }
 
-  /** How many of the last {@code count} places the device, or the flush, has taken. */
+  /** How many of the last {@code count} requests the device, or the flush, has accepted. */
   private int submitSends(int count) {
     if (count == 0) {
       return 0;
@@ -149,8 +148,8 @@ final class IbverbsQueuePair extends DeviceQueuePair {
   }
 
   /**
-   * A full queue is tried again later; anything else breaks the queue pair, and the work is flushed
-   * with all other.
+   * The owner retries a full queue later. Any other error breaks the queue pair, and all its work
+   * is flushed.
    */
   private int onRefused(String call, int rc, int count, int refused, WorkRing ring) {
     if (Math.abs(rc) == Libc.ENOMEM) {
@@ -163,7 +162,7 @@ final class IbverbsQueuePair extends DeviceQueuePair {
 
   // Polling, by the owner.
 
-  /** Shows the completion at that address, of its request with that lower half of the number. */
+  /** Shows the completion at that address; {@code low} is the lower half of the request number. */
   Outcome onCompletion(int low, long completion, CompletionView view) {
     boolean ofSend = (low & RECEIVE_BIT) == 0;
     WorkRing ring = ofSend ? sends : receives;
@@ -189,7 +188,7 @@ final class IbverbsQueuePair extends DeviceQueuePair {
 
   // Any thread.
 
-  /** Has the device flush the work that it has; it may be in that state already. */
+  /** Makes the device flush its work; the queue pair may be in the error state already. */
   void breakOnDevice() {
     try (NativeArena one = new NativeArena()) {
       long attributes = one.allocate(IbvQpAttr.SIZE);

@@ -9,9 +9,8 @@ import org.sparkrdma.verbs.spi.EngineSettings;
 /**
  * The ibverbs engine's settings, checked.
  *
- * @param maxInlineBytes the most data that a send may carry inline; less where the device bears
- *     less
- * @param flushTimeoutNs how long the device may take to flush the work of a broken queue pair
+ * @param maxInlineBytes maximum inline data of a send; less where the device supports less
+ * @param flushTimeoutNs maximum time in which the device flushes the work of a broken queue pair
  */
 record IbverbsSettings(int maxInlineBytes, long flushTimeoutNs) {
   static final String NAME = "ibverbs";
@@ -33,9 +32,9 @@ record IbverbsSettings(int maxInlineBytes, long flushTimeoutNs) {
   }
 
   /**
-   * Checks and takes what the user gave.
+   * Checks the user's settings.
    *
-   * @throws IllegalArgumentException naming key, value and what is allowed
+   * @throws IllegalArgumentException naming key, value and allowed values
    */
   static IbverbsSettings of(EngineSettings given) {
     for (String key : given.values().keySet()) {

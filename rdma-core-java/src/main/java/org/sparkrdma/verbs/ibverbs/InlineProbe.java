@@ -7,8 +7,8 @@ import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
 import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
 
 /**
- * Finds out how much data a send may carry inline: no query tells it, so queue pairs are made with
- * less and less of it until the device agrees.
+ * Finds the maximum inline data of a send. No query reports it, so queue pairs are created with
+ * ever less until the device accepts one.
  */
 final class InlineProbe {
   private InlineProbe() {}

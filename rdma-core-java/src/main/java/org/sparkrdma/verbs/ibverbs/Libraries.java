@@ -7,14 +7,14 @@ import org.sparkrdma.verbs.ibverbs.ffi.Downcalls;
 import org.sparkrdma.verbs.ibverbs.ffi.Libc;
 import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
 
-/** The two libraries, and how their failures are told. */
+/** The two libraries, and exceptions for their failures. */
 record Libraries(VerbsLibrary verbs, CmLibrary cm) {
-  /** What a call's last failure on this thread was; {@code details} are name=value pairs. */
+  /** The failure of this thread's last call; {@code details} are name=value pairs. */
   static VerbsException failure(String call, String details) {
     return failure(call, Downcalls.errno(), details);
   }
 
-  /** As {@link #failure(String, String)}, of a call that returns its error number. */
+  /** As {@link #failure(String, String)}, for a call that returns its errno. */
   static VerbsException failure(String call, int errno, String details) {
     return new VerbsException(call, errno, message(call, errno, details), null);
   }

@@ -11,14 +11,14 @@ import org.sparkrdma.verbs.device.PortState;
 import org.sparkrdma.verbs.spi.EngineUnavailableException;
 
 /**
- * Looks at the machine for what keeps the engine from running, and says it in a sentence each.
+ * Finds out why the engine cannot run on this machine, as one sentence.
  *
- * @param root of the file system; another one in tests
+ * @param root of the file system; differs in tests only
  */
 record Machine(Path root) {
   static final String NO_LIMIT = "unlimited";
 
-  /** The libraries' structs are known for Linux of 64 bits, little-endian. */
+  /** The structs' layouts are known for 64-bit little-endian Linux. */
   void checkPlatform() throws EngineUnavailableException {
     String system = System.getProperty("os.name");
     String processor = System.getProperty("os.arch");
@@ -28,7 +28,7 @@ record Machine(Path root) {
     }
   }
 
-  /** Whether the kernel has devices and this process may open them. */
+  /** Requires devices in the kernel that this process may open. */
   void checkDevices() throws EngineUnavailableException {
     String reason = reason();
     if (reason != null) {
@@ -36,7 +36,7 @@ record Machine(Path root) {
     }
   }
 
-  /** What the files of the system say; null when they say nothing against it. */
+  /** The reason found in system files; null when there is none. */
   private String reason() {
     Path nodes = root.resolve("dev/infiniband");
     List<Path> devices = list(root.resolve("sys/class/infiniband"));
@@ -74,7 +74,7 @@ record Machine(Path root) {
     return Files.isReadable(node) && Files.isWritable(node);
   }
 
-  /** Why the libraries found nothing where {@link #checkDevices} had no objection. */
+  /** The reason why the libraries found no device although {@link #checkDevices} passed. */
   String whyNoDevice(String failure) {
     return "the libraries cannot open the RDMA devices "
         + list(root.resolve("sys/class/infiniband")).stream().map(Path::getFileName).toList()
@@ -83,7 +83,7 @@ record Machine(Path root) {
         + failure;
   }
 
-  /** Whether any device can carry data. */
+  /** Requires a device with an active port. */
   void checkPorts(List<DeviceInfo> devices) throws EngineUnavailableException {
     if (devices.isEmpty()) {
       throw new EngineUnavailableException(
@@ -99,7 +99,7 @@ record Machine(Path root) {
     }
   }
 
-  /** How much memory this process may lock, in words. */
+  /** The limit of locked memory of this process, as text. */
   String memlockLimit() {
     try (Stream<String> lines = Files.lines(root.resolve("proc/self/limits"))) {
       return lines

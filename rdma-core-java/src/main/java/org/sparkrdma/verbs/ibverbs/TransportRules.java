@@ -10,7 +10,7 @@ import org.sparkrdma.verbs.device.Transport;
 import org.sparkrdma.verbs.ibverbs.ffi.Libc;
 import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
 
-/** All in which InfiniBand (with RoCE) and iWARP differ for this engine. */
+/** Differences between InfiniBand (with RoCE) and iWARP. */
 enum TransportRules {
   INFINIBAND(Transport.INFINIBAND),
   IWARP(Transport.IWARP);
@@ -20,7 +20,7 @@ enum TransportRules {
   private static final int REMOTE_READ = 4;
   private static final int ON_DEMAND = 64;
 
-  /** Of the reasons in a REJ message, see the InfiniBand specification, 12.6.7.2. */
+  /** Reasons in a REJ message, see the InfiniBand specification, 12.6.7.2. */
   private static final int IB_NOBODY_LISTENS = 8;
 
   private static final int IB_REFUSED_BY_CONSUMER = 28;
@@ -44,7 +44,7 @@ enum TransportRules {
     return transport;
   }
 
-  /** What a device of this kind can do; inline apart. */
+  /** Capabilities of a device with this transport, except inline. */
   Set<Capability> capabilities() {
     var all =
         EnumSet.of(Capability.REJECT, Capability.ACCEPT_PRIVATE_DATA, Capability.FILE_REGIONS);
@@ -77,14 +77,14 @@ enum TransportRules {
   }
 
   /**
-   * Flags of every send and write: siw completes them before the READs that were posted earlier,
-   * unless they wait for those.
+   * Flags of every send and write: siw completes them before READs that were posted earlier, unless
+   * they carry a fence.
    */
   int sendFlags() {
     return this == IWARP ? VerbsLibrary.SEND_FENCE : 0;
   }
 
-  /** Whether work without memory still needs an element; of no length. */
+  /** Whether work without memory needs an element of length 0. */
   boolean wantsAnElement() {
     return this == IWARP;
   }
@@ -99,9 +99,9 @@ enum TransportRules {
   }
 
   /**
-   * Access of a region as the device wants it. On iWARP the answer to a READ is a tagged write into
-   * the reader's memory, so a region that is for that and not open to peers otherwise must be open
-   * to writing; the peer learns its key with the request, and loses it with the connection.
+   * Access flags that the device requires for a region. On iWARP the answer to a READ is a tagged
+   * write into the reader's memory, so a local sink needs remote write access. The peer learns its
+   * key with the request and cannot use it after the connection.
    */
   int regionAccess(Set<AccessFlag> access) {
     int bits = bits(access);
@@ -122,7 +122,7 @@ enum TransportRules {
     return bits;
   }
 
-  /** The kind of a GID, by what the kernel calls it and the port's link layer. */
+  /** The type of a GID, from the kernel's name for it and the port's link layer. */
   GidType gidType(int kernelType, boolean ethernet) {
     if (this == IWARP) {
       return GidType.IWARP;
@@ -138,7 +138,7 @@ enum TransportRules {
     return this == INFINIBAND && ethernet;
   }
 
-  /** Words for why a connection was refused, of the event's status. */
+  /** The reason for a rejection, from the event's status. */
   String rejection(int status) {
     if (status < 0) {
       return "refused: " + Libc.strerror(-status);
@@ -155,7 +155,7 @@ enum TransportRules {
     return Math.min(Integer.toUnsignedLong(ofPort), Integer.MAX_VALUE);
   }
 
-  /** READ may have fewer elements than other work; 0 says nothing. */
+  /** READ may have fewer elements than other work; 0 means unknown. */
   static int maxReadSge(int maxSge, int maxSgeRead) {
     return maxSgeRead > 0 ? Math.min(maxSge, maxSgeRead) : maxSge;
   }

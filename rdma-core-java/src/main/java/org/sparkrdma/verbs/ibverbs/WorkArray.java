@@ -11,9 +11,8 @@ import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
 import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
 
 /**
- * Work requests as C structs, linked one to the next, with their scatter/gather elements: written,
- * posted with one call, and written again. Of the queue pair's owner thread; its memory goes with
- * the arena.
+ * Work requests as linked C structs with their scatter/gather elements, reused for each post.
+ * Confined to the queue pair's owner thread; the arena frees its memory.
  */
 final class WorkArray {
   private static final int READ = 4;
@@ -55,17 +54,17 @@ final class WorkArray {
     return Memory.inRange(elements + ((long) i * maxSge + j) * IbvSge.SIZE);
   }
 
-  /** Where the first one is. */
+  /** Address of the first work request. */
   long first() {
     return requests;
   }
 
-  /** Where the device says which one it refused. */
+  /** Address at which the device stores the request that it refused. */
   long bad() {
     return bad;
   }
 
-  /** The one that the device refused. */
+  /** Address of the request that the device refused. */
   int badIndex() {
     return (int) ((Memory.getLong(bad) - requests) / size);
   }
@@ -75,7 +74,7 @@ final class WorkArray {
     Memory.putLong(at + IbvSendWr.WR_ID, number);
     int count = request.elementCount();
     if (count == 1) {
-      // Apart from the loop, which costs more than the element: nearly all requests have one.
+      // Outside the loop, which costs more than the element: nearly all requests have one.
       writeElement(element(i, 0), request, 0);
     } else {
       writeElements(i, request, count);
@@ -132,7 +131,7 @@ final class WorkArray {
     };
   }
 
-  /** Links the first so many. */
+  /** Links the first {@code count} requests. */
   void link(int count) {
     for (int i = 0; i < count - 1; i++) {
       Memory.putLong(request(i) + IbvSendWr.NEXT, request(i + 1));

@@ -3,7 +3,6 @@
  * Java 22 and newer, and through jffi before.
  *
  * <p>Entry class is {@link org.sparkrdma.verbs.ibverbs.IbverbsProvider}, the only public one. The
- * engine has no thread: the card and the kernel do the work, and what must be done besides is done
- * by whoever polls.
+ * engine has no thread: the card and the kernel do the work, and the polling thread does the rest.
  */
 package org.sparkrdma.verbs.ibverbs;

@@ -23,9 +23,10 @@ public final class Binding {
   private Binding() {}
 
   /**
-   * To be called before anything else of this package.
+   * Called before all other classes of this package.
    *
-   * @throws EngineUnavailableException when this JVM has no binding, with the reason in a sentence
+   * @throws EngineUnavailableException when this JVM has no binding, with the reason in one
+   *     sentence
    */
   public static void check() throws EngineUnavailableException {
     if (FAILURE != null) {

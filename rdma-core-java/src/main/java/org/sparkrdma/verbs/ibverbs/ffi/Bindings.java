@@ -4,8 +4,8 @@ package org.sparkrdma.verbs.ibverbs.ffi;
 import org.sparkrdma.verbs.spi.EngineUnavailableException;
 
 /**
- * Chooses how C functions are called: by jffi. The multi-release part has a twin of this class for
- * Java 22 and newer, which chooses java.lang.foreign.
+ * Chooses jffi as the binding. The multi-release part of the jar has another version of this class
+ * for Java 22 and newer, which chooses java.lang.foreign.
  */
 final class Bindings {
   private Bindings() {}

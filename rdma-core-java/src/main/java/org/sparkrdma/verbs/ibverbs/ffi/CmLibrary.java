@@ -55,7 +55,7 @@ public final class CmLibrary {
   }
 
   /**
-   * Loads the system's library; it stays for the life of the process.
+   * Loads the system's library, which stays loaded until the process ends.
    *
    * @throws IllegalArgumentException when there is none
    * @throws LinkageError when it lacks a function

@@ -5,20 +5,19 @@ package org.sparkrdma.verbs.ibverbs.ffi;
  * Calls C functions by their address.
  *
  * <p>{@link #call} and {@link #callInt} are for set-up: they keep errno, see {@link #errno()}. The
- * other calls are made for each operation, and each time that a thread sleeps or is woken. They
- * allocate nothing and keep no errno.
+ * other calls are made for each operation and each wait. They allocate nothing and keep no errno.
  *
- * <p>Only {@link #pollCq} may hold up a garbage collection until it is over, see {@link
- * ForeignBinding#callCritical}. It looks at memory that the device writes, takes at most one batch
- * of completions, and neither sleeps nor calls back. A post is not critical: with soft devices it
- * is a system call that does the device's work, as long as that takes.
+ * <p>Only {@link #pollCq} may delay a garbage collection until it returns, see {@link
+ * ForeignBinding#callCritical}. It reads memory that the device writes, takes at most one batch of
+ * completions, and neither sleeps nor calls back. A post is not critical: with soft devices it is a
+ * system call that does the device's work.
  */
 public final class Downcalls {
   private static final ForeignBinding CALLS = Binding.calls();
 
   private Downcalls() {}
 
-  /** What errno was after this thread's last call that keeps it. */
+  /** The errno of this thread's last call that keeps it. */
   public static int errno() {
     return CALLS.errno();
   }
@@ -48,7 +47,7 @@ public final class Downcalls {
     return CALLS.callThree(function, cq, 0, 0);
   }
 
-  /** Any function of up to three arguments; of its result, the lower half. */
+  /** Calls any function of up to three arguments; returns the lower half of its result. */
   static int callThree(long function, long a, long b, long c) {
     return CALLS.callThree(function, a, b, c);
   }

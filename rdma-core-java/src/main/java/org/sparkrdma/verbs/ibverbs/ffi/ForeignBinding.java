@@ -2,23 +2,22 @@
 package org.sparkrdma.verbs.ibverbs.ffi;
 
 /**
- * How this JVM calls C functions and reads and writes native memory. Each JVM uses one
- * implementation, see {@link Binding}. Addresses and pointers are plain {@code long}s. Every
- * argument goes as a {@code long}, which the calling conventions of 64-bit Linux allow. Safe for
- * any thread.
+ * Calls C functions, and reads and writes native memory. Each JVM uses one implementation, see
+ * {@link Binding}. Addresses and pointers are plain {@code long}s. Every argument goes as a {@code
+ * long}, which the calling conventions of 64-bit Linux allow. Safe for any thread.
  *
- * <p>Nothing here checks an address or owns memory: whoever allocates frees. {@link NativeArena}
- * frees what structs and calls need, {@link AddressRange} what buffers are over.
+ * <p>No method checks an address or owns memory: the code that allocates also frees. {@link
+ * NativeArena} frees the memory of structs and calls, {@link AddressRange} the memory of buffers.
  */
 interface ForeignBinding {
-  /** The most arguments of {@link #call}. */
+  /** Maximum number of arguments of {@link #call}. */
   int MAX_ARGUMENTS = 6;
 
   /** A name for logs and tests. */
   String name();
 
   /**
-   * Loads a library of the system.
+   * Loads a system library.
    *
    * @throws IllegalArgumentException when there is none of that name
    */
@@ -31,11 +30,11 @@ interface ForeignBinding {
    * Calls a function with at most {@link #MAX_ARGUMENTS} arguments and keeps errno. For calls at
    * set-up: it may allocate.
    *
-   * @return the result's register: a function that returns an int sets its lower half only
+   * @return the result register; a function that returns an int sets its lower half only
    */
   long call(long function, long... arguments);
 
-  /** The errno that this thread's last {@link #call} left. */
+  /** The errno of this thread's last {@link #call}. */
   int errno();
 
   /** Calls a function with at most three arguments; allocates nothing and keeps no errno. */
@@ -51,8 +50,8 @@ interface ForeignBinding {
   int callCritical(long function, long a, long b, long c);
 
   /**
-   * The same address, in a form that lets the JIT compiler leave out the checks of reads and writes
-   * a little behind it. For structs that every operation touches.
+   * Returns the same address in a form for which the JIT compiler omits the checks of reads and
+   * writes shortly after it. For structs that every operation uses.
    */
   long inRange(long address);
 

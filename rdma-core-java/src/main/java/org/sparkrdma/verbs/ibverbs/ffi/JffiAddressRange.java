@@ -14,7 +14,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 /**
  * A mapping under buffers that nothing can invalidate. At close its pages go back to the system at
  * once; the addresses stay mapped until no buffer over them is reachable, so a buffer that is used
- * after close shows zeros. What is unreachable is unmapped by whoever makes or closes a range next.
+ * after close shows zeros. The next creation or close of a range unmaps unreachable mappings.
  *
  * <p>Buffers are slices of windows of just under 2 GiB that begin every 1 GiB, so any slice of at
  * most 1 GiB lies in one of them. A longer slice gets a window of its own.
@@ -23,7 +23,7 @@ final class JffiAddressRange implements AddressRange {
   private static final int STRIDE_SHIFT = 30;
   private static final ReferenceQueue<ByteBuffer> UNREACHABLE = new ReferenceQueue<>();
 
-  /** Keeps the references themselves reachable. */
+  /** Keeps the reference objects reachable. */
   private static final Set<Window> WINDOWS = ConcurrentHashMap.newKeySet();
 
   private final MemoryIO memory;

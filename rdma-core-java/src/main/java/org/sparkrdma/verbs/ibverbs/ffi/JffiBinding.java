@@ -24,7 +24,7 @@ final class JffiBinding implements ForeignBinding {
   private static final MemoryIO MEMORY = MemoryIO.getInstance();
   private static final int MAX_STRING_BYTES = 4_096;
 
-  /** By number of arguments, of calls that keep errno. */
+  /** By number of arguments, for calls that keep errno. */
   private static final CallContext[] KEEPING = contexts();
 
   private static final CallContext THREE = context(3, false);
@@ -83,7 +83,7 @@ final class JffiBinding implements ForeignBinding {
     return new JffiSymbols("libc", Library.getDefault());
   }
 
-  /** Holds the library: jffi unloads one that is unreachable. */
+  /** Keeps the library reachable: jffi unloads an unreachable one. */
   private static final class JffiSymbols extends Symbols {
     private final Library library;
 
@@ -127,7 +127,7 @@ final class JffiBinding implements ForeignBinding {
     return (int) INVOKER.invokeL5NoErrno(FIVE, function, a, b, c, d, e);
   }
 
-  /** As any other call: JNI has none that is critical. */
+  /** A normal call: JNI has no critical calls. */
   @Override
   public int callCritical(long function, long a, long b, long c) {
     return callThree(function, a, b, c);

@@ -11,14 +11,14 @@ import org.sparkrdma.verbs.spi.EngineUnavailableException;
  *
  * <p>A native method finds only libraries that its class's own class loader has loaded. jffi looks
  * for its loading class in the system's class loader first and in the thread's context class loader
- * next; where one of them has another jffi, that one loads its library too. So the loading class of
- * our class loader is asked here first, and decides.
+ * next; where one of them has another jffi, that one loads its library too. So this class calls the
+ * loading class of our class loader first.
  */
 final class JffiLibrary {
   private JffiLibrary() {}
 
   /**
-   * Loads it, once for each class loader, and opens the binding over it.
+   * Loads it once for each class loader and opens the binding over it.
    *
    * @throws EngineUnavailableException when jffi cannot be used, with the reason in a sentence
    */
@@ -59,7 +59,7 @@ final class JffiLibrary {
         cause);
   }
 
-  /** Why a jffi whose library is loaded cannot be used: it is another one than ours. */
+  /** The reason why a loaded jffi cannot be used: it is a different version. */
   private static EngineUnavailableException unusable(LinkageError cause) {
     return new EngineUnavailableException(
         "jffi, which calls the RDMA libraries on Java "

@@ -3,8 +3,7 @@ package org.sparkrdma.verbs.ibverbs.ffi;
 
 /**
  * Sizes and offsets of the C structs, on 64-bit Linux: the ABI of rdma-core since 2017. The names
- * are those of the headers, {@code STRUCT_FIELD}; a test compares each with what the C compiler
- * says.
+ * are those of the headers, {@code STRUCT_FIELD}; a test compares each with the C compiler's.
  */
 public final class Layouts {
   private Layouts() {}
@@ -30,7 +29,7 @@ public final class Layouts {
     private IbvContext() {}
   }
 
-  /** struct verbs_context, which a context of today lies in. */
+  /** struct verbs_context, whose last member is a struct ibv_context. */
   public static final class VerbsContext {
     public static final int SIZE = 648;
     public static final int QUERY_DEVICE_EX = 216;

@@ -5,7 +5,8 @@ import java.nio.charset.Charset;
 import java.nio.file.Path;
 
 /**
- * What the engine needs of the C library. Failures come back as -1, see {@link Downcalls#errno}.
+ * The functions of the C library that the engine uses. A failure returns -1, see {@link
+ * Downcalls#errno}.
  */
 public final class Libc {
   public static final int EINTR = 4;
@@ -31,7 +32,7 @@ public final class Libc {
   private static final int EFD_CLOEXEC_NONBLOCK = 0x80800;
   private static final long FAILED = -1;
 
-  /** The JDK turns the bytes of file names into strings by this. */
+  /** The JDK's charset for file names. */
   private static final Charset FILE_NAMES =
       Charset.forName(System.getProperty("sun.jnu.encoding", "UTF-8"));
 
@@ -96,7 +97,7 @@ public final class Libc {
   }
 
   /**
-   * Maps a range of an open file, shared with all who have it.
+   * Maps a range of an open file, shared with other processes.
    *
    * @param offset a multiple of {@link #pageBytes}
    * @return its address, or -1
@@ -111,7 +112,7 @@ public final class Libc {
     return Downcalls.callInt(GETPAGESIZE);
   }
 
-  /** Gives the pages of anonymous memory back; what is read there next is zero. */
+  /** Returns the pages of anonymous memory to the system; the next read finds zeros. */
   static void dropPages(long address, long lengthBytes) {
     Downcalls.callInt(MADVISE, address, lengthBytes, MADV_DONTNEED);
   }
@@ -120,7 +121,7 @@ public final class Libc {
     Downcalls.callInt(MUNMAP, address, lengthBytes);
   }
 
-  /** Makes reading from a descriptor return at once when there is nothing. */
+  /** Makes reads of a descriptor non-blocking. */
   public static int setNonBlocking(int fd) {
     int flags = Downcalls.callInt(FCNTL, fd, F_GETFL, 0);
     return Downcalls.callInt(FCNTL, fd, F_SETFL, flags | O_NONBLOCK);
@@ -131,17 +132,17 @@ public final class Libc {
     return Downcalls.ppoll(PPOLL, pollfds, count, timespec);
   }
 
-  /** A descriptor to be woken by, see eventfd(2). */
+  /** A descriptor that wakes a waiting thread, see eventfd(2). */
   public static int eventfd() {
     return Downcalls.callInt(EVENTFD, 0, EFD_CLOEXEC_NONBLOCK);
   }
 
-  /** See read(2), of a few bytes. Keeps no errno. */
+  /** See read(2), for a few bytes. Keeps no errno. */
   public static int read(int fd, long buffer, int lengthBytes) {
     return Downcalls.callThree(READ, fd, buffer, lengthBytes);
   }
 
-  /** See write(2), of a few bytes. Keeps no errno. */
+  /** See write(2), for a few bytes. Keeps no errno. */
   public static int write(int fd, long buffer, int lengthBytes) {
     return Downcalls.callThree(WRITE, fd, buffer, lengthBytes);
   }
@@ -150,7 +151,7 @@ public final class Libc {
     Downcalls.callInt(CLOSE, fd);
   }
 
-  /** The system's words for an error number. */
+  /** The system's text for an errno. */
   public static String strerror(int errno) {
     return Memory.string(Downcalls.call(STRERROR, errno));
   }

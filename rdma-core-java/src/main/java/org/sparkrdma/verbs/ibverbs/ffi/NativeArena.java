@@ -7,14 +7,14 @@ import org.sparkrdma.leak.LeakRecord;
 
 /**
  * Native memory that is allocated piece by piece and freed together. Confined to its owner's thread
- * or lock, which closes it when neither the device nor another thread uses the memory any more: an
- * address tells nobody that its memory was freed.
+ * or lock. The owner closes it when neither the device nor another thread uses the memory any more,
+ * because an address does not show that its memory was freed.
  *
- * <p>In tests, where {@link LeakRecord}s are kept, an arena that is not closed fails the test, and
- * the memory is overwritten before it is freed, so that a late use is seen.
+ * <p>In tests, where {@link LeakRecord}s are kept, an arena that is not closed fails the test. Its
+ * memory is overwritten before it is freed, to expose a late use.
  */
 public final class NativeArena implements AutoCloseable {
-  /** What freed memory is overwritten with in tests: as an address, it is no one's. */
+  /** Value that overwrites freed memory in tests; as an address it is never mapped. */
   static final byte POISON = (byte) 0xdb;
 
   private final LeakRecord leakRecord = LeakRecord.acquire("native memory");

@@ -9,7 +9,7 @@ import java.net.UnknownHostException;
 
 /** Socket addresses as C structs, IPv4 and IPv6. */
 public final class SocketAddresses {
-  /** Room for either. */
+  /** Bytes for either kind. */
   public static final int SIZE = Layouts.SockaddrIn6.SIZE;
 
   private static final int AF_INET = 2;
@@ -35,7 +35,7 @@ public final class SocketAddresses {
     }
   }
 
-  /** The address there, or null when it is none of an IP network. */
+  /** Reads an address; null when it is no IP address. */
   public static InetSocketAddress read(long at) {
     int port =
         Memory.getByte(at + Layouts.SockaddrIn.SIN_PORT) << 8

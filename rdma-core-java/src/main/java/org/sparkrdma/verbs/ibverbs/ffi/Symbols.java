@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.verbs.ibverbs.ffi;
 
-/** The functions of one loaded library by name. The library stays for the life of the process. */
+/** The functions of one library by name. The library stays loaded until the process ends. */
 abstract class Symbols {
   private final String file;
 
@@ -10,7 +10,7 @@ abstract class Symbols {
   }
 
   /**
-   * Loads a library of the system.
+   * Loads a system library.
    *
    * @throws IllegalArgumentException when there is none of that name
    */

@@ -3,7 +3,7 @@ package org.sparkrdma.verbs.ibverbs.ffi;
 
 /**
  * libibverbs.so.1. Each method is the C function of that name; those that return a pointer return 0
- * when they fail, see {@link Downcalls#errno}, those that return an int give what C gives.
+ * when they fail, see {@link Downcalls#errno}, those that return an int return C's result.
  */
 public final class VerbsLibrary {
   public static final String FILE = "libibverbs.so.1";
@@ -72,7 +72,7 @@ public final class VerbsLibrary {
   }
 
   /**
-   * Loads the system's library; it stays for the life of the process.
+   * Loads the system's library, which stays loaded until the process ends.
    *
    * @throws IllegalArgumentException when there is none
    * @throws LinkageError when it lacks a function
@@ -94,8 +94,8 @@ public final class VerbsLibrary {
   }
 
   /**
-   * See ibv_query_device_ex(3), which is an inline function of the header: what the device does not
-   * tell stays as it is.
+   * See ibv_query_device_ex(3), which is an inline function of the header: attributes that the
+   * device does not report stay unchanged.
    *
    * @param attributes address of {@link Layouts.IbvDeviceAttrEx#SIZE} bytes, all zero
    * @return an errno; 0 also when this device has no such function

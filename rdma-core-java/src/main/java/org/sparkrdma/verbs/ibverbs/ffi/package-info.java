@@ -3,7 +3,7 @@
  * nothing of the engine itself. Public for the engine's package only.
  *
  * <p>Entry classes are {@link org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary} and {@link
- * org.sparkrdma.verbs.ibverbs.ffi.CmLibrary}; offsets stand in {@link
+ * org.sparkrdma.verbs.ibverbs.ffi.CmLibrary}; offsets are in {@link
  * org.sparkrdma.verbs.ibverbs.ffi.Layouts} alone. All of them call C through the {@link
  * org.sparkrdma.verbs.ibverbs.ffi.ForeignBinding} of this JVM; {@link
  * org.sparkrdma.verbs.ibverbs.ffi.Binding} must be checked first. Pointers are plain {@code long}s.
