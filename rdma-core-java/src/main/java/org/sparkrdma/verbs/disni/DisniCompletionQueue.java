@@ -12,9 +12,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.engine.CompletionView;
-import org.sparkrdma.verbs.engine.DeviceCompletionQueue;
-import org.sparkrdma.verbs.engine.DeviceQueuePair.Outcome;
 import org.sparkrdma.verbs.engine.ParkingChannel;
+import org.sparkrdma.verbs.engine.device.DeviceCompletionQueue;
+import org.sparkrdma.verbs.engine.device.DeviceQueuePair.Outcome;
 
 /**
  * A completion queue of DiSNI. Polled by its one owner thread; a watcher waits for its events.

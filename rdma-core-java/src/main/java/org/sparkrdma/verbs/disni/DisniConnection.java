@@ -17,7 +17,7 @@ import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
 import org.sparkrdma.verbs.engine.EngineProtectionDomain;
 import org.sparkrdma.verbs.engine.LimitChecks;
-import org.sparkrdma.verbs.engine.RdmaCmConnection;
+import org.sparkrdma.verbs.engine.device.RdmaCmConnection;
 
 /**
  * An identifier of DiSNI and its queue pair. Events come on the watcher's thread, failures of the

@@ -16,7 +16,7 @@ import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.Listener;
 import org.sparkrdma.verbs.engine.EngineListener;
 import org.sparkrdma.verbs.engine.ParkingChannel;
-import org.sparkrdma.verbs.engine.RdmaCmConnectionManager;
+import org.sparkrdma.verbs.engine.device.RdmaCmConnectionManager;
 
 /**
  * An event channel of DiSNI and its identifiers. A watcher takes the events from the kernel and

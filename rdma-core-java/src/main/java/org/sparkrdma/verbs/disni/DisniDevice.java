@@ -10,7 +10,7 @@ import org.sparkrdma.verbs.engine.EngineDevice;
 import org.sparkrdma.verbs.engine.EngineMemory;
 import org.sparkrdma.verbs.engine.EngineProtectionDomain;
 import org.sparkrdma.verbs.engine.ParkingChannel;
-import org.sparkrdma.verbs.engine.QueuePairTable;
+import org.sparkrdma.verbs.engine.device.QueuePairTable;
 
 /**
  * An open device of DiSNI. Safe for any thread.

@@ -10,7 +10,7 @@ import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.QueuePairState;
 import org.sparkrdma.verbs.WorkRequest;
 import org.sparkrdma.verbs.engine.CompletionView;
-import org.sparkrdma.verbs.engine.DeviceQueuePair;
+import org.sparkrdma.verbs.engine.device.DeviceQueuePair;
 
 /**
  * A queue pair of the device, and its work, see {@link DeviceQueuePair}.

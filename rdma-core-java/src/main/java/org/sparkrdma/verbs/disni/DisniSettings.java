@@ -2,7 +2,7 @@
 package org.sparkrdma.verbs.disni;
 
 import java.util.List;
-import org.sparkrdma.verbs.engine.FlushTimeout;
+import org.sparkrdma.verbs.engine.device.FlushTimeout;
 import org.sparkrdma.verbs.spi.EngineSetting;
 import org.sparkrdma.verbs.spi.EngineSettings;
 

@@ -15,7 +15,7 @@ import org.sparkrdma.verbs.cm.ConnectionManager;
  * requests of peers are taken, so that none is added afterwards.
  */
 public abstract class EngineConnectionManager implements ConnectionManager {
-  static final byte[] NO_DATA = {};
+  public static final byte[] NO_DATA = {};
 
   private final EngineDevice<?> device;
   private final EngineChannel channel;
@@ -29,7 +29,7 @@ public abstract class EngineConnectionManager implements ConnectionManager {
     this.channel = channel;
   }
 
-  final EngineDevice<?> device() {
+  public final EngineDevice<?> device() {
     return device;
   }
 

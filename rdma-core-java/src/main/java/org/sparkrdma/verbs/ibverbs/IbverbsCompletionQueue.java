@@ -3,9 +3,9 @@ package org.sparkrdma.verbs.ibverbs;
 
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.engine.CompletionView;
-import org.sparkrdma.verbs.engine.DeviceCompletionQueue;
-import org.sparkrdma.verbs.engine.DeviceQueuePair.Outcome;
-import org.sparkrdma.verbs.engine.QueuePairTable;
+import org.sparkrdma.verbs.engine.device.DeviceCompletionQueue;
+import org.sparkrdma.verbs.engine.device.DeviceQueuePair.Outcome;
+import org.sparkrdma.verbs.engine.device.QueuePairTable;
 import org.sparkrdma.verbs.ibverbs.ffi.Downcalls;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvContext;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvCq;

@@ -9,7 +9,7 @@ import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
 import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.engine.EngineProtectionDomain;
-import org.sparkrdma.verbs.engine.RdmaCmConnection;
+import org.sparkrdma.verbs.engine.device.RdmaCmConnection;
 import org.sparkrdma.verbs.ibverbs.ffi.Libc;
 
 /**

@@ -11,7 +11,7 @@ import org.sparkrdma.verbs.engine.EngineConnectionManager;
 import org.sparkrdma.verbs.engine.EngineDevice;
 import org.sparkrdma.verbs.engine.EngineMemory;
 import org.sparkrdma.verbs.engine.EngineProtectionDomain;
-import org.sparkrdma.verbs.engine.QueuePairTable;
+import org.sparkrdma.verbs.engine.device.QueuePairTable;
 
 /** An open device of libibverbs. Safe for any thread. */
 final class IbverbsDevice extends EngineDevice<IbverbsCompletionChannel> {

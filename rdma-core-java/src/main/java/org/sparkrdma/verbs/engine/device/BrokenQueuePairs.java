@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.verbs.engine;
+package org.sparkrdma.verbs.engine.device;
 
 import java.util.ArrayList;
 import java.util.List;
 import org.sparkrdma.verbs.CompletionHandler;
 import org.sparkrdma.verbs.CompletionQueue;
+import org.sparkrdma.verbs.engine.CompletionView;
 
 /**
  * The broken queue pairs that complete in one queue. Their work is flushed after what the device

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.verbs.engine;
+package org.sparkrdma.verbs.engine.device;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -16,8 +16,9 @@ import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.WorkRequest;
 import org.sparkrdma.verbs.WorkStatus;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
-import org.sparkrdma.verbs.engine.FakeDevice.FakeConnection;
-import org.sparkrdma.verbs.engine.FakeDevice.FakeQueuePair;
+import org.sparkrdma.verbs.engine.CompletionView;
+import org.sparkrdma.verbs.engine.device.FakeDevice.FakeConnection;
+import org.sparkrdma.verbs.engine.device.FakeDevice.FakeQueuePair;
 
 /** Checks of posted work in a queue pair, and its completions. */
 class DeviceQueuePairTest {

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.verbs.engine;
+package org.sparkrdma.verbs.engine.device;
 
 import java.util.function.LongSupplier;
 import org.sparkrdma.verbs.CompletionHandler;
-import org.sparkrdma.verbs.engine.DeviceQueuePair.Outcome;
+import org.sparkrdma.verbs.engine.CompletionView;
+import org.sparkrdma.verbs.engine.EngineChannel;
+import org.sparkrdma.verbs.engine.EngineCompletionQueue;
+import org.sparkrdma.verbs.engine.EngineDevice;
+import org.sparkrdma.verbs.engine.device.DeviceQueuePair.Outcome;
 
 /**
  * A completion queue of a real device, and behind it what the device will never complete: the work

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.verbs.engine;
+package org.sparkrdma.verbs.engine.device;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -23,13 +23,22 @@ import org.sparkrdma.verbs.cm.Listener;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.DeviceLimits;
 import org.sparkrdma.verbs.device.Transport;
-import org.sparkrdma.verbs.engine.DeviceQueuePair.Outcome;
+import org.sparkrdma.verbs.engine.CompletionView;
+import org.sparkrdma.verbs.engine.EngineCompletionQueue;
+import org.sparkrdma.verbs.engine.EngineConnectionManager;
+import org.sparkrdma.verbs.engine.EngineDevice;
+import org.sparkrdma.verbs.engine.EngineListener;
+import org.sparkrdma.verbs.engine.EngineMemory;
+import org.sparkrdma.verbs.engine.EngineProtectionDomain;
+import org.sparkrdma.verbs.engine.EngineRegion;
+import org.sparkrdma.verbs.engine.ParkingChannel;
+import org.sparkrdma.verbs.engine.device.DeviceQueuePair.Outcome;
 
 /**
  * An engine on the shared classes that only records, in order, their calls into the engine.
  * Confined to the test's thread.
  */
-final class FakeDevice extends EngineDevice<ParkingChannel> {
+public final class FakeDevice extends EngineDevice<ParkingChannel> {
   static final long FLUSH_TIMEOUT_NS = 1_000_000_000_000L;
   static final InetSocketAddress ADDRESS =
       new InetSocketAddress(InetAddress.getLoopbackAddress(), 1);
@@ -45,7 +54,7 @@ final class FakeDevice extends EngineDevice<ParkingChannel> {
   /** Runs in the middle of each registration. */
   Runnable duringRegistration = () -> {};
 
-  FakeDevice() {
+  public FakeDevice() {
     super(
         new DeviceInfo("fake0", "fake", Transport.LOOPBACK, 1, limits(), Set.of(), List.of()),
         device -> ((FakeDevice) device).calls.add("closed"));

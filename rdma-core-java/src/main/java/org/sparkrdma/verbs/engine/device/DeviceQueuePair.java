@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.verbs.engine;
+package org.sparkrdma.verbs.engine.device;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -10,6 +10,9 @@ import org.sparkrdma.verbs.QueuePairState;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.WorkStatus;
 import org.sparkrdma.verbs.device.DeviceLimits;
+import org.sparkrdma.verbs.engine.CompletionView;
+import org.sparkrdma.verbs.engine.EngineProtectionDomain;
+import org.sparkrdma.verbs.engine.EngineQueuePair;
 
 /**
  * A queue pair of a real device: the work that was posted and whose completion was not yet shown.

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.verbs.engine;
+package org.sparkrdma.verbs.engine.device;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
+import org.sparkrdma.verbs.engine.ConnectionPhase;
+import org.sparkrdma.verbs.engine.EngineConnection;
+import org.sparkrdma.verbs.engine.EngineConnectionManager;
+import org.sparkrdma.verbs.engine.EngineDevice;
 
 /**
  * An identifier of the kernel's connection manager, see rdma_cm(7), and its queue pair.

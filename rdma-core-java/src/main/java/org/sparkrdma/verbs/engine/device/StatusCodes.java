@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.verbs.engine;
+package org.sparkrdma.verbs.engine.device;
 
 import org.sparkrdma.verbs.WorkStatus;
 
