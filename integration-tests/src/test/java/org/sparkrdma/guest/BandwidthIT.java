@@ -16,9 +16,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.guest.reads.ReadPairs;
 
 /**
- * READs through our engine next to the same loop in C, on the same device in the same run. Speed is
- * measured, not asserted: the figures are printed and left beside the guest's output, for each
- * transport.
+ * READs through the ibverbs engine compared with the same loop in C, on the same device in the same
+ * run. Speed is measured, not asserted. For each transport the figures are printed and written
+ * beside the guest's output.
  */
 @Isolated("It takes both processors.")
 @Timeout(400)
@@ -39,7 +39,7 @@ final class BandwidthIT {
             .with("--transport", transport)
             .bash(
                 ("exec 3< <(" + program + " serve $GUEST_ADDRESS); read -r listening <&3; ")
-                    // All tiers of the compiler, which the contract suite leaves out.
+                    // All tiers of the JIT compiler; the contract suite uses only the first.
                     + GuestJava.command("-Xms256m -Xmx256m")
                     + (" " + ReadPairs.class.getName() + " " + program)
                     + (" $GUEST_ADDRESS " + ROUNDS));

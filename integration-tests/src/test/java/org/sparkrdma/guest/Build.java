@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.guest;
 
-/** What the build tells the tests. */
+/** System properties that the build passes to the tests. */
 final class Build {
   private Build() {}
 
   /**
    * A system property that the build sets.
    *
-   * @throws IllegalStateException when it has not, with what to do about it
+   * @throws IllegalStateException when it is not set, with advice
    */
   static String property(String key) {
     String value = System.getProperty(key, "");

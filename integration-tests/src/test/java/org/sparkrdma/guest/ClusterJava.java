@@ -9,11 +9,13 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** How programs with Spark, the packaged plug-in and the jobs are started, on host and guests. */
+/**
+ * Commands that start programs with Spark, the packaged plug-in and the jobs, on host and guests.
+ */
 final class ClusterJava {
   private ClusterJava() {}
 
-  /** The beginning of a command, up to further options and the main class. */
+  /** A command without further options and the main class. */
   static List<String> command() {
     Path home = Path.of(Build.property("it.spark.home"));
     List<String> command = new ArrayList<>();
@@ -23,21 +25,21 @@ final class ClusterJava {
     command.add("-cp");
     command.add(
         home.resolve("jars")
-            + ("/*:" + String.join(":", ours()))
+            + ("/*:" + String.join(":", projectJars()))
             + (":" + Build.property("it.benchmarks.jobs") + "/*"));
     return command;
   }
 
   /** Jars of this project. */
-  static List<String> ours() {
+  static List<String> projectJars() {
     return List.of(
         Build.property("it.plugin.jar"),
         Build.property("it.jobs.jar"),
         Build.property("it.benchmarks.jar"));
   }
 
-  /** An empty directory, whatever an earlier build left there. */
-  static Path makeAnew(Path directory) throws IOException {
+  /** Creates an empty directory; deletes the content from an earlier build. */
+  static Path recreate(Path directory) throws IOException {
     if (Files.exists(directory)) {
       try (Stream<Path> files = Files.walk(directory)) {
         files.sorted(Comparator.reverseOrder()).forEach(file -> file.toFile().delete());

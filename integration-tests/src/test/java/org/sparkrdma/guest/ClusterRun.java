@@ -21,8 +21,8 @@ import org.sparkrdma.guest.cluster.StepResult;
 import org.sparkrdma.suites.Violations;
 
 /**
- * Runs applications on a Spark cluster over two kernels, does what they ask of the host, and reads
- * what they found. Of a test's thread.
+ * Runs applications on a Spark cluster over two kernels, executes their requests to the host, and
+ * reads their results. Confined to the test's thread.
  */
 final class ClusterRun {
   private static final Duration LIMIT = Duration.ofMinutes(12);
@@ -30,7 +30,7 @@ final class ClusterRun {
   private static final int NODES = 2;
   private static final Pattern SILENCE = Pattern.compile("silentMs=([0-9]+)");
 
-  /** Runs what follows in a control group with the limit, and leaves what became of it. */
+  /** Runs a command in a control group with the limit, and writes the group's memory events. */
   private static final String LIMITED =
       "group=/sys/fs/cgroup/limited; mkdir $group && echo $0 >$group/memory.max"
           + " && (echo $BASHPID >$group/cgroup.procs && exec \"$@\"); code=$?;"
@@ -48,14 +48,14 @@ final class ClusterRun {
   }
 
   /**
-   * Not started yet.
+   * Describes a run; starts nothing.
    *
-   * @param name of the directory that node and host share, where logs stay
+   * @param name of the directory that nodes and host share, which keeps the logs
    */
   static ClusterRun named(String name) throws IOException {
     Path home = Path.of(Build.property("it.spark.home"));
     Path share = Path.of(Build.property("it.guest.directory"), name);
-    ClusterJava.makeAnew(share);
+    ClusterJava.recreate(share);
     return new ClusterRun(
         share,
         Guest.nodes(NODES)
@@ -73,7 +73,7 @@ final class ClusterRun {
     return this;
   }
 
-  /** Lets Worker and executor of node 2 have no more memory than that. */
+  /** Limits the memory of Worker and executor on node 2. */
   ClusterRun limitedTo(long bytes) {
     limitBytes = bytes;
     return this;
@@ -103,8 +103,8 @@ final class ClusterRun {
   }
 
   /**
-   * The longest that an executor on node 1 was without a word of a peer when it lost or gave up the
-   * connection, as its log says.
+   * The longest time without a message from a peer until an executor on node 1 lost or closed the
+   * connection, from its log.
    */
   Duration longestSilence() throws IOException {
     Matcher silence = SILENCE.matcher(executorLogs(1));
@@ -118,7 +118,7 @@ final class ClusterRun {
     return Duration.ofMillis(longestMs);
   }
 
-  /** What the executor's logs on a node say, of the applications together. */
+  /** The executors' logs on a node, of all applications. */
   String executorLogs(int node) throws IOException {
     StringBuilder logs = new StringBuilder();
     try (Stream<Path> files = Files.walk(share.resolve("work" + node))) {
@@ -129,13 +129,13 @@ final class ClusterRun {
     return logs.toString();
   }
 
-  /** What an application, or the node, has left under this name. */
-  String left(String file) throws IOException {
+  /** The content of a file that an application or the node has written. */
+  String content(String file) throws IOException {
     return Files.readString(share.resolve(file));
   }
 
   private String[] command(String... applications) throws IOException, InterruptedException {
-    List<String> shipped = new ArrayList<>(ClusterJava.ours());
+    List<String> shipped = new ArrayList<>(ClusterJava.projectJars());
     try (Stream<Path> jars = Files.list(Path.of(Build.property("it.benchmarks.jobs")))) {
       jars.map(Path::toString).sorted().forEach(shipped::add);
     }
@@ -174,7 +174,8 @@ final class ClusterRun {
         String[] parts = words[1].split(" ", 2);
         NodeResult result = running.exec(Integer.parseInt(parts[0]), parts[1]);
         if (result.exitCode() != 0) {
-          throw new IllegalStateException("on the node failed: " + words[1] + ": " + result);
+          throw new IllegalStateException(
+              "command on the node failed: " + words[1] + ": " + result);
         }
       }
       default -> throw new IllegalStateException("no such request: " + words[0]);

@@ -12,8 +12,8 @@ import org.junit.jupiter.api.parallel.Isolated;
 import org.sparkrdma.guest.cluster.StepResult;
 
 /**
- * Executors in a control group that has less memory than its host, one after the other, on a
- * cluster that has IPv6 addresses alone in its settings.
+ * Executors in a control group with less memory than the host, on a cluster whose settings contain
+ * only IPv6 addresses.
  */
 @Isolated("It takes both processors.")
 @Timeout(600)
@@ -21,13 +21,13 @@ final class ContainerLimitIT {
   private static final long LIMIT_MIB = 1_000;
   private static final long HEAP_MIB = 640;
 
-  /** What Java counts to the heap is a little less: one survivor space is always empty. */
+  /** The heap that Java reports is a little smaller: one survivor space is always empty. */
   private static final long MOST_PINNED_MIB = (LIMIT_MIB - HEAP_MIB) / 2 + 16;
 
   private static final Pattern PINNED = Pattern.compile("RDMA may pin ([0-9]+) MiB: (.*)");
 
   @Test
-  void shouldReadOverIpv6AndPinWhatTheContainerLeaves() throws Exception {
+  void shouldReadOverIpv6AndPinWithinTheContainersLimit() throws Exception {
     ClusterRun cluster = ClusterRun.named("limited").limitedTo(LIMIT_MIB << 20);
     Map<String, StepResult> steps = cluster.run("rocev2-ipv6", "iwarp-ipv6");
 
@@ -43,11 +43,11 @@ final class ContainerLimitIT {
           .contains("device rxe0 port 1 of engine ibverbs at fd99:1:0:0:0:0:0:" + node + ":")
           .contains("device siw0 port 1 of engine ibverbs at fd99:2:0:0:0:0:0:" + node + ":");
     }
-    List<String> events = cluster.left("memory.events").lines().toList();
+    List<String> events = cluster.content("memory.events").lines().toList();
     assertThat(events).contains("oom 0", "oom_kill 0");
     assertThat(peakMib(events)).as("of Worker and executor").isBetween(200L, LIMIT_MIB);
     assertThat(pinnedMib(cluster.executorLogs(2)))
-        .as("half of what the limit leaves beside the heap, on either transport")
+        .as("half of the limit minus the heap, on each transport")
         .hasSize(2)
         .allSatisfy(mib -> assertThat(mib).isBetween(1L, MOST_PINNED_MIB));
     assertThat(pinnedMib(cluster.executorLogs(1)))
@@ -61,7 +61,7 @@ final class ContainerLimitIT {
     return Long.parseLong(last.replace("peak ", "")) >> 20;
   }
 
-  /** Of each executor that has a log there. */
+  /** Pinned MiB of each executor with a log. */
   private static List<Long> pinnedMib(String logs) {
     return PINNED.matcher(logs).results().map(found -> Long.parseLong(found.group(1))).toList();
   }

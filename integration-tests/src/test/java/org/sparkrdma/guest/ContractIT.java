@@ -50,13 +50,13 @@ final class ContractIT {
   }
 
   @Test
-  void shouldTellTwoDevicesApart() throws Exception {
+  void shouldDistinguishTwoDevices() throws Exception {
     assertThat(run(guest("both"), "TwoDevices", GuestTests.classPath()).path("passed").asInt())
         .isPositive();
   }
 
   @Test
-  void shouldSayHowToRaiseALimitOfLockedMemoryThatIsTooLow() throws Exception {
+  void shouldNameTheRequiredLimitOfLockedMemory() throws Exception {
     JsonNode summary =
         run(
             guest("rocev2").with("--user", "nobody").with("--ulimit-memlock", "8192"),
@@ -74,7 +74,7 @@ final class ContractIT {
     return GuestTests.guest(transport, Duration.ofMinutes(9));
   }
 
-  /** A copy for a user who may not look into the builder's home. */
+  /** Copies the class path for a user without access to the builder's home. */
   private String readableByAll(String classPath) throws IOException {
     Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxr-xr-x"));
     List<String> copied = new ArrayList<>();

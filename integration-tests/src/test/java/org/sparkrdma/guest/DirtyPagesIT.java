@@ -15,10 +15,10 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.sparkrdma.guest.pages.RegisterFile;
 
 /**
- * What registering a map output that is on disk already does to its pages. Kernels of old pin file
- * pages for writing even where peers may only read (FOLL_WRITE in drivers/infiniband/core/umem.c of
- * 6.1), which makes them dirty and writes them once more; 6.12 does not. SPARKRDMA_GUEST_LINUX=6.1
- * runs this on such a kernel.
+ * Effect of registration on the pages of a map output that is already on disk. Older kernels pin
+ * file pages for writing even where peers may only read (FOLL_WRITE in
+ * drivers/infiniband/core/umem.c of 6.1). This makes them dirty, and they are written again; 6.12
+ * does not. SPARKRDMA_GUEST_LINUX=6.1 runs this on such a kernel.
  */
 @Execution(ExecutionMode.CONCURRENT)
 @Timeout(240)
@@ -29,7 +29,7 @@ final class DirtyPagesIT {
           + " && disk=$(findmnt -no SOURCE /tmp/disk) && ";
 
   @Test
-  void shouldWriteNothingToTheDiskWhereTheKernelPinsForReading() throws Exception {
+  void shouldWriteNothingToTheDiskOnKernelsThatPinForReading() throws Exception {
     GuestResult result =
         Guest.nodes(1)
             .memory("1500M")
@@ -43,7 +43,7 @@ final class DirtyPagesIT {
     List<String> lines = result.node(1).lines();
     Map<String, long[]> figures = figures(lines);
     String kernel = lines.stream().filter(line -> line.startsWith("kernel ")).findFirst().get();
-    System.out.println(kernel + ": what it did, bytes made dirty, bytes written, microseconds");
+    System.out.println(kernel + ": step, bytes made dirty, bytes written, microseconds");
     figures.forEach((what, each) -> System.out.println(what + " " + Arrays.toString(each)));
     assertThat(figures.get("read")[1]).isLessThan(RegisterFile.FILE_BYTES / 16);
     if (kernel.startsWith("kernel 6.1.")) {

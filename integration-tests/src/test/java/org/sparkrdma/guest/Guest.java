@@ -27,8 +27,7 @@ final class Guest {
   }
 
   /**
-   * One or two kernels; two have wires between them. Small ones, for 100 seconds at most, unless
-   * told otherwise.
+   * One kernel, or two with wires between them. Default: 256 MiB of memory and at most 100 seconds.
    */
   static Guest nodes(int nodes) {
     return new Guest(nodes, List.of("--nodes", Integer.toString(nodes)))
@@ -36,7 +35,7 @@ final class Guest {
         .timeout(Duration.ofSeconds(100));
   }
 
-  /** Limit of the whole run; then everything is killed. */
+  /** Time limit of the whole run, after which everything is killed. */
   Guest timeout(Duration limit) {
     return with("--timeout", Long.toString(limit.toSeconds()));
   }
@@ -59,7 +58,7 @@ final class Guest {
     return new Guest(nodes, more);
   }
 
-  /** What was given for an option of {@code ./guest run}; the last one counts. */
+  /** The value of an option of {@code ./guest run}; the last one counts. */
   String valueOf(String option) {
     int at = options.lastIndexOf(option);
     return at < 0 ? "" : options.get(at + 1);
@@ -77,7 +76,7 @@ final class Guest {
     return run("bash", "-c", line);
   }
 
-  /** Starts a command in each kernel; the caller closes what it gets. */
+  /** Starts a command in each kernel; the caller closes the run. */
   RunningGuest start(String... command) throws IOException {
     String name = "it-" + ProcessHandle.current().pid() + "-" + RUNS.incrementAndGet();
     Path output = Path.of(Build.property("it.guest.directory"), name);

@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Programs of these tests in a guest, on the packaged plug-in. */
+/** Commands for test programs in a guest, on the packaged plug-in. */
 final class GuestJava {
   private GuestJava() {}
 

@@ -21,7 +21,7 @@ final class GuestJdk {
   static String home() {
     String choice = Build.property(CHOICE);
     return switch (choice) {
-      case "17" -> ofTheBuild();
+      case "17" -> buildJdkHome();
       case "25" -> Build.property("it.jdk22.home");
       default ->
           throw new IllegalArgumentException(
@@ -29,7 +29,7 @@ final class GuestJdk {
     };
   }
 
-  private static String ofTheBuild() {
+  private static String buildJdkHome() {
     int build = Runtime.version().feature();
     if (build >= FIRST_WITH_FOREIGN) {
       throw new IllegalStateException(

@@ -10,8 +10,8 @@ import java.nio.file.Path;
 import java.util.function.Consumer;
 
 /**
- * What the tests found on each transport with each Java version: {@code guest-report.json}. Written
- * by one test after the other; the results of another Java version stay.
+ * Results of the guest tests for each transport and Java version: {@code guest-report.json}. Each
+ * test adds to it; results of other Java versions stay.
  */
 final class GuestReport {
   private static final Path FILE = Path.of(Build.property("it.guest.report"));

@@ -4,22 +4,22 @@ package org.sparkrdma.guest;
 import java.util.List;
 
 /**
- * How a run ended: the tool's exit code, what it printed as a whole, and each node's part of it.
+ * The end of a run: the tool's exit code, its whole output, and each node's output.
  *
- * @param nodes in the order of the nodes' numbers
+ * @param nodes by number
  */
 record GuestResult(int exitCode, String output, List<NodeResult> nodes) {
-  /** The tool's answer when the time limit was reached. */
+  /** The tool's exit code after the time limit. */
   static final int TIMED_OUT = 124;
 
-  /** The tool's answer when it failed itself. */
+  /** The tool's exit code when it failed itself. */
   static final int TOOL_FAILED = 125;
 
-  /** A node's answer when its kernel was killed. */
+  /** A node's exit code when its kernel was killed. */
   static final int KILLED = 137;
 
   /**
-   * The node of that number.
+   * The node with that number.
    *
    * @param number 1 or 2
    */

@@ -16,7 +16,7 @@ import java.util.List;
 final class GuestTests {
   private static final String MAIN = "org.sparkrdma.verbs.contract.ContractMain";
 
-  /** Of our own code, on every JVM whose speed is not measured. */
+  /** Assertions of this project, on every JVM whose speed is not measured. */
   static final String ASSERTIONS = "-ea:org.sparkrdma...";
 
   private static final String SUMMARY = "contract: ";
@@ -25,16 +25,16 @@ final class GuestTests {
 
   private GuestTests() {}
 
-  /** One kernel with the device of that transport, or {@code both}, for so long at most. */
+  /** One kernel with the device of that transport, or {@code both}, with a time limit. */
   static Guest guest(String transport, Duration limit) {
     return Guest.nodes(1).memory("4G").timeout(limit).with("--transport", transport);
   }
 
   /**
-   * Runs them all; none may fail.
+   * Runs all classes; no test may fail.
    *
    * @param options of the JVM
-   * @return how many passed and were skipped, and on what
+   * @return numbers of passed and skipped tests, kernel and Java version
    */
   static JsonNode run(Guest guest, String classPath, List<String> options, String... classes)
       throws IOException, InterruptedException {
@@ -45,12 +45,12 @@ final class GuestTests {
   }
 
   /**
-   * Runs them all on node 1 once the program on node 2 has said something; that is killed in the
-   * end. None may fail.
+   * Runs all classes on node 1 after the first output of the program on node 2, which is killed at
+   * the end. No test may fail.
    *
    * @param shared an empty directory
    * @param program main class and arguments, for bash
-   * @return how many passed and were skipped, and on what
+   * @return numbers of passed and skipped tests, kernel and Java version
    */
   static JsonNode runBeside(String program, Guest guest, Path shared, String... classes)
       throws IOException, InterruptedException {
@@ -81,7 +81,7 @@ final class GuestTests {
   private static JsonNode summary(Guest guest, GuestResult result, String tests)
       throws IOException {
     assertThat(result.exitCode()).as(result.output()).isZero();
-    tellSkipped(simpleName(tests), guest.valueOf("--transport"), result.node(1).lines());
+    writeSkips(simpleName(tests), guest.valueOf("--transport"), result.node(1).lines());
     String line =
         result.node(1).lines().stream()
             .filter(one -> one.startsWith(SUMMARY))
@@ -94,8 +94,10 @@ final class GuestTests {
     return className.substring(className.lastIndexOf('.') + 1);
   }
 
-  /** What the guest's tests were skipped for, for the build to check as it does its own tests. */
-  private static void tellSkipped(String tests, String transport, List<String> lines)
+  /**
+   * Writes the reasons of skipped tests in the guest, so that the build checks them like its own.
+   */
+  private static void writeSkips(String tests, String transport, List<String> lines)
       throws IOException {
     Path reports = Path.of(Build.property("it.guest.report")).resolveSibling("failsafe-reports");
     Files.write(

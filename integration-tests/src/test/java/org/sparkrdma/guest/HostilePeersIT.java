@@ -13,7 +13,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Strangers and peers that misbehave, on kernel RDMA: the plug-in's own tests of them. */
+/** The plug-in's tests of foreign and misbehaving peers, on kernel RDMA. */
 @Execution(ExecutionMode.CONCURRENT)
 @Timeout(300)
 final class HostilePeersIT {

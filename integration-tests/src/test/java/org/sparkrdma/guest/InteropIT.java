@@ -13,18 +13,18 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.guest.interop.RpingServer;
 
 /**
- * Our listener and the programs of rdma-core. (Not ibv_rc_pingpong: it tells queue pair numbers
- * over TCP and moves queue pairs by hand, while ours are the connection manager's.)
+ * The engine's listener and programs of rdma-core. (Not ibv_rc_pingpong: it sends queue pair
+ * numbers over TCP and changes states itself, while the engine uses the connection manager.)
  */
 @Isolated("It takes both processors.")
 @Timeout(150)
 final class InteropIT {
-  /** Tells the other kernel when it has a line of the server's. */
+  /** Signals the other kernel after the server's first line. */
   private static final String SERVE =
       "$SERVER $GUEST_ADDRESS | while read -r line; do echo $line; touch $GUEST_SHARE/up; done;"
           + " exit ${PIPESTATUS[0]}";
 
-  /** Again when it hangs, as it may on siw: see docs/guest.md. */
+  /** Retried when it hangs, as it may on siw: see docs/guest.md. */
   private static final String PING =
       "until [[ -e $GUEST_SHARE/up ]]; do sleep 0.1; done;"
           + " until timeout 3 rping -c -v -V -C 5 -S 60000 -a $GUEST_PEER_ADDRESS >/tmp/pings"

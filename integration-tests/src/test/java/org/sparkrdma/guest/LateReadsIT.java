@@ -12,20 +12,22 @@ import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** READs that come back long after their deadline, because the wire between two kernels is slow. */
+/**
+ * READs that complete long after their deadline, because the network between two kernels is slow.
+ */
 @Isolated("It takes both processors.")
 @Timeout(300)
 final class LateReadsIT {
   private static final String ENGINE = "org.sparkrdma.verbs.ibverbs.";
 
-  /** There and back it takes twice that; a test's deadline is a small part of it. */
+  /** Delay of one direction; a test's deadline is a small part of it. */
   private static final String SLOW = "delay 400ms";
 
   @TempDir private Path shared;
 
   @ParameterizedTest
   @CsvSource({"rocev2, LateReadsOnRoceV2", "iwarp, LateReadsOnIwarp"})
-  void shouldLeaveASinkAloneFromTheEndOfItsReadOn(String transport, String tests) throws Exception {
+  void shouldNotWriteASinkAfterTheEndOfItsRead(String transport, String tests) throws Exception {
     JsonNode summary =
         GuestTests.runBeside(
             ENGINE + "LateSource $GUEST_ADDRESS",

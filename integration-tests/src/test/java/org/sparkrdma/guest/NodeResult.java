@@ -3,7 +3,7 @@ package org.sparkrdma.guest;
 
 import java.util.List;
 
-/** What a command left on one node. */
+/** Exit code and output of a command on one node. */
 record NodeResult(int exitCode, String out, String err) {
   List<String> lines() {
     return out.lines().toList();

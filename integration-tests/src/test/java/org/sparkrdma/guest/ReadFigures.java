@@ -9,8 +9,8 @@ import org.sparkrdma.guest.reads.ReadCase;
 import org.sparkrdma.guest.reads.ReadPairs;
 
 /**
- * What a run of {@link ReadPairs} printed, case by case: medians and quartiles, and those of the
- * pairs' ratios, Java to C.
+ * The output of {@link ReadPairs} for each case: medians and quartiles of both sides and of the
+ * ratio Java to C.
  */
 final class ReadFigures {
   private static final double NS_PER_S = 1e9;
@@ -52,12 +52,12 @@ final class ReadFigures {
     }
   }
 
-  /** How many pairs the case with the fewest has. */
+  /** The number of pairs of the case with the fewest. */
   int rounds() {
     return pairs.stream().mapToInt(List::size).min().orElseThrow();
   }
 
-  /** Median of Java's bandwidth to C's, or of its latency, for the case of that name. */
+  /** Median ratio of Java to C, of bandwidth or latency, for the case with that name. */
   double ratio(String name) {
     for (int i = 0; i < pairs.size(); i++) {
       if (ReadPairs.CASES.get(i).name().equals(name)) {
@@ -83,7 +83,7 @@ final class ReadFigures {
     return one.isBandwidth() ? "MiB/s" : "us";
   }
 
-  /** For people: medians, with the quartiles. */
+  /** A table of medians with quartiles. */
   String table() {
     var table = new StringBuilder();
     for (int i = 0; i < pairs.size(); i++) {
@@ -102,7 +102,7 @@ final class ReadFigures {
     return table.toString();
   }
 
-  /** For the report: low and high are quartiles. */
+  /** JSON for the report: low and high are quartiles. */
   String json(String transport) {
     List<String> cases = new ArrayList<>();
     for (int i = 0; i < pairs.size(); i++) {

@@ -13,11 +13,11 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A run that is going on.
+ * A run in progress.
  *
- * <p>Owned by the test that started it, which closes it: what still runs then is killed, and all of
- * it has gone when {@code close} returns. Closing twice is a no-op. A thread of its own reads the
- * output and ends with the run.
+ * <p>Confined to the test that started it, which closes it. Close kills all processes of the run
+ * and returns when they have ended; a second close does nothing. A separate thread reads the output
+ * and ends with the run.
  */
 final class RunningGuest implements AutoCloseable {
   private final String tool;
@@ -73,12 +73,12 @@ final class RunningGuest implements AutoCloseable {
     ctlOrFail("link", "down");
   }
 
-  /** Mends the wires. */
+  /** Restores the wires. */
   void linkUp() throws IOException, InterruptedException {
     ctlOrFail("link", "up");
   }
 
-  /** Makes both ends of the wires behave by a rule of tc netem, or {@code off}. */
+  /** Sets a rule of tc netem on both ends of the wires, or {@code off}. */
   void netem(String rule) throws IOException, InterruptedException {
     ctlOrFail("netem", rule);
   }
@@ -88,12 +88,12 @@ final class RunningGuest implements AutoCloseable {
     ctlOrFail("kill", Integer.toString(node));
   }
 
-  /** Runs a line of bash as root on a node that runs, next to its command. */
+  /** Runs a line of bash as root on a running node. */
   NodeResult exec(int node, String line) throws IOException, InterruptedException {
     return ctl("exec", Integer.toString(node), line);
   }
 
-  /** Waits so long for the end; false when it has not come. */
+  /** Waits for the end; false after the time-out. */
   boolean waitFor(long time, TimeUnit unit) throws InterruptedException {
     return process.waitFor(time, unit);
   }

@@ -11,9 +11,8 @@ import org.junit.jupiter.api.parallel.Isolated;
 import org.sparkrdma.guest.cluster.StepResult;
 
 /**
- * One job and one block transfer between two kernels in a single application: with the contract
- * what CI runs on the Java version that does not get the whole suite. The whole suite leaves it
- * out.
+ * One job and one block transfer between two kernels in one application. CI runs it, with the
+ * contract suite, on the Java version without the whole guest suite. The whole suite excludes it.
  */
 @Tag("smoke")
 @Tag("smoke-only")
@@ -27,7 +26,7 @@ final class SmokeIT {
 
     assertThat(tera.right()).as("%s", tera).isTrue();
     assertThat(tera.rdmaBytes()).as("%s", tera).isPositive().isEqualTo(tera.remoteBytesRead());
-    assertThat(new ObjectMapper().readTree(cluster.left("rocev2-smoke-transfer.cases")))
+    assertThat(new ObjectMapper().readTree(cluster.content("rocev2-smoke-transfer.cases")))
         .isNotEmpty()
         .allSatisfy(
             one -> assertThat(one.path("counters").path("rdma.bytes.read").asLong()).isPositive());

@@ -15,8 +15,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.guest.cluster.StepResult;
 
 /**
- * A real standalone cluster, a Worker in each of two kernels, with RDMA between them: whatever
- * happens to wires, cards and kernels, the answer is vanilla Spark's.
+ * A standalone cluster with a Worker in each of two kernels and RDMA between them. After every
+ * fault of wires, devices and kernels the result must be vanilla Spark's.
  */
 @Isolated("It takes both processors.")
 @Timeout(900)
@@ -24,7 +24,7 @@ final class SparkOnTwoKernelsIT {
   private static final Duration DEAD_NODE_NOTICED = Duration.ofSeconds(5);
 
   @Test
-  void shouldShuffleByReadOverBothTransportsAndSurviveTheirTroubles() throws Exception {
+  void shouldShuffleByReadOverBothTransportsAndSurviveNetworkFaults() throws Exception {
     Path capture = Path.of(Build.property("it.guest.directory"), "transports.pcap");
     Map<String, StepResult> steps =
         ClusterRun.named("transports").with("--capture", capture.toString()).run("rocev2", "iwarp");
@@ -35,8 +35,8 @@ final class SparkOnTwoKernelsIT {
       assertAllByRead(steps.get(step));
     }
     for (String transport : new String[] {"rocev2", "iwarp"}) {
-      for (String trouble : new String[] {"loss", "reordering", "card-deleted"}) {
-        assertAllByRead(steps.get(transport + "/" + trouble));
+      for (String fault : new String[] {"loss", "reordering", "card-deleted"}) {
+        assertAllByRead(steps.get(transport + "/" + fault));
       }
       StepResult delayed = steps.get(transport + "/delay");
       assertThat(delayed.rdmaBytes()).as("%s", delayed).isPositive();
@@ -89,7 +89,7 @@ final class SparkOnTwoKernelsIT {
     assertThat(step.failedTasks()).as("%s", step).isZero();
   }
 
-  /** Bytes that went over the wire as RoCE v2, by what tcpdump says of the packets' lengths. */
+  /** Bytes sent as RoCE v2, from the packet lengths of tcpdump. */
   private static long rocePacketBytes(Path capture) throws Exception {
     Process tcpdump =
         new ProcessBuilder("tcpdump", "-n", "-r", capture.toString(), "udp and dst port 4791")

@@ -12,10 +12,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Isolated;
 
 /**
- * Shuffle blocks from one kernel to the other through the plug-in and through Spark's own transfer,
- * in turn. Every byte is compared while warming up, and all of the plug-in's must come by READ.
- * Speed is measured, not asserted; the CPU time is that of the whole kernel, in which soft RDMA
- * does in software what a card would do.
+ * Shuffle blocks from one kernel to the other, alternating the plug-in and Spark's own transfer.
+ * The warm-up compares every byte, and all blocks of the plug-in must come by READ. Speed is
+ * measured, not asserted; the CPU time is that of the whole kernel, in which soft RDMA does the
+ * work of a card.
  */
 @Isolated("It takes both processors.")
 @Timeout(900)
@@ -26,7 +26,7 @@ final class TransferIT {
     cluster.run("rocev2-transfer", "iwarp-transfer");
 
     for (String transport : new String[] {"rocev2", "iwarp"}) {
-      JsonNode cases = new ObjectMapper().readTree(cluster.left(transport + "-transfer.cases"));
+      JsonNode cases = new ObjectMapper().readTree(cluster.content(transport + "-transfer.cases"));
       assertThat(cases.size()).isPositive();
       System.out.printf(
           "%s: block bytes, RDMA / Netty: throughput, server CPU, client CPU%n", transport);

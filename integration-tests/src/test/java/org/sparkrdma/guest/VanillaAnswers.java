@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.sparkrdma.guest.cluster.VanillaSpark;
 
-/** What {@link VanillaSpark} answered on the host: asked once for all tests of a build. */
+/** Results of {@link VanillaSpark} on the host, computed once for all tests of a build. */
 final class VanillaAnswers {
   private static final long LIMIT_MINUTES = 3;
 
@@ -17,10 +17,10 @@ final class VanillaAnswers {
 
   private VanillaAnswers() {}
 
-  /** Where the answers are; guests see them at the same path. */
+  /** Directory of the results; guests see it at the same path. */
   static synchronized Path directory() throws IOException, InterruptedException {
     if (directory == null) {
-      Path asked = ClusterJava.makeAnew(Path.of(Build.property("it.guest.directory"), "vanilla"));
+      Path asked = ClusterJava.recreate(Path.of(Build.property("it.guest.directory"), "vanilla"));
       ask(asked);
       directory = asked;
     }

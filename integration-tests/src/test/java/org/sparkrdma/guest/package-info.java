@@ -1,5 +1,5 @@
 /**
- * Tests on user-mode Linux kernels with soft RDMA devices, by the tool in {@code
+ * Tests on user-mode Linux kernels with soft RDMA devices, run by the tool in {@code
  * integration-tests/guest}.
  *
  * <p>Entry: {@link org.sparkrdma.guest.Guest}, which describes a run. The build starts these tests

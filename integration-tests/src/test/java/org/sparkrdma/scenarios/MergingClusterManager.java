@@ -15,14 +15,14 @@ import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * A standalone cluster with a place to push shuffle blocks to, which Spark knows on YARN only.
- * Found by Spark through its ServiceLoader, for masters such as {@code merging:spark://…}.
+ * A standalone cluster with push-based shuffle, which Spark supports on YARN only. Spark finds it
+ * through its ServiceLoader, for masters such as {@code merging:spark://…}.
  */
 public final class MergingClusterManager implements ExternalClusterManager {
-  /** Before the URL of the Master. */
+  /** Prefix of the Master's URL. */
   static final String PREFIX = "merging:";
 
-  /** Where blocks are merged: a host that has no executors. */
+  /** Host that merges blocks; it has no executors. */
   static final String HOST = "127.0.0.3";
 
   private static final String PORT_KEY = "spark.shuffle.service.port";

@@ -16,9 +16,8 @@ import org.apache.spark.network.util.TransportConf;
 import scala.Option;
 
 /**
- * Spark's external shuffle service in this JVM, on all its addresses, which also merges what is
- * pushed to it as the one inside YARN does. Safe for any thread; closed by its maker after the
- * application.
+ * Spark's external shuffle service in this JVM, on all its addresses. It also merges pushed blocks,
+ * like the service in YARN. Safe for any thread; closed by its creator after the application.
  */
 public final class ShuffleService implements AutoCloseable {
   private static final int THREADS = 2;
@@ -36,9 +35,9 @@ public final class ShuffleService implements AutoCloseable {
   }
 
   /**
-   * Starts one on a free port.
+   * Starts a service on a free port.
    *
-   * @param keepsMergedBack whether it fails to tell what it has merged
+   * @param keepsMergedBack whether it fails requests for merged blocks
    */
   public static ShuffleService start(SparkConf conf, boolean keepsMergedBack) throws IOException {
     return new ShuffleService(
@@ -50,17 +49,17 @@ public final class ShuffleService implements AutoCloseable {
     return server.getPort();
   }
 
-  /** Bytes that it has been asked for, merged ones among them. */
+  /** Requested bytes, including merged blocks. */
   public long bytesServed() {
     return ((Meter) handler.getAllMetrics().getMetrics().get("blockTransferRateBytes")).getCount();
   }
 
-  /** Merged chunks that it has been asked for. */
+  /** Requested merged chunks. */
   public int chunksServed() {
     return merging.chunks.get();
   }
 
-  /** How often it was asked what it had merged. */
+  /** Number of requests for the list of merged blocks. */
   public int metaAsked() {
     return merging.metas.get();
   }

@@ -16,35 +16,37 @@ import org.sparkrdma.shuffle.RdmaShuffleManager;
 import scala.Option;
 import scala.jdk.javaapi.CollectionConverters;
 
-/** What Spark's Scala sources keep to Spark, but its class files offer to Java. Stateless. */
+/** Members that are private to Spark in Scala but public in its class files. Stateless. */
 public final class SparkInternals {
   private static final long DRAIN_MS = 60_000;
   private static final long EXECUTORS_MS = 60_000;
 
   private SparkInternals() {}
 
-  /** Our counters in this JVM; empty under another shuffle manager. */
+  /** The plug-in's counters in this JVM; empty under another shuffle manager. */
   public static Map<String, Long> counters() {
     ShuffleManager manager = SparkEnv.get().shuffleManager();
     return manager instanceof RdmaShuffleManager ours ? ours.counters() : Map.of();
   }
 
-  /** Waits until the listeners know all that has happened. */
+  /** Waits until the listeners have received all events. */
   public static void drainListeners(SparkContext context) throws TimeoutException {
     context.listenerBus().waitUntilEmpty(DRAIN_MS);
   }
 
-  /** Waits until that many executors take tasks. */
+  /** Waits until that many executors accept tasks. */
   public static void awaitExecutors(SparkContext context, int executors) throws TimeoutException {
     TestUtils$.MODULE$.waitUntilExecutorsUp(context, executors, EXECUTORS_MS);
   }
 
-  /** Ids of the executors that the scheduler knows now. */
+  /** Ids of the executors known to the scheduler. */
   public static List<String> executorIds(SparkContext context) {
     return CollectionConverters.asJava(context.getExecutorIds());
   }
 
-  /** Has an executor hand its blocks to others and leave; another may come in its place. */
+  /**
+   * Decommissions an executor: it migrates its blocks and exits. Another executor may replace it.
+   */
   public static void decommission(SparkContext context, String executorId) {
     var backend = (CoarseGrainedSchedulerBackend) context.schedulerBackend();
     if (!backend.decommissionExecutor(

@@ -10,9 +10,9 @@ import org.apache.spark.rpc.RpcEnv;
 import scala.Option;
 
 /**
- * A Master, Workers, or both, in this JVM; the executors have JVMs of their own. What {@code
- * local-cluster} does on one host, but each Worker on an address of its own. Closed by its maker,
- * after the application.
+ * A Master, Workers, or both, in this JVM; each executor has its own JVM. Like {@code
+ * local-cluster}, but each Worker has its own address. Closed by its creator, after the
+ * application.
  */
 public final class StandaloneCluster implements AutoCloseable {
   private static final int MEMORY_MB = 1_024;
@@ -21,7 +21,7 @@ public final class StandaloneCluster implements AutoCloseable {
   private final SparkConf conf;
   private final List<RpcEnv> started = new ArrayList<>();
 
-  /** Nothing yet. */
+  /** A cluster without Master and Workers. */
   public StandaloneCluster(SparkConf conf) {
     this.conf = conf.clone();
   }
@@ -29,7 +29,7 @@ public final class StandaloneCluster implements AutoCloseable {
   /**
    * Starts a Master.
    *
-   * @param port 0 takes a free one
+   * @param port 0 selects a free port
    * @return its URL, for {@code spark.master}
    */
   public String startMaster(String host, int port) {
@@ -38,7 +38,7 @@ public final class StandaloneCluster implements AutoCloseable {
     return "spark://" + host + ":" + master.address().port();
   }
 
-  /** Starts a Worker that tries to reach the Master until it does. */
+  /** Starts a Worker, which retries until it reaches the Master. */
   public void startWorker(String master, String host, int cores, String workDirectory) {
     started.add(
         Worker$.MODULE$.startRpcEnvAndEndpoint(
@@ -49,13 +49,13 @@ public final class StandaloneCluster implements AutoCloseable {
             MEMORY_MB,
             new String[] {master},
             workDirectory,
-            // Several of a JVM need names of their own.
+            // Several Workers in one JVM need different names.
             Option.apply(started.size()),
             conf,
             Option.empty()));
   }
 
-  /** Stops what was started last first, so that no Worker misses its Master. */
+  /** Stops in reverse order, so that no Worker loses its Master. */
   @Override
   public void close() {
     for (int i = started.size() - 1; i >= 0; i--) {

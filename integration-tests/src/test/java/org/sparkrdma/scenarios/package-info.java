@@ -1,6 +1,6 @@
 /**
- * Jobs on small clusters under the plug-in: their results are vanilla Spark's, and their bytes went
- * the way they should.
+ * Jobs on small clusters with the plug-in: their results must be vanilla Spark's, and their blocks
+ * must use the expected transfer.
  *
  * <p>Entry: the suites, which {@link org.sparkrdma.suites.SuitesIT} runs. Executors get the plug-in
  * and the jobs by {@code spark.jars}, as users' executors do.

@@ -11,13 +11,13 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Reads from ScalaTest's printed output why tests were cancelled; its XML keeps that to itself. */
+/** Reads the reasons of cancelled tests from ScalaTest's output; its XML report lacks them. */
 final class CancelReasons {
   private static final Pattern CANCELED = Pattern.compile("\\s*- (.*) !!! CANCELED !!!.*");
 
   private CancelReasons() {}
 
-  /** By the name of the test. */
+  /** Reasons by the name of the test. */
   static Map<String, String> read(Path output) throws IOException {
     Map<String, String> reasons = new HashMap<>();
     Iterator<String> lines = Files.readAllLines(output, StandardCharsets.ISO_8859_1).iterator();

@@ -21,7 +21,7 @@ final class JunitReport {
   private JunitReport() {}
 
   /**
-   * @param skipReasons by test, where they are known
+   * @param skipReasons known reasons by test
    */
   static List<TestOutcome> read(Path report, Map<String, String> skipReasons) throws IOException {
     List<TestOutcome> outcomes = new ArrayList<>();

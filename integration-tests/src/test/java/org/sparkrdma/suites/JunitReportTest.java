@@ -17,7 +17,7 @@ final class JunitReportTest {
   @TempDir private Path directory;
 
   @Test
-  void shouldTellPassedFailedAndSkippedApart() throws IOException {
+  void shouldDistinguishPassedFailedAndSkippedTests() throws IOException {
     Path report =
         write(
             """

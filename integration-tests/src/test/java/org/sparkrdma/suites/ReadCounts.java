@@ -14,7 +14,7 @@ import org.apache.spark.api.plugin.SparkPlugin;
 import org.sparkrdma.scenarios.SparkInternals;
 
 /**
- * Counts the blocks of every executor of a run by way of transfer. Named by {@code spark.plugins};
+ * Counts the blocks of every executor of a run by transfer. Loaded through {@code spark.plugins};
  * {@link TransferLog} reads the files it writes.
  */
 public final class ReadCounts implements SparkPlugin {
@@ -28,7 +28,7 @@ public final class ReadCounts implements SparkPlugin {
     return new Counter();
   }
 
-  /** Of one executor; called by its task threads. */
+  /** The plugin of one executor; called by its task threads. */
   private static final class Counter implements ExecutorPlugin {
     private Path directory;
     private String name;

@@ -4,15 +4,19 @@ package org.sparkrdma.suites;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
-import org.sparkrdma.scenarios.PatientTimeouts;
+import org.sparkrdma.scenarios.LongTimeouts;
 
-/** Under which shuffle a suite runs, as system properties that every {@code SparkConf} picks up. */
+/**
+ * The shuffle under which a suite runs, as system properties that every {@code SparkConf} reads.
+ */
 enum Setting {
-  /** Spark without the plug-in, to tell a fault of ours from one of the machine. */
+  /**
+   * Spark without the plug-in: shows whether a failure comes from the plug-in or from the machine.
+   */
   VANILLA,
   /** The loopback engine; an executor whose device does not open fails its tasks. */
   SOFT,
-  /** Nothing but the manager, on a machine without a device: every block by TCP. */
+  /** Only the shuffle manager, on a machine without a device: every block uses TCP. */
   FALLBACK,
   /** The suite configures its clusters itself. */
   OWN;
@@ -20,7 +24,7 @@ enum Setting {
   private static final String MANAGER = "org.sparkrdma.shuffle.RdmaShuffleManager";
   private static final String RDMA = "spark.shuffle.rdma.";
 
-  /** Without host-local reads, which on one host would leave a transport nothing to do. */
+  /** Without host-local reads: on one host they would leave no remote block. */
   Map<String, String> properties() {
     return switch (this) {
       case VANILLA -> managedBy("sort");
@@ -28,7 +32,7 @@ enum Setting {
         Map<String, String> properties = managedBy(MANAGER);
         properties.put(RDMA + "engine", "soft");
         properties.put(RDMA + "mode", "required");
-        properties.putAll(PatientTimeouts.SETTINGS);
+        properties.putAll(LongTimeouts.SETTINGS);
         yield properties;
       }
       case FALLBACK -> managedBy(MANAGER);
@@ -44,7 +48,7 @@ enum Setting {
     return properties;
   }
 
-  /** As given on the command line and shown in the table. */
+  /** The name on the command line and in the table. */
   String label() {
     return name().toLowerCase(Locale.ROOT);
   }

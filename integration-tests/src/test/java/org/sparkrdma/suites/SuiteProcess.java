@@ -16,12 +16,12 @@ import java.util.stream.Stream;
 
 /**
  * The JVM of one run: ScalaTest's runner with a private working directory, Spark home and temporary
- * directory. Used once, from one thread; when {@link #run} returns, no process of it is left.
+ * directory. Used once, from one thread. When {@link #run} returns, all its processes have ended.
  */
 final class SuiteProcess {
   private static final int TAIL_LINES = 150;
 
-  /** Of all JVMs, executors included; the {@code java} launcher reads it. */
+  /** Options of all JVMs, including executors; the {@code java} launcher reads them. */
   private static final String CHECKED = "-ea:org.sparkrdma...";
 
   private static final String LOG = "all-processes.log";
@@ -56,7 +56,7 @@ final class SuiteProcess {
     Duration took = Duration.ofNanos(System.nanoTime() - startNs);
     TransferLog transfers = TransferLog.read(transfers());
     List<TestOutcome> outcomes = outcomes(ended, process);
-    outcomes.add(verdict("should bring blocks the way it claims", objections(transfers)));
+    outcomes.add(verdict("should transfer blocks as expected", objections(transfers)));
     outcomes.add(verdict("should violate no assertion in any process", violations()));
     return new SuiteResult(run, outcomes, took, transfers.total());
   }
@@ -99,7 +99,7 @@ final class SuiteProcess {
         String.join(System.lineSeparator(), objections));
   }
 
-  /** Where executors say how their blocks came. */
+  /** Directory with the executors' block counts. */
   private Path transfers() {
     return directory.resolve("transfers");
   }
@@ -138,7 +138,8 @@ final class SuiteProcess {
   }
 
   /**
-   * A scenario hands the plug-in and its jobs to its executors by {@code spark.jars}, as users do.
+   * A scenario passes the plug-in and its jobs to its executors through {@code spark.jars}, as
+   * users do.
    */
   private Stream<Path> executorClassPath() {
     Stream<Path> libraries = workbench.testLibraries().stream();

@@ -5,9 +5,9 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * What a run brought: each test's outcome, how long the JVM lived, and how its blocks came.
+ * The result of a run: each test's outcome, the life time of the JVM, and block counts.
  *
- * @param blocks of all its applications
+ * @param blocks counts of all its applications
  */
 record SuiteResult(
     SuiteRun run, List<TestOutcome> outcomes, Duration took, TransferLog.Blocks blocks) {

@@ -8,10 +8,10 @@ import java.util.List;
  * One suite under one setting.
  *
  * @param suiteClass the ScalaTest class
- * @param setting the shuffle it runs under
+ * @param setting of the shuffle
  * @param filters parts of the names of the tests to run; empty for all
- * @param limit after which the JVM is killed and the run has failed
- * @param readsRemote whether it has tests on clusters whose executors fetch blocks of each other
+ * @param limit time after which the JVM is killed and the run fails
+ * @param readsRemote whether some tests fetch blocks between executors
  */
 record SuiteRun(
     String suiteClass, Setting setting, List<String> filters, Duration limit, boolean readsRemote) {
@@ -26,7 +26,7 @@ record SuiteRun(
     return new SuiteRun(suiteClass, setting, List.of(), USUAL_LIMIT, true);
   }
 
-  /** Of the tests only those whose name contains one of these. */
+  /** Selects the tests whose name contains one of these texts. */
   SuiteRun only(String... nameContains) {
     return new SuiteRun(suiteClass, setting, List.of(nameContains), limit, readsRemote);
   }
@@ -35,18 +35,18 @@ record SuiteRun(
     return new SuiteRun(suiteClass, setting, filters, newLimit, readsRemote);
   }
 
-  /** Of tests that fetch no block of another executor, which the run then verifies. */
+  /** Declares that no test fetches a block of another executor, which the run verifies. */
   SuiteRun withoutRemoteBlocks() {
     return new SuiteRun(suiteClass, setting, filters, limit, false);
   }
 
-  /** The class's simple name, without the prefix that our thin subclasses bear. */
+  /** The class's simple name, without the prefix of this project's subclasses. */
   String suite() {
     String simple = suiteClass.substring(suiteClass.lastIndexOf('.') + 1);
     return simple.startsWith("Rdma") ? simple.substring("Rdma".length()) : simple;
   }
 
-  /** Unique among the runs; fit for a directory's name. */
+  /** A unique name, also used for the run's directory. */
   String label() {
     return suite() + "-" + setting.label();
   }

@@ -8,9 +8,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 
-/**
- * Picks the runs that the command line asks for: {@code -Dit.suites=…} and {@code -Dit.settings=…}.
- */
+/** Selects the runs of the command line: {@code -Dit.suites=…} and {@code -Dit.settings=…}. */
 final class SuiteSelection {
   private final Set<String> suites;
   private final Set<String> settings;
@@ -44,7 +42,7 @@ final class SuiteSelection {
     return runs;
   }
 
-  /** Of the named suites, or else of all, with their settings. */
+  /** Labels of the named suites, or of all suites. */
   private Set<String> labels(List<SuiteRun> all) {
     return all.stream()
         .filter(run -> suites.isEmpty() || suites.contains(run.suite()))

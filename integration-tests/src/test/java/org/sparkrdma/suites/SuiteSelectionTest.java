@@ -20,19 +20,19 @@ final class SuiteSelectionTest {
       List.of(SHUFFLE_SOFT, SHUFFLE_VANILLA, SORTING_FALLBACK);
 
   @Test
-  void shouldLeaveOutVanillaWhenNothingIsNamed() {
+  void shouldExcludeVanillaByDefault() {
     assertThat(new SuiteSelection("", "").from(ALL))
         .containsExactly(SHUFFLE_SOFT, SORTING_FALLBACK);
   }
 
   @Test
-  void shouldTakeOnlyTheNamedSuitesUnderTheNamedSettings() {
+  void shouldSelectOnlyTheNamedSuitesUnderTheNamedSettings() {
     assertThat(new SuiteSelection("ShuffleSuite, SortingSuite", "Vanilla").from(ALL))
         .containsExactly(SHUFFLE_VANILLA);
   }
 
   @Test
-  void shouldNameTheKnownOnesWhenANameIsUnknown() {
+  void shouldListTheKnownNamesWhenANameIsUnknown() {
     assertThatThrownBy(() -> new SuiteSelection("ShufleSuite", "").from(ALL))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("it.suites=ShufleSuite")
@@ -56,18 +56,18 @@ final class SuiteSelectionTest {
 
   @ParameterizedTest
   @CsvSource({"ShuffleSuite, soft", "FaultsSuite, ''"})
-  void shouldRunSomethingForTheDocumentedSelections(String suites, String settings) {
+  void shouldSelectRunsForTheDocumentedSelections(String suites, String settings) {
     assertThat(new SuiteSelection(suites, settings).from(Suites.all(false))).hasSize(1);
   }
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void shouldHaveRunsOfDifferentLabelsOnly(boolean nightly) {
+  void shouldHaveUniqueLabels(boolean nightly) {
     assertThat(Suites.all(nightly)).extracting(SuiteRun::label).doesNotHaveDuplicates();
   }
 
   @Test
-  void shouldRunAtNightWhatRunsByDay() {
+  void shouldIncludeEveryDailyRunInTheNightlyRuns() {
     assertThat(Suites.all(true))
         .extracting(SuiteRun::label)
         .containsAll(Suites.all(false).stream().map(SuiteRun::label).toList());

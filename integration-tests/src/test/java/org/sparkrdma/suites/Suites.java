@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Every run there is, in the order of running. */
+/** All runs in order. */
 final class Suites {
   private static final String CORE = "org.apache.spark.";
   private static final String SQL = "org.apache.spark.sql.execution.adaptive.";
@@ -35,14 +35,14 @@ final class Suites {
   private Suites() {}
 
   /**
-   * Vanilla runs, too, which nobody gets who does not name them. By day suites without remote
-   * blocks run under one setting only: on both ways their blocks never come to our client, and the
-   * manager, reader and writer are the same.
+   * Returns all runs, including vanilla runs, which run only when they are named. Daily runs
+   * contain suites without remote blocks under one setting only: their blocks never reach the
+   * plug-in's client, and manager, reader and writer are the same under each setting.
    *
-   * <p>KryoSerializerDistributedSuite is not among them: it reads no system property, so that it
-   * runs vanilla Spark under every setting.
+   * <p>KryoSerializerDistributedSuite is missing: it ignores system properties, so it would run
+   * vanilla Spark under every setting.
    *
-   * @param nightly whether suites of many minutes run as a whole, under each setting
+   * @param nightly whether long suites run as a whole and under each setting
    */
   static List<SuiteRun> all(boolean nightly) {
     List<SuiteRun> runs = new ArrayList<>();
@@ -54,12 +54,12 @@ final class Suites {
         runs.add(SuiteRun.of(OURS + "RdmaRDDSuite", setting).withoutRemoteBlocks());
         runs.add(adaptiveExecution(setting, nightly).withoutRemoteBlocks());
         runs.add(decommission(setting, nightly));
-        // Of map outputs on the reader's host, which Spark reads itself.
+        // Reads map outputs on the reader's host, which Spark reads itself.
         runs.add(
             SuiteRun.of(CORE + "shuffle.HostLocalShuffleReadingSuite", setting)
                 .withoutRemoteBlocks());
       }
-      // Its other tests are those of ShuffleSuite; these fetch from the service.
+      // Its other tests are those of ShuffleSuite; only these fetch from the service.
       runs.add(
           SuiteRun.of(OURS + "RdmaExternalShuffleServiceSuite", setting)
               .only("using external shuffle service")
@@ -70,8 +70,8 @@ final class Suites {
   }
 
   /**
-   * By day without SPARK-32850, which decommissions all executors three seconds after a task was
-   * sent and hangs for ever where that was too early, as it is on a busy machine.
+   * The daily run excludes SPARK-32850: it decommissions all executors three seconds after a task
+   * was sent and hangs when that was too early, as on a busy machine.
    */
   private static SuiteRun decommission(Setting setting, boolean whole) {
     SuiteRun run = SuiteRun.of(CORE + "storage.BlockManagerDecommissionIntegrationSuite", setting);

@@ -17,11 +17,11 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
 /**
- * Runs the suites one after the other and reports each of their tests as a test of its own.
+ * Runs the suites and reports each of their tests as a separate test.
  *
- * <p>{@code -Dit.suites=ShuffleSuite,SortingSuite} and {@code -Dit.settings=soft} pick some; {@code
- * -Pnightly} runs the long ones as a whole. Every run has its own time limit; its whole output is
- * kept under {@code target/suites}.
+ * <p>{@code -Dit.suites=ShuffleSuite,SortingSuite} and {@code -Dit.settings=soft} select some;
+ * {@code -Pnightly} runs long suites as a whole. Every run has its own time limit; its whole output
+ * is kept under {@code target/suites}.
  */
 final class SuitesIT {
   private static final SummaryTable TABLE = new SummaryTable();
@@ -63,7 +63,7 @@ final class SuitesIT {
     }
   }
 
-  /** Of a skip it says which test it was, since reports only number these tests. */
+  /** Names the test in the reason of a skip, because reports only number these tests. */
   private static void report(SuiteRun run, TestOutcome outcome) {
     switch (outcome.kind()) {
       case PASSED -> {}

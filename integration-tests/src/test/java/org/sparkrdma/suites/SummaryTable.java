@@ -4,7 +4,7 @@ package org.sparkrdma.suites;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Collects results and draws them as one table with a closing line. */
+/** Collects results and prints them as a table with a line of totals. */
 final class SummaryTable {
   private static final String ROW = "%-44s %-9s %6s %6s %8s %8s %8s %8s%n";
 

@@ -2,11 +2,11 @@
 package org.sparkrdma.suites;
 
 /**
- * How one test of a suite ended.
+ * The outcome of one test of a suite.
  *
  * @param name its name in the suite
  * @param kind passed, failed or skipped
- * @param detail the failure with its stack, or why it was skipped; empty when passed
+ * @param detail the failure with its stack, or the reason of a skip; empty when passed
  */
 record TestOutcome(String name, Kind kind, String detail) {
   enum Kind {

@@ -11,13 +11,12 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * How the blocks of a run came, by application, as its executors wrote it down ({@link
- * ReadCounts}).
+ * Block counts of a run by application, written by its executors ({@link ReadCounts}).
  *
  * @param byApplication blocks of each application
  */
 record TransferLog(Map<String, Blocks> byApplication) {
-  /** Names the directory, in the environment of all processes of a run. */
+  /** Environment variable of all processes of a run that names the directory. */
   static final String VARIABLE = "IT_TRANSFERS";
 
   /** Blocks by READ, and blocks by TCP through our client. */
@@ -47,7 +46,7 @@ record TransferLog(Map<String, Blocks> byApplication) {
   }
 
   /**
-   * What is wrong with it, one sentence each.
+   * Differences from the expected transfer, one sentence each.
    *
    * @param setting the shuffle that the suite ran under
    * @param readsRemote whether the suite has tests on clusters that fetch remote blocks

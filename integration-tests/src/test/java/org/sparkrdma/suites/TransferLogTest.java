@@ -27,7 +27,7 @@ final class TransferLogTest {
   }
 
   @Test
-  void shouldObjectToAnApplicationWhoseBlocksAllCameByTcp() throws IOException {
+  void shouldReportAnApplicationWhoseBlocksAllCameByTcp() throws IOException {
     put("app-1_0_10", "3 0");
     put("app-2_0_11", "0 5");
 
@@ -38,7 +38,7 @@ final class TransferLogTest {
   }
 
   @Test
-  void shouldObjectToASuiteThatReadsLessOrMoreThanItClaims() throws IOException {
+  void shouldReportASuiteThatReadsLessOrMoreThanDeclared() throws IOException {
     assertThat(TransferLog.read(directory).objections(Setting.SOFT, true))
         .singleElement()
         .asString()

@@ -5,8 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Finds our own violated assertions in a log. An executor survives some of them and its blocks then
- * go by TCP, so that the tests may pass nevertheless.
+ * Finds violated assertions of this project in a log. An executor survives some of them and falls
+ * back to TCP, so the tests may pass nevertheless.
  */
 public final class Violations {
   private static final String ERROR = AssertionError.class.getName();
@@ -14,7 +14,7 @@ public final class Violations {
 
   private Violations() {}
 
-  /** Each with the place of the assertion. */
+  /** Violations, each with the code line of the assertion. */
   public static List<String> in(List<String> log) {
     List<String> violations = new ArrayList<>();
     for (int i = 0; i + 1 < log.size(); i++) {

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 
 final class ViolationsTest {
   @Test
-  void shouldFindOurOwnAssertionsAndNoOthers() {
+  void shouldFindOnlyAssertionsOfThisProject() {
     List<String> log =
         List.of(
             "10:00:00.000 1 ERROR TransportAgent [rdma-agent] failed",

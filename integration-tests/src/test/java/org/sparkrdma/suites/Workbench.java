@@ -12,11 +12,11 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What the build made for the runs: Spark's jars, the libraries of the suites, the plug-in's jar
- * and the jar of our own suites.
+ * Artifacts of the build for the runs: Spark's jars, the libraries of the suites, the plug-in's jar
+ * and the jar of this project's suites.
  *
- * <p>Immutable. The jar directory of the Spark homes is a set of links into the local Maven
- * repository, so that it costs nothing.
+ * <p>Immutable. The jar directory of each Spark home consists of links into the local Maven
+ * repository.
  */
 final class Workbench {
   private final Path directory;
@@ -41,7 +41,7 @@ final class Workbench {
     this.jvmOptions = jvmOptions;
   }
 
-  /** From the system properties {@code it.*} that the build sets. */
+  /** Reads the system properties {@code it.*} of the build. */
   static Workbench fromBuild() throws IOException {
     Path directory = Path.of(property("it.directory"));
     List<Path> sparkClassPath = paths("it.spark.classpath");
@@ -57,7 +57,7 @@ final class Workbench {
         List.of(property("it.jvm.options").split(" +")));
   }
 
-  /** Where each run has a directory of its own. */
+  /** Parent of the runs' directories. */
   Path directory() {
     return directory;
   }
@@ -66,27 +66,27 @@ final class Workbench {
     return pluginJar;
   }
 
-  /** Our own suites and the jobs they run. */
+  /** The jar of this project's suites and their jobs. */
   Path jobsJar() {
     return jobsJar;
   }
 
-  /** What the suites need beyond Spark: ScalaTest, Spark's tests jars and what those use. */
+  /** Further libraries of the suites: ScalaTest, Spark's test jars and their dependencies. */
   List<Path> testLibraries() {
     return testLibraries;
   }
 
-  /** A Maven repository with the plug-in in it, as an installation leaves it. */
+  /** A Maven repository with the installed plug-in. */
   Path repository() {
     return directory.resolveSibling("repository");
   }
 
-  /** What Spark's launcher gives to every JVM of its own. */
+  /** Options that Spark's launcher passes to every JVM. */
   List<String> jvmOptions() {
     return jvmOptions;
   }
 
-  /** Lays out a Spark home: nothing but the jars is needed. */
+  /** Creates a Spark home, which needs only the jars. */
   Path newSparkHome(Path home) throws IOException {
     Files.createDirectories(home);
     Files.createSymbolicLink(home.resolve("jars"), sparkJars);

@@ -3,7 +3,7 @@ package org.sparkrdma.scenarios
 
 import org.apache.spark.SparkConf
 
-/** Blocks at both ends: a million tiny ones, and one beyond every 32-bit length. */
+/** Extreme block sizes: a million tiny blocks, and one longer than 32-bit lengths. */
 final class BlockSizesSuite extends ScenarioSuite {
   private val Side = 1_000
 

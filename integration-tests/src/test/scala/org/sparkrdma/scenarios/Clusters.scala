@@ -5,27 +5,27 @@ import scala.jdk.CollectionConverters._
 
 import org.apache.spark.SparkConf
 
-/** Configurations of clusters that differ in nothing but the shuffle. */
+/** Configurations of clusters that differ only in the shuffle. */
 private[scenarios] object Clusters {
   private val Manager = "org.sparkrdma.shuffle.RdmaShuffleManager"
 
-  /** Two executors in JVMs of their own. */
+  /** Two executors, each in its own JVM. */
   def master(coresEach: Int): String = s"local-cluster[2,$coresEach,1024]"
 
-  /** Spark as it is. */
+  /** Spark without the plug-in. */
   def vanilla(coresEach: Int = 1): SparkConf = base(coresEach).set("spark.shuffle.manager", "sort")
 
   /** The plug-in on the loopback engine. */
   def soft(coresEach: Int = 1): SparkConf =
     fallback(coresEach)
       .set("spark.shuffle.rdma.engine", "soft")
-      .setAll(PatientTimeouts.SETTINGS.asScala)
+      .setAll(LongTimeouts.SETTINGS.asScala)
 
-  /** The plug-in where no device is. */
+  /** The plug-in on a machine without a device. */
   def fallback(coresEach: Int = 1): SparkConf =
     base(coresEach).set("spark.shuffle.manager", Manager)
 
-  // Without host-local reads, which on one host would leave a transport nothing to do.
+  // Without host-local reads: on one host they would leave no remote block.
   private def base(coresEach: Int): SparkConf =
     new SparkConf(false)
       .setMaster(master(coresEach))

@@ -3,7 +3,7 @@ package org.sparkrdma.scenarios
 
 import org.apache.spark.SparkConf
 
-/** Stored bytes of every kind: compressed by each codec, plain, encrypted. */
+/** All kinds of stored bytes: compressed by each codec, plain, encrypted. */
 final class CodecsSuite extends ScenarioSuite {
   private lazy val expected: (Any, Any) = {
     val everyday = VanillaAnswers.everyday

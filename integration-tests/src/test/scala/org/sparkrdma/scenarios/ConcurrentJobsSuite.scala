@@ -7,7 +7,7 @@ import java.util.concurrent.TimeUnit
 
 import scala.jdk.CollectionConverters._
 
-/** Several jobs of several threads on the same executors. */
+/** Concurrent jobs of several threads on the same executors. */
 final class ConcurrentJobsSuite extends ScenarioSuite {
   private val Threads = 4
   private val CoresEach = 2

@@ -8,14 +8,16 @@ import org.scalatest.time.Millis
 import org.scalatest.time.Seconds
 import org.scalatest.time.Span
 
-/** Executors that hand their map outputs to another before they go. */
+/** Executors that migrate their map outputs before they exit. */
 final class DecommissionSuite extends ScenarioSuite with Eventually {
   private val Maps = 6
 
   override implicit val patienceConfig: PatienceConfig =
     PatienceConfig(timeout = Span(90, Seconds), interval = Span(200, Millis))
 
-  test("should read migrated map outputs by READ and verify them though no sum came with them") {
+  test(
+    "should read migrated map outputs by READ and verify them although no checksum came with them"
+  ) {
     val conf = Clusters
       .soft()
       .set("spark.decommission.enabled", "true")
@@ -37,7 +39,7 @@ final class DecommissionSuite extends ScenarioSuite with Eventually {
       }
       val after = files(cluster, staying, Jobs.shuffleId(reduced))
       assert(after.outputs === Maps, "all outputs are on the executor that stays")
-      assert(after.sums === before.sums, "what migrated has no recorded sum")
+      assert(after.sums === before.sums, "migrated outputs have no recorded checksum")
 
       val (again, traffic) = cluster.trafficOf(reduced.collect().toSet)
       assert(again === first)
@@ -65,7 +67,7 @@ final class DecommissionSuite extends ScenarioSuite with Eventually {
 
 private object DecommissionSuite {
 
-  /** Of one shuffle on one executor. */
+  /** Number of files of one shuffle on one executor. */
   final case class Files(outputs: Int, sums: Int)
 
   val blockFiles: () => Seq[String] = () => SparkInternals.blockFiles().asScala.toSeq

@@ -3,7 +3,7 @@ package org.sparkrdma.scenarios
 
 import org.apache.spark.SparkConf
 
-/** What spark-submit starts: a shuffle, and one line that says what came of it. */
+/** The application for spark-submit: a shuffle, and one line with its result. */
 object DeliveredJob {
   private val Maps = 6
   private val Reducers = 6
@@ -16,7 +16,7 @@ object DeliveredJob {
       println(s"$Marker${traffic.rdmaBytes} ${traffic.tcpBytes} ${traffic.remoteBytesRead}")
     }
 
-  /** Bytes by READ, by our client over TCP, and remote ones as Spark counts them. */
+  /** Bytes by READ, bytes by TCP through the plug-in, and Spark's count of remote bytes. */
   private[scenarios] def parse(output: String): Option[(Long, Long, Long)] =
     output.linesIterator.find(_.startsWith(Marker)).map { line =>
       val numbers = line.stripPrefix(Marker).split(" ").map(_.toLong)

@@ -4,18 +4,18 @@ package org.sparkrdma.scenarios
 import java.nio.file.Files
 import java.nio.file.Path
 
-/** The jar as users hand it to spark-submit, with nothing else on anyone's class path. */
+/** The plug-in's jar passed to spark-submit as users do, with nothing else on the class paths. */
 final class DeliverySuite extends ScenarioSuite {
   private val Plugin = sys.props("it.plugin.jar")
   private val Version = "org.sparkrdma:shuffle-plugin:0.1.0-SNAPSHOT"
 
-  test("should run from --jars with one line of configuration, and say once why without RDMA") {
+  test("should run from --jars with one line of configuration, and log once why RDMA is not used") {
     val submitted = Submission.run("jars", "--jars", Plugin)
     assert(submitted.delivered._1 === 0)
     assertOneWarningEach(submitted)
   }
 
-  test("should read by RDMA when it came by --jars") {
+  test("should read by RDMA with --jars") {
     val submitted = Submission.run(
       "jars-soft",
       Seq("--jars", Plugin) ++ conf("spark.shuffle.rdma.engine" -> "soft"): _*

@@ -16,7 +16,7 @@ import org.scalatest.time.Minutes
 import org.scalatest.time.Seconds
 import org.scalatest.time.Span
 
-/** An application whose driver dies and is started again. */
+/** An application whose driver is killed and restarted. */
 final class DriverRestartSuite extends ScenarioSuite with Eventually {
 
   /** Three clusters, one after the other. */
@@ -32,11 +32,11 @@ final class DriverRestartSuite extends ScenarioSuite with Eventually {
     val expected = VanillaAnswers.reduced
     val conf = Clusters
       .soft()
-      // In windows alone: what is so small and hardly asked for would be copied, not registered.
+      // Windows only: small blocks that are read rarely would be copied, not registered.
       .set("spark.shuffle.rdma.serve", "window")
       .set("spark.driver.host", Host)
       .set("spark.driver.bindAddress", Host)
-      // So that the second driver is where the executors of the first believe theirs to be.
+      // The second driver gets the port of the first, where its executors expect it.
       .set("spark.driver.port", freePort().toString)
       .set("spark.port.maxRetries", "0")
     val standalone = new StandaloneCluster(conf)
@@ -48,8 +48,7 @@ final class DriverRestartSuite extends ScenarioSuite with Eventually {
     } finally standalone.close()
   }
 
-  /** Processes of a first driver's executors, stopped; it and its Workers were killed while they
-    * read.
+  /** Stopped executor processes of a first driver, which was killed with its Workers during a read.
     */
   private def executorsOfKilledDriver(master: String, conf: SparkConf): Seq[Long] = {
     val workers = Seq.fill(Workers)(startWorker(master))
@@ -57,9 +56,9 @@ final class DriverRestartSuite extends ScenarioSuite with Eventually {
     try {
       eventually {
         assert(driver.alive, driver.said)
-        assert(driver.saidAfter("READING").nonEmpty)
+        assert(driver.valueAfter("READING").nonEmpty)
       }
-      val executors = driver.saidAfter("EXECUTORS").get.split(" ").map(_.toLong).toSeq
+      val executors = driver.valueAfter("EXECUTORS").get.split(" ").map(_.toLong).toSeq
       assert(executors.size === Workers)
       executors.foreach(signal("STOP", _))
       executors
@@ -80,7 +79,7 @@ final class DriverRestartSuite extends ScenarioSuite with Eventually {
     assert(ofStale.nonEmpty)
     Using.resource(SparkCluster.start(conf, cores = 1)) { cluster =>
       readRight(cluster, Jobs.reduced(cluster.sc), expected)
-      assert(stale.forall(alive), "the executors of the first driver were to outlive it")
+      assert(stale.forall(alive), "executors of the first driver have ended")
       assert(SharedFiles.leftOf(stale).toSet === ofStale.toSet)
       stale.foreach(signal("CONT", _))
       eventually(assert(!stale.exists(alive)))
@@ -88,7 +87,7 @@ final class DriverRestartSuite extends ScenarioSuite with Eventually {
       readRight(cluster, kept, expected)
       eventually(assert(SharedFiles.leftOf(stale) === Nil))
       assert(SharedFiles.registered(cluster.processes().values) > 0)
-      // Spark's ContextCleaner removes the shuffle of an RDD that nobody can reach.
+      // Spark's ContextCleaner removes the shuffle of an unreachable RDD.
       Reference.reachabilityFence(kept)
       assertNothingRetried(cluster)
     }

@@ -9,12 +9,12 @@ import org.scalatest.concurrent.Eventually
 import org.scalatest.time.Seconds
 import org.scalatest.time.Span
 
-/** Executors that come and go as the work does. */
+/** Executors that start and exit with the load. */
 final class DynamicAllocationSuite extends ScenarioSuite with Eventually {
   override implicit val patienceConfig: PatienceConfig =
     PatienceConfig(timeout = Span(60, Seconds), interval = Span(1, Seconds))
 
-  test("should read on while executors with tracked shuffles leave and come back") {
+  test("should continue to read while executors with tracked shuffles exit and restart") {
     val conf = Clusters
       .soft()
       .set("spark.dynamicAllocation.enabled", "true")

@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicInteger
 import org.apache.spark.scheduler.SparkListener
 import org.apache.spark.scheduler.SparkListenerTaskEnd
 
-/** Kills a process as the kernel would when a number of reducers has ended. Used once. */
+/** Kills a process with SIGKILL after a number of reducers has ended. Used once. */
 private[scenarios] final class ExecutorKiller(pid: Long, afterReducers: Int) extends SparkListener {
   private val ended = new AtomicInteger
 

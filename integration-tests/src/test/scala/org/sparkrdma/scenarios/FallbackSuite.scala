@@ -4,19 +4,19 @@ package org.sparkrdma.scenarios
 import org.apache.spark.SparkConf
 import org.apache.spark.SparkException
 
-/** The plug-in where RDMA is not to be had, or not allowed. */
+/** The plug-in where RDMA is not available or not allowed. */
 final class FallbackSuite extends ScenarioSuite {
   private lazy val expected = VanillaAnswers.everyday("groupBy")
 
-  test("should run as plain Spark does where no device is") {
+  test("should run like plain Spark without a device") {
     assertPlain(Clusters.fallback())
   }
 
-  test("should run as plain Spark does when it is switched off") {
+  test("should run like plain Spark when it is switched off") {
     assertPlain(Clusters.soft().set("spark.shuffle.rdma.mode", "off"))
   }
 
-  test("should not send plain bytes past an encrypted network") {
+  test("should not send unencrypted bytes in an application with network encryption") {
     assertPlain(
       Clusters
         .soft()
@@ -26,7 +26,7 @@ final class FallbackSuite extends ScenarioSuite {
     )
   }
 
-  test("should fail the job with the reasons where RDMA is required and not to be had") {
+  test("should fail the job with the reasons where RDMA is required and not available") {
     SparkCluster.run(Clusters.fallback().set("spark.shuffle.rdma.mode", "required")) { cluster =>
       val failure = intercept[SparkException](Jobs.groupBy(cluster.spark))
       assert(failure.getMessage.contains("spark.shuffle.rdma.mode=required"), failure)

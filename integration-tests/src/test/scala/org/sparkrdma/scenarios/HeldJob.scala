@@ -9,8 +9,8 @@ import org.apache.spark.TaskContext
 import org.apache.spark.scheduler.SparkListener
 import org.apache.spark.scheduler.SparkListenerTaskEnd
 
-/** An application that stays in the middle of reading a shuffle until it is killed. It says on
-  * which processes its executors are and, when a first reducer has ended, that others read.
+/** An application that stops in the middle of a shuffle read until it is killed. It prints its
+  * executors' processes and, after the first reducer, that others read.
   */
 object HeldJob {
   private val Pause = 1_000_000L

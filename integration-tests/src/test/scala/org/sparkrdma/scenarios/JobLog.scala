@@ -9,7 +9,7 @@ import org.apache.spark.scheduler.SparkListener
 import org.apache.spark.scheduler.SparkListenerStageSubmitted
 import org.apache.spark.scheduler.SparkListenerTaskEnd
 
-/** Adds up what the tasks of an application report. Called on Spark's listener thread. */
+/** Sums the metrics of an application's tasks. Called on Spark's listener thread. */
 private[scenarios] final class JobLog extends SparkListener {
   private val remoteBytes = new LongAdder
   private val remoteBytesToDiskOnly = new LongAdder

@@ -15,11 +15,11 @@ import org.apache.spark.sql.functions.sum
 import org.apache.spark.sql.functions.when
 import org.apache.spark.storage.StorageLevel
 
-/** Jobs whose results can be compared: each gives the same value wherever it runs. */
+/** Jobs with comparable results: each returns the same value on every cluster. */
 private[scenarios] object Jobs {
   type Job = SparkSession => Any
 
-  /** By the name that a test bears. */
+  /** Jobs by the name of their test. */
   val all: Seq[(String, Job)] = Seq(
     "groupBy" -> groupBy,
     "join" -> join,
@@ -79,7 +79,7 @@ private[scenarios] object Jobs {
     (total, regrouped)
   }
 
-  /** Many small partitions, which adaptive execution reads several at a time, as batches. */
+  /** Many small partitions, which adaptive execution reads in batches. */
   def coalescedAggregation(spark: SparkSession): Any =
     inSession(spark, "spark.sql.shuffle.partitions" -> "60") { session =>
       val aggregated = table(session, 100_000)
@@ -113,7 +113,7 @@ private[scenarios] object Jobs {
       result
     }
 
-  /** As many blocks as maps times reducers, each of a few records. */
+  /** Maps times reducers blocks, each with a few records. */
   def smallBlocks(sc: SparkContext, maps: Int, reducers: Int): Seq[(Int, Int)] =
     sc.parallelize(0 until maps, maps)
       .flatMap(map => Iterator.tabulate(reducers)(reducer => (reducer, map)))
@@ -130,7 +130,7 @@ private[scenarios] object Jobs {
       .collect()
       .toSeq
 
-  /** As `smallBlocks`, of so many padded records each: how many, and the sum of their numbers. */
+  /** As `smallBlocks`, with padded records: their number and the sum of their values. */
   def paddedBlocks(
       sc: SparkContext,
       maps: Int,
@@ -157,10 +157,10 @@ private[scenarios] object Jobs {
       .collect()
       .toSeq
 
-  /** A shuffle to read again and again. */
+  /** A shuffle that is read many times. */
   def reduced(sc: SparkContext): RDD[(Int, Long)] = pairs(sc, 20_000).reduceByKey(_ + _, 4)
 
-  /** The shuffle that an RDD reads. */
+  /** The id of the shuffle that an RDD reads. */
   def shuffleId(shuffled: RDD[_]): Int =
     shuffled.dependencies.collectFirst { case shuffle: ShuffleDependency[_, _, _] =>
       shuffle.shuffleId

@@ -7,15 +7,17 @@ import org.apache.spark.HashPartitioner
 import org.apache.spark.SparkContext
 import org.apache.spark.SparkEnv
 
-/** A shuffle of one map and one reducer: a single block of 2.5 GiB, in records that are checked. */
+/** A shuffle of one map and one reducer: one block of 2.5 GiB with checked records. */
 private[scenarios] object LargeBlock {
   private val RecordBytes = 1 << 16
   private val Records = 40_960
 
-  /** The least that must travel. */
+  /** Minimum bytes of the block. */
   val Bytes: Long = Records.toLong * RecordBytes
 
-  /** Writes the block on one executor and reads it on the other: records and sum of numbers. */
+  /** Writes the block on one executor and reads it on the other; returns the number of records and
+    * the sum of their values.
+    */
   def read(sc: SparkContext, writer: String, reader: String): Seq[(Long, Long)] = {
     val mapped = sc
       .makeRDD(Seq(0 -> Seq(writer)))
@@ -56,7 +58,7 @@ private[scenarios] object LargeBlock {
   private def checked(bytes: Array[Byte]): Int = {
     val buffer = ByteBuffer.wrap(bytes)
     val number = buffer.getInt(0)
-    require(buffer.getInt(bytes.length - Integer.BYTES) == number, "a record was torn")
+    require(buffer.getInt(bytes.length - Integer.BYTES) == number, "a record is incomplete")
     number
   }
 }

@@ -5,13 +5,13 @@ import org.scalatest.concurrent.Eventually
 import org.scalatest.time.Seconds
 import org.scalatest.time.Span
 
-/** What is registered goes with its shuffle, and the rest with its executor. */
+/** Registered files are released with their shuffle, everything else with its executor. */
 final class LifetimeSuite extends ScenarioSuite with Eventually {
   override implicit val patienceConfig: PatienceConfig =
     PatienceConfig(timeout = Span(30, Seconds), interval = Span(1, Seconds))
 
-  test("should give registered files back when their shuffle is removed") {
-    // In windows alone: what is so small and hardly asked for would be copied, not registered.
+  test("should release registered files when their shuffle is removed") {
+    // Windows only: small blocks that are read rarely would be copied, not registered.
     SparkCluster.run(Clusters.soft().set("spark.shuffle.rdma.serve", "window")) { cluster =>
       val pids = cluster.processes().values
       val kept = Jobs.reduced(cluster.sc)

@@ -3,7 +3,7 @@ package org.sparkrdma.scenarios
 
 import org.scalatest.BeforeAndAfterAll
 
-/** Everyday operators on one cluster, one after the other. */
+/** Common operators on one cluster. */
 final class OperatorsSuite extends ScenarioSuite with BeforeAndAfterAll {
   private lazy val expected: Map[String, Any] = VanillaAnswers.everyday
 
@@ -20,7 +20,7 @@ final class OperatorsSuite extends ScenarioSuite with BeforeAndAfterAll {
     finally super.afterAll()
 
   for ((name, job) <- Jobs.all) {
-    test(s"$name should give what vanilla Spark gives, its bytes by READ") {
+    test(s"$name should return vanilla Spark's result, by READ") {
       val (result, traffic) = cluster.trafficOf(job(cluster.spark))
       assert(result === expected(name))
       assertAllByRead(traffic)

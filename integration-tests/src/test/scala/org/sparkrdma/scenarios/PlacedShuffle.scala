@@ -8,7 +8,7 @@ import org.apache.spark.Partitioner
 import org.apache.spark.rdd.RDD
 import org.apache.spark.rdd.ShuffledRDD
 
-/** A shuffle whose reducers run on a given executor, so that what they fetch is remote. */
+/** A shuffle whose reducers run on a given executor, so that their blocks are remote. */
 private[scenarios] final class PlacedShuffle[K: ClassTag, V: ClassTag](
     parent: RDD[(K, V)],
     partitioner: Partitioner,

@@ -7,7 +7,7 @@ import org.apache.spark.SparkConf
 
 /** Push-based shuffle: a service merges the blocks of each reducer. */
 final class PushMergeSuite extends ScenarioSuite {
-  test("should take merged chunks from the service by TCP") {
+  test("should fetch merged chunks from the service by TCP") {
     pushed(keepsMergedBack = false) { (traffic, service) =>
       assert(service.chunksServed > 0)
       assert(traffic.remoteBytesRead > 0, traffic)
@@ -15,7 +15,7 @@ final class PushMergeSuite extends ScenarioSuite {
     }
   }
 
-  test("should read the original blocks by READ when the merged ones cannot be had") {
+  test("should read the original blocks by READ when merged blocks are not available") {
     pushed(keepsMergedBack = true) { (traffic, service) =>
       assert(service.metaAsked > 0)
       assert(service.chunksServed === 0)
@@ -38,7 +38,7 @@ final class PushMergeSuite extends ScenarioSuite {
     }
   }
 
-  /** Spark has it on YARN only, and in its own tests. */
+  /** Spark enables it on YARN and in its own tests only. */
   private def pushing(conf: SparkConf): SparkConf =
     conf
       .set("spark.testing", "true")

@@ -12,15 +12,18 @@ import org.apache.spark.scheduler.SparkListener
 import org.apache.spark.scheduler.SparkListenerExecutorRemoved
 import org.apache.spark.scheduler.SparkListenerTaskEnd
 
-/** Mode required where one of two executors has no RDMA: both want the same port of one host. */
+/** Mode required where one of two executors has no RDMA: both listen on the same port of one host.
+  */
 final class RequiredRdmaSuite extends ScenarioSuite {
-  test("should run the tasks of an executor without RDMA in the other and count no failure") {
+  test(
+    "should run the tasks of an executor without RDMA in the other executor and count no failure"
+  ) {
     val expected = SparkCluster.run(Clusters.vanilla())(cluster => Jobs.groupBy(cluster.spark))
     val conf = Clusters
       .soft()
       .set("spark.shuffle.rdma.mode", "required")
       .set("spark.shuffle.rdma.listen.port", freePort().toString)
-      // One failure of a task or an executor would be too many.
+      // The first failure of a task or an executor fails the test.
       .set("spark.task.maxFailures", "1")
       .set("spark.deploy.maxExecutorRetries", "1")
     SparkCluster.run(conf) { cluster =>

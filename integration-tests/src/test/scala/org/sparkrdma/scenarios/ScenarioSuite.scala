@@ -8,13 +8,13 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.time.Minutes
 import org.scalatest.time.Span
 
-/** What the scenarios share: a time limit for each test, and the rule about bytes. */
+/** Base of the scenarios: a time limit for each test, and checks of byte counts. */
 private[scenarios] abstract class ScenarioSuite extends AnyFunSuite with TimeLimitedTests {
   override def timeLimit: Span = Span(10, Minutes)
 
   override val defaultTestSignaler: Signaler = ThreadSignaler
 
-  /** Every remote byte came by READ, and Spark counted the same bytes. */
+  /** Asserts that every remote byte came by READ and that Spark counted the same bytes. */
   protected def assertAllByRead(traffic: Traffic): Unit = {
     assert(traffic.fallbacks.isEmpty, traffic)
     assert(traffic.rdmaBytes > 0, traffic)
@@ -22,11 +22,11 @@ private[scenarios] abstract class ScenarioSuite extends AnyFunSuite with TimeLim
     assertSameAsSpark(traffic)
   }
 
-  /** What our client says it fetched is what Spark's tasks say they read. */
+  /** Asserts that the plug-in's counters equal the task metrics of Spark. */
   protected def assertSameAsSpark(traffic: Traffic): Unit =
     assert(traffic.rdmaBytes + traffic.tcpBytes === traffic.remoteBytesRead, traffic)
 
-  /** Nothing had to be computed again. */
+  /** Asserts that no task failed and no stage was retried. */
   protected def assertNothingRetried(cluster: SparkCluster): Unit = {
     SparkInternals.drainListeners(cluster.sc)
     assert(cluster.log.failedTasks === 0)

@@ -11,11 +11,11 @@ import org.apache.spark.TaskKilledException
 import org.apache.spark.scheduler.SparkListener
 import org.apache.spark.scheduler.SparkListenerSpeculativeTaskSubmitted
 
-/** Stages that Spark schedules in ways of their own. */
+/** Barrier stages and speculative tasks. */
 final class SchedulingSuite extends ScenarioSuite {
   private val Pause = 1_000_000L
 
-  test("should read by READ in a barrier stage what vanilla Spark reads") {
+  test("should return vanilla Spark's result in a barrier stage, by READ") {
     val expected =
       VanillaAnswers.of("barrier-stage", Clusters.vanilla(coresEach = 2))(c => barrierStage(c.sc))
     SparkCluster.run(Clusters.soft(coresEach = 2)) { cluster =>
@@ -26,7 +26,9 @@ final class SchedulingSuite extends ScenarioSuite {
     }
   }
 
-  test("should give the same answer when a reading task is run a second time elsewhere") {
+  test(
+    "should return the same result when a speculative copy of a reading task runs on another host"
+  ) {
     val conf = Clusters
       .soft(coresEach = 2)
       .set("spark.speculation", "true")
@@ -59,7 +61,7 @@ final class SchedulingSuite extends ScenarioSuite {
       .collect()
       .toSet
 
-  /** The first attempt at a partition reads a record and then waits until it is killed. */
+  /** The first attempt of a partition reads one record and then waits until it is killed. */
   private def oneStuckReader(sc: SparkContext): Seq[(Int, Long)] = {
     val pause = Pause
     Jobs

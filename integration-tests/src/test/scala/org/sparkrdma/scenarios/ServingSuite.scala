@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.scenarios
 
-/** The ways in which blocks are served, and how little memory does for it. */
+/** The serving modes, and serving with little memory. */
 final class ServingSuite extends ScenarioSuite {
   private val Maps = 12
   private val Reducers = 12
   private val Records = 20
   private lazy val expected = VanillaAnswers.of("serving")(blocks)
 
-  test("should copy blocks into registered memory when files are not to be registered") {
+  test("should copy blocks into registered memory in copy mode") {
     assert(expected.size === Reducers)
     SparkCluster.run(Clusters.soft().set("spark.shuffle.rdma.serve", "copy")) { cluster =>
       val (result, traffic) = cluster.trafficOf(blocks(cluster))
@@ -19,7 +19,7 @@ final class ServingSuite extends ScenarioSuite {
     }
   }
 
-  test("should read out of windows that are not pinned where the device pages on demand") {
+  test("should read from unpinned windows where the device supports on-demand paging") {
     assert(expected.size === Reducers)
     SparkCluster.run(Clusters.soft().set("spark.shuffle.rdma.serve", "odp")) { cluster =>
       val (result, traffic) = cluster.trafficOf(blocks(cluster))
@@ -30,12 +30,12 @@ final class ServingSuite extends ScenarioSuite {
     }
   }
 
-  test("should bring every block when hardly any memory may be pinned") {
+  test("should deliver every block with little pinned memory") {
     assert(expected.size === Reducers)
     val conf = Clusters
       .soft()
       .set("spark.shuffle.rdma.pinned.max", "1m")
-      // A tenth of it is how long a request waits for memory.
+      // A request waits for memory for a tenth of it.
       .set("spark.shuffle.rdma.request.timeout", "5s")
     SparkCluster.run(conf) { cluster =>
       val (result, traffic) = cluster.trafficOf(blocks(cluster))

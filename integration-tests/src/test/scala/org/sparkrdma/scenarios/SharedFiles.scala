@@ -7,8 +7,8 @@ import java.nio.file.Path
 import scala.jdk.CollectionConverters._
 import scala.util.Using
 
-/** What the loopback devices of processes show to their peers, as seen from outside: a directory
-  * for each process, and in it a symbolic link for each file that is registered.
+/** Files that the loopback devices share with their peers: a directory for each process, with a
+  * link for each registered file.
   */
 private[scenarios] object SharedFiles {
   private val Base = Path.of("/dev/shm")
@@ -17,7 +17,7 @@ private[scenarios] object SharedFiles {
   def registered(pids: Iterable[Long]): Int =
     pids.flatMap(directories).map(entries).map(_.count(Files.isSymbolicLink)).sum
 
-  /** Whether anything of these processes is left. */
+  /** Whether any file of these processes exists. */
   def leftOf(pids: Iterable[Long]): Seq[Path] = pids.flatMap(directories).toSeq
 
   private def directories(pid: Long): Seq[Path] =

@@ -14,10 +14,12 @@ final class ShuffleServiceSuite extends ScenarioSuite with Eventually {
   override implicit val patienceConfig: PatienceConfig =
     PatienceConfig(timeout = Span(90, Seconds), interval = Span(200, Millis))
 
-  /** Who knew it cannot connect and leaves it alone for a while; who did not, finds no endpoint. */
-  private val OfTheDead = Set("connect-failed", "quarantined", "no-endpoint")
+  /** A reader with its endpoint cached fails to connect and quarantines it; another finds no
+    * endpoint.
+    */
+  private val ReasonsAfterDeath = Set("connect-failed", "quarantined", "no-endpoint")
 
-  test("should read from a live executor by READ and from the service what a dead one has left") {
+  test("should read from a live executor by READ and blocks of a dead one from the service") {
     val conf = Clusters.soft().set("spark.shuffle.service.enabled", "true")
     Using.resource(ShuffleService.start(conf, false)) { service =>
       SparkCluster.run(conf.set("spark.shuffle.service.port", service.port.toString)) { cluster =>
@@ -33,7 +35,7 @@ final class ShuffleServiceSuite extends ScenarioSuite with Eventually {
         assert(mixed.tcpBytes > 0, mixed)
         assertSameAsSpark(mixed)
         assert(service.bytesServed === mixed.tcpBytes)
-        assert(mixed.fallbacks.keySet.subsetOf(OfTheDead), mixed)
+        assert(mixed.fallbacks.keySet.subsetOf(ReasonsAfterDeath), mixed)
         assert(mixed.fallbacks.values.sum === mixed.counter("tcp.blocks.read"), mixed)
         assert(cluster.log.retriedStages === 0, "the outputs of the dead executor are still there")
       }

@@ -10,8 +10,8 @@ import org.apache.spark.SparkContext
 import org.apache.spark.SparkEnv
 import org.apache.spark.sql.SparkSession
 
-/** A running cluster of two executors, and what is known about it. Made and used by a test's
-  * thread, closed by `SparkCluster.run` or by who called `start`.
+/** A running cluster of two executors, and its metrics. Confined to the test's thread; closed by
+  * `SparkCluster.run` or by the caller of `start`.
   */
 private[scenarios] final class SparkCluster private (val spark: SparkSession, cores: Int)
     extends AutoCloseable {
@@ -21,7 +21,7 @@ private[scenarios] final class SparkCluster private (val spark: SparkSession, co
 
   def sc: SparkContext = spark.sparkContext
 
-  /** All that went over so far; asks every executor at the same time. */
+  /** All traffic so far; queries all executors at once. */
   def traffic(): Traffic = {
     summed(onEveryExecutor(() => SparkInternals.counters().asScala.toSeq))
   }
@@ -32,14 +32,14 @@ private[scenarios] final class SparkCluster private (val spark: SparkSession, co
     Traffic(totals, log.remoteBytesRead)
   }
 
-  /** What a piece of work added. */
+  /** Runs work and returns the traffic that it caused. */
   def trafficOf[T](work: => T): (T, Traffic) = {
     val before = traffic()
     val result = work
     (result, traffic().since(before))
   }
 
-  /** As `traffic`, of the executors that take tasks now, however many there are. */
+  /** As `traffic`, for all executors that accept tasks now. */
   def answering(): Traffic = {
     val perExecutor = sc
       .parallelize(0 until Questions, Questions)
@@ -52,7 +52,8 @@ private[scenarios] final class SparkCluster private (val spark: SparkSession, co
   /** The executors' processes by executor id. */
   def processes(): Map[String, Long] = onEveryExecutor(() => ProcessHandle.current().pid())
 
-  /** What each executor answers; a barrier stage runs in all its slots at once, hence on all. */
+  /** The result of each executor; a barrier stage runs in all slots at once, so on all executors.
+    */
   def onEveryExecutor[T](ask: () => T): Map[String, T] =
     sc.parallelize(0 until cores, cores)
       .barrier()
@@ -75,7 +76,7 @@ private[scenarios] object SparkCluster {
   def start(conf: SparkConf): SparkCluster =
     start(conf, conf.get("spark.master").stripPrefix("local-cluster[2,").takeWhile(_.isDigit).toInt)
 
-  /** As above, where the master does not say how many cores each executor has. */
+  /** As above, where the master does not define the cores of an executor. */
   def start(conf: SparkConf, cores: Int): SparkCluster = {
     require(SparkSession.getDefaultSession.isEmpty, "another cluster is running")
     val spark = SparkSession.builder().config(conf).getOrCreate()
@@ -85,17 +86,17 @@ private[scenarios] object SparkCluster {
     cluster
   }
 
-  /** As `run`, with executors on what Spark takes for two hosts; on one it would run nothing
-    * speculatively.
+  /** As `run`, with executors on two addresses, which Spark takes for two hosts; on one host Spark
+    * runs no speculative copy.
     *
     * @param manager
-    *   what stands before the Master's URL, for a cluster manager of our own
+    *   prefix of the Master's URL, for the tests' cluster manager
     */
   def runOnTwoHosts[T](conf: SparkConf, coresEach: Int, manager: String = "")(
       body: SparkCluster => T
   ): T = {
     val directory = Files.createTempDirectory("workers").toString
-    // A shuffle service, where one is wanted, is not the Workers' business.
+    // The Workers start no shuffle service.
     val standalone = new StandaloneCluster(
       conf.clone().set("spark.shuffle.service.enabled", "false")
     )

@@ -6,21 +6,20 @@ import java.nio.file.Path
 
 import scala.jdk.CollectionConverters._
 
-/** A JVM of this machine that runs one of Spark's or of our main classes with nothing of ours on
-  * its class path. Killed by its maker.
+/** A JVM that runs a main class with only Spark's jars on its class path. Killed by its creator.
   */
 private[scenarios] final class SparkJvm private (process: Process, output: Path) {
 
-  /** What it has printed so far. */
+  /** Its output so far. */
   def said: String = Files.readString(output)
 
-  /** What it has printed behind this word at the beginning of a line. */
-  def saidAfter(word: String): Option[String] =
+  /** The rest of the output line that begins with this word. */
+  def valueAfter(word: String): Option[String] =
     said.linesIterator.find(_.startsWith(word + " ")).map(_.stripPrefix(word + " "))
 
   def alive: Boolean = process.isAlive
 
-  /** Ends it as the kernel would, and nothing that it has started. */
+  /** Kills it with SIGKILL, but not its child processes. */
   def kill(): Unit = {
     process.destroyForcibly().waitFor(): Unit
   }

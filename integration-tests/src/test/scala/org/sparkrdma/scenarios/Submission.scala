@@ -7,12 +7,12 @@ import java.util.concurrent.TimeUnit
 
 import scala.jdk.CollectionConverters._
 
-/** An application that spark-submit has run, on a local cluster, to its end.
+/** A finished application that spark-submit ran on a local cluster.
   *
   * @param output
   *   of the driver
   * @param warnings
-  *   of ours, in all its processes
+  *   of the plug-in, in all its processes
   */
 private[scenarios] final case class Submission(output: String, warnings: Seq[Submission.Warning]) {
   def delivered: (Long, Long, Long) =
@@ -52,7 +52,7 @@ private[scenarios] object Submission {
     Submission(said, warnings(log))
   }
 
-  /** Nothing but this repository, so that nothing is asked of the network. */
+  /** Only this repository, so that nothing is downloaded. */
   def ivySettings(repository: Path): Path = {
     val settings = Files.createTempFile("ivysettings", ".xml")
     Files.writeString(

@@ -15,8 +15,8 @@ import scala.util.Using
 import org.apache.spark.SparkConf
 import org.apache.spark.SPARK_VERSION
 
-/** What Spark without the plug-in answers: computed once for all suites, and kept under the build
-  * directory for as long as the jobs, Spark and Java stay the same. Used by the test's thread.
+/** Results of Spark without the plug-in: computed once for all suites and cached in the build
+  * directory until the jobs, Spark or Java change. Confined to the test's thread.
   */
 private[scenarios] object VanillaAnswers {
   private val ClassesOfJobs = "org/sparkrdma/scenarios/"
@@ -40,7 +40,7 @@ private[scenarios] object VanillaAnswers {
     Files.createDirectories(Path.of(sys.props("it.vanilla")).resolve(key))
   }
 
-  /** The answer of that name, which stands for the same computation wherever it is asked for. */
+  /** The result of that name; every caller must use the name for the same computation. */
   def of[T](name: String, conf: SparkConf = Clusters.vanilla())(compute: SparkCluster => T): T = {
     val kept = directory.resolve(name)
     if (!Files.exists(kept)) {
@@ -56,12 +56,12 @@ private[scenarios] object VanillaAnswers {
     )
   }
 
-  /** Of every everyday job, by its name. */
+  /** Results of all common jobs by name. */
   def everyday: Map[String, Any] = of("everyday") { cluster =>
     Jobs.all.map { case (name, job) => name -> job(cluster.spark) }.toMap
   }
 
-  /** Of `Jobs.reduced`. */
+  /** The result of `Jobs.reduced`. */
   def reduced: Set[(Int, Long)] =
     of("reduced")(cluster => Jobs.reduced(cluster.sc).collect().toSet)
 }

@@ -3,8 +3,8 @@ package org.sparkrdma.scenarios
 
 import org.apache.spark.SparkConf
 
-/** Checksums as a cluster meets them: of every kind, none, and wrong ones. The cells of codecs and
-  * encryption are among the plug-in's own tests.
+/** Checksums in a cluster: every algorithm, none, and wrong ones. Combinations of codecs and
+  * encryption are unit tests of the plug-in.
   */
 final class VerifiedReadsSuite extends ScenarioSuite {
   private val Maps = 8
@@ -15,16 +15,16 @@ final class VerifiedReadsSuite extends ScenarioSuite {
   private lazy val expected = VanillaAnswers.of("verified-reads")(blocks)
 
   for (algorithm <- Seq("CRC32", "CRC32C")) {
-    test(s"should verify every block against sums of $algorithm") {
+    test(s"should verify every block against $algorithm checksums") {
       assertVerified(Clusters.soft().set("spark.shuffle.checksum.algorithm", algorithm))
     }
   }
 
-  test("should verify every block although Spark records no sums") {
+  test("should verify every block although Spark records no checksums") {
     assertVerified(Clusters.soft().set("spark.shuffle.checksum.enabled", "false"))
   }
 
-  test("should blame nobody for the wrong sums of encrypted spills") {
+  test("should quarantine no peer for the wrong checksums of encrypted spills") {
     val wanted = expected
     SparkCluster.run(merging(Clusters.soft().set("spark.io.encryption.enabled", "true"))) {
       cluster =>
@@ -32,7 +32,7 @@ final class VerifiedReadsSuite extends ScenarioSuite {
         assert(result === wanted)
         assert(traffic.fallbacks.keySet === Set(Unusable), traffic)
         assert(traffic.counter("verify.unusable-sums") === traffic.fallbacks(Unusable), traffic)
-        assertNobodyBlamed(traffic)
+        assertNoPeerBlamed(traffic)
         assertSameAsSpark(traffic)
         assertNothingRetried(cluster)
     }
@@ -45,12 +45,12 @@ final class VerifiedReadsSuite extends ScenarioSuite {
       assert(result === wanted)
       assertAllByRead(traffic)
       assert(traffic.counter("verify.blocks") === traffic.counter("rdma.blocks.read"), traffic)
-      assertNobodyBlamed(traffic)
+      assertNoPeerBlamed(traffic)
       assertNothingRetried(cluster)
     }
   }
 
-  private def assertNobodyBlamed(traffic: Traffic): Unit = {
+  private def assertNoPeerBlamed(traffic: Traffic): Unit = {
     assert(traffic.counter("verify.unverified") === 0, traffic)
     assert(traffic.counter("verify.corrupt") === 0, traffic)
     assert(traffic.counter("peers.quarantined") === 0, traffic)

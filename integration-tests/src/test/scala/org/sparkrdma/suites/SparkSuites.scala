@@ -43,8 +43,8 @@ final class RdmaRDDSuite extends RDDSuite {
 
 /** Spark's ExternalShuffleServiceSuite.
   *
-  * One of its tests makes the service forget the executors and expects that the next fetch fails.
-  * The loopback engine reads from the executors themselves, which live, so there is no failure.
+  * One of its tests removes the executors from the service and expects that the next fetch fails.
+  * The loopback engine reads from the live executors, so there is no failure.
   */
 final class RdmaExternalShuffleServiceSuite extends ExternalShuffleServiceSuite {
   override def beforeAll(): Unit = {

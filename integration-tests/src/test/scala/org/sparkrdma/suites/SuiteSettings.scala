@@ -3,7 +3,7 @@ package org.sparkrdma.suites
 
 import org.apache.spark.SparkConf
 
-/** Carries the run's setting into suites of Spark's that ignore system properties. */
+/** Applies the run's setting to Spark's suites that ignore system properties. */
 private[suites] object SuiteSettings {
   private val Prefixes = Seq("spark.shuffle.", "spark.plugins")
 

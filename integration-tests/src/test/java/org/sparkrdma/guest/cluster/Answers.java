@@ -3,21 +3,21 @@ package org.sparkrdma.guest.cluster;
 
 import java.nio.file.Path;
 
-/** Where {@link VanillaSpark} leaves what, in its directory. */
+/** Paths in the directory of {@link VanillaSpark}. */
 final class Answers {
   private Answers() {}
 
-  /** A directory: what is to be sorted. */
+  /** Directory with the input of the sort. */
   static Path input(Path directory) {
     return directory.resolve("input");
   }
 
-  /** A file: what {@link Tera} answers. */
+  /** File with the result of {@link Tera}. */
   static Path tera(Path directory) {
     return directory.resolve("answer-tera");
   }
 
-  /** A file: what {@link Blocks} answer. */
+  /** File with the result of {@link Blocks}. */
   static Path blocks(Path directory) {
     return directory.resolve("answer-blocks");
   }

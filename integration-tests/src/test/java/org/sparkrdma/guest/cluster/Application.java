@@ -20,7 +20,7 @@ import scala.Function1;
 import scala.collection.Iterator;
 import scala.reflect.ClassTag$;
 
-/** One Spark application and its steps; of the driver's main thread, which closes it. */
+/** One Spark application and its steps. Confined to the driver's main thread, which closes it. */
 final class Application implements AutoCloseable {
   private static final int EXECUTORS = 2;
   private static final List<Integer> TRANSFER_BLOCKS = List.of(64 << 10, 1 << 20);
@@ -38,8 +38,8 @@ final class Application implements AutoCloseable {
   private final TaskLog tasks = new TaskLog();
 
   /**
-   * @param share where results go
-   * @param answers what {@link VanillaSpark} has left
+   * @param share directory of the results
+   * @param answers directory of {@link VanillaSpark}
    */
   Application(String name, SparkConf conf, Path share, Path answers, HostControl host)
       throws Exception {
@@ -53,8 +53,8 @@ final class Application implements AutoCloseable {
   }
 
   /**
-   * Shuffles, not counted, until nothing goes by TCP, or a few times: on kernels that have just
-   * booted the first connection, with all that is loaded for it, may take longer than it may.
+   * Shuffles without counting until no block uses TCP, at most a few times: on a kernel that has
+   * just booted the first connection, with its class loading, may exceed the time-out.
    */
   void warmUp() throws Exception {
     awaitExecutors();
@@ -86,40 +86,40 @@ final class Application implements AutoCloseable {
     step(step, this::blocks, Answers.blocks(answers), true);
   }
 
-  /** While the wires are so. */
+  /** Runs with a netem rule on the wires. */
   void blocksUnder(String step, String rule) throws Exception {
     host.ask("netem " + rule);
     blocks(step);
     host.ask("netem off");
   }
 
-  /** With something that happens on the host when the first reader starts. */
+  /** Runs a request on the host when the first reader starts. */
   void blocksFromTheStartUnder(String step, String request) throws Exception {
     awaitExecutors();
     tasks.atReaderStart(() -> ask(request));
     step(step, this::blocks, Answers.blocks(answers), true);
   }
 
-  /** With something that happens on the host when the first reader has ended. */
+  /** Runs a request on the host when the first reader has ended. */
   void blocksDuring(String step, String request) throws Exception {
     awaitExecutors();
     tasks.atReaderEnd(() -> ask(request));
     step(step, this::blocks, Answers.blocks(answers), true);
   }
 
-  /** From now on what is read is still on its way when something happens. */
+  /** Delays packets from now on, so that READs are in flight when a fault happens. */
   void slowWires() throws IOException {
     host.ask("netem delay 20ms");
   }
 
-  /** As {@link #blocksDuring}, but an executor is lost, and with it what it had counted. */
+  /** As {@link #blocksDuring}, with the loss of an executor and its counters. */
   void blocksWithLossDuring(String step, String request) throws Exception {
     awaitExecutors();
     tasks.atReaderEnd(() -> ask(request));
     step(step, this::blocks, Answers.blocks(answers), false);
   }
 
-  /** Block transfer against Spark's own, over the same wire. */
+  /** Block transfer compared with Spark's own, over the same wire. */
   void transfer() throws IOException {
     HostControl.put(
         share,
@@ -176,8 +176,8 @@ final class Application implements AutoCloseable {
   }
 
   /**
-   * Ends when all executors have had tasks at the same time: one that was lost in the step before
-   * is replaced, and may for a while be known and dead.
+   * Waits until all executors run tasks at the same time: a lost executor is replaced, and Spark
+   * may list a dead one for a while.
    */
   private void awaitExecutors() throws Exception {
     SparkInternals.awaitExecutors(spark.sc(), EXECUTORS);
@@ -190,7 +190,7 @@ final class Application implements AutoCloseable {
             false,
             ClassTag$.MODULE$.apply(Integer.class))
         .count();
-    // Else the end of one of these tasks is told later and taken for the next reader's.
+    // Otherwise the end of one of these tasks is reported late and counts as the next reader's.
     SparkInternals.drainListeners(spark.sc());
   }
 
@@ -200,7 +200,7 @@ final class Application implements AutoCloseable {
     HostControl.put(share, name + "-" + result.step() + ".json", json);
   }
 
-  /** Summed over both executors. */
+  /** Counters, summed over both executors. */
   private Map<String, Long> counters() {
     Map<String, Long> sums = new TreeMap<>();
     for (ExecutorUsage one : ExecutorUsage.ofAll(spark, EXECUTORS).values()) {

@@ -10,7 +10,7 @@ import org.apache.spark.HashPartitioner;
 import org.apache.spark.api.java.JavaSparkContext;
 import scala.Tuple2;
 
-/** A shuffle of noise, which no codec makes smaller, with an answer that every byte goes into. */
+/** A shuffle of incompressible noise; every byte affects the result. */
 final class Blocks {
   private static final int MAPS = 12;
   private static final int REDUCERS = 12;
@@ -19,7 +19,7 @@ final class Blocks {
 
   private Blocks() {}
 
-  /** Per reducer a line: how many records there were, and a sum over their contents. */
+  /** One line per reducer: the number of records and a sum over their contents. */
   static String shuffle(JavaSparkContext spark) {
     List<String> lines =
         spark

@@ -14,9 +14,9 @@ import org.slf4j.LoggerFactory;
 import org.sparkrdma.scenarios.StandaloneCluster;
 
 /**
- * What each kernel runs: a Worker, and on node 1 also the Master and the applications that the
- * arguments name, one after the other. Ends when they have. Spark's TCP is on the wire of iWARP, so
- * that the wire of RoCE can break alone.
+ * The program of each kernel: a Worker, and on node 1 also the Master and the applications named by
+ * the arguments. Ends after the last application. Spark's TCP uses the wire of iWARP, so that the
+ * wire of RoCE can fail alone.
  */
 public final class ClusterNode {
   private static final Logger LOG = LoggerFactory.getLogger(ClusterNode.class);
@@ -55,13 +55,13 @@ public final class ClusterNode {
       String literal = address.getHostAddress();
       return address instanceof Inet6Address ? "[" + literal + "]" : literal;
     } catch (UnknownHostException e) {
-      throw new IllegalStateException("not an address: variable=" + variable, e);
+      throw new IllegalStateException("invalid address: variable=" + variable, e);
     }
   }
 
   public static void main(String[] arguments) throws Exception {
     List<String> applications = List.of(arguments);
-    // Threads of Spark need not be waited for.
+    // Does not wait for Spark's threads.
     Thread.setDefaultUncaughtExceptionHandler(
         (thread, failure) -> {
           LOG.error("failed", failure);
@@ -157,26 +157,26 @@ public final class ClusterNode {
             .set("spark.task.maxFailures", "8")
             .set("spark.jars", System.getProperty("guest.jars"));
     if (authenticate) {
-      // A node is killed there: Spark, too, is to notice within seconds.
+      // A node is killed: Spark must detect this within seconds as well.
       conf.set("spark.executor.heartbeatInterval", "2s")
           .set("spark.network.timeout", "15s")
           .set("spark.network.timeoutInterval", "5s")
-          // Else a reader tries four times, for 15 s each, to reach what is no more.
+          // Otherwise a reader tries four times, for 15 s each, to reach the dead node.
           .set("spark.shuffle.io.connectionCreationTimeout", "5s")
           .set("spark.shuffle.io.retryWait", "1s")
           .set("spark.stage.maxConsecutiveAttempts", "8");
     }
     if (!authenticate) {
-      // Where no node dies, so that a slow wire between busy kernels is not taken for a dead peer.
+      // No node dies here; a slow wire between busy kernels must not count as a dead peer.
       conf.set("spark.shuffle.rdma.peer.timeout", "20s");
     }
     if (name.endsWith(TRANSFER)) {
-      // All tiers of the compiler.
+      // All tiers of the JIT compiler.
       conf.set("spark.executor.extraJavaOptions", "-XX:+UseSerialGC")
           .set("spark.shuffle.rdma.pinned.max", "96m")
           .set("spark.shuffle.rdma.mode", "required")
           .set("spark.shuffle.rdma.verify", "false")
-          // The first connection is made while everything is compiled, at both ends.
+          // The first connection is established while both ends still compile.
           .set("spark.shuffle.rdma.connect.timeout", "30s")
           .set("spark.task.maxFailures", "1");
     }

@@ -9,8 +9,8 @@ import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Asks the host, through the directory that both see, to do something to wires and kernels. A
- * question is a file {@code ask-N}, done when there is {@code done-N}. Safe for any thread.
+ * Sends requests for wires and kernels to the host through the shared directory. A request is a
+ * file {@code ask-N}; the host answers with {@code done-N}. Safe for any thread.
  */
 public final class HostControl {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -23,14 +23,14 @@ public final class HostControl {
     this.share = share;
   }
 
-  /** Asks for a line of {@code ./guest ctl NAME} and returns when it is done. */
+  /** Requests a command of {@code ./guest ctl NAME} and returns when it is done. */
   public synchronized void ask(String line) throws IOException {
     asked++;
     put(share, "ask-" + asked, line);
     await(share.resolve("done-" + asked));
   }
 
-  /** Writes a file that others see whole or not at all. */
+  /** Writes a file that appears atomically. */
   public static void put(Path directory, String name, String text) throws IOException {
     Path unfinished = Files.writeString(directory.resolve(name + ".unfinished"), text);
     Files.move(unfinished, directory.resolve(name), StandardCopyOption.ATOMIC_MOVE);

@@ -4,15 +4,15 @@ package org.sparkrdma.guest.cluster;
 import java.util.Map;
 
 /**
- * What one step of an application gave.
+ * The result of one step of an application.
  *
  * @param application name of the application
  * @param step name of the step
- * @param right whether the answer was that of vanilla Spark
+ * @param right whether the result was that of vanilla Spark
  * @param seconds wall time
- * @param rdmaBytes blocks by READ, as our counters say; -1 where executors were lost
- * @param tcpBytes blocks by TCP, as our counters say
- * @param remoteBytesRead as Spark's task metrics say
+ * @param rdmaBytes of blocks by READ, from the plug-in's counters; -1 where executors were lost
+ * @param tcpBytes of blocks by TCP, from the plug-in's counters
+ * @param remoteBytesRead from Spark's task metrics
  * @param fallbacks blocks by TCP, by reason
  * @param failedTasks attempts that failed
  */

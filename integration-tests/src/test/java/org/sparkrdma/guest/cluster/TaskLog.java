@@ -13,8 +13,8 @@ import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.apache.spark.scheduler.SparkListenerTaskStart;
 
 /**
- * What the tasks of an application report, and something to be done once when a reader starts or
- * has ended. Called on Spark's listener thread.
+ * Sums the metrics of an application's tasks, and runs an action once when a reader starts or has
+ * ended. Called on Spark's listener thread.
  */
 final class TaskLog extends SparkListener {
   private final Set<Integer> readers = new HashSet<>();
@@ -31,12 +31,12 @@ final class TaskLog extends SparkListener {
     return failed.get();
   }
 
-  /** Once, when the next reader starts. */
+  /** Runs the action once, when the next reader starts. */
   void atReaderStart(Runnable action) {
     atReaderStart.set(action);
   }
 
-  /** Once, when the next reader has ended and others are at work. */
+  /** Runs the action once, when the next reader has ended and others still run. */
   void atReaderEnd(Runnable action) {
     atReaderEnd.set(action);
   }

@@ -7,19 +7,19 @@ import org.sparkrdma.benchmarks.tera.TeraGen;
 import org.sparkrdma.benchmarks.tera.TeraSort;
 import org.sparkrdma.benchmarks.tera.TeraValidate;
 
-/** A TeraSort, small enough for a kernel of one processor, and what it answers. */
+/** A TeraSort that is small enough for a kernel with one processor. */
 final class Tera {
   private static final int PARTITIONS = 4;
   private static final long RECORDS = 200_000;
 
   private Tera() {}
 
-  /** Writes what is to be sorted into a directory that does not exist yet. */
+  /** Writes the input into a new directory. */
   static void generate(JavaSparkContext spark, Path input) {
     TeraGen.write(spark, uri(input), RECORDS, PARTITIONS);
   }
 
-  /** Sorts one directory into another, which does not exist yet, and sums that up. */
+  /** Sorts one directory into a new one and returns a summary. */
   static String sort(JavaSparkContext spark, Path input, Path output) throws Exception {
     // The scheduler of the input format is for clusters with data on their disks.
     spark.hadoopConfiguration().setBoolean("mapreduce.terasort.use.terascheduler", false);

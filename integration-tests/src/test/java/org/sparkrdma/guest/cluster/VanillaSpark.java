@@ -7,13 +7,13 @@ import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
 
 /**
- * What vanilla Spark answers to the jobs of the applications, for all clusters to be compared with.
- * Of the host, where that takes seconds and no kernel has to be booted for it.
+ * Computes the results of vanilla Spark for the applications' jobs, with which all clusters are
+ * compared. Runs on the host, in seconds and without a kernel.
  */
 public final class VanillaSpark {
   private VanillaSpark() {}
 
-  /** Argument: an empty directory, for the answers and for what the TeraSort sorts. */
+  /** Argument: an empty directory for the results and the input of the TeraSort. */
   public static void main(String[] arguments) throws Exception {
     Path directory = Path.of(arguments[0]);
     SparkConf conf =
@@ -28,7 +28,7 @@ public final class VanillaSpark {
       Tera.generate(spark, input);
       String tera = Tera.sort(spark, input, directory.resolve("sorted"));
       if (!tera.equals(Tera.sort(spark, input, directory.resolve("sorted-again")))) {
-        throw new IllegalStateException("two answers to one question: tera=" + tera);
+        throw new IllegalStateException("two runs returned different results: tera=" + tera);
       }
       Files.writeString(Answers.tera(directory), tera);
       Files.writeString(Answers.blocks(directory), Blocks.shuffle(spark));

@@ -29,16 +29,15 @@ import org.sparkrdma.verbs.cm.ConnectionParameters;
 import org.sparkrdma.verbs.spi.EngineSettings;
 
 /**
- * Serves clients of rping(1), one after the other, until one has pinged and disconnects. Every
- * message is
+ * Serves clients of rping(1) until one has pinged and disconnects. Every message is
  *
  * <pre>
  *   0  address of the client's buffer (64 bit) | 8  remote key (32 bit) | 12  length (32 bit)
  * </pre>
  *
- * in network byte order. For each ping the client tells of a buffer that this end READs, is sent
- * any message, tells of another buffer that this end WRITEs the same bytes into, and is sent
- * another.
+ * in network byte order. For each ping the client sends the address of a buffer, which this end
+ * READs, and receives any message. It then sends the address of a second buffer, into which this
+ * end WRITEs the same bytes, and receives a second message.
  */
 public final class RpingServer implements AutoCloseable {
   private static final int PORT = 7174;
@@ -108,7 +107,7 @@ public final class RpingServer implements AutoCloseable {
     }
   }
 
-  /** How many pings there were when the client disconnected. */
+  /** Returns the number of pings until the client disconnected. */
   private int serve() {
     int pings = 0;
     while (awaitMessage() && ping()) {
@@ -121,7 +120,7 @@ public final class RpingServer implements AutoCloseable {
   private boolean ping() {
     int lengthBytes = told().getInt(12);
     if (lengthBytes < 1 || lengthBytes > MOST_BYTES) {
-      throw new IllegalStateException("not of rping: lengthBytes=" + lengthBytes);
+      throw new IllegalStateException("unexpected message length: lengthBytes=" + lengthBytes);
     }
     return post(work.read(OWN, told().getLong(0), told().getInt(8)).local(region, 0, lengthBytes))
         && answer()
@@ -134,7 +133,7 @@ public final class RpingServer implements AutoCloseable {
     return memory.slice(RECEIVED_AT, MESSAGE_BYTES).order(ByteOrder.BIG_ENDIAN);
   }
 
-  /** With a receive posted for what the client says next. */
+  /** Posts a receive for the client's next message and sends. */
   private boolean answer() {
     receive();
     return post(work.send(OWN).local(region, SENT_AT, MESSAGE_BYTES));
@@ -147,7 +146,7 @@ public final class RpingServer implements AutoCloseable {
     }
   }
 
-  /** False when it fails, as the client has disconnected. */
+  /** Posts work; false when it fails because the client has disconnected. */
   private boolean post(WorkRequest request) {
     done = false;
     if (!queuePair.postSend(request.signalled())) {
@@ -157,7 +156,7 @@ public final class RpingServer implements AutoCloseable {
     return done;
   }
 
-  /** False when the client has disconnected instead. */
+  /** Waits for a message; false when the client has disconnected. */
   private boolean awaitMessage() {
     await(() -> received || disconnected);
     return received;
@@ -176,7 +175,7 @@ public final class RpingServer implements AutoCloseable {
     long started = System.nanoTime();
     while (!condition.getAsBoolean()) {
       if (System.nanoTime() - started > PATIENCE_NS) {
-        throw new IllegalStateException("nothing came in time");
+        throw new IllegalStateException("no event or completion in time");
       }
       queue.poll(DEPTH, this::onCompletion);
       ConnectionEvent next = manager.pollEvent();
@@ -194,13 +193,14 @@ public final class RpingServer implements AutoCloseable {
       if (completion.status() != WorkStatus.FLUSH_ERROR) {
         throw new IllegalStateException("failed: status=" + completion.status());
       }
-      // The end of the connection, which an event tells.
+      // The end of the connection, which an event reports.
     } else if (completion.requestId() == OWN) {
       done = true;
     } else if (completion.byteLength() == MESSAGE_BYTES) {
       received = true;
     } else {
-      throw new IllegalStateException("not of rping: lengthBytes=" + completion.byteLength());
+      throw new IllegalStateException(
+          "unexpected message length: lengthBytes=" + completion.byteLength());
     }
   }
 

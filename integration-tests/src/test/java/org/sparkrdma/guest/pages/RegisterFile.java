@@ -18,11 +18,11 @@ import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.spi.EngineSettings;
 
 /**
- * Takes a file that is on disk and in the page cache, reads it through, registers it window by
- * window, and says after each how much of it is dirty and how much goes to the disk again.
+ * Reads a file that is on disk and in the page cache, then registers it window by window. After
+ * each step prints the dirty bytes and the bytes written to the disk.
  */
 public final class RegisterFile {
-  /** What a line of a figure begins with. */
+  /** Prefix of a line with a figure. */
   public static final String FIGURE = "figure";
 
   /** Length of the file. */
@@ -45,7 +45,7 @@ public final class RegisterFile {
   /**
    * Runs it in the guest.
    *
-   * @param arguments a directory on a disk of its own, and the disk's name under /sys/block
+   * @param arguments a directory on a separate disk, and the disk's name under /sys/block
    */
   public static void main(String[] arguments) throws Exception {
     Verbs.Choice choice = Verbs.choose("ibverbs", EngineSettings.none());
@@ -59,8 +59,8 @@ public final class RegisterFile {
         Device device = engine.open(engine.devices().get(0).name());
         ProtectionDomain domain = device.allocateProtectionDomain()) {
       one.write();
-      one.tell("read", one::read);
-      one.tell("registered", () -> one.register(domain));
+      one.print("read", one::read);
+      one.print("registered", () -> one.register(domain));
     }
   }
 
@@ -79,7 +79,7 @@ public final class RegisterFile {
     ByteBuffer bytes = ByteBuffer.allocateDirect(1 << 20);
     try (FileChannel in = FileChannel.open(file, StandardOpenOption.READ)) {
       while (in.read(bytes.clear()) > 0) {
-        // Only that it has been read.
+        // Only reads it.
       }
     }
   }
@@ -92,7 +92,7 @@ public final class RegisterFile {
     }
   }
 
-  private void tell(String what, Step step) throws IOException, VerbsException {
+  private void print(String what, Step step) throws IOException, VerbsException {
     long dirty = dirtyBytes();
     long written = writtenBytes();
     long startNs = System.nanoTime();
@@ -119,7 +119,7 @@ public final class RegisterFile {
         return Long.parseLong(words[1]) << 10;
       }
     }
-    throw new IOException("/proc/meminfo tells nothing of dirty pages");
+    throw new IOException("/proc/meminfo has no line for dirty pages");
   }
 
   private long writtenBytes() throws IOException {

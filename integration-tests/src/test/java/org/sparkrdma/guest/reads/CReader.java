@@ -8,7 +8,7 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Path;
 
-/** The loop in C: a program that stays, connected, and is asked line by line. */
+/** The loop in C: a connected program that executes commands line by line. */
 final class CReader implements AutoCloseable {
   private final Process process;
   private final BufferedReader answers;
@@ -30,7 +30,7 @@ final class CReader implements AutoCloseable {
     return reader;
   }
 
-  /** Nanoseconds, of all or of the median one. */
+  /** Nanoseconds of all READs or of the median one. */
   long read(ReadCase one) throws IOException {
     questions.println(
         one.mode()

@@ -28,7 +28,7 @@ import org.sparkrdma.verbs.cm.ConnectionManager;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
 import org.sparkrdma.verbs.spi.EngineSettings;
 
-/** The loop in Java, on the ibverbs engine; what it does is what {@code read_loop.c} does. */
+/** The loop in Java, on the ibverbs engine; the same loop as in {@code read_loop.c}. */
 final class JavaReader implements AutoCloseable {
   private static final int PORT = 7471;
   private static final int MEMORY_BYTES = 16 << 20;
@@ -93,7 +93,7 @@ final class JavaReader implements AutoCloseable {
     return event;
   }
 
-  /** Nanoseconds, of all or of the median one. */
+  /** Nanoseconds of all READs or of the median one. */
   long read(ReadCase one) {
     ByteBuffer bytes = memory.slice(0, one.lengthBytes() * one.depth());
     while (bytes.hasRemaining()) {
@@ -148,7 +148,7 @@ final class JavaReader implements AutoCloseable {
     return took[took.length / 2];
   }
 
-  /** Posts so many READs with one call; the last one is signalled. */
+  /** Posts {@code count} READs with one call; the last one is signalled. */
   private void post(int lengthBytes, int first, int count, long number) {
     for (int i = 0; i < count; i++) {
       long offset = (long) (first + i) * lengthBytes;
@@ -167,7 +167,7 @@ final class JavaReader implements AutoCloseable {
     return completions.poll(POLLED, handler);
   }
 
-  /** Completions, of which there is at least one: spins briefly, then sleeps. */
+  /** Waits for at least one completion: spins briefly, then sleeps. */
   private int waitSpinning() {
     while (true) {
       for (int spin = 0; spin < SPINS; spin++) {

@@ -2,28 +2,28 @@
 package org.sparkrdma.guest.reads;
 
 /**
- * READs to be timed.
+ * One case of the measurement.
  *
- * @param name for people
- * @param mode how they go
- * @param lengthBytes of each
- * @param depth how many may be outstanding
- * @param batch how many are posted with one call; the last of them is signalled
- * @param count how many in all, a multiple of the batch
+ * @param name in tables
+ * @param mode of posting and waiting
+ * @param lengthBytes of each READ
+ * @param depth maximum READs in flight
+ * @param batch READs posted with one call; the last of them is signalled
+ * @param count total READs, a multiple of the batch
  */
 public record ReadCase(String name, Mode mode, int lengthBytes, int depth, int batch, int count) {
 
-  /** How READs are posted and waited for, and what is timed. */
+  /** Posting, waiting and timing of READs. */
   public enum Mode {
-    /** Many at once; polling spins briefly, then sleeps. Timed as a whole. */
+    /** Many in flight; polling spins briefly, then sleeps. Timed as a whole. */
     STREAM,
-    /** One after the other by polling; the median of one counts. */
+    /** One at a time, by polling; the median counts. */
     POLL,
-    /** One after the other by the completion channel; the median of one counts. */
+    /** One at a time, by the completion channel; the median counts. */
     EVENTS
   }
 
-  /** Whether the figure is a bandwidth, so that more is better. */
+  /** Whether the figure is a bandwidth: more is better. */
   public boolean isBandwidth() {
     return mode == Mode.STREAM;
   }

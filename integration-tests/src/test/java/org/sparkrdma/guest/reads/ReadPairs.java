@@ -8,18 +8,18 @@ import org.sparkrdma.guest.reads.ReadCase.Mode;
 import org.sparkrdma.verbs.VerbsException;
 
 /**
- * Times each case in turn by the C loop and by ours, round after round, and prints a line for each
- * pair: round, case, nanoseconds of C, nanoseconds of Java. Who begins changes from round to round.
- * The first rounds are ours alone: the compiler of this JVM is to have seen all of it.
+ * Times each case with the C loop and the Java loop in rounds, and prints a line for each pair:
+ * round, case, nanoseconds of C, nanoseconds of Java. The first loop alternates between rounds. The
+ * first rounds run only the Java loop, so that the JIT compiler compiles it.
  */
 public final class ReadPairs {
-  /** The case whose bandwidth stands for all. */
+  /** The case of the reported bandwidth ratio. */
   public static final String BANDWIDTH = "READ 64 KiB";
 
-  /** The case whose latency stands for all. */
+  /** The case of the reported latency ratio. */
   public static final String LATENCY = "READ 2 B, polling";
 
-  /** What is measured, a twentieth of a second each: load of the host is to meet both sides. */
+  /** The cases, a twentieth of a second each, so that load of the host affects both loops. */
   public static final List<ReadCase> CASES =
       List.of(
           new ReadCase("READ 4 KiB", Mode.STREAM, 4 << 10, 64, 16, 4_800),
@@ -28,7 +28,7 @@ public final class ReadPairs {
           new ReadCase(LATENCY, Mode.POLL, 2, 1, 1, 1_000),
           new ReadCase("READ 2 B, channel", Mode.EVENTS, 2, 1, 1, 600));
 
-  /** What a line of a pair begins with. */
+  /** Prefix of a line with a pair. */
   public static final String PAIR = "pair";
 
   private static final int WARM_UPS = 24;
@@ -38,7 +38,7 @@ public final class ReadPairs {
   /**
    * Runs it in the guest.
    *
-   * @param arguments the C program, the address that it serves at, number of rounds
+   * @param arguments the C program, the address of its server, number of rounds
    */
   public static void main(String[] arguments) throws Exception {
     run(Path.of(arguments[0]), arguments[1], Integer.parseInt(arguments[2]));

@@ -12,40 +12,41 @@ import scala.PartialFunction;
 import scala.runtime.AbstractPartialFunction;
 import scala.runtime.BoxedUnit;
 
-/** Takes the place of the driver's directory and never answers. Counted on Spark's dispatcher. */
+/** Replaces the driver's directory and never answers. Counts requests on Spark's dispatcher. */
 public final class MuteDirectory {
   private final AtomicInteger asked = new AtomicInteger();
   private volatile long firstMs;
 
   private MuteDirectory() {}
 
-  /** On the driver, once executors are up. */
-  public static MuteDirectory takePlace(SparkEnv env) {
+  /** Called on the driver, after executors have started. */
+  public static MuteDirectory replace(SparkEnv env) {
     RpcEnv rpcEnv = env.rpcEnv();
     MuteDirectory mute = new MuteDirectory();
     String name = env.conf().get(DirectoryName.KEY);
     rpcEnv.stop(RpcUtils.makeDriverRef(name, env.conf(), rpcEnv));
-    rpcEnv.setupEndpoint(name, new Door(rpcEnv, mute));
+    rpcEnv.setupEndpoint(name, new DirectoryEndpoint(rpcEnv, mute));
     return mute;
   }
 
-  /** Questions that got no answer. */
+  /** Number of unanswered requests. */
   public int asked() {
     return asked.get();
   }
 
-  /** When the first came, as {@link System#currentTimeMillis}. */
+  /** Time of the first request, as {@link System#currentTimeMillis}. */
   public long firstMs() {
     return firstMs;
   }
 
-  private void onQuestion() {
+  private void onRequest() {
     if (asked.getAndIncrement() == 0) {
       firstMs = System.currentTimeMillis();
     }
   }
 
-  private record Door(RpcEnv rpcEnv, MuteDirectory mute) implements ThreadSafeRpcEndpoint {
+  private record DirectoryEndpoint(RpcEnv rpcEnv, MuteDirectory mute)
+      implements ThreadSafeRpcEndpoint {
     @Override
     public PartialFunction<Object, BoxedUnit> receiveAndReply(RpcCallContext context) {
       return new AbstractPartialFunction<>() {
@@ -56,7 +57,7 @@ public final class MuteDirectory {
 
         @Override
         public <A, B> B applyOrElse(A message, scala.Function1<A, B> otherwise) {
-          mute.onQuestion();
+          mute.onRequest();
           return null;
         }
       };

@@ -6,42 +6,42 @@ import org.sparkrdma.scenarios.faults.FaultPoint.seeded
 import org.sparkrdma.scenarios.faults.plan.Act
 import org.sparkrdma.scenarios.faults.plan.Step
 
-/** What goes wrong while two executors connect. */
+/** Faults while two executors connect. */
 private[faults] object ConnectionFaults {
   val all: Seq[FaultPoint] = seeded(
     Seq(
       onNewConnection(
         "the peer's address cannot be resolved",
-        "the attempt fails at once, blocks that wait for it go by TCP",
+        "the attempt fails at once; blocks that wait for it use TCP",
         Step.RESOLVED,
         Act.FAIL,
         counts = Set("fallback.connect-failed")
       ),
       onNewConnection(
         "a connection is refused",
-        "the attempt fails at once, blocks that wait for it go by TCP",
+        "the attempt fails at once; blocks that wait for it use TCP",
         Step.CONNECT,
         Act.REFUSE,
         counts = Set("fallback.connect-failed")
       ),
       onNewConnection(
         "a connection request is never answered",
-        "after the connect time-out blocks that wait for it go by TCP",
+        "after the connect time-out, blocks that wait for it use TCP",
         Step.CONNECT,
         Act.LOSE,
         counts = Set("fallback.connect-failed")
       ),
       onNewConnection(
         "a HELLO is lost at its receiver",
-        "after the connect time-out blocks that wait for it go by TCP",
-        Step.REQUEST_CAME,
+        "after the connect time-out, blocks that wait for it use TCP",
+        Step.REQUEST_RECEIVED,
         Act.LOSE,
         counts = Set("fallback.connect-failed")
       ),
       onNewConnection(
         "a HELLO comes late",
         "blocks wait for it",
-        Step.REQUEST_CAME,
+        Step.REQUEST_RECEIVED,
         Act.HOLD,
         argument = 400,
         counts = Set("connections.established")
@@ -51,7 +51,7 @@ private[faults] object ConnectionFaults {
       wrongHello("a HELLO's proof is wrong", garbledAt = 40),
       onNewConnection(
         "the answer to a HELLO has a wrong proof",
-        "the caller ends the connection, blocks that wait for it go by TCP",
+        "the initiator ends the connection; blocks that wait for it use TCP",
         Step.ACCEPT,
         Act.GARBLE,
         argument = 40,
@@ -59,16 +59,16 @@ private[faults] object ConnectionFaults {
       ),
       onNewConnection(
         "the answer to a HELLO is lost",
-        "after the connect time-out blocks that wait for it go by TCP",
+        "after the connect time-out, blocks that wait for it use TCP",
         Step.ACCEPT,
         Act.LOSE,
         counts = Set("fallback.connect-failed")
       ),
       onNewConnection(
         "both ends connect at once",
-        "the request of one stands, the other end drops its own",
+        "the request of one end is accepted; the other end drops its own",
         Step.CONNECT,
-        Act.MEET,
+        Act.AWAIT_PEER,
         argument = "%dir/%self:%dir/%peer",
         counts = Set("connections.established")
       )
@@ -78,7 +78,7 @@ private[faults] object ConnectionFaults {
   private def wrongHello(name: String, garbledAt: Int): FaultPoint =
     onNewConnection(
       name,
-      "the request is refused, blocks that wait for it go by TCP",
+      "the request is refused; blocks that wait for it use TCP",
       Step.CONNECT,
       Act.GARBLE,
       argument = garbledAt,
@@ -87,17 +87,17 @@ private[faults] object ConnectionFaults {
 
   private def onNewConnection(
       name: String,
-      so: String,
+      outcome: String,
       step: Step,
       act: Act,
       argument: Any = "",
       counts: Set[String]
   ): FaultPoint = FaultPoint(
     name,
-    so,
+    outcome,
     Seq(
-      rule(step, act, argument, chance = 1, most = 1),
-      rule(Step.READ, Act.DROP_CONNECTION, chance = 1, most = 1)
+      rule(step, act, argument, chance = 1, maxFires = 1),
+      rule(Step.READ, Act.DROP_CONNECTION, chance = 1, maxFires = 1)
     ),
     counts
   )

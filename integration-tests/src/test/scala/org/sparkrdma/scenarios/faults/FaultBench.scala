@@ -30,14 +30,14 @@ private[faults] final class FaultBench extends AutoCloseable {
       .onEveryExecutor(() => SparkInternals.counters().asScala.toSeq)
       .map { case (id, counts) => id -> counts.map(c => c._1 -> c._2.longValue).toMap }
 
-  /** Arms all executors, or the first only. */
+  /** Arms all executors, or only the first. */
   def arm(point: FaultPoint): Unit = {
     val pids = cluster.processes()
     val directory = Files.createTempDirectory("fault")
     val first = pids.keys.min
     val rules = pids.map { case (id, pid) =>
       val peer = pids.collectFirst { case (other, peerPid) if other != id => peerPid }.get
-      val armed = if (point.onOne && id != first) Nil else point.rules
+      val armed = if (point.onOneExecutor && id != first) Nil else point.rules
       id -> armed.map { rule =>
         rule.`with`(
           rule.argument
@@ -54,10 +54,10 @@ private[faults] final class FaultBench extends AutoCloseable {
 
   def disarm(): Seq[Report] = cluster.onEveryExecutor(() => Faults.here().disarm()).values.toSeq
 
-  /** The processes of executors whose id is the lowest: those that single faults strike. */
+  /** Process of the executor with the lowest id: single faults fire in it. */
   def firstProcess(): (String, Long) = cluster.processes().minBy(_._1)
 
-  /** An executor, as preferred locations name it. */
+  /** An executor as a preferred location. */
   def locationOf(executor: String): String =
     s"executor_${SparkEnv.get.blockManager.blockManagerId.host}_$executor"
 
@@ -68,11 +68,11 @@ private[faults] final class FaultBench extends AutoCloseable {
 
 private[faults] object FaultBench {
 
-  /** Short patience, so that time-outs do not make the tests long. */
+  /** Short time-outs, so that tests stay short. */
   def conf(): SparkConf = {
     val plain = Clusters.fallback(coresEach = 2)
     val settings = Map(
-      // Files and windows are to be in use from the first block on.
+      // Files and windows are used from the first block on.
       "copy.first" -> "false",
       "request.timeout" -> "1s",
       "connect.timeout" -> "1s",
@@ -89,7 +89,7 @@ private[faults] object FaultBench {
       .set("spark.shuffle.io.retryWait", "1s")
   }
 
-  /** Nothing but the line by which the service loader finds the engine. */
+  /** A jar with only the service file that names the engine. */
   private def providerJar(): Path = {
     val jar = Files.createTempFile("faults", ".jar")
     Using.resource(new JarOutputStream(new FileOutputStream(jar.toFile))) { out =>

@@ -8,13 +8,13 @@ import org.apache.spark.HashPartitioner
 import org.apache.spark.SparkContext
 import org.sparkrdma.scenarios.PlacedShuffle
 
-/** A shuffle of noise whose answer changes with each bit of it. */
+/** A shuffle of noise; each bit affects the answer. */
 private[faults] final case class FaultJob(maps: Int, reducers: Int, records: Int) {
 
-  /** For each reducer how many records came, and the sum of their hashes.
+  /** For each reducer, the number of records and the sum of their hashes.
     *
     * @param location
-    *   where the reducers had best run, as Spark's scheduler takes it
+    *   preferred location of the reducers, in the form of Spark's scheduler
     */
   def run(sc: SparkContext, location: Option[String] = None): Seq[(Int, Long)] = {
     val FaultJob(maps, reducers, records) = this
@@ -48,7 +48,7 @@ private[faults] object FaultJob {
   /** Many blocks, in many requests. */
   val Usual: FaultJob = FaultJob(maps = 12, reducers = 12, records = 20)
 
-  /** Blocks of which receive memory holds one, not two. */
+  /** Blocks so large that receive memory holds only one. */
   val Bulky: FaultJob = FaultJob(maps = 4, reducers = 4, records = 3_000)
 
   private def noise(seed: Int): Array[Byte] = {

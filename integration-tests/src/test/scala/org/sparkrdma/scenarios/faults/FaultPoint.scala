@@ -5,49 +5,49 @@ import org.sparkrdma.scenarios.faults.plan.Act
 import org.sparkrdma.scenarios.faults.plan.Rule
 import org.sparkrdma.scenarios.faults.plan.Step
 
-/** Something that goes wrong while blocks are under way.
+/** A fault that fires while blocks are in flight.
   *
   * @param name
-  *   as it ends a sentence that begins with "when"
-  * @param so
-  *   what comes of it, in words
+  *   completes a sentence that begins with "when"
+  * @param outcome
+  *   the result, as text
   * @param rules
-  *   the first is the fault, the others bring it about; each must strike
+  *   the first is the fault, the others prepare it; each must fire
   * @param counts
-  *   the counters that must tell of it
-  * @param may
-  *   reasons of this fault for which blocks may go by TCP beside those
-  * @param onOne
-  *   whether it strikes one executor only
-  * @param readsOnOne
-  *   whether that executor is to read all blocks
+  *   counters that must grow
+  * @param optionalReasons
+  *   further reasons for which blocks may use TCP
+  * @param onOneExecutor
+  *   whether it fires in one executor only
+  * @param readsOnOneExecutor
+  *   whether that executor reads all blocks
   * @param retries
-  *   whether tasks may fail and stages be tried again
+  *   whether tasks may fail and stages may be retried
   */
 private[faults] final case class FaultPoint(
     name: String,
-    so: String,
+    outcome: String,
     rules: Seq[Rule],
     counts: Set[String],
-    may: Set[String] = Set.empty,
+    optionalReasons: Set[String] = Set.empty,
     boundSeconds: Int = 20,
     job: FaultJob = FaultJob.Usual,
     killsTasks: Boolean = false,
-    onOne: Boolean = false,
-    readsOnOne: Boolean = false,
+    onOneExecutor: Boolean = false,
+    readsOnOneExecutor: Boolean = false,
     retries: Boolean = false,
     after: FaultPoint.After = FaultPoint.AllByRead
 ) {
   def reasons: Set[String] =
-    FaultPoint.Always ++ may ++ counts.collect {
+    FaultPoint.Always ++ optionalReasons ++ counts.collect {
       case c if c.startsWith("fallback.") => c.stripPrefix("fallback.")
     }
 }
 
 private[faults] object FaultPoint {
 
-  /** Both share one connection, so what ends it ends other requests as well; and time-outs are so
-    * short that a busy machine has some of its own.
+  /** Both executors share one connection, so its end also ends other requests. Time-outs are short,
+    * so a busy machine causes some.
     */
   private val Always =
     Set(
@@ -61,31 +61,31 @@ private[faults] object FaultPoint {
 
   sealed trait After
 
-  /** Nothing is left of it: soon every block comes by READ again. */
+  /** The fault is over: every block is read by READ again. */
   case object AllByRead extends After
 
-  /** The next fault needs it as it is. */
+  /** The next fault needs the cluster in its present state. */
   case object Nothing extends After
 
   /** An executor is lost, and Spark starts another. */
   case object OtherExecutor extends After
 
-  /** The executor that was struck has no RDMA any more; it is replaced. */
+  /** The executor with the fault has no RDMA any more; it is replaced. */
   case object Replace extends After
 
-  val ByTcp = "its blocks go by TCP"
-  val OnNew = "what it took along is asked for again on a new connection"
+  val UsesTcp = "its blocks use TCP"
+  val Reissued = "open requests of the connection are reissued on a new one"
 
-  /** Something that goes wrong at a step, at most so many times. */
+  /** A rule for a step that fires at most `maxFires` times. */
   def rule(
       step: Step,
       act: Act,
       argument: Any = "",
       chance: Double = 0.5,
-      most: Int = 2
-  ): Rule = new Rule(step, act, argument.toString, chance, most, 0)
+      maxFires: Int = 2
+  ): Rule = new Rule(step, act, argument.toString, chance, maxFires, 0)
 
-  /** With seeds by their names, so that no two are alike. */
+  /** Gives each fault a seed from its name. */
   def seeded(points: Seq[FaultPoint]): Seq[FaultPoint] =
     points.map { point =>
       val rules = point.rules.zipWithIndex.map { case (rule, i) =>
@@ -94,7 +94,7 @@ private[faults] object FaultPoint {
       point.copy(rules = rules)
     }
 
-  /** Something that is lost, garbled or too late. */
+  /** A message or READ that is lost, garbled or too late. */
   def untimely(
       name: String,
       step: Step,
@@ -103,17 +103,17 @@ private[faults] object FaultPoint {
       argument: Any = ""
   ): FaultPoint = FaultPoint(
     name,
-    if (act == Act.GARBLE) s"the connection is ended, $OnNew"
-    else "the request times out, " + ByTcp,
+    if (act == Act.GARBLE) s"the connection ends; $Reissued"
+    else "the request times out; " + UsesTcp,
     Seq(rule(step, act, argument, chance = 0.3)),
     counts = Set(counter),
-    may = if (act == Act.GARBLE) Set("protocol-error") else Set.empty
+    optionalReasons = if (act == Act.GARBLE) Set("protocol-error") else Set.empty
   )
 
-  /** Something that takes its time, but not too long. */
+  /** A message or READ that is slow but arrives in time. */
   def slow(name: String, step: Step): FaultPoint = FaultPoint(
     name,
-    "it is waited for",
+    "the request waits for it",
     Seq(rule(step, Act.HOLD, 400, chance = 0.3)),
     counts = Set("rdma.blocks.read")
   )

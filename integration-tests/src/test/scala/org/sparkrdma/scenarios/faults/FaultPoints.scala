@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.scenarios.faults
 
-/** All faults of one cluster, in the order in which it can bear them. */
+/** All faults of one cluster, in an order in which each leaves the cluster usable for the next. */
 private[faults] object FaultPoints {
   def all: Seq[FaultPoint] =
     RegistrationFaults.all ++

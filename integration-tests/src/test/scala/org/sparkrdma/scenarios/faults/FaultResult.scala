@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.scenarios.faults
 
-/** What a fault came to.
+/** The result of one fault.
   *
-  * @param so
-  *   what was to come of it, in words
+  * @param outcome
+  *   the expected result, as text
   * @param seconds
-  *   from its first stroke to the answer
+  *   from its first firing to the answer
   * @param counters
-  *   that grew, of all executors
+  *   of all executors that grew
   */
 private[faults] final case class FaultResult(
     name: String,
-    so: String,
+    outcome: String,
     hits: Int,
     seconds: Double,
     boundSeconds: Int,

@@ -17,7 +17,7 @@ import org.sparkrdma.scenarios.ScenarioSuite
 import org.sparkrdma.scenarios.SparkCluster
 import org.sparkrdma.scenarios.VanillaAnswers
 
-/** Each fault strikes blocks under way, and ends in the vanilla answer within its bound. */
+/** Each fault fires with blocks in flight; the answer is vanilla Spark's, within the bound. */
 final class FaultsSuite extends ScenarioSuite with BeforeAndAfterAll with Eventually {
   override implicit val patienceConfig: PatienceConfig =
     PatienceConfig(timeout = Span(60, Seconds), interval = Span(100, Millis))
@@ -39,7 +39,7 @@ final class FaultsSuite extends ScenarioSuite with BeforeAndAfterAll with Eventu
   test("should give the vanilla answer when the driver's directory does not answer") {
     assert(expected.size === 2)
     SparkCluster.run(FaultBench.conf()) { cluster =>
-      val mute = MuteDirectory.takePlace(SparkEnv.get)
+      val mute = MuteDirectory.replace(SparkEnv.get)
       val ((answer, seconds), traffic) = cluster.trafficOf {
         val answer = FaultJob.Usual.run(cluster.sc)
         answer -> (System.currentTimeMillis - mute.firstMs) / 1000.0
@@ -52,7 +52,7 @@ final class FaultsSuite extends ScenarioSuite with BeforeAndAfterAll with Eventu
       assert(seconds < MuteDirectoryBound)
       results += FaultResult(
         "the driver's directory does not answer",
-        "after the connect time-out blocks go by TCP; a miss is remembered for a second",
+        "after the connect time-out, blocks use TCP; the missing endpoint is cached for a second",
         mute.asked,
         seconds,
         MuteDirectoryBound,
@@ -63,23 +63,23 @@ final class FaultsSuite extends ScenarioSuite with BeforeAndAfterAll with Eventu
 
   for (point <- FaultPoints.all) {
     test(s"should give the vanilla answer when ${point.name}") {
-      results += strike(point)
+      results += runFault(point)
     }
   }
 
-  test("should be what the page says") {
+  test("should match docs/faults.md") {
     assert(results.map(_.name).distinct.size === FaultPoints.all.size + 1, "a fault has no result")
     FaultTable.writeJson(Path.of(sys.props("it.fault.table")), results.toSeq)
     val page = Path.of(sys.props("it.fault.page"))
     if (sys.props.get("update.docs").contains("true")) {
       Files.writeString(page, FaultTable.page(results.toSeq))
     }
-    val made = FaultTable.settledPart(FaultTable.page(results.toSeq))
-    assert(FaultTable.settledPart(Files.readString(page)) === made)
+    val made = FaultTable.stableColumns(FaultTable.page(results.toSeq))
+    assert(FaultTable.stableColumns(Files.readString(page)) === made)
   }
 
-  private def strike(point: FaultPoint): FaultResult = {
-    // First, since it takes a cluster of its own and there can be but one.
+  private def runFault(point: FaultPoint): FaultResult = {
+    // First, because it starts its own cluster and only one can run.
     val wanted = expected(point.job)
     val on = openBench()
     val cluster = on.cluster
@@ -88,7 +88,7 @@ final class FaultsSuite extends ScenarioSuite with BeforeAndAfterAll with Eventu
     val before = on.counters()
     val failedBefore = (cluster.log.failedTasks, cluster.log.retriedStages)
     on.arm(point)
-    val place = if (point.readsOnOne) Some(on.locationOf(first._1)) else None
+    val place = if (point.readsOnOneExecutor) Some(on.locationOf(first._1)) else None
     val answer = if (point.killsTasks) killing(on, point) else point.job.run(cluster.sc, place)
     val endMs = System.currentTimeMillis
     assert(answer === wanted)
@@ -98,9 +98,9 @@ final class FaultsSuite extends ScenarioSuite with BeforeAndAfterAll with Eventu
     val reports = on.disarm()
     val hits = reports.map(_.hits).filter(_.size == point.rules.size)
     point.rules.indices.foreach { i =>
-      assert(hits.map(_.get(i).intValue).sum > 0, s"the rule never struck: ${point.rules(i)}")
+      assert(hits.map(_.get(i).intValue).sum > 0, s"the rule never fired: ${point.rules(i)}")
     }
-    assert(reports.map(_.clashes).sum === 0, "READs into memory of earlier ones")
+    assert(reports.map(_.clashes).sum === 0, "READs into memory that earlier READs may write")
     val seconds = (endMs - reports.map(_.firstMs).filter(_ > 0).min) / 1000.0
     assert(seconds < point.boundSeconds)
     val grown = eventually {
@@ -110,7 +110,7 @@ final class FaultsSuite extends ScenarioSuite with BeforeAndAfterAll with Eventu
     }
     val result = FaultResult(
       point.name,
-      point.so,
+      point.outcome,
       hits.map(_.get(0).intValue).sum,
       seconds,
       point.boundSeconds,

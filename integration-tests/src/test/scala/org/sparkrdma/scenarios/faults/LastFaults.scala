@@ -12,21 +12,21 @@ private[faults] object LastFaults {
     Seq(
       FaultPoint(
         "the completion queue overruns",
-        "from then on all blocks of this executor go by TCP",
-        Seq(rule(Step.READ, Act.OVERRUN, chance = 0.2, most = 1)),
+        "from then on all blocks of this executor use TCP",
+        Seq(rule(Step.READ, Act.OVERRUN, chance = 0.2, maxFires = 1)),
         counts = Set("fallback.stopped"),
         // The executor withdraws its endpoint.
-        may = Set("unavailable", "no-endpoint"),
-        onOne = true,
+        optionalReasons = Set("unavailable", "no-endpoint"),
+        onOneExecutor = true,
         after = FaultPoint.Replace
       ),
       FaultPoint(
         "the device is removed",
-        "RDMA is off in this executor, all its blocks go by TCP",
-        Seq(rule(Step.READ, Act.REMOVE_DEVICE, chance = 0.2, most = 1)),
+        "RDMA is off in this executor; all its blocks use TCP",
+        Seq(rule(Step.READ, Act.REMOVE_DEVICE, chance = 0.2, maxFires = 1)),
         counts = Set("fallback.stopped"),
-        may = Set("unavailable", "no-endpoint"),
-        onOne = true,
+        optionalReasons = Set("unavailable", "no-endpoint"),
+        onOneExecutor = true,
         after = FaultPoint.Nothing
       )
     )

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.scenarios.faults
 
-import org.sparkrdma.scenarios.faults.FaultPoint.ByTcp
-import org.sparkrdma.scenarios.faults.FaultPoint.OnNew
+import org.sparkrdma.scenarios.faults.FaultPoint.UsesTcp
+import org.sparkrdma.scenarios.faults.FaultPoint.Reissued
 import org.sparkrdma.scenarios.faults.FaultPoint.rule
 import org.sparkrdma.scenarios.faults.FaultPoint.seeded
 import org.sparkrdma.scenarios.faults.FaultPoint.slow
@@ -11,27 +11,27 @@ import org.sparkrdma.scenarios.faults.plan.Act
 import org.sparkrdma.scenarios.faults.plan.Step
 import org.sparkrdma.verbs.WorkStatus
 
-/** What goes wrong with READs. */
+/** Faults of READs. */
 private[faults] object ReadFaults {
   val all: Seq[FaultPoint] = seeded(
     WorkStatus.values.toSeq.filterNot(Set(WorkStatus.SUCCESS, WorkStatus.FLUSH_ERROR)).map {
       status =>
         FaultPoint(
           s"a READ ends with $status",
-          s"$ByTcp, $OnNew",
+          s"$UsesTcp; $Reissued",
           Seq(rule(Step.READ, Act.FAIL, status, chance = 0.2)),
           counts = Set("fallback.read-error")
         )
     } ++ Seq(
       FaultPoint(
         "a READ is flushed",
-        s"the connection is lost, $OnNew",
+        s"the connection is lost; $Reissued",
         Seq(rule(Step.READ, Act.FAIL, WorkStatus.FLUSH_ERROR, chance = 0.2)),
         counts = Set("connections.closed")
       ),
       FaultPoint(
         "the connection is lost under a READ",
-        OnNew,
+        Reissued,
         Seq(rule(Step.READ, Act.DROP_CONNECTION, chance = 0.2)),
         counts = Set("connections.closed")
       ),
@@ -42,19 +42,17 @@ private[faults] object ReadFaults {
         Step.READ,
         Act.LAND_LATE,
         "fallback.timeout"
-      ).copy(so =
-        s"$ByTcp; its sink is nobody else's until the queue pair is destroyed, and so is the noise in it"
-      ),
+      ).copy(outcome = s"$UsesTcp; no other READ uses its sink until the queue pair is destroyed"),
       FaultPoint(
         "a READ brings a flipped bit",
-        "the checksum tells, the block goes by TCP, which brings other bytes",
+        "the checksum fails; the block is fetched again by TCP",
         Seq(rule(Step.READ, Act.FLIP_BIT, chance = 0.2)),
         counts = Set("fallback.corrupt", "verify.corrupt")
       ),
       FaultPoint(
         "receive memory is used up by slow READs",
-        "who waited for a tenth of the time-out goes by TCP",
-        Seq(rule(Step.READ, Act.HOLD, 700, chance = 1, most = 3)),
+        "blocks that waited for a tenth of the time-out use TCP",
+        Seq(rule(Step.READ, Act.HOLD, 700, chance = 1, maxFires = 3)),
         counts = Set("fallback.pool-empty"),
         job = FaultJob.Bulky,
         boundSeconds = 30

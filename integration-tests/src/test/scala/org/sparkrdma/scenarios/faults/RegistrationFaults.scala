@@ -18,28 +18,28 @@ private[faults] object RegistrationFaults {
     Seq(
       FaultPoint(
         "control buffers are refused with ENOMEM",
-        "no connection is made, all blocks go by TCP",
-        Seq(rule(Step.REGISTER_CONTROL, Act.FAIL, Enomem, chance = 1, most = Forever)),
+        "no connection is established; all blocks use TCP",
+        Seq(rule(Step.REGISTER_CONTROL, Act.FAIL, Enomem, chance = 1, maxFires = Forever)),
         counts = Set("fallback.pool-empty"),
-        may = Set("peer-busy"),
+        optionalReasons = Set("peer-busy"),
         after = FaultPoint.Nothing
       ),
       FaultPoint(
         "receive memory is refused with ENOMEM",
-        "requests wait for a tenth of the time-out, then go by TCP",
-        Seq(rule(Step.REGISTER_SINKS, Act.FAIL, Enomem, chance = 1, most = Forever)),
+        "requests wait for a tenth of the time-out, then use TCP",
+        Seq(rule(Step.REGISTER_SINKS, Act.FAIL, Enomem, chance = 1, maxFires = Forever)),
         counts = Set("fallback.pool-empty"),
         boundSeconds = 40
       ),
       FaultPoint(
         "a window is refused with ENOMEM",
-        "the map output is served by copies, still by READ",
+        "the map output is served from copies, still by READ",
         Seq(rule(Step.REGISTER_FILE, Act.FAIL, Enomem, chance = 1)),
         counts = Set("serve.pieces.copy")
       ),
       FaultPoint(
         "a window is refused with EFAULT",
-        "the map output is served by copies, still by READ",
+        "the map output is served from copies, still by READ",
         Seq(rule(Step.REGISTER_FILE, Act.FAIL, Efault, chance = 1)),
         counts = Set("serve.pieces.copy")
       )

@@ -12,27 +12,27 @@ private[faults] object ReleaseFaults {
     Seq(
       FaultPoint(
         "a RELEASE is lost",
-        "its reader ends the connection in time, which ends the lease",
-        Seq(rule(Step.RELEASE_CAME, Act.LOSE, chance = 1)),
+        "the reader ends the connection in time, which ends the lease",
+        Seq(rule(Step.RELEASE_RECEIVED, Act.LOSE, chance = 1)),
         counts = Set("connections.closed")
       ),
       FaultPoint(
         "a RELEASE is garbled",
         "the server ends the connection, which ends the lease",
-        Seq(rule(Step.RELEASE_CAME, Act.GARBLE, chance = 1)),
+        Seq(rule(Step.RELEASE_RECEIVED, Act.GARBLE, chance = 1)),
         counts = Set("protocol.errors"),
-        may = Set("protocol-error")
+        optionalReasons = Set("protocol-error")
       ),
       FaultPoint(
         "a RELEASED is lost",
-        "its reader ends the connection in time",
-        Seq(rule(Step.RELEASED_CAME, Act.LOSE, chance = 1)),
+        "the reader ends the connection in time",
+        Seq(rule(Step.RELEASED_RECEIVED, Act.LOSE, chance = 1)),
         counts = Set("connections.closed")
       ),
       FaultPoint(
         "tasks are killed while their READs run",
-        "their leases and sinks come back all at once, and serve the next attempts",
-        Seq(rule(Step.READ, Act.HOLD, 600, chance = 1, most = 4)),
+        "their leases and sinks are released at once; the next attempts use them",
+        Seq(rule(Step.READ, Act.HOLD, 600, chance = 1, maxFires = 4)),
         counts = Set("rdma.blocks.read"),
         killsTasks = true,
         retries = true,

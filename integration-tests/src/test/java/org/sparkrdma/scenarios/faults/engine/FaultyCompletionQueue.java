@@ -9,12 +9,12 @@ import org.sparkrdma.verbs.CompletionHandler;
 import org.sparkrdma.verbs.CompletionQueue;
 import org.sparkrdma.verbs.WorkCompletion;
 
-/** Lets queue pairs see, drop and make completions. Owned by the polling thread. */
+/** Lets queue pairs inspect, drop and inject completions. Confined to the polling thread. */
 final class FaultyCompletionQueue implements CompletionQueue {
   private final CompletionQueue real;
   private final CompletionChannel channel;
   private final Map<Integer, FaultyQueuePair> queuePairs = new HashMap<>();
-  private final ArrayDeque<MadeCompletion> made = new ArrayDeque<>();
+  private final ArrayDeque<InjectedCompletion> made = new ArrayDeque<>();
   private boolean overrun;
 
   FaultyCompletionQueue(CompletionQueue real, CompletionChannel channel) {
@@ -35,8 +35,8 @@ final class FaultyCompletionQueue implements CompletionQueue {
     made.removeIf(completion -> completion.queuePairNumber() == queuePair.number());
   }
 
-  /** Hands this over with the next poll. */
-  void make(MadeCompletion completion) {
+  /** Delivers this completion at the next poll. */
+  void inject(InjectedCompletion completion) {
     if (queuePairs.containsKey(completion.queuePairNumber())) {
       made.add(completion);
       channel.wakeup();
@@ -58,7 +58,7 @@ final class FaultyCompletionQueue implements CompletionQueue {
     if (overrun) {
       throw new IllegalStateException("completion queue overrun: capacity=" + real.capacity());
     }
-    queuePairs.values().forEach(FaultyQueuePair::settle);
+    queuePairs.values().forEach(FaultyQueuePair::clearAnsweredLocates);
     int count = 0;
     while (!made.isEmpty() && count < limit - 1) {
       handler.onCompletion(made.poll());
@@ -69,7 +69,7 @@ final class FaultyCompletionQueue implements CompletionQueue {
 
   private void pass(WorkCompletion completion, CompletionHandler handler) {
     FaultyQueuePair queuePair = queuePairs.get(completion.queuePairNumber());
-    if (queuePair == null || !completion.succeeded() || queuePair.lets(completion)) {
+    if (queuePair == null || !completion.succeeded() || queuePair.deliversSend(completion)) {
       handler.onCompletion(completion);
     }
   }

@@ -18,7 +18,7 @@ import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
 
-/** Loses and changes what the two ends say while they connect. Owned by the polling thread. */
+/** Drops and changes messages of connection set-up. Confined to the polling thread. */
 final class FaultyConnection implements Connection {
   private final Connection real;
   private final FaultyConnectionManager manager;
@@ -30,18 +30,18 @@ final class FaultyConnection implements Connection {
   FaultyConnection(Connection real, FaultyConnectionManager manager) {
     this.real = real;
     this.manager = manager;
-    manager.faults().underWay(1);
+    manager.faults().addInFlight(1);
   }
 
   FaultyConnectionManager manager() {
     return manager;
   }
 
-  /** Nobody waits for it any more. */
+  /** The connection attempt is over. */
   void settled() {
     if (!settled) {
       settled = true;
-      manager.faults().underWay(-1);
+      manager.faults().addInFlight(-1);
     }
   }
 
@@ -93,21 +93,21 @@ final class FaultyConnection implements Connection {
 
   @Override
   public void connect(ConnectionParameters parameters) throws VerbsException {
-    Rule rule = manager.faults().strike(Step.CONNECT);
+    Rule rule = manager.faults().fire(Step.CONNECT);
     if (rule == null) {
       real.connect(parameters);
       return;
     }
     switch (rule.act()) {
       case LOSE -> {}
-      case REFUSE -> manager.make(ConnectionEvent.Type.REJECTED, this, "connection refused");
-      case GARBLE -> real.connect(garbled(parameters, Integer.parseInt(rule.argument())));
-      case MEET -> meet(rule.argument(), parameters);
+      case REFUSE -> manager.inject(ConnectionEvent.Type.REJECTED, this, "connection refused");
+      case GARBLE -> real.connect(garble(parameters, Integer.parseInt(rule.argument())));
+      case AWAIT_PEER -> awaitPeer(rule.argument(), parameters);
       default -> throw new IllegalArgumentException("not there: rule=" + rule);
     }
   }
 
-  private void meet(String files, ConnectionParameters parameters) {
+  private void awaitPeer(String files, ConnectionParameters parameters) {
     List<Path> both = List.of(files.split(":", -1)).stream().map(Path::of).toList();
     try {
       Files.createFile(both.get(0));
@@ -127,23 +127,23 @@ final class FaultyConnection implements Connection {
     try {
       real.connect(parameters);
     } catch (VerbsException e) {
-      manager.make(ConnectionEvent.Type.CONNECT_ERROR, this, e.getMessage());
+      manager.inject(ConnectionEvent.Type.CONNECT_ERROR, this, e.getMessage());
     }
   }
 
   @Override
   public void accept(ConnectionParameters parameters) throws VerbsException {
-    Rule rule = manager.faults().strike(Step.ACCEPT);
+    Rule rule = manager.faults().fire(Step.ACCEPT);
     if (rule == null) {
       real.accept(parameters);
     } else if (rule.act() == Act.GARBLE) {
-      real.accept(garbled(parameters, Integer.parseInt(rule.argument())));
+      real.accept(garble(parameters, Integer.parseInt(rule.argument())));
     } else if (rule.act() != Act.LOSE) {
       throw new IllegalArgumentException("not there: rule=" + rule);
     }
   }
 
-  private static ConnectionParameters garbled(ConnectionParameters parameters, int at) {
+  private static ConnectionParameters garble(ConnectionParameters parameters, int at) {
     byte[] privateData = parameters.privateData();
     privateData[at] ^= 1;
     return new ConnectionParameters(

@@ -20,9 +20,7 @@ import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionManager;
 import org.sparkrdma.verbs.cm.Listener;
 
-/**
- * Drops, changes and makes events, and does later what was held back. Owned by the polling thread.
- */
+/** Drops, changes and injects events, and runs delayed work. Confined to the polling thread. */
 final class FaultyConnectionManager implements ConnectionManager {
   private static final byte[] NOTHING = {};
 
@@ -50,20 +48,20 @@ final class FaultyConnectionManager implements ConnectionManager {
     return sinks;
   }
 
-  /** Does something when so much time is over. */
+  /** Runs work after a delay. */
   void after(long delayMs, Runnable work) {
     long dueNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(delayMs);
     when(() -> System.nanoTime() - dueNs >= 0, work);
     CompletableFuture.delayedExecutor(delayMs + 1, TimeUnit.MILLISECONDS).execute(channel::wakeup);
   }
 
-  /** Does something when it is due, which is asked at each poll. */
+  /** Runs work when it is due, which each poll checks. */
   void when(BooleanSupplier due, Runnable work) {
     held.add(new Held(due, work));
   }
 
-  /** Hands this over with the next poll. */
-  void make(ConnectionEvent.Type type, Connection connection, String reason) {
+  /** Delivers this event at the next poll. */
+  void inject(ConnectionEvent.Type type, Connection connection, String reason) {
     made.add(new ConnectionEvent(type, connection, null, NOTHING, reason));
     channel.wakeup();
   }
@@ -73,7 +71,7 @@ final class FaultyConnectionManager implements ConnectionManager {
   }
 
   void removeDevice() {
-    make(ConnectionEvent.Type.DEVICE_REMOVED, null, "");
+    inject(ConnectionEvent.Type.DEVICE_REMOVED, null, "");
     disconnectAll();
   }
 
@@ -101,7 +99,7 @@ final class FaultyConnectionManager implements ConnectionManager {
 
   @Override
   public ConnectionEvent pollEvent() {
-    doWhatIsDue();
+    runDueWork();
     if (!made.isEmpty()) {
       return made.poll();
     }
@@ -114,7 +112,7 @@ final class FaultyConnectionManager implements ConnectionManager {
     return null;
   }
 
-  private void doWhatIsDue() {
+  private void runDueWork() {
     for (Held one : List.copyOf(held)) {
       if (one.due.getAsBoolean()) {
         held.remove(one);
@@ -123,7 +121,7 @@ final class FaultyConnectionManager implements ConnectionManager {
     }
   }
 
-  /** The event as it is to be seen now; null when it is not. */
+  /** The event to deliver now; null when there is none. */
   private ConnectionEvent see(ConnectionEvent event) {
     boolean request = event.type() == ConnectionEvent.Type.CONNECT_REQUEST;
     FaultyConnection connection =
@@ -136,8 +134,8 @@ final class FaultyConnectionManager implements ConnectionManager {
             event.type(), connection, event.listener(), event.privateData(), event.reason());
     Rule rule =
         switch (event.type()) {
-          case CONNECT_REQUEST -> faults.strike(Step.REQUEST_CAME);
-          case RESOLVED -> faults.strike(Step.RESOLVED);
+          case CONNECT_REQUEST -> faults.fire(Step.REQUEST_RECEIVED);
+          case RESOLVED -> faults.fire(Step.RESOLVED);
           default -> null;
         };
     if (rule == null) {

@@ -12,7 +12,7 @@ import org.sparkrdma.verbs.cm.ConnectionManager;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.OpenResources;
 
-/** Decorates what is made on a device; memory and channels are the device's own. */
+/** Decorates objects created on a device; memory and channels are the device's own. */
 final class FaultyDevice implements Device {
   private final Device real;
   private final Faults faults;

@@ -20,7 +20,7 @@ import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.VerbsException;
 
-/** Refuses registrations, and spoils files once they are registered. Safe for any thread. */
+/** Refuses registrations, and deletes or truncates registered files. Safe for any thread. */
 final class FaultyDomain implements ProtectionDomain {
   private static final long CUT_BYTES = 100;
   private static final long LEAST_SINKS_BYTES = 1 << 20;
@@ -40,8 +40,8 @@ final class FaultyDomain implements ProtectionDomain {
     return real;
   }
 
-  /** The bytes at a place in a region of memory. */
-  ByteBuffer bytes(Place place) {
+  /** The bytes of a memory range. */
+  ByteBuffer bytes(MemoryRange place) {
     Range range = ranges.get(place.region());
     return range.memory.slice(range.offset + place.offset(), place.lengthBytes());
   }
@@ -51,7 +51,7 @@ final class FaultyDomain implements ProtectionDomain {
       HostMemory memory, long offset, long lengthBytes, Set<AccessFlag> access)
       throws VerbsException {
     Step step = lengthBytes < LEAST_SINKS_BYTES ? Step.REGISTER_CONTROL : Step.REGISTER_SINKS;
-    refuse(faults.strike(step), lengthBytes);
+    refuse(faults.fire(step), lengthBytes);
     MemoryRegion region = real.register(memory, offset, lengthBytes, access);
     ranges.put(region, new Range(memory, offset));
     return region;
@@ -60,11 +60,11 @@ final class FaultyDomain implements ProtectionDomain {
   @Override
   public MemoryRegion registerFile(Path file, long offset, long lengthBytes, Set<AccessFlag> access)
       throws VerbsException {
-    Rule rule = faults.strike(Step.REGISTER_FILE);
+    Rule rule = faults.fire(Step.REGISTER_FILE);
     refuse(rule, lengthBytes);
     MemoryRegion region = real.registerFile(file, offset, lengthBytes, access);
     if (rule != null) {
-      spoil(file, rule.act());
+      corrupt(file, rule.act());
     }
     return region;
   }
@@ -80,7 +80,7 @@ final class FaultyDomain implements ProtectionDomain {
     }
   }
 
-  private static void spoil(Path file, Act act) throws VerbsException {
+  private static void corrupt(Path file, Act act) throws VerbsException {
     try {
       if (act == Act.DELETE) {
         Files.delete(file);

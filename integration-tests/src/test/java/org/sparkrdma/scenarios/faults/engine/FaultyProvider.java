@@ -9,7 +9,7 @@ import org.sparkrdma.verbs.spi.EngineSettings;
 import org.sparkrdma.verbs.spi.EngineUnavailableException;
 import org.sparkrdma.verbs.spi.VerbsProvider;
 
-/** The loopback engine with faults; taken before all others where its jar is. */
+/** The loopback engine with faults; the first choice where its jar is on the class path. */
 public final class FaultyProvider implements VerbsProvider {
   private final SoftProvider soft = new SoftProvider();
 

@@ -21,8 +21,8 @@ import org.sparkrdma.verbs.WorkRequest;
 import org.sparkrdma.verbs.WorkStatus;
 
 /**
- * Posts, or does not post, what it is given, in its order: what stalls keeps back all behind it, as
- * on a reliable connection. Owned by the polling thread.
+ * Posts, delays or drops requests in order: a stalled request delays all later ones, as on a
+ * reliable connection. Confined to the polling thread.
  */
 final class FaultyQueuePair implements QueuePair {
   private static final long RUN_HOLD_MS = 300;
@@ -37,7 +37,7 @@ final class FaultyQueuePair implements QueuePair {
   private final Faults faults;
   private final ArrayDeque<Sent> sent = new ArrayDeque<>();
   private final ArrayDeque<WorkRequest> backlog = new ArrayDeque<>();
-  private final Map<Long, Place> receives = new HashMap<>();
+  private final Map<Long, MemoryRange> receives = new HashMap<>();
   private boolean stalled;
   private int locatesOpen;
   private int locatesAnswered;
@@ -80,12 +80,12 @@ final class FaultyQueuePair implements QueuePair {
   @Override
   public boolean postSend(WorkRequest request) {
     if (request.elementCount() == 0) {
-      // A READ of no bytes, by which the peer's device is probed.
+      // A READ of no bytes, which probes the peer's device.
       sent.add(new Sent(request.id(), null));
       post(request);
       return true;
     }
-    Place place = Place.of(request);
+    MemoryRange place = MemoryRange.of(request);
     boolean read = request.opcode() == Opcode.READ;
     Sent one = new Sent(request.id(), read ? place : null);
     sent.add(one);
@@ -94,7 +94,7 @@ final class FaultyQueuePair implements QueuePair {
       step = Step.READ;
       count(0, 0, 1);
       if (sinks.take(place)) {
-        faults.clash();
+        faults.addClash();
       }
     } else {
       MessageType type = MessageType.of(domain.bytes(place));
@@ -105,12 +105,12 @@ final class FaultyQueuePair implements QueuePair {
         count(0, -1, 0);
       }
     }
-    Rule rule = stalled || step == null ? null : faults.strike(step);
+    Rule rule = stalled || step == null ? null : faults.fire(step);
     if (rule == null) {
       post(request);
     } else {
-      one.struckBy(rule);
-      strike(one, request);
+      one.setRule(rule);
+      fire(one, request);
     }
     return true;
   }
@@ -123,7 +123,7 @@ final class FaultyQueuePair implements QueuePair {
     }
   }
 
-  private void strike(Sent one, WorkRequest request) {
+  private void fire(Sent one, WorkRequest request) {
     switch (one.rule().act()) {
       case FLIP_BIT -> post(request);
       case DROP_CONNECTION -> {
@@ -134,7 +134,7 @@ final class FaultyQueuePair implements QueuePair {
       case FAIL -> {
         stalled = true;
         WorkStatus status = WorkStatus.valueOf(one.rule().argument());
-        completions.make(MadeCompletion.failed(one.id(), status, number()));
+        completions.inject(InjectedCompletion.failed(one.id(), status, number()));
         connection.disconnect();
       }
       case HOLD -> hold(request, Long.parseLong(one.rule().argument()));
@@ -151,17 +151,18 @@ final class FaultyQueuePair implements QueuePair {
         stalled = true;
         connection.manager().removeDevice();
       }
-      default -> throw new IllegalArgumentException("not there: rule=" + one.rule());
+      default ->
+          throw new IllegalArgumentException("act not allowed at this step: rule=" + one.rule());
     }
   }
 
   private void hold(WorkRequest request, long forMs) {
     stalled = true;
     backlog.add(copyOf(request));
-    connection.manager().after(forMs, this::goOn);
+    connection.manager().after(forMs, this::resume);
   }
 
-  private void goOn() {
+  private void resume() {
     stalled = false;
     while (!backlog.isEmpty() && real.state() != QueuePairState.DESTROYED) {
       post(backlog.poll());
@@ -183,60 +184,62 @@ final class FaultyQueuePair implements QueuePair {
 
   @Override
   public boolean postReceive(WorkRequest request) {
-    receives.put(request.id(), Place.of(request));
+    receives.put(request.id(), MemoryRange.of(request));
     return real.postReceive(request);
   }
 
-  /** Sees a completion that succeeded; false when nobody else is to see it now. */
-  boolean lets(WorkCompletion completion) {
+  /** Handles a successful completion; false when it must not be delivered now. */
+  boolean deliversSend(WorkCompletion completion) {
     if (completion.opcode() == Opcode.RECEIVE) {
-      return letsIn(completion);
+      return deliversReceive(completion);
     }
     Sent done;
     do {
       done = sent.remove();
       if (done.sink() != null) {
         count(0, 0, -1);
-        sinks.giveBack(done.sink());
-        spoil(done);
+        sinks.remove(done.sink());
+        corrupt(done);
       }
     } while (done.id() != completion.requestId());
     return true;
   }
 
-  /** What was asked for in the LOCATEs answered so far is being read, or was not to be had. */
-  void settle() {
+  /** The blocks of all answered LOCATEs are being read or were refused. */
+  void clearAnsweredLocates() {
     count(-locatesAnswered, 0, 0);
     locatesAnswered = 0;
   }
 
-  private void spoil(Sent read) {
+  private void corrupt(Sent read) {
     if (read.rule() != null && read.rule().act() == Act.FLIP_BIT) {
       Noise.flipBit(domain.bytes(read.sink()), read.rule().seed());
     }
   }
 
-  private boolean letsIn(WorkCompletion completion) {
+  private boolean deliversReceive(WorkCompletion completion) {
     ByteBuffer message = domain.bytes(receives.get(completion.requestId()));
-    Step step = Step.arrivalOf(MessageType.of(message));
-    if (step == Step.LOCATE_CAME) {
+    Step step = Step.receiptOf(MessageType.of(message));
+    if (step == Step.LOCATE_RECEIVED) {
       count(0, 1, 0);
     }
-    Rule rule = faults.strike(step);
-    if (step == Step.LOCATED_CAME) {
+    Rule rule = faults.fire(step);
+    if (step == Step.LOCATED_RECEIVED) {
       locatesAnswered++;
     }
     if (rule == null) {
       return true;
     }
     switch (rule.act()) {
-      case GARBLE -> Noise.over(message, NOISE_FROM, NOISE_TO, rule.seed());
+      case GARBLE -> Noise.overwrite(message, NOISE_FROM, NOISE_TO, rule.seed());
       case HOLD -> {
-        MadeCompletion later = MadeCompletion.copyOf(completion);
-        connection.manager().after(Long.parseLong(rule.argument()), () -> completions.make(later));
+        InjectedCompletion later = InjectedCompletion.copyOf(completion);
+        connection
+            .manager()
+            .after(Long.parseLong(rule.argument()), () -> completions.inject(later));
       }
       case LOSE -> {}
-      default -> throw new IllegalArgumentException("not there: rule=" + rule);
+      default -> throw new IllegalArgumentException("act not allowed at this step: rule=" + rule);
     }
     return rule.act() == Act.GARBLE;
   }
@@ -245,23 +248,23 @@ final class FaultyQueuePair implements QueuePair {
     locatesOpen += locates;
     locatesServed += served;
     readsOpen += reads;
-    faults.underWay(locates + served + reads);
+    faults.addInFlight(locates + served + reads);
   }
 
-  /** What a late READ writes it writes now; the queue pair is destroyed next. */
+  /** Late READs write their sinks now; the queue pair is destroyed next. */
   void closing() {
     for (Sent one : sent) {
       if (one.rule() != null && one.rule().act() == Act.LAND_LATE) {
-        Noise.over(domain.bytes(one.sink()), 0, one.sink().lengthBytes(), one.rule().seed());
+        Noise.overwrite(domain.bytes(one.sink()), 0, one.sink().lengthBytes(), one.rule().seed());
       }
     }
     stalled = true;
   }
 
-  /** It is destroyed. */
+  /** The queue pair was destroyed. */
   void closed() {
     completions.remove(this);
-    sent.stream().filter(one -> one.sink() != null).forEach(one -> sinks.giveBack(one.sink()));
+    sent.stream().filter(one -> one.sink() != null).forEach(one -> sinks.remove(one.sink()));
     sent.clear();
     backlog.clear();
     count(-locatesOpen, -locatesServed, -readsOpen);

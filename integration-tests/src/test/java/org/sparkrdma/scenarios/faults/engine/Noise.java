@@ -4,12 +4,12 @@ package org.sparkrdma.scenarios.faults.engine;
 import java.nio.ByteBuffer;
 import java.util.SplittableRandom;
 
-/** Spoils bytes, the same way for the same seed. Stateless. */
+/** Corrupts bytes, in the same way for the same seed. Stateless. */
 final class Noise {
   private Noise() {}
 
   /** Changes every byte of a range. */
-  static void over(ByteBuffer target, int from, int to, long seed) {
+  static void overwrite(ByteBuffer target, int from, int to, long seed) {
     SplittableRandom random = new SplittableRandom(seed);
     for (int i = from; i < to; i++) {
       target.put(i, (byte) (target.get(i) ^ (1 + random.nextInt(255))));

@@ -3,16 +3,16 @@ package org.sparkrdma.scenarios.faults.engine;
 
 import org.sparkrdma.scenarios.faults.plan.Rule;
 
-/** A request that was posted, at least for its poster, and has not completed. */
+/** A request that was posted, as the poster sees it, and has not completed. */
 final class Sent {
   private final long id;
-  private final Place sink;
+  private final MemoryRange sink;
   private Rule rule;
 
   /**
-   * @param sink of a READ that brings something; else null
+   * @param sink of a READ with data; else null
    */
-  Sent(long id, Place sink) {
+  Sent(long id, MemoryRange sink) {
     this.id = id;
     this.sink = sink;
   }
@@ -21,16 +21,16 @@ final class Sent {
     return id;
   }
 
-  Place sink() {
+  MemoryRange sink() {
     return sink;
   }
 
-  /** What went wrong with it, or null. */
+  /** The rule that fired at it, or null. */
   Rule rule() {
     return rule;
   }
 
-  void struckBy(Rule struck) {
-    rule = struck;
+  void setRule(Rule fired) {
+    rule = fired;
   }
 }

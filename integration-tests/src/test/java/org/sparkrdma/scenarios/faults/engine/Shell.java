@@ -4,11 +4,11 @@ package org.sparkrdma.scenarios.faults.engine;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 
-/** Runs commands as a person at a terminal would. Stateless. */
+/** Runs shell commands. Stateless. */
 final class Shell {
   private Shell() {}
 
-  /** Returns when they have ended; those with an ampersand go on. */
+  /** Returns when they have ended; background commands continue. */
   static void run(String commands) {
     try {
       new ProcessBuilder("sh", "-c", commands)

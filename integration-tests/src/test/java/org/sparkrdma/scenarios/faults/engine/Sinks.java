@@ -4,19 +4,19 @@ package org.sparkrdma.scenarios.faults.engine;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The memory that READs may still write. Owned by the polling thread. */
+/** The memory that READs may still write. Confined to the polling thread. */
 final class Sinks {
-  private final List<Place> taken = new ArrayList<>();
+  private final List<MemoryRange> taken = new ArrayList<>();
 
-  /** A READ goes there; true when another one may still write there. */
-  boolean take(Place sink) {
+  /** Adds the sink of a READ; true when another READ may still write there. */
+  boolean take(MemoryRange sink) {
     boolean clashes = taken.stream().anyMatch(sink::overlaps);
     taken.add(sink);
     return clashes;
   }
 
-  /** It has completed, or its queue pair is destroyed. */
-  void giveBack(Place sink) {
+  /** Removes a sink: its READ completed, or its queue pair was destroyed. */
+  void remove(MemoryRange sink) {
     taken.remove(sink);
   }
 }

@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.scenarios.faults.plan;
 
-/** What goes wrong there; some take an argument. */
+/** The fault itself; some take an argument. */
 public enum Act {
-  /** It never happens, and nobody is told. */
+  /** The step is skipped without a report. */
   LOSE,
-  /** It happens later. The argument is in milliseconds. */
+  /** The step is delayed. The argument is in milliseconds. */
   HOLD,
-  /** It fails. The argument is a work status or the system's error number. */
+  /** The step fails. The argument is a work status or an errno. */
   FAIL,
-  /** The peer refuses, without a word of why. */
+  /** The peer rejects, without a reason. */
   REFUSE,
-  /** It is changed. The argument is the place of a byte in private data; unused for messages. */
+  /** A byte is changed. The argument is its index in private data; unused for messages. */
   GARBLE,
-  /** One bit of what a READ brings is another. */
+  /** One bit of the data of a READ is flipped. */
   FLIP_BIT,
   /** A READ hangs, and writes noise into its sink just before its queue pair is destroyed. */
   LAND_LATE,
-  /** The connection is lost at that moment. */
+  /** The connection is lost at this step. */
   DROP_CONNECTION,
   /** The completion queue overruns. */
   OVERRUN,
-  /** The device is gone. */
+  /** The device is removed. */
   REMOVE_DEVICE,
-  /** Commands of the shell are run first. The argument is the commands. */
+  /** The shell commands in the argument are run first. */
   RUN,
   /** The file is deleted once it is registered. */
   DELETE,
   /** The file loses its last bytes once it is registered. */
   TRUNCATE,
   /**
-   * It waits until both ends are about to do it. The argument is two files with a colon between
-   * them: the one to make and the one to wait for.
+   * The step waits until the peer reaches it as well. The argument is two files with a colon
+   * between them: the one to create and the one to wait for.
    */
-  MEET
+  AWAIT_PEER
 }

@@ -6,24 +6,24 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * What is to go wrong in this process, and what came of it. Tasks arm and disarm it, the engine
- * asks it; safe for any thread.
+ * The rules of this process and how often each fired. Tasks arm and disarm it; the engine queries
+ * it. Safe for any thread.
  *
- * <p>A rule strikes only while a block is under way here: asked for, read or being located for a
- * peer, or waiting for a connection that is being made. One without end goes on once it has, which
- * is not counted.
+ * <p>A rule fires only while a block is in flight here: requested, read, being located for a peer,
+ * or waiting for a connection. A rule without a maximum keeps firing after that; those are not
+ * counted.
  */
 public final class Faults {
   private static final Faults HERE = new Faults();
 
   private final List<Armed> rules = new ArrayList<>();
   private boolean armed;
-  private int underWay;
+  private int inFlight;
   private int clashes;
 
   private Faults() {}
 
-  /** Those of this process. */
+  /** The rules of this process. */
   public static Faults here() {
     return HERE;
   }
@@ -36,7 +36,7 @@ public final class Faults {
     clashes = 0;
   }
 
-  /** Nothing goes wrong from now on; what has is told, also when asked again. */
+  /** Disarms all rules and reports what fired; a second call reports the same. */
   public synchronized Report disarm() {
     armed = false;
     List<Integer> hits = new ArrayList<>();
@@ -44,11 +44,11 @@ public final class Faults {
     return new Report(hits, rules.isEmpty() ? 0 : rules.get(0).firstMs, clashes);
   }
 
-  /** The rule that strikes now, or null. */
-  public synchronized Rule strike(Step step) {
+  /** Returns the rule that fires now, or null. */
+  public synchronized Rule fire(Step step) {
     if (armed) {
       for (Armed one : rules) {
-        if (one.rule.step() == step && one.strikes(underWay > 0)) {
+        if (one.rule.step() == step && one.tryFire(inFlight > 0)) {
           return one.rule;
         }
       }
@@ -56,13 +56,13 @@ public final class Faults {
     return null;
   }
 
-  /** So many more blocks, or requests for them, are under way; negative when they are done. */
-  public synchronized void underWay(int more) {
-    underWay += more;
+  /** Adds blocks, or requests for them, in flight; negative when they complete. */
+  public synchronized void addInFlight(int count) {
+    inFlight += count;
   }
 
-  /** A READ goes where an earlier one may still write. */
-  public synchronized void clash() {
+  /** Counts a READ into memory that an earlier READ may still write. */
+  public synchronized void addClash() {
     clashes++;
   }
 
@@ -77,12 +77,12 @@ public final class Faults {
       random = new SplittableRandom(rule.seed());
     }
 
-    boolean strikes(boolean inFlight) {
-      if (hits == rule.most() || random.nextDouble() >= rule.chance()) {
+    boolean tryFire(boolean inFlight) {
+      if (hits == rule.maxFires() || random.nextDouble() >= rule.chance()) {
         return false;
       }
       if (!inFlight) {
-        return hits > 0 && rule.most() == Integer.MAX_VALUE;
+        return hits > 0 && rule.maxFires() == Integer.MAX_VALUE;
       }
       hits++;
       firstMs = hits == 1 ? System.currentTimeMillis() : firstMs;

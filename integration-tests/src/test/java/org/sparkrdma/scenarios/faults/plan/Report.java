@@ -5,10 +5,11 @@ import java.io.Serializable;
 import java.util.List;
 
 /**
- * What came of the rules in one process.
+ * What the rules did in one process.
  *
- * @param hits times that each rule struck, each with a block under way
- * @param firstMs when the first rule did first, as {@link System#currentTimeMillis}; 0 if never
+ * @param hits number of times that each rule fired with a block in flight
+ * @param firstMs first time that the first rule fired, as {@link System#currentTimeMillis}; 0 if
+ *     never
  * @param clashes READs into memory that an earlier READ might still have written
  */
 public record Report(List<Integer> hits, long firstMs, int clashes) implements Serializable {}

@@ -3,28 +3,28 @@ package org.sparkrdma.scenarios.faults.plan;
 
 import org.sparkrdma.shuffle.wire.MessageType;
 
-/** Where on a block's way something can go wrong. */
+/** A step of a block's way at which a fault can fire. */
 public enum Step {
   /** The reader has resolved its peer's address. */
   RESOLVED,
-  /** The reader asks for a connection. */
+  /** The reader requests a connection. */
   CONNECT,
-  /** The server hears that somebody wants a connection. */
-  REQUEST_CAME,
-  /** The server takes the connection. */
+  /** The server receives a connection request. */
+  REQUEST_RECEIVED,
+  /** The server accepts the connection. */
   ACCEPT,
   /** The server receives a CONFIRM. */
-  CONFIRM_CAME,
+  CONFIRM_RECEIVED,
   /** The reader posts a LOCATE. */
   LOCATE,
   /** The server receives a LOCATE. */
-  LOCATE_CAME,
+  LOCATE_RECEIVED,
   /** The reader receives a LOCATED. */
-  LOCATED_CAME,
+  LOCATED_RECEIVED,
   /** The server receives a RELEASE. */
-  RELEASE_CAME,
+  RELEASE_RECEIVED,
   /** The reader receives a RELEASED. */
-  RELEASED_CAME,
+  RELEASED_RECEIVED,
   /** The reader posts a READ. */
   READ,
   /** Buffers of control messages are registered. */
@@ -34,14 +34,14 @@ public enum Step {
   /** The server registers a window of a map output. */
   REGISTER_FILE;
 
-  /** The arrival of a message of this type. */
-  public static Step arrivalOf(MessageType type) {
+  /** The receipt of a message of this type. */
+  public static Step receiptOf(MessageType type) {
     return switch (type) {
-      case LOCATE -> LOCATE_CAME;
-      case LOCATED -> LOCATED_CAME;
-      case RELEASE -> RELEASE_CAME;
-      case RELEASED -> RELEASED_CAME;
-      case CONFIRM -> CONFIRM_CAME;
+      case LOCATE -> LOCATE_RECEIVED;
+      case LOCATED -> LOCATED_RECEIVED;
+      case RELEASE -> RELEASE_RECEIVED;
+      case RELEASED -> RELEASED_RECEIVED;
+      case CONFIRM -> CONFIRM_RECEIVED;
     };
   }
 }

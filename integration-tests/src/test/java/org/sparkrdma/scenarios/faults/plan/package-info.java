@@ -1,6 +1,6 @@
 /**
- * What is to go wrong, as data: a {@link org.sparkrdma.scenarios.faults.plan.Rule} says where and
- * what, {@link org.sparkrdma.scenarios.faults.plan.Faults} keeps those of a process and counts how
- * often they struck while a block was under way.
+ * Faults as data: a {@link org.sparkrdma.scenarios.faults.plan.Rule} names the step and the fault.
+ * {@link org.sparkrdma.scenarios.faults.plan.Faults} keeps the rules of a process and counts how
+ * often they fired while a block was in flight.
  */
 package org.sparkrdma.scenarios.faults.plan;

@@ -6,18 +6,22 @@ import org.sparkrdma.verbs.WorkCompletion;
 import org.sparkrdma.verbs.WorkStatus;
 
 /** A completion that the device did not make, or made at another time. */
-record MadeCompletion(
+record InjectedCompletion(
     long requestId, WorkStatus status, int queuePairNumber, Opcode opcode, long byteLength)
     implements WorkCompletion {
-  /** One that failed. */
-  static MadeCompletion failed(long requestId, WorkStatus status, int queuePairNumber) {
-    return new MadeCompletion(requestId, status, queuePairNumber, null, 0);
+  /** A failed completion. */
+  static InjectedCompletion failed(long requestId, WorkStatus status, int queuePairNumber) {
+    return new InjectedCompletion(requestId, status, queuePairNumber, null, 0);
   }
 
-  /** What can be kept of one that came. */
-  static MadeCompletion copyOf(WorkCompletion came) {
-    return new MadeCompletion(
-        came.requestId(), came.status(), came.queuePairNumber(), came.opcode(), came.byteLength());
+  /** A copy of a completion, for later. */
+  static InjectedCompletion copyOf(WorkCompletion original) {
+    return new InjectedCompletion(
+        original.requestId(),
+        original.status(),
+        original.queuePairNumber(),
+        original.opcode(),
+        original.byteLength());
   }
 
   @Override

@@ -3,8 +3,10 @@ package org.sparkrdma.scenarios;
 
 import java.util.Map;
 
-/** Time-outs of the plug-in that a busy machine does not reach, so that only faults end in TCP. */
-public final class PatientTimeouts {
+/**
+ * Time-outs of the plug-in that a busy machine does not reach, so that only faults cause fallback.
+ */
+public final class LongTimeouts {
   /** Values by key. */
   public static final Map<String, String> SETTINGS =
       Map.of(
@@ -13,5 +15,5 @@ public final class PatientTimeouts {
           "spark.shuffle.rdma.peer.timeout", "60s",
           "spark.shuffle.rdma.soft.handshake.timeout", "60s");
 
-  private PatientTimeouts() {}
+  private LongTimeouts() {}
 }
