@@ -29,13 +29,15 @@ The command sees the host's files under an overlay: what it writes is gone after
   --timeout SECONDS  time limit of the whole run, default 300; then everything is killed: exit 124
   --memory SIZE      memory of each kernel, default 3G
   --transport NAME   which devices: rocev2 (rxe0), iwarp (siw0) or both, the default
+  --rails N          RoCE devices of a kernel, 1 (the default) or 2; the second one is rxe1
   --name NAME        name for ./guest ctl, default run-PID
   --share DIR        a directory of the host that all kernels see at the same path and may write
   --env KEY=VALUE    environment of the command, as often as you like
   --user USER        name or number of the user in the guest, without any capability
   --ulimit-memlock K limit of locked memory in KiB, as ulimit -l; default unlimited
   --netem RULE       tc netem on both ends of the wire, such as 'loss 1%'; needs two nodes
-  --capture FILE     what arrives over the wire, as pcap; needs two nodes
+  --capture FILE     what arrives over the wire, as pcap; needs two nodes. With --rails 2 packets of
+                     RoCE are there twice, as they reach and leave the switch
   --output DIR       keep the output there: nodeN.out, nodeN.err, nodeN.exit, nodeN.console
   --help             this text
 
@@ -45,13 +47,14 @@ Environment of the command (N is 1 or 2):
   GUEST_ADDRESS6, GUEST_PEER_ADDRESS6 the same, IPv6
   GUEST_ROCEV2_ADDRESS, GUEST_ROCEV2_PEER_ADDRESS, ..._ADDRESS6   on wire1: 10.99.1.N, fd99:1::N
   GUEST_IWARP_ADDRESS, GUEST_IWARP_PEER_ADDRESS, ..._ADDRESS6     on wire2: 10.99.2.N, fd99:2::N
+  GUEST_RAIL2_ADDRESS, GUEST_RAIL2_PEER_ADDRESS, ..._ADDRESS6     on wire3: 10.99.3.N, fd99:3::N
   GUEST_SHARE                         the directory of --share
 Of the host's environment it has PATH, JAVA_HOME and LANG. With one node the peer is the node itself.
 Exit codes: the command's; 124 time limit; 125 the tool failed or a kernel died; 137 a kernel was killed.
 HELP
 }
 
-readonly run_options="--nodes, --timeout, --memory, --transport, --name, --share, --env, --user,
+readonly run_options="--nodes, --timeout, --memory, --transport, --rails, --name, --share, --env, --user,
 --ulimit-memlock, --netem, --capture, --output and --help"
 
 run_command() {
@@ -66,7 +69,7 @@ run_command() {
 
 # Fills the options' variables, which the functions below read.
 parse_run() {
-  nodes=1 limit=300 memory_mib=3072 wires=(1 2) name=run-$$ share='' user='' memlock=unlimited
+  nodes=1 limit=300 memory_mib=3072 wires=(1 2) rails=1 name=run-$$ share='' user='' memlock=unlimited
   netem='' capture='' output='' environment=()
   while (($# > 0)); do
     case $1 in
@@ -75,7 +78,7 @@ parse_run() {
         run_usage
         exit 0
         ;;
-      --nodes | --timeout | --memory | --transport | --name | --share | --env | --user \
+      --nodes | --timeout | --memory | --transport | --rails | --name | --share | --env | --user \
         | --ulimit-memlock | --netem | --capture | --output)
         if (($# == 1)) || [[ $2 == -- ]]; then fail "$1 needs a value (see ./guest run --help)"; fi
         set_run_option "$1" "$2"
@@ -90,6 +93,10 @@ parse_run() {
   command_line=("$@")
   if ((nodes == 1)) && [[ -n $netem$capture ]]; then
     fail "--netem and --capture need a wire, which there is with --nodes 2"
+  fi
+  if ((rails == 2)); then
+    [[ ${wires[0]} == 1 ]] || fail "--rails 2 needs RoCE, which --transport iwarp leaves out"
+    wires+=(3)
   fi
 }
 
@@ -117,6 +124,10 @@ set_run_option() {
         both) wires=(1 2) ;;
         *) fail "--transport is $value; allowed are rocev2, iwarp and both" ;;
       esac
+      ;;
+    --rails)
+      [[ $value == [12] ]] || fail "--rails is $value; allowed are 1 and 2"
+      rails=$value
       ;;
     --name)
       [[ $value =~ ^[A-Za-z0-9_.-]{1,40}$ && $value != .* ]] \

@@ -152,6 +152,20 @@ final class GuestToolIT {
   }
 
   @Test
+  void shouldJoinTwoRailsByASwitch() throws Exception {
+    GuestResult result =
+        TWO.with("--rails", "2")
+            .bash(
+                "ls /sys/class/infiniband; ping -c 1 -W 5 $GUEST_RAIL2_PEER_ADDRESS >&2 || exit;"
+                    + " ip addr add 10.99.1.$((GUEST_NODE + 10))/32 dev wire3;"
+                    + " other_rail=10.99.1.$((3 - GUEST_NODE + 10));"
+                    + " until ping -c 1 -W 1 -I wire1 $other_rail >&2; do sleep 0.1; done");
+    assertThat(result.exitCode()).as(result.output()).isZero();
+    assertThat(result.node(1).lines()).containsExactly("rxe0", "rxe1", "siw0");
+    assertThat(result.node(2).lines()).containsExactly("rxe0", "rxe1", "siw0");
+  }
+
+  @Test
   void shouldLosePacketsWhileTheLinkIsDown() throws Exception {
     try (RunningGuest running = TWO.start(UP_FOR_LONG)) {
       running.awaitLine("up");
@@ -265,7 +279,7 @@ final class GuestToolIT {
     assertThat(result.output().lines())
         .containsOnlyOnce(
             "guest: unknown option of run: --colour; allowed are --nodes, --timeout, --memory,"
-                + " --transport, --name, --share, --env, --user, --ulimit-memlock, --netem,"
+                + " --transport, --rails, --name, --share, --env, --user, --ulimit-memlock, --netem,"
                 + " --capture, --output and --help");
   }
 

@@ -1,0 +1,169 @@
+/*
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *     http://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package org.sparkrdma.shuffle.address;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class AddressPairTest {
+  private static final int PORT = 4_711;
+
+  @Test
+  void shouldTakeThePairInOneSubnet() throws Exception {
+    AddressPair pair =
+        AddressPair.of(
+            List.of(own("10.1.0.5", 24), own("10.2.0.5", 24)),
+            List.of(peer("10.3.0.7", 24), peer("10.2.0.7", 24)));
+
+    assertThat(pair).isEqualTo(pair("10.2.0.5", "10.2.0.7", true));
+  }
+
+  @Test
+  void shouldTakeTheFirstOfSeveralSubnets() throws Exception {
+    AddressPair pair =
+        AddressPair.of(
+            List.of(own("10.1.0.5", 24), own("10.2.0.5", 24)),
+            List.of(peer("10.2.0.7", 24), peer("10.1.0.7", 24)));
+
+    assertThat(pair).isEqualTo(pair("10.2.0.5", "10.2.0.7", true));
+  }
+
+  @Test
+  void shouldTakeTheFirstOwnAddressOfASubnet() throws Exception {
+    AddressPair pair =
+        AddressPair.of(
+            List.of(own("10.1.0.5", 24), own("10.1.0.6", 24)), List.of(peer("10.1.0.7", 24)));
+
+    assertThat(pair).isEqualTo(pair("10.1.0.5", "10.1.0.7", true));
+  }
+
+  @Test
+  void shouldPreferTheFamilyOfThePeersFirstAddress() throws Exception {
+    List<NetworkAddress> own = List.of(own("fd00:1::5", 64), own("10.1.0.5", 24));
+
+    assertThat(AddressPair.of(own, List.of(peer("10.1.0.7", 24), peer("fd00:1::7", 64))))
+        .isEqualTo(pair("10.1.0.5", "10.1.0.7", true));
+    assertThat(AddressPair.of(own, List.of(peer("fd00:1::7", 64), peer("10.1.0.7", 24))))
+        .isEqualTo(pair("fd00:1::5", "fd00:1::7", true));
+    // The first address is of no common subnet, another one of its family is.
+    assertThat(
+            AddressPair.of(
+                own, List.of(peer("10.9.0.7", 24), peer("fd00:1::7", 64), peer("10.1.0.7", 24))))
+        .isEqualTo(pair("10.1.0.5", "10.1.0.7", true));
+  }
+
+  @Test
+  void shouldTakeTheOtherFamilyRatherThanARouter() throws Exception {
+    AddressPair pair =
+        AddressPair.of(
+            List.of(own("10.1.0.5", 24), own("fd00:1::5", 64)),
+            List.of(peer("10.2.0.7", 24), peer("fd00:1::7", 64)));
+
+    assertThat(pair).isEqualTo(pair("fd00:1::5", "fd00:1::7", true));
+  }
+
+  @Test
+  void shouldCompareNoMoreThanThePrefix() throws Exception {
+    assertThat(isInOneSubnet("10.1.2.5", 23, "10.1.3.7", 23)).isTrue();
+    assertThat(isInOneSubnet("10.1.2.5", 24, "10.1.3.7", 24)).isFalse();
+    assertThat(isInOneSubnet("10.1.2.4", 31, "10.1.2.5", 31)).isTrue();
+    assertThat(isInOneSubnet("10.1.2.5", 32, "10.1.2.6", 32)).isFalse();
+    assertThat(isInOneSubnet("10.1.2.5", 0, "192.0.2.1", 0)).isTrue();
+    assertThat(isInOneSubnet("fd00:0:0:1::5", 63, "fd00:0:0:0::7", 63)).isTrue();
+    assertThat(isInOneSubnet("fd00:0:0:1::5", 64, "fd00:0:0:0::7", 64)).isFalse();
+  }
+
+  @Test
+  void shouldWantBothEndsToSeeOneSubnetWhenPrefixesDiffer() throws Exception {
+    assertThat(isInOneSubnet("10.1.0.5", 16, "10.1.0.7", 24)).isTrue();
+    assertThat(isInOneSubnet("10.1.0.5", 16, "10.1.9.7", 24)).isFalse();
+    assertThat(isInOneSubnet("10.1.9.7", 24, "10.1.0.5", 16)).isFalse();
+  }
+
+  @Test
+  void shouldLeaveRoutingToFindThePeerWithoutACommonSubnet() throws Exception {
+    List<NetworkAddress> own = List.of(own("fd00:1::5", 64), own("10.1.0.5", 24));
+
+    assertThat(AddressPair.of(own, List.of(peer("10.2.0.7", 24))))
+        .isEqualTo(pair("10.1.0.5", "10.2.0.7", false));
+    assertThat(AddressPair.of(own, List.of(peer("10.2.0.7", 24))).toString())
+        .isEqualTo("from=10.1.0.5 to=10.2.0.7 (no common subnet)");
+  }
+
+  @Test
+  void shouldLeaveTheSourceToRoutingWithoutACommonFamily() throws Exception {
+    AddressPair pair = AddressPair.of(List.of(own("10.1.0.5", 24)), List.of(peer("fd00:1::7", 64)));
+
+    assertThat(pair).isEqualTo(new AddressPair(null, socket(at("fd00:1::7"), PORT), false));
+  }
+
+  @Test
+  void shouldGiveALinkLocalPeerTheScopeOfItsOwnAddress() throws Exception {
+    Inet6Address scoped = Inet6Address.getByAddress(null, at("fe80::5").getAddress(), 3);
+
+    AddressPair pair =
+        AddressPair.of(List.of(new NetworkAddress(scoped, 64)), List.of(peer("fe80::7", 64)));
+
+    assertThat(pair.inOneSubnet()).isTrue();
+    assertThat(((Inet6Address) pair.source().getAddress()).getScopeId()).isEqualTo(3);
+    assertThat(((Inet6Address) pair.destination().getAddress()).getScopeId()).isEqualTo(3);
+    assertThat(pair.destination().getAddress().getAddress()).isEqualTo(at("fe80::7").getAddress());
+  }
+
+  @Test
+  void shouldTakeLinkLocalAddressesLast() throws Exception {
+    List<NetworkAddress> own = List.of(own("fe80::5", 64), own("fd00:1::5", 64));
+
+    assertThat(AddressPair.of(own, List.of(peer("fe80::7", 64), peer("fd00:1::7", 64))))
+        .isEqualTo(pair("fd00:1::5", "fd00:1::7", true));
+    // No router joins links.
+    assertThat(
+            AddressPair.of(
+                List.of(own("fe80::5", 64), own("10.1.0.5", 24)),
+                List.of(peer("fd00:1::7", 64), peer("10.2.0.7", 24))))
+        .isEqualTo(pair("10.1.0.5", "10.2.0.7", false));
+  }
+
+  private static boolean isInOneSubnet(String own, int ownBits, String peer, int peerBits)
+      throws UnknownHostException {
+    return AddressPair.of(List.of(own(own, ownBits)), List.of(peer(peer, peerBits))).inOneSubnet();
+  }
+
+  private static AddressPair pair(String from, String to, boolean inOneSubnet)
+      throws UnknownHostException {
+    return new AddressPair(socket(at(from), 0), socket(at(to), PORT), inOneSubnet);
+  }
+
+  private static InetSocketAddress socket(InetAddress address, int port) {
+    return new InetSocketAddress(address, port);
+  }
+
+  private static NetworkAddress own(String address, int bits) throws UnknownHostException {
+    return new NetworkAddress(at(address), bits);
+  }
+
+  private static ListenerAddress peer(String address, int bits) throws UnknownHostException {
+    return new ListenerAddress(own(address, bits), PORT);
+  }
+
+  private static InetAddress at(String text) throws UnknownHostException {
+    return InetAddress.getByName(text);
+  }
+}
