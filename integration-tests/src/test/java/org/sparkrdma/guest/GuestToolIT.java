@@ -156,7 +156,7 @@ final class GuestToolIT {
     GuestResult result =
         TWO.with("--rails", "2")
             .bash(
-                "ls /sys/class/infiniband; ping -c 1 -W 5 $GUEST_RAIL2_PEER_ADDRESS >&2 || exit;"
+                "ls -1 /sys/class/infiniband; ping -c 1 -W 5 $GUEST_RAIL2_PEER_ADDRESS >&2 || exit;"
                     + " ip addr add 10.99.1.$((GUEST_NODE + 10))/32 dev wire3;"
                     + " other_rail=10.99.1.$((3 - GUEST_NODE + 10));"
                     + " until ping -c 1 -W 1 -I wire1 $other_rail >&2; do sleep 0.1; done");
