@@ -38,14 +38,15 @@ class ArchitectureTest {
     "wire, ''",
     "thread, ''",
     "spark, ''",
-    "directory, ''",
+    "address, ''",
+    "directory, 'address'",
     "settings, ''",
-    "device, 'settings'",
+    "device, 'address settings'",
     "pinned, 'settings'",
     "output, 'wire'",
     "serve, 'metrics wire thread output settings'",
     "fetch, 'metrics wire directory'",
-    "transport, 'metrics wire directory serve thread fetch output settings'",
+    "transport, 'metrics wire address directory serve thread fetch output settings'",
     "read, 'metrics directory fetch spark settings'",
   })
   void shouldKnowOnlyWhatLiesBelow(String name, String known) {

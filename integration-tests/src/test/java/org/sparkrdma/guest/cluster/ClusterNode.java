@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.guest.cluster;
 
+import java.io.IOException;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
@@ -27,6 +28,13 @@ public final class ClusterNode {
   private static final String AUTHENTICATED = "authenticated";
   private static final String TRANSFER = "transfer";
   private static final String IPV6 = "ipv6";
+
+  /** Two RoCE devices in each kernel, each pair of them in a subnet of its own. */
+  private static final String TWO_SUBNETS = "rocev2-two-subnets";
+
+  /** Two RoCE devices in each kernel, all in one subnet. */
+  private static final String ONE_SUBNET = "rocev2-one-subnet";
+
   private static final String PREFER_IPV6 = " -Djava.net.preferIPv6Addresses=true";
   private static final String FINISHED = "finished";
   private static final long PAUSE_NS = 200_000_000;
@@ -101,6 +109,9 @@ public final class ClusterNode {
   }
 
   private void runApplication(String name, boolean first) throws Exception {
+    if (name.equals(ONE_SUBNET)) {
+      moveSecondRailsToFirstSubnet();
+    }
     try (Application application = new Application(name, conf(name), share, answers, host)) {
       if (first) {
         application.warmUp();
@@ -132,7 +143,7 @@ public final class ClusterNode {
           application.slowWires();
           application.blocksWithLossDuring("node-killed", "kill 2");
         }
-        case "rocev2-ipv6", "iwarp-ipv6" -> application.blocks("blocks");
+        case TWO_SUBNETS, ONE_SUBNET, "rocev2-ipv6", "iwarp-ipv6" -> application.blocks("blocks");
         case "rocev2-smoke-transfer" -> {
           application.tera("tera");
           application.transfer();
@@ -140,6 +151,19 @@ public final class ClusterNode {
         case "rocev2-transfer", "iwarp-transfer" -> application.transfer();
         default -> throw new IllegalArgumentException("no such application: name=" + name);
       }
+    }
+  }
+
+  /**
+   * Both devices of a kernel then have an address in one subnet. A kernel answers ARP only by the
+   * device that has the address, as such hosts need it.
+   */
+  private void moveSecondRailsToFirstSubnet() throws IOException {
+    for (int node = 1; node <= 2; node++) {
+      host.ask(
+          "exec %d ip addr add 10.99.1.%d/24 dev wire3 && ip addr del 10.99.3.%d/24 dev wire3"
+                  .formatted(node, node + 10, node)
+              + " && sysctl -qw net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2");
     }
   }
 
@@ -186,7 +210,14 @@ public final class ClusterNode {
         .set("spark.shuffle.rdma.request.timeout", "10s")
         // siw cannot withhold remote access.
         .set("spark.shuffle.rdma.fabric.trusted", Boolean.toString(name.startsWith("iwarp")))
-        .set("spark.shuffle.rdma.device", name.startsWith("iwarp") ? "siw0" : "rxe0");
+        .set("spark.shuffle.rdma.device", devices(name));
+  }
+
+  private static String devices(String name) {
+    if (name.equals(TWO_SUBNETS) || name.equals(ONE_SUBNET)) {
+      return "rxe0,rxe1";
+    }
+    return name.startsWith("iwarp") ? "siw0" : "rxe0";
   }
 
   private SparkConf security(SparkConf conf) {

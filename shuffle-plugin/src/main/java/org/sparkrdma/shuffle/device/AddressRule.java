@@ -8,11 +8,10 @@ import java.net.UnknownHostException;
 import java.util.Collections;
 import java.util.List;
 import java.util.function.Predicate;
+import org.sparkrdma.shuffle.address.NetworkAddress;
 
 /** Which addresses the setting {@code address} means: one, an interface's, or a network's. */
 final class AddressRule {
-  private static final int BITS_PER_BYTE = 8;
-
   private AddressRule() {}
 
   /**
@@ -37,30 +36,11 @@ final class AddressRule {
   }
 
   private static Predicate<InetAddress> network(String text, int slash) throws IOException {
-    byte[] base;
-    int bits;
     try {
-      base = InetAddress.getByName(text.substring(0, slash)).getAddress();
-      bits = Integer.parseInt(text.substring(slash + 1));
-    } catch (UnknownHostException | NumberFormatException e) {
-      throw new IOException("not a network", e);
+      InetAddress base = InetAddress.getByName(text.substring(0, slash));
+      return new NetworkAddress(base, Integer.parseInt(text.substring(slash + 1)))::contains;
+    } catch (UnknownHostException | IllegalArgumentException e) {
+      throw new IOException("not a network: " + e.getMessage(), e);
     }
-    if (bits < 0 || bits > base.length * BITS_PER_BYTE) {
-      throw new IOException("not a network: bits=" + bits);
-    }
-    return address -> isInside(address.getAddress(), base, bits);
-  }
-
-  private static boolean isInside(byte[] address, byte[] base, int bits) {
-    if (base.length != address.length) {
-      return false;
-    }
-    for (int bit = 0; bit < bits; bit++) {
-      int mask = 0x80 >> (bit % BITS_PER_BYTE);
-      if (((base[bit / BITS_PER_BYTE] ^ address[bit / BITS_PER_BYTE]) & mask) != 0) {
-        return false;
-      }
-    }
-    return true;
   }
 }

@@ -4,9 +4,13 @@ package org.sparkrdma.shuffle.device;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.settings.DeviceSelector;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.DeviceInfo;
@@ -20,14 +24,17 @@ import org.sparkrdma.verbs.device.PortState;
  *
  * <p>Of all addresses on active ports that the selector allows, Spark's own comes first, since
  * peers are known to reach it, then those of its family. Devices that are equally good, or that the
- * user listed, are spread over the executors of a host.
+ * user listed, are spread over the executors of a host, if they are in one subnet: without a router
+ * an executor on one subnet cannot reach an executor on another. The subnet is that of the best
+ * address, the lowest of several, so that hosts with the same subnets choose the same one.
  *
  * @param device as its engine told of it
  * @param port counted from 1
- * @param address on the port
+ * @param addresses of the port that peers may use, the preferred one first
  * @param why a few words for the log
  */
-public record DeviceChoice(DeviceInfo device, int port, InetAddress address, String why) {
+public record DeviceChoice(
+    DeviceInfo device, int port, List<NetworkAddress> addresses, String why) {
   /** How good an address is, best first. */
   private enum Reach {
     SPARK_ITSELF("Spark itself listens there"),
@@ -41,14 +48,26 @@ public record DeviceChoice(DeviceInfo device, int port, InetAddress address, Str
     }
   }
 
-  private record Candidate(DeviceInfo device, PortInfo port, InetAddress address, Reach reach) {}
+  private record Candidate(DeviceInfo device, PortInfo port, NetworkAddress network, Reach reach) {
+    boolean isOnPortOf(Candidate other) {
+      return device.name().equals(other.device.name()) && port.number() == other.port.number();
+    }
+  }
+
+  public DeviceChoice {
+    addresses = List.copyOf(addresses);
+  }
 
   /**
    * Chooses.
    *
+   * @param networks tells the subnet of an address of this host
    * @throws VerbsException when nothing will do; says of each device why
    */
-  public static DeviceChoice of(List<DeviceInfo> devices, DeviceSelector selector)
+  public static DeviceChoice of(
+      List<DeviceInfo> devices,
+      DeviceSelector selector,
+      Function<InetAddress, NetworkAddress> networks)
       throws VerbsException {
     Predicate<InetAddress> allowed = allowed(selector);
     List<String> refused = new ArrayList<>();
@@ -61,7 +80,7 @@ public record DeviceChoice(DeviceInfo device, int port, InetAddress address, Str
       for (PortInfo port : device.ports()) {
         String objection = objection(port, selector);
         if (objection == null) {
-          objection = addCandidates(candidates, device, port, selector, allowed);
+          objection = addCandidates(candidates, device, port, selector, allowed, networks);
         }
         if (objection != null) {
           refused.add(device.name() + " port " + port.number() + " " + objection);
@@ -112,7 +131,8 @@ public record DeviceChoice(DeviceInfo device, int port, InetAddress address, Str
       DeviceInfo device,
       PortInfo port,
       DeviceSelector selector,
-      Predicate<InetAddress> allowed) {
+      Predicate<InetAddress> allowed,
+      Function<InetAddress, NetworkAddress> networks) {
     List<Gid> gids = port.gids().stream().filter(gid -> isAskedFor(gid, selector)).toList();
     if (gids.isEmpty() && (selector.gid().isPresent() || selector.gidType().isPresent())) {
       return "has no such GID: gid="
@@ -125,7 +145,9 @@ public record DeviceChoice(DeviceInfo device, int port, InetAddress address, Str
     for (InetAddress address : port.addresses()) {
       if (allowed.test(address)
           && (!restricted || gids.stream().anyMatch(g -> leadsTo(g, address)))) {
-        candidates.add(new Candidate(device, port, address, reach(address, selector.sparkHost())));
+        candidates.add(
+            new Candidate(
+                device, port, networks.apply(address), reach(address, selector.sparkHost())));
         any = true;
       }
     }
@@ -154,24 +176,63 @@ public record DeviceChoice(DeviceInfo device, int port, InetAddress address, Str
 
   private static DeviceChoice best(List<Candidate> candidates, DeviceSelector selector) {
     // A list of devices asks for all of them.
-    boolean spreadAll = selector.devices().size() > 1;
-    Reach reach =
-        candidates.stream().map(Candidate::reach).min(Comparator.naturalOrder()).orElseThrow();
-    List<String> devices =
+    boolean listed = selector.devices().size() > 1;
+    Candidate best = candidates.stream().min(DeviceChoice::compare).orElseThrow();
+    List<Candidate> good =
         candidates.stream()
-            .filter(candidate -> spreadAll || candidate.reach() == reach)
-            .map(candidate -> candidate.device().name())
-            .distinct()
+            .filter(candidate -> listed || candidate.reach() == best.reach())
             .toList();
+    List<Candidate> usable =
+        good.stream()
+            .filter(
+                candidate -> selector.routed() || candidate.network().isOnSubnetOf(best.network()))
+            .toList();
+    List<String> devices = devicesOf(usable);
     String device = devices.get(Math.floorMod(selector.spread(), devices.size()));
     Candidate chosen =
-        candidates.stream()
+        usable.stream()
             .filter(candidate -> candidate.device().name().equals(device))
             .min(Comparator.comparing(Candidate::reach))
             .orElseThrow();
-    String spread = devices.size() > 1 ? ", one of " + String.join(" ", devices) : "";
     return new DeviceChoice(
-        chosen.device(), chosen.port().number(), chosen.address(), chosen.reach().why + spread);
+        chosen.device(),
+        chosen.port().number(),
+        addresses(chosen, candidates),
+        chosen.reach().why + explain(devices, devicesOf(good)));
+  }
+
+  /** Orders by reach, then by subnet. */
+  private static int compare(Candidate one, Candidate other) {
+    int byReach = one.reach().compareTo(other.reach());
+    return byReach != 0
+        ? byReach
+        : Arrays.compareUnsigned(one.network().subnet(), other.network().subnet());
+  }
+
+  private static List<String> devicesOf(List<Candidate> candidates) {
+    return candidates.stream().map(candidate -> candidate.device().name()).distinct().toList();
+  }
+
+  /** The chosen address, then all others of its port that peers may use, best first. */
+  private static List<NetworkAddress> addresses(Candidate chosen, List<Candidate> candidates) {
+    List<NetworkAddress> addresses = new ArrayList<>(List.of(chosen.network()));
+    candidates.stream()
+        .filter(chosen::isOnPortOf)
+        .sorted(Comparator.comparing(Candidate::reach))
+        .map(Candidate::network)
+        .filter(network -> !network.equals(chosen.network()))
+        .forEach(addresses::add);
+    return addresses;
+  }
+
+  /** What the log says about devices that other executors use, or none. */
+  private static String explain(List<String> used, List<String> good) {
+    String unused =
+        good.stream().filter(name -> !used.contains(name)).collect(Collectors.joining(" "));
+    return (used.size() > 1 ? ", one of " + String.join(" ", used) : "")
+        + (unused.isEmpty()
+            ? ""
+            : "; not used because in another subnet: " + unused + " (see rails.routed)");
   }
 
   private static String inWords(List<InetAddress> addresses) {

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.directory;
 
+import java.net.InetSocketAddress;
+import java.util.List;
 import java.util.Optional;
+import org.sparkrdma.shuffle.address.ListenerAddress;
 
 /**
  * Where an executor takes connections, and the secrets that prove one belongs to it.
  *
  * @param executorId Spark's id of the executor
- * @param host address of its listener, literal or name
- * @param port of its listener
+ * @param addresses of its listeners, the preferred one first; 1 to {@link #MAX_ADDRESSES}
  * @param engine name of its verbs engine; both ends must use the same
  * @param protocol version of the wire protocol it speaks
  * @param incarnation random number of this start of this executor
@@ -16,8 +18,7 @@ import java.util.Optional;
  */
 public record Endpoint(
     String executorId,
-    String host,
-    int port,
+    List<ListenerAddress> addresses,
     String engine,
     int protocol,
     long incarnation,
@@ -26,8 +27,21 @@ public record Endpoint(
   /** Bytes of a token. */
   public static final int TOKEN_BYTES = 32;
 
+  /** Maximum number of addresses. */
+  public static final int MAX_ADDRESSES = 8;
+
   public Endpoint {
+    addresses = List.copyOf(addresses);
     token = token.clone();
+    if (addresses.isEmpty() || addresses.size() > MAX_ADDRESSES) {
+      throw new IllegalArgumentException("bad endpoint: addresses=" + addresses.size());
+    }
+  }
+
+  /** Address of the preferred listener. */
+  public InetSocketAddress preferredAddress() {
+    ListenerAddress preferred = addresses.get(0);
+    return new InetSocketAddress(preferred.network().address(), preferred.port());
   }
 
   @Override
@@ -49,6 +63,6 @@ public record Endpoint(
   /** Without the secrets. */
   @Override
   public String toString() {
-    return "Endpoint[executorId=" + executorId + " host=" + host + " port=" + port + "]";
+    return "Endpoint[executorId=" + executorId + " addresses=" + addresses + "]";
   }
 }

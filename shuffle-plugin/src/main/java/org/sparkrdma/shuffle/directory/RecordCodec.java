@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.directory;
 
+import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.sparkrdma.shuffle.address.ListenerAddress;
+import org.sparkrdma.shuffle.address.NetworkAddress;
 
 /**
  * Records and messages as lists of JDK types: Spark's RPC reads a message with the class loader of
@@ -15,8 +19,9 @@ import java.util.Optional;
  * <pre>
  *   record    [format, "executor", id, "publisher", long, "epoch", long, "endpoint", endpoint]
  *   or        [format, "executor", id, "publisher", long, "epoch", long, "reasons", [text, ...]]
- *   endpoint  ["host", text, "port", int, "engine", text, "protocol", int,
+ *   endpoint  ["addresses", [address, ...], "engine", text, "protocol", int,
  *              "incarnation", long, "token", 32 bytes]
+ *   address   [4 or 16 bytes, prefix length of the subnet as int, port as int]
  * </pre>
  *
  * <p>Fields have names and any order; a reader ignores names that it does not know. The format is
@@ -29,7 +34,6 @@ final class RecordCodec {
   private static final int MAX_FIELDS = 32;
   private static final int MAX_REASONS = 16;
   private static final int MAX_REASON_CHARS = 1_000;
-  private static final int MAX_PORT = 65_535;
 
   private RecordCodec() {}
 
@@ -49,12 +53,22 @@ final class RecordCodec {
 
   private static List<Object> encode(Endpoint endpoint) {
     List<Object> encoded = new ArrayList<>();
-    put(encoded, "host", endpoint.host());
-    put(encoded, "port", endpoint.port());
+    put(encoded, "addresses", addresses(endpoint.addresses()));
     put(encoded, "engine", endpoint.engine());
     put(encoded, "protocol", endpoint.protocol());
     put(encoded, "incarnation", endpoint.incarnation());
     put(encoded, "token", endpoint.token());
+    return encoded;
+  }
+
+  private static List<Object> addresses(List<ListenerAddress> addresses) {
+    List<Object> encoded = new ArrayList<>();
+    for (ListenerAddress address : addresses) {
+      NetworkAddress network = address.network();
+      encoded.add(
+          new ArrayList<Object>(
+              List.of(network.address().getAddress(), network.prefixBits(), address.port())));
+    }
     return encoded;
   }
 
@@ -98,19 +112,43 @@ final class RecordCodec {
     Endpoint endpoint =
         new Endpoint(
             executorId,
-            name(fields.get("host")),
-            as(Integer.class, fields.get("port")),
+            addresses(fields.get("addresses")),
             name(fields.get("engine")),
             as(Integer.class, fields.get("protocol")),
             as(Long.class, fields.get("incarnation")),
             as(byte[].class, fields.get("token")));
-    if (endpoint.port() < 1 || endpoint.port() > MAX_PORT || endpoint.protocol() < 0) {
+    if (endpoint.protocol() < 0) {
       throw new IllegalArgumentException("bad endpoint: " + endpoint);
     }
     if (endpoint.token().length != Endpoint.TOKEN_BYTES) {
       throw new IllegalArgumentException("bad endpoint: tokenBytes=" + endpoint.token().length);
     }
     return endpoint;
+  }
+
+  private static List<ListenerAddress> addresses(Object encoded) {
+    List<?> list = as(List.class, encoded);
+    if (list.isEmpty() || list.size() > Endpoint.MAX_ADDRESSES) {
+      throw new IllegalArgumentException("bad endpoint: addresses=" + list.size());
+    }
+    List<ListenerAddress> addresses = new ArrayList<>();
+    for (Object element : list) {
+      List<?> address = list(element, 3);
+      addresses.add(
+          new ListenerAddress(
+              new NetworkAddress(
+                  address(as(byte[].class, address.get(0))), as(Integer.class, address.get(1))),
+              as(Integer.class, address.get(2))));
+    }
+    return addresses;
+  }
+
+  private static InetAddress address(byte[] bytes) {
+    try {
+      return InetAddress.getByAddress(bytes);
+    } catch (UnknownHostException e) {
+      throw new IllegalArgumentException("bad endpoint: addressBytes=" + bytes.length, e);
+    }
   }
 
   private static List<String> reasons(Object encoded) {

@@ -13,6 +13,7 @@ import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.device.DeviceChoice;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.pinned.MachineMemory;
@@ -108,7 +109,7 @@ final class RuntimeStart {
     try {
       DeviceChoice choice = chooseDevice(engine);
       device = engine.open(choice.device());
-      RunningParts parts = startOn(engine, device, choice.address(), outOfService);
+      RunningParts parts = startOn(engine, device, choice.addresses(), outOfService);
       started = true;
       return parts;
     } finally {
@@ -131,13 +132,16 @@ final class RuntimeStart {
     }
     // Executors are numbered in the order in which they came, so neighbours differ.
     DeviceChoice choice =
-        DeviceChoice.of(engine.devices(), settings.device(sparkHost, spread(env.executorId())));
+        DeviceChoice.of(
+            engine.devices(),
+            settings.device(sparkHost, spread(env.executorId())),
+            NetworkAddress::ofHost);
     LOG.info(
         "RDMA uses device {} port {} of engine {} at {}: {}",
         choice.device().name(),
         choice.port(),
         engine.name(),
-        choice.address().getHostAddress(),
+        choice.addresses(),
         choice.why());
     return choice;
   }
@@ -151,7 +155,10 @@ final class RuntimeStart {
   }
 
   private RunningParts startOn(
-      VerbsEngine engine, Device device, InetAddress address, Consumer<String> outOfService)
+      VerbsEngine engine,
+      Device device,
+      List<NetworkAddress> addresses,
+      Consumer<String> outOfService)
       throws VerbsException {
     MachineMemory machine = MachineMemory.current();
     boolean hardware = device.info().transport() != Transport.LOOPBACK;
@@ -169,7 +176,7 @@ final class RuntimeStart {
                 machine,
                 budget,
                 device,
-                address,
+                addresses,
                 outOfService,
                 counters));
     return new RunningParts(transport, budget, device, engine);

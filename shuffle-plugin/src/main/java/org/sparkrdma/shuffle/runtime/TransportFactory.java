@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.runtime;
 
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -12,6 +10,7 @@ import java.util.stream.Stream;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.output.SparkMapOutputs;
@@ -46,7 +45,7 @@ interface TransportFactory {
    * @param machine memory limits of this process
    * @param budget the one account of pinned bytes
    * @param device open
-   * @param address on the device, where peers connect
+   * @param addresses of the device where peers connect, the preferred one first
    * @param outOfService called with the reason when the transport fails; returns at once
    * @param counters of this executor
    */
@@ -58,7 +57,7 @@ interface TransportFactory {
       MachineMemory machine,
       PinnedBudget budget,
       Device device,
-      InetAddress address,
+      List<NetworkAddress> addresses,
       Consumer<String> outOfService,
       ShuffleCounters counters) {}
 
@@ -80,16 +79,11 @@ interface TransportFactory {
                 parts.budget(),
                 new SparkMapOutputs(parts.resolver(), localDirectories(env), env.conf()),
                 ShuffleTransportConf.of(env.conf()),
-                new InetSocketAddress(parts.address(), parts.settings().listenPort()),
-                address ->
+                parts.addresses(),
+                parts.settings().listenPort(),
+                addresses ->
                     new Endpoint(
-                        env.executorId(),
-                        address.getAddress().getHostAddress(),
-                        address.getPort(),
-                        engine,
-                        Hello.PROTOCOL,
-                        incarnation,
-                        token),
+                        env.executorId(), addresses, engine, Hello.PROTOCOL, incarnation, token),
                 secret(env),
                 parts.settings().trustedFabric(),
                 parts.outOfService(),

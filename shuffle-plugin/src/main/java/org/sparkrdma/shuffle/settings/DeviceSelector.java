@@ -16,6 +16,7 @@ import org.sparkrdma.verbs.device.GidType;
  * @param gidType kind of the GID; empty for any
  * @param address literal address, interface or network of the address; empty for any
  * @param sparkHost where Spark's own block transfer listens, which peers can reach; not null
+ * @param routed whether a router joins the subnets of several devices
  * @param spread a number that differs between the executors of a host, to spread them over devices
  */
 public record DeviceSelector(
@@ -25,6 +26,7 @@ public record DeviceSelector(
     Optional<GidType> gidType,
     Optional<String> address,
     InetAddress sparkHost,
+    boolean routed,
     int spread) {
   public DeviceSelector {
     devices = List.copyOf(devices);

@@ -44,8 +44,20 @@ public enum ShuffleSetting {
       "Controls which RDMA device is used, for example `mlx5_0`; `auto` takes a device with "
           + "an active port whose address peers can reach, first the one that has Spark's own "
           + "address, and logs its choice with the reason. Several names, or several equally good "
-          + "devices, are spread over the executors of a host. Set it when a host has devices that "
-          + "must not carry shuffle data."),
+          + "devices, are spread over the executors of a host, as far as they are in one subnet "
+          + "(see `rails.routed`). Set it when a host has devices that must not carry shuffle data, "
+          + "or several that shall share the load."),
+  /** Whether a router joins the subnets of a host's devices. */
+  RAILS_ROUTED(
+      "rails.routed",
+      "false",
+      ValueType.flag(),
+      "Controls whether the executors of a host are spread over devices in different subnets. With "
+          + "`false` all executors use devices of one subnet, on each host the same: that of Spark's "
+          + "own address where a device has it, else the lowest that is allowed; "
+          + "`listen.address` names another one. With `true` an executor on one subnet reaches one on "
+          + "another only through a router; without one their blocks use TCP. Set it to `true` when "
+          + "hosts have several devices, each in a subnet of its own, and a router joins the subnets."),
   /** Which port of the device. */
   DEVICE_PORT(
       "device.port",
@@ -78,7 +90,9 @@ public enum ShuffleSetting {
       "auto",
       ValueType.text("auto, a literal address, an interface name or a network such as 10.1.0.0/16"),
       "Controls the address where this executor accepts RDMA connections; `auto` takes the "
-          + "address of Spark's block manager where the device has it. A network such as "
+          + "address of Spark's block manager where the device has it. The executor also listens on "
+          + "all other addresses of the device's port that are allowed, and peers connect to one in "
+          + "a subnet of their own. A network such as "
           + "10.1.0.0/16 selects the right address on every host. Set it when RDMA has a network of "
           + "its own, apart from Spark's addresses."),
   /** Port to listen on. */

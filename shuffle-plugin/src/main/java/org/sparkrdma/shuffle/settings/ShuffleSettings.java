@@ -195,6 +195,7 @@ public final class ShuffleSettings {
             .map(text -> GidType.valueOf(text.toUpperCase(Locale.ROOT).replace('-', '_'))),
         textOrDerived(ShuffleSetting.LISTEN_ADDRESS),
         sparkHost,
+        flag(ShuffleSetting.RAILS_ROUTED),
         spread);
   }
 

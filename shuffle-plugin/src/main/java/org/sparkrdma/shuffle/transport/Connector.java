@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.transport;
 
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.address.AddressPair;
+import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
@@ -41,13 +42,14 @@ final class Connector {
   private final ConnectionManager manager;
   private final ConnectionTable table;
   private final Peers peers;
-  private final InetAddress source;
+  private final List<NetworkAddress> addresses;
   private final int readsInFlight;
   private final SecureRandom random = new SecureRandom();
   private final int maxAccepting;
 
   /**
-   * @param source address of the local device, the source address of connections
+   * @param addresses of the local device, the preferred one first; connections come from them, so
+   *     that routing cannot select another device of the host
    * @param readsInFlight maximum number of outstanding READs per queue pair
    */
   Connector(
@@ -55,13 +57,13 @@ final class Connector {
       ConnectionManager manager,
       ConnectionTable table,
       Peers peers,
-      InetAddress source,
+      List<NetworkAddress> addresses,
       int readsInFlight) {
     this.context = context;
     this.manager = manager;
     this.table = table;
     this.peers = peers;
-    this.source = source;
+    this.addresses = addresses;
     this.readsInFlight = readsInFlight;
     this.maxAccepting = Math.max(MIN_ACCEPTING, context.settings().maxConnections() / 4);
   }
@@ -69,32 +71,18 @@ final class Connector {
   /** Initiates a connection to a peer. */
   void attempt(Peer peer, long nowNs) {
     assert context.owner().holds();
-    Endpoint endpoint = peer.endpoint();
     if (!makeRoom(nowNs)) {
       peers.giveUpForNow(peer, FallbackReason.POOL_EMPTY, "too many connections");
       return;
     }
     try {
-      InetSocketAddress remote = new InetSocketAddress(endpoint.host(), endpoint.port());
+      AddressPair pair = AddressPair.of(addresses, peer.endpoint().addresses());
       Connection connection =
-          manager.resolve(remote, sourceFor(remote), context.settings().connectTimeout());
+          manager.resolve(pair.destination(), pair.source(), context.settings().connectTimeout());
       peer.attempt(table.initiate(peer, connection));
     } catch (VerbsException e) {
       peers.giveUp(peer, FallbackReason.CONNECT_FAILED, e.getMessage());
     }
-  }
-
-  /**
-   * Returns the address of this executor's device, so that routing cannot select another device of
-   * the host. Returns null, which leaves the choice to routing, if the peer's address family
-   * differs.
-   */
-  private InetSocketAddress sourceFor(InetSocketAddress remote) {
-    boolean usable =
-        !source.isAnyLocalAddress()
-            && !remote.isUnresolved()
-            && source.getClass() == remote.getAddress().getClass();
-    return usable ? new InetSocketAddress(source, 0) : null;
   }
 
   private boolean makeRoom(long nowNs) {
@@ -146,7 +134,12 @@ final class Connector {
   private void fail(PeerConnection connection, FallbackReason reason, String detail) {
     Peer peer = connection.peer();
     boolean ours = connection.isAttempt();
-    LOG.info("Cannot connect to peer {}: reason={} detail={}", peer, reason.label(), detail);
+    LOG.info(
+        "Cannot connect to peer {}{}: reason={} detail={}",
+        peer,
+        ours ? " " + AddressPair.of(addresses, peer.endpoint().addresses()) : "",
+        reason.label(),
+        detail);
     peers.end(connection, BrokenConnection.connectionLost(detail));
     if (ours) {
       peers.giveUp(peer, reason, detail);

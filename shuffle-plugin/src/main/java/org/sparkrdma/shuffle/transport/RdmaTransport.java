@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.transport;
 
-import java.net.InetSocketAddress;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
@@ -20,6 +19,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.memory.RegisteredPool;
+import org.sparkrdma.shuffle.address.ListenerAddress;
+import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockFetch;
 import org.sparkrdma.shuffle.fetch.BlockRange;
@@ -40,7 +41,6 @@ import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.ConnectionManager;
-import org.sparkrdma.verbs.cm.Listener;
 import org.sparkrdma.verbs.device.DeviceLimits;
 import org.sparkrdma.verbs.device.Transport;
 
@@ -54,7 +54,6 @@ import org.sparkrdma.verbs.device.Transport;
 public final class RdmaTransport implements BlockTransport, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(RdmaTransport.class);
   private static final int SLAB_BYTES = 4 << 20;
-  private static final int BACKLOG = 128;
   private static final long STOP_SECONDS = 10;
 
   private final ProtectionDomain domain;
@@ -83,8 +82,9 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
    * @param budget the one account of pinned bytes
    * @param outputs the map outputs to serve
    * @param conf of Spark's shuffle transport, for blocks that go to disk
-   * @param listen where to listen; port 0 takes a free one
-   * @param identity creates this executor's endpoint from the listener's address
+   * @param addresses of the device where to listen, the preferred one first
+   * @param port where to listen on each of them; 0 takes free ones
+   * @param identity creates this executor's endpoint from the listeners' addresses
    * @param secret of the application, which both ends of a connection must know; empty without
    *     authentication
    * @param fabricTrusted whether the administrator trusts every host of the fabric
@@ -97,8 +97,9 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
       PinnedBudget budget,
       MapOutputs outputs,
       TransportConf conf,
-      InetSocketAddress listen,
-      Function<InetSocketAddress, Endpoint> identity,
+      List<NetworkAddress> addresses,
+      int port,
+      Function<List<ListenerAddress>, Endpoint> identity,
       byte[] secret,
       boolean fabricTrusted,
       Consumer<String> outOfService,
@@ -162,8 +163,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
                 peer -> agent.execute(() -> leaseExpired(peer)),
                 settings.requestTimeout(),
                 env.nanoClock()));
-    Listener listener = manager.listen(env.listen(), BACKLOG);
-    self = env.identity().apply(listener.address());
+    self = env.identity().apply(Listeners.open(manager, env.addresses(), env.port()));
     deliveryThreads =
         Executors.newFixedThreadPool(settings.deliveryThreads(), named("rdma-delivery"));
     undo.push(deliveryThreads::shutdown);
@@ -205,7 +205,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
             manager,
             table,
             peers,
-            listener.address().getAddress(),
+            env.addresses(),
             Math.min(16, limits.maxReadsInFlight())),
         () -> {
           sinks.trimUnused();

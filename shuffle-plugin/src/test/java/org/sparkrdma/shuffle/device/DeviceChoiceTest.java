@@ -13,6 +13,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.settings.DeviceSelector;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.DeviceInfo;
@@ -32,6 +33,7 @@ class DeviceChoiceTest {
   private Optional<GidType> gidType = Optional.empty();
   private Optional<String> address = Optional.empty();
   private String sparkHost = SPARK;
+  private boolean routed;
   private int spread;
 
   @Test
@@ -40,7 +42,7 @@ class DeviceChoiceTest {
         choose(device("mlx5_0", active(1, "10.1.0.5")), device("mlx5_1", active(1, SPARK)));
 
     assertThat(choice.device().name()).isEqualTo("mlx5_1");
-    assertThat(choice.address()).isEqualTo(at(SPARK));
+    assertThat(address(choice)).isEqualTo(at(SPARK));
     assertThat(choice.why()).contains("Spark itself");
   }
 
@@ -48,12 +50,12 @@ class DeviceChoiceTest {
   void shouldPreferTheFamilyThatSparkUses() throws Exception {
     DeviceChoice choice = choose(device("mlx5_0", active(1, "fd00::5", "10.1.0.5")));
 
-    assertThat(choice.address()).isEqualTo(at("10.1.0.5"));
+    assertThat(address(choice)).isEqualTo(at("10.1.0.5"));
   }
 
   @Test
   void shouldTakeAnotherFamilyRatherThanNone() throws Exception {
-    assertThat(choose(device("mlx5_0", active(1, "fd00::5"))).address()).isEqualTo(at("fd00::5"));
+    assertThat(address(choose(device("mlx5_0", active(1, "fd00::5"))))).isEqualTo(at("fd00::5"));
   }
 
   @Test
@@ -68,8 +70,7 @@ class DeviceChoiceTest {
   void shouldTakeALoopbackAddressWhereSparkDoes() throws Exception {
     sparkHost = "127.0.0.1";
 
-    assertThat(choose(device("soft0", active(1, "127.0.0.1"))).address())
-        .isEqualTo(at("127.0.0.1"));
+    assertThat(address(choose(device("soft0", active(1, "127.0.0.1"))))).isEqualTo(at("127.0.0.1"));
   }
 
   @Test
@@ -82,16 +83,59 @@ class DeviceChoiceTest {
   }
 
   @Test
-  void shouldSpreadExecutorsOverDevicesThatAreEquallyGood() throws Exception {
+  void shouldSpreadExecutorsOverDevicesOfOneSubnetThatAreEquallyGood() throws Exception {
+    DeviceInfo[] two = {
+      device("mlx5_0", active(1, "10.1.0.5")), device("mlx5_1", active(1, "10.1.0.6"))
+    };
+
+    assertThat(chosenBy(4, two)).containsExactly("mlx5_0", "mlx5_1", "mlx5_0", "mlx5_1");
+  }
+
+  @Test
+  void shouldUseTheLowestOfSeveralSubnetsInAllExecutors() throws Exception {
+    DeviceInfo[] two = {
+      device("mlx5_0", active(1, "10.2.0.5")), device("mlx5_1", active(1, "10.1.0.200"))
+    };
+
+    assertThat(chosenBy(3, two)).containsOnly("mlx5_1");
+    assertThat(choose(two).why()).contains("in another subnet: mlx5_0", "rails.routed");
+  }
+
+  @Test
+  void shouldUseTheSubnetWhereSparkListensOfTheDevicesAskedFor() throws Exception {
+    devices = List.of("mlx5_0", "mlx5_1", "mlx5_2");
+    sparkHost = "10.2.0.5";
+    DeviceInfo[] three = {
+      device("mlx5_0", active(1, "10.1.0.5")),
+      device("mlx5_1", active(1, "10.2.0.5")),
+      device("mlx5_2", active(1, "10.2.0.6"))
+    };
+
+    assertThat(chosenBy(3, three)).containsExactly("mlx5_1", "mlx5_2", "mlx5_1");
+  }
+
+  @Test
+  void shouldSpreadExecutorsOverSubnetsThatARouterJoins() throws Exception {
+    routed = true;
     DeviceInfo[] two = {
       device("mlx5_0", active(1, "10.1.0.5")), device("mlx5_1", active(1, "10.2.0.5"))
     };
-    List<String> chosen = new ArrayList<>();
-    for (spread = 0; spread < 4; spread++) {
-      chosen.add(choose(two).device().name());
-    }
 
-    assertThat(chosen).containsExactly("mlx5_0", "mlx5_1", "mlx5_0", "mlx5_1");
+    assertThat(chosenBy(4, two)).containsExactly("mlx5_0", "mlx5_1", "mlx5_0", "mlx5_1");
+  }
+
+  @Test
+  void shouldTellPeersAllAddressesOfThePortThatTheyMayUse() throws Exception {
+    DeviceChoice choice =
+        choose(
+            device(
+                "mlx5_0",
+                active(1, "fd00::5", "10.1.0.5", "fe80::1", SPARK),
+                active(2, "10.3.0.5")));
+
+    assertThat(choice.addresses())
+        .extracting(NetworkAddress::toString)
+        .containsExactly("10.0.0.5/24", "10.1.0.5/24", "fd00:0:0:0:0:0:0:5/64");
   }
 
   @Test
@@ -99,15 +143,11 @@ class DeviceChoiceTest {
     devices = List.of("mlx5_0", "mlx5_1");
     DeviceInfo[] three = {
       device("mlx5_0", active(1, SPARK)),
-      device("mlx5_1", active(1, "10.2.0.5")),
-      device("mlx5_2", active(1, "10.3.0.5"))
+      device("mlx5_1", active(1, "10.0.0.6")),
+      device("mlx5_2", active(1, "10.0.0.7"))
     };
-    List<String> chosen = new ArrayList<>();
-    for (spread = 0; spread < 3; spread++) {
-      chosen.add(choose(three).device().name());
-    }
 
-    assertThat(chosen).containsExactly("mlx5_0", "mlx5_1", "mlx5_0");
+    assertThat(chosenBy(3, three)).containsExactly("mlx5_0", "mlx5_1", "mlx5_0");
   }
 
   @Test
@@ -123,7 +163,7 @@ class DeviceChoiceTest {
   void shouldTakeThePortAskedFor() throws Exception {
     port = OptionalInt.of(2);
 
-    assertThat(choose(device("mlx5_0", active(1, SPARK), active(2, "10.1.0.5"))).address())
+    assertThat(address(choose(device("mlx5_0", active(1, SPARK), active(2, "10.1.0.5")))))
         .isEqualTo(at("10.1.0.5"));
   }
 
@@ -131,7 +171,7 @@ class DeviceChoiceTest {
   void shouldTakeTheAddressOfTheGidAskedFor() throws Exception {
     gid = OptionalInt.of(1);
 
-    assertThat(choose(device("mlx5_0", active(1, SPARK, "10.1.0.5"))).address())
+    assertThat(address(choose(device("mlx5_0", active(1, SPARK, "10.1.0.5")))))
         .isEqualTo(at("10.1.0.5"));
   }
 
@@ -166,7 +206,21 @@ class DeviceChoiceTest {
   private DeviceChoice choose(DeviceInfo... present) throws VerbsException, UnknownHostException {
     return DeviceChoice.of(
         List.of(present),
-        new DeviceSelector(devices, port, gid, gidType, address, at(sparkHost), spread));
+        new DeviceSelector(devices, port, gid, gidType, address, at(sparkHost), routed, spread),
+        own -> new NetworkAddress(own, own.getAddress().length == 4 ? 24 : 64));
+  }
+
+  private static InetAddress address(DeviceChoice choice) {
+    return choice.addresses().get(0).address();
+  }
+
+  /** Names of the devices that so many executors of a host choose. */
+  private List<String> chosenBy(int executors, DeviceInfo... present) throws Exception {
+    List<String> chosen = new ArrayList<>();
+    for (spread = 0; spread < executors; spread++) {
+      chosen.add(choose(present).device().name());
+    }
+    return chosen;
   }
 
   private static DeviceInfo device(String name, PortInfo... ports) {

@@ -19,7 +19,7 @@ import org.sparkrdma.fuzz.DecoderGuard;
 class DirectoryFuzz {
   private static final DecoderGuard GUARD =
       new DecoderGuard("directory.Endpoint", IllegalArgumentException.class);
-  private static final int MAX_DEPTH = 4;
+  private static final int MAX_DEPTH = 5;
 
   static Stream<byte[]> messages() {
     ByteBuffer publish = ByteBuffer.allocate(200);
@@ -28,9 +28,10 @@ class DirectoryFuzz {
     publish.put(text("executor")).put(text("3"));
     publish.put(text("publisher")).put((byte) 3).putLong(-1);
     publish.put(text("epoch")).put((byte) 3).putLong(1);
-    publish.put(text("endpoint")).put((byte) 0).put((byte) 12);
-    publish.put(text("host")).put(text("host"));
-    publish.put(text("port")).put((byte) 2).putInt(4711);
+    publish.put(text("endpoint")).put((byte) 0).put((byte) 10);
+    publish.put(text("addresses")).put((byte) 0).put((byte) 1).put((byte) 0).put((byte) 3);
+    publish.put((byte) 4).put((byte) 4).put(new byte[] {10, 1, 0, 5});
+    publish.put((byte) 2).putInt(24).put((byte) 2).putInt(4711);
     publish.put(text("engine")).put(text("soft"));
     publish.put(text("protocol")).put((byte) 2).putInt(1);
     publish.put(text("incarnation")).put((byte) 3).putLong(-1);
@@ -80,10 +81,11 @@ class DirectoryFuzz {
   }
 
   private static void sameEndpoint(Endpoint published, Endpoint told) {
-    require(told.port() >= 1 && told.port() <= 65_535, "a port", told.port());
+    int addresses = told.addresses().size();
+    require(addresses >= 1 && addresses <= Endpoint.MAX_ADDRESSES, "addresses", addresses);
     int tokenBytes = told.token().length;
     require(tokenBytes == Endpoint.TOKEN_BYTES, "a token", tokenBytes);
-    require(published.host().equals(told.host()), "the same host", 0);
+    require(published.addresses().equals(told.addresses()), "the same addresses", addresses);
     require(Arrays.equals(published.token(), told.token()), "the same token", 0);
   }
 

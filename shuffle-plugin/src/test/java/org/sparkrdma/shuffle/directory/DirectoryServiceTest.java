@@ -11,12 +11,19 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.sparkrdma.shuffle.CapturedLog;
+import org.sparkrdma.shuffle.address.TestAddresses;
 
 class DirectoryServiceTest {
   private final DirectoryService service = new DirectoryService("");
 
   static Endpoint endpoint(String executorId, long incarnation) {
-    return new Endpoint(executorId, "10.0.0.1", 4_711, "soft", 1, incarnation, new byte[32]);
+    return new Endpoint(
+        executorId,
+        TestAddresses.listener("10.0.0.1", 4_711),
+        "soft",
+        1,
+        incarnation,
+        new byte[32]);
   }
 
   /** An endpoint whose publisher has the number of its incarnation. */

@@ -4,6 +4,8 @@ package org.sparkrdma.shuffle.directory;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.util.Arrays;
 import java.util.List;
 import net.jqwik.api.ForAll;
@@ -13,6 +15,8 @@ import net.jqwik.api.constraints.Size;
 import net.jqwik.api.constraints.StringLength;
 import net.jqwik.api.lifecycle.AfterContainer;
 import org.sparkrdma.fuzz.DecoderGuard;
+import org.sparkrdma.shuffle.address.ListenerAddress;
+import org.sparkrdma.shuffle.address.NetworkAddress;
 
 /** Records come back as they were written; a field of another kind is refused. */
 class RecordCodecPropertyTest {
@@ -22,12 +26,24 @@ class RecordCodecPropertyTest {
   @Property(seed = "1")
   void shouldReadARecordAsItWasWritten(
       @ForAll @StringLength(min = 1, max = 255) String name,
-      @ForAll @IntRange(min = 1, max = 65_535) int port,
+      @ForAll @Size(min = 1, max = Endpoint.MAX_ADDRESSES)
+          List<@IntRange(min = 1, max = 65_535) Integer> ports,
+      @ForAll @Size(16) byte[] addressBytes,
+      @ForAll boolean six,
+      @ForAll @IntRange(max = 32) int prefixBits,
       @ForAll @IntRange(max = Integer.MAX_VALUE) int protocol,
       @ForAll long incarnation,
       @ForAll @Size(Endpoint.TOKEN_BYTES) byte[] token,
-      @ForAll @IntRange(max = 20) int field) {
-    Endpoint endpoint = new Endpoint(name, name, port, name, protocol, incarnation, token);
+      @ForAll @IntRange(max = 18) int field)
+      throws UnknownHostException {
+    // 0x20.. and 0x0a.. are neither multicast nor any address.
+    addressBytes[0] = (byte) (six ? 0x20 : 10);
+    InetAddress address = InetAddress.getByAddress(Arrays.copyOf(addressBytes, six ? 16 : 4));
+    List<ListenerAddress> addresses =
+        ports.stream()
+            .map(port -> new ListenerAddress(new NetworkAddress(address, prefixBits), port))
+            .toList();
+    Endpoint endpoint = new Endpoint(name, addresses, name, protocol, incarnation, token);
     List<Object> encoded =
         RecordCodec.encode(ExecutorRecord.available(endpoint, incarnation, protocol));
 
@@ -36,9 +52,8 @@ class RecordCodecPropertyTest {
     assertThat(record.epoch()).isEqualTo(protocol);
     Endpoint read = record.endpoint().orElseThrow();
     assertThat(read.executorId()).isEqualTo(name);
-    assertThat(read.host()).isEqualTo(name);
+    assertThat(read.addresses()).isEqualTo(addresses);
     assertThat(read.engine()).isEqualTo(name);
-    assertThat(read.port()).isEqualTo(port);
     assertThat(read.protocol()).isEqualTo(protocol);
     assertThat(read.incarnation()).isEqualTo(incarnation);
     assertThat(read.token()).isEqualTo(token);

@@ -14,6 +14,7 @@ import org.apache.spark.network.shuffle.DownloadFileManager;
 import org.apache.spark.network.util.MapConfigProvider;
 import org.apache.spark.network.util.TransportConf;
 import org.junit.jupiter.api.Test;
+import org.sparkrdma.shuffle.address.TestAddresses;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
@@ -94,7 +95,8 @@ class DeliveryTest implements FetchHandler {
   }
 
   private BlockFetch fetch(DownloadFileManager files) {
-    Endpoint peer = new Endpoint("1", "127.0.0.1", 1, "soft", 1, 1, new byte[32]);
+    Endpoint peer =
+        new Endpoint("1", TestAddresses.listener("127.0.0.1", 1), "soft", 1, 1, new byte[32]);
     List<BlockRange> blocks = List.of(new BlockRange(0, 0, 0, 1), new BlockRange(0, 0, 1, 2));
     return new BlockFetch(peer, blocks, files, this, finished::add);
   }

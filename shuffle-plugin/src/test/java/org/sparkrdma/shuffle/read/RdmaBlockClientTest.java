@@ -19,6 +19,7 @@ import org.apache.spark.network.shuffle.checksum.Cause;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.shuffle.address.TestAddresses;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.directory.EndpointLookup;
 import org.sparkrdma.shuffle.fetch.BlockRange;
@@ -31,7 +32,7 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 @Timeout(30)
 class RdmaBlockClientTest {
   private static final Endpoint PEER =
-      new Endpoint("7", "10.0.0.7", 4_711, "soft", 1, 1, new byte[32]);
+      new Endpoint("7", TestAddresses.listener("10.0.0.7", 4_711), "soft", 1, 1, new byte[32]);
   private static final String HOST = "host7";
 
   private final FakeSparkClient spark = new FakeSparkClient();

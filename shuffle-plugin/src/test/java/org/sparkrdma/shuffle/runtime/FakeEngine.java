@@ -6,6 +6,7 @@ import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import org.sparkrdma.shuffle.address.TestAddresses;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.Verbs;
@@ -96,7 +97,7 @@ final class FakeEngine implements VerbsEngine {
   RunningParts.Transport transport(Runnable close) {
     return new RunningParts.Transport(
         (peer, blocks, files, handler) -> {},
-        new Endpoint("driver", "127.0.0.1", 1, "fake", 1, 1, new byte[32]),
+        new Endpoint("driver", TestAddresses.listener("127.0.0.1", 1), "fake", 1, 1, new byte[32]),
         shuffleId -> close("shuffle " + shuffleId),
         close);
   }

@@ -68,6 +68,7 @@ class ShuffleSettingsTest {
                 Optional.empty(),
                 Optional.empty(),
                 InetAddress.getLoopbackAddress(),
+                false,
                 3));
   }
 
@@ -197,7 +198,8 @@ class ShuffleSettingsTest {
             P + "device.port", "2",
             P + "gid.index", "3",
             P + "gid.type", "roce-v2",
-            P + "listen.address", "10.0.0.0/8");
+            P + "listen.address", "10.0.0.0/8",
+            P + "rails.routed", "true");
 
     assertThat(of(texts).device(InetAddress.getLoopbackAddress(), 3))
         .isEqualTo(
@@ -208,6 +210,7 @@ class ShuffleSettingsTest {
                 Optional.of(GidType.ROCE_V2),
                 Optional.of("10.0.0.0/8"),
                 InetAddress.getLoopbackAddress(),
+                true,
                 3));
   }
 

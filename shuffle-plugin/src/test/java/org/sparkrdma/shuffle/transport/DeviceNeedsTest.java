@@ -70,7 +70,7 @@ class DeviceNeedsTest {
                 });
     var environment =
         new RdmaTransport.Environment(
-            device, null, null, null, null, null, null, false, null, null, null);
+            device, null, null, null, null, 0, null, null, false, null, null, null);
     assertThatThrownBy(() -> RdmaTransport.open(null, null, environment))
         .isInstanceOf(VerbsException.class)
         .hasMessageContaining("cannot keep strangers out");

@@ -25,6 +25,7 @@ import org.apache.spark.network.util.MapConfigProvider;
 import org.apache.spark.network.util.TransportConf;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.memory.RegisteredPool;
+import org.sparkrdma.shuffle.address.TestAddresses;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockFetch;
 import org.sparkrdma.shuffle.fetch.BlockRange;
@@ -60,8 +61,10 @@ class HostileConversationPropertyTest {
   private static final int MAX_STEPS = 20_000;
   private static final double[] LIES = {0, 0.02, 0.2, 0.6};
   private static final byte[] KEY = new byte[Endpoint.TOKEN_BYTES];
-  private static final Endpoint SELF = new Endpoint("1", "127.0.0.1", 1, "none", 1, 1, KEY);
-  private static final Endpoint SERVER = new Endpoint("2", "127.0.0.1", 2, "none", 1, 2, KEY);
+  private static final Endpoint SELF =
+      new Endpoint("1", TestAddresses.listener("127.0.0.1", 1), "none", 1, 1, KEY);
+  private static final Endpoint SERVER =
+      new Endpoint("2", TestAddresses.listener("127.0.0.1", 2), "none", 1, 2, KEY);
   private static final Path REPORTS = Path.of("target", "fuzz");
   private static long messages;
   private static long conversations;

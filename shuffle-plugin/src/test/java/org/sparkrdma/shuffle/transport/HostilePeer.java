@@ -3,7 +3,6 @@ package org.sparkrdma.shuffle.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -114,8 +113,7 @@ final class HostilePeer implements AutoCloseable {
   }
 
   private void resolve(Endpoint server) throws VerbsException {
-    connection =
-        manager.resolve(new InetSocketAddress(server.host(), server.port()), null, PATIENCE);
+    connection = manager.resolve(server.preferredAddress(), null, PATIENCE);
     assertThat(next().type()).isEqualTo(ConnectionEvent.Type.RESOLVED);
     queuePair =
         connection.createQueuePair(

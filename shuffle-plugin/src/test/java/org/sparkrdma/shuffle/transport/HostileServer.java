@@ -14,6 +14,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.sparkrdma.leak.WatchedEngine;
+import org.sparkrdma.shuffle.address.TestAddresses;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.wire.Binding;
 import org.sparkrdma.shuffle.wire.Hello;
@@ -165,8 +166,7 @@ final class HostileServer implements AutoCloseable {
     endpoint =
         new Endpoint(
             Long.toString(incarnation),
-            address.getAddress().getHostAddress(),
-            address.getPort(),
+            TestAddresses.listener(address),
             "soft",
             Hello.PROTOCOL,
             incarnation,

@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -15,6 +16,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.shuffle.address.TestAddresses;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.metrics.Counter;
@@ -65,8 +67,7 @@ class PeerLifeTest {
   private static Endpoint changed(Endpoint real, String engine, int newer) {
     return new Endpoint(
         real.executorId(),
-        real.host(),
-        real.port(),
+        real.addresses(),
         engine,
         real.protocol() + newer,
         real.incarnation(),
@@ -106,11 +107,14 @@ class PeerLifeTest {
     }
   }
 
+  private static InetSocketAddress at(Endpoint real, int port) {
+    return new InetSocketAddress(real.preferredAddress().getAddress(), port);
+  }
+
   private static Endpoint moved(Endpoint real, int port) {
     return new Endpoint(
         real.executorId(),
-        real.host(),
-        port,
+        TestAddresses.listener(at(real, port)),
         real.engine(),
         real.protocol(),
         real.incarnation(),
@@ -129,8 +133,7 @@ class PeerLifeTest {
         Endpoint gone =
             new Endpoint(
                 "" + i,
-                real.host(),
-                1,
+                TestAddresses.listener(at(real, 1)),
                 real.engine(),
                 real.protocol(),
                 100 + 100 * wave + i,

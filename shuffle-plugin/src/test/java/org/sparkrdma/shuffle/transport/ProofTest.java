@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -232,11 +231,7 @@ class ProofTest {
   /** What becomes of a request whose private data is made for its connection. */
   private ConnectionEvent connect(TestExecutor server, Function<Binding, byte[]> privateData)
       throws VerbsException {
-    Connection connection =
-        manager.resolve(
-            new InetSocketAddress(server.endpoint().host(), server.endpoint().port()),
-            null,
-            PATIENCE);
+    Connection connection = manager.resolve(server.endpoint().preferredAddress(), null, PATIENCE);
     assertThat(nextOf(connection).type()).isEqualTo(ConnectionEvent.Type.RESOLVED);
     connection.createQueuePair(
         domain, new QueuePairSettings(queue, queue, 4, 4, 1, 0, Set.<AccessFlag>of()));

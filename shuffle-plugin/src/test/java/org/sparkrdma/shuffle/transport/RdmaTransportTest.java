@@ -311,8 +311,7 @@ class RdmaTransportTest {
     Endpoint guessed =
         new Endpoint(
             told.executorId(),
-            told.host(),
-            told.port(),
+            told.addresses(),
             told.engine(),
             told.protocol(),
             told.incarnation(),
@@ -328,7 +327,7 @@ class RdmaTransportTest {
     TestExecutor old = start(2);
     Endpoint stale = old.endpoint();
     old.transport().close();
-    TestExecutor now = start(new TestExecutor.Options(3).port(stale.port()));
+    TestExecutor now = start(new TestExecutor.Options(3).port(stale.preferredAddress().getPort()));
     CollectedBlocks collected = fetch(reader, stale, List.of(block(1, 0, 1)));
     assertThat(collected.reason(0)).isEqualTo(FallbackReason.REFUSED);
     assertThat(now.count(Counter.CONNECTIONS_REFUSED)).isPositive();

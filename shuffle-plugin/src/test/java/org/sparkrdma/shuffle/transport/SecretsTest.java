@@ -81,7 +81,7 @@ class SecretsTest {
     TestExecutor stranger = start(options(5));
     assertThat(fetch(stranger, withAnotherToken(server.endpoint())).reason(0))
         .isEqualTo(FallbackReason.REFUSED);
-    int taken = server.endpoint().port();
+    int taken = server.endpoint().preferredAddress().getPort();
     VerbsException refused =
         catchThrowableOfType(VerbsException.class, () -> start(options(6).port(taken)));
     said.add(TraceLog.stackTrace(refused));
@@ -153,8 +153,7 @@ class SecretsTest {
     secrets.add(token);
     return new Endpoint(
         told.executorId(),
-        told.host(),
-        told.port(),
+        told.addresses(),
         told.engine(),
         told.protocol(),
         told.incarnation(),

@@ -3,7 +3,6 @@ package org.sparkrdma.shuffle.transport;
 
 import java.io.IOException;
 import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -18,6 +17,7 @@ import org.apache.spark.network.util.TransportConf;
 import org.sparkrdma.leak.Leaks;
 import org.sparkrdma.leak.WatchedEngine;
 import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
@@ -214,12 +214,12 @@ final class TestExecutor implements AutoCloseable {
             budget,
             outputs,
             new TransportConf("shuffle", new MapConfigProvider(Map.of())),
-            new InetSocketAddress(options.address, options.port),
-            address ->
+            List.of(NetworkAddress.ofHost(options.address)),
+            options.port,
+            addresses ->
                 new Endpoint(
                     Long.toString(options.incarnation),
-                    address.getAddress().getHostAddress(),
-                    address.getPort(),
+                    addresses,
                     "soft",
                     Hello.PROTOCOL,
                     options.incarnation,

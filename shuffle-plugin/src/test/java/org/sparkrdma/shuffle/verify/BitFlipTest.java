@@ -25,6 +25,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.memory.RegisteredPool;
 import org.sparkrdma.shuffle.CapturedLog;
+import org.sparkrdma.shuffle.address.TestAddresses;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
@@ -48,7 +49,13 @@ class BitFlipTest {
   private static final int LARGEST_BLOCK = 512 << 10;
   private static final String LOGGER = "org.sparkrdma.shuffle.read.SuspectListener";
   private static final Endpoint PEER =
-      new Endpoint("1", "127.0.0.1", 1, "soft", 1, 1, new byte[Endpoint.TOKEN_BYTES]);
+      new Endpoint(
+          "1",
+          TestAddresses.listener("127.0.0.1", 1),
+          "soft",
+          1,
+          1,
+          new byte[Endpoint.TOKEN_BYTES]);
 
   @TempDir Path folder;
 

@@ -2,7 +2,6 @@
 package org.sparkrdma.shuffle.verify;
 
 import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -12,6 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import org.apache.spark.network.util.MapConfigProvider;
 import org.apache.spark.network.util.TransportConf;
 import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
@@ -149,12 +149,12 @@ final class ReadingPair implements AutoCloseable {
                   budget,
                   outputs,
                   new TransportConf("shuffle", new MapConfigProvider(Map.of())),
-                  new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
-                  address ->
+                  List.of(NetworkAddress.ofHost(InetAddress.getLoopbackAddress())),
+                  0,
+                  addresses ->
                       new Endpoint(
                           Integer.toString(number),
-                          address.getAddress().getHostAddress(),
-                          address.getPort(),
+                          addresses,
                           "soft",
                           Hello.PROTOCOL,
                           number,

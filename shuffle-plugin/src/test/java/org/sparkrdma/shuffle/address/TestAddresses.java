@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.address;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.util.List;
+
+/** Addresses for endpoints in tests. */
+public final class TestAddresses {
+  private TestAddresses() {}
+
+  /** One listener on a literal address of an unknown subnet. */
+  public static List<ListenerAddress> listener(String address, int port) {
+    try {
+      return listener(new InetSocketAddress(InetAddress.getByName(address), port));
+    } catch (UnknownHostException e) {
+      throw new IllegalArgumentException("not an address: " + address, e);
+    }
+  }
+
+  /** As {@link #listener(String, int)}. */
+  public static List<ListenerAddress> listener(InetSocketAddress address) {
+    NetworkAddress network = NetworkAddress.withoutSubnet(address.getAddress());
+    return List.of(new ListenerAddress(network, address.getPort()));
+  }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.directory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.sparkrdma.shuffle.address.ListenerAddress;
+import org.sparkrdma.shuffle.address.NetworkAddress;
+
+class RecordCodecTest {
+  private static final byte[] FOUR = {10, 1, 0, 5};
+
+  @Test
+  void shouldTellEveryAddressWithItsSubnet() throws Exception {
+    List<ListenerAddress> addresses =
+        List.of(
+            new ListenerAddress(new NetworkAddress(InetAddress.getByAddress(FOUR), 24), 4_711),
+            new ListenerAddress(new NetworkAddress(InetAddress.getByName("fd00:1::5"), 64), 4_712));
+
+    assertThat(decoded(RecordCodec.encode(record(addresses))).addresses()).isEqualTo(addresses);
+  }
+
+  @Test
+  void shouldNotTellAScopeWhichMeansNothingElsewhere() throws Exception {
+    byte[] bytes = InetAddress.getByName("fe80::5").getAddress();
+    Inet6Address scoped = Inet6Address.getByAddress(null, bytes, 7);
+    List<Object> encoded =
+        RecordCodec.encode(
+            record(List.of(new ListenerAddress(new NetworkAddress(scoped, 64), 4_711))));
+
+    InetAddress told = decoded(encoded).preferredAddress().getAddress();
+
+    assertThat(((Inet6Address) told).getScopeId()).isZero();
+  }
+
+  @Test
+  void shouldRefuseARecordOfAVersionWithOneHost() {
+    List<Object> encoded = encoded();
+    List<Object> endpoint = endpoint(encoded);
+    endpoint.set(0, "host");
+    endpoint.set(1, "10.1.0.5");
+
+    assertThatThrownBy(() -> RecordCodec.decode(encoded))
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  @Test
+  void shouldRefuseAddressesThatAreMalformed() {
+    List<List<Object>> malformed =
+        List.of(
+            List.of(),
+            List.of(FOUR, 24),
+            List.of(FOUR, 24, 4_711, 1),
+            List.of(new byte[5], 24, 4_711),
+            List.of("10.1.0.5", 24, 4_711),
+            List.of(FOUR, 33, 4_711),
+            List.of(FOUR, -1, 4_711),
+            List.of(FOUR, 24L, 4_711),
+            List.of(FOUR, 24, 0),
+            List.of(FOUR, 24, 65_536),
+            List.of(new byte[4], 24, 4_711),
+            List.of(new byte[] {(byte) 224, 0, 0, 1}, 24, 4_711));
+    for (List<Object> address : malformed) {
+      assertRefused(List.of(address));
+    }
+    assertRefused(List.of());
+    assertRefused(Collections.nCopies(Endpoint.MAX_ADDRESSES + 1, List.of(FOUR, 24, 4_711)));
+  }
+
+  private static void assertRefused(List<?> addresses) {
+    List<Object> encoded = encoded();
+    endpoint(encoded).set(1, addresses);
+    assertThatThrownBy(() -> RecordCodec.decode(encoded))
+        .as("addresses %s", addresses)
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  private static List<Object> encoded() {
+    try {
+      NetworkAddress network = new NetworkAddress(InetAddress.getByAddress(FOUR), 24);
+      return new ArrayList<>(
+          RecordCodec.encode(record(List.of(new ListenerAddress(network, 4_711)))));
+    } catch (java.net.UnknownHostException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  @SuppressWarnings("unchecked")
+  private static List<Object> endpoint(List<Object> encoded) {
+    return (List<Object>) encoded.get(encoded.indexOf("endpoint") + 1);
+  }
+
+  private static Endpoint decoded(List<Object> encoded) {
+    return RecordCodec.decode(encoded).endpoint().orElseThrow();
+  }
+
+  private static ExecutorRecord record(List<ListenerAddress> addresses) {
+    Endpoint endpoint = new Endpoint("7", addresses, "soft", 1, 1, new byte[Endpoint.TOKEN_BYTES]);
+    return ExecutorRecord.available(endpoint, 1, 1);
+  }
+}
