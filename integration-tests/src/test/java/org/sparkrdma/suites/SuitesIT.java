@@ -8,8 +8,11 @@ import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 
 import java.io.IOException;
 import java.io.PrintStream;
-import java.io.UncheckedIOException;
 import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.DynamicNode;
@@ -20,8 +23,9 @@ import org.junit.jupiter.api.TestFactory;
  * Runs the suites and reports each of their tests as a separate test.
  *
  * <p>{@code -Dit.suites=ShuffleSuite,SortingSuite} and {@code -Dit.settings=soft} select some;
- * {@code -Pnightly} runs long suites as a whole. Every run has its own time limit; its whole output
- * is kept under {@code target/suites}.
+ * {@code -Pnightly} runs the long ones as a whole. {@code -Dit.parallel=1} runs one suite at a time
+ * instead of two, which wait for time-outs most of their time. Every run has its own time limit,
+ * JVMs and directory; its whole output is kept under {@code target/suites}.
  */
 final class SuitesIT {
   private static final SummaryTable TABLE = new SummaryTable();
@@ -34,9 +38,16 @@ final class SuitesIT {
         new SuiteSelection(
             System.getProperty("it.suites", ""), System.getProperty("it.settings", ""));
     List<SuiteRun> runs = selection.from(Suites.all(Boolean.getBoolean("it.nightly")));
-    return runs.stream()
-        .map(
-            run -> dynamicContainer(run.label(), Stream.of(run).flatMap(r -> tests(workbench, r))));
+    ExecutorService runners = Executors.newFixedThreadPool(Integer.getInteger("it.parallel", 2));
+    // All are submitted before the first result is awaited.
+    List<DynamicNode> nodes = runs.stream().map(run -> node(workbench, run, runners)).toList();
+    runners.shutdown();
+    return nodes.stream();
+  }
+
+  private static DynamicNode node(Workbench workbench, SuiteRun run, ExecutorService runners) {
+    Future<SuiteResult> result = runners.submit(() -> new SuiteProcess(workbench, run).run());
+    return dynamicContainer(run.label(), Stream.of(run).flatMap(r -> tests(r, result)));
   }
 
   @AfterAll
@@ -44,19 +55,19 @@ final class SuitesIT {
     OUT.println(TABLE.text());
   }
 
-  private static Stream<DynamicTest> tests(Workbench workbench, SuiteRun run) {
-    SuiteResult result = execute(workbench, run);
+  private static Stream<DynamicTest> tests(SuiteRun run, Future<SuiteResult> running) {
+    SuiteResult result = await(run, running);
     TABLE.add(result);
     OUT.print(SummaryTable.row(result));
     return result.outcomes().stream()
         .map(outcome -> dynamicTest(outcome.name(), () -> report(run, outcome)));
   }
 
-  private static SuiteResult execute(Workbench workbench, SuiteRun run) {
+  private static SuiteResult await(SuiteRun run, Future<SuiteResult> running) {
     try {
-      return new SuiteProcess(workbench, run).run();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
+      return running.get();
+    } catch (ExecutionException e) {
+      throw new IllegalStateException("cannot run " + run.label(), e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IllegalStateException("interrupted: run=" + run.label(), e);

@@ -3,9 +3,12 @@ package org.sparkrdma.scenarios
 
 import java.io.ObjectInputStream
 import java.io.ObjectOutputStream
+import java.nio.channels.FileChannel
 import java.nio.file.Files
 import java.nio.file.Path
 import java.nio.file.StandardCopyOption
+import java.nio.file.StandardOpenOption.CREATE
+import java.nio.file.StandardOpenOption.WRITE
 import java.security.MessageDigest
 import java.util.zip.ZipFile
 
@@ -43,13 +46,17 @@ private[scenarios] object VanillaAnswers {
   /** The result of that name; every caller must use the name for the same computation. */
   def of[T](name: String, conf: SparkConf = Clusters.vanilla())(compute: SparkCluster => T): T = {
     val kept = directory.resolve(name)
-    if (!Files.exists(kept)) {
-      val answer = SparkCluster.run(conf)(compute)
-      val unfinished = directory.resolve(s"$name.unfinished")
-      Using.resource(new ObjectOutputStream(Files.newOutputStream(unfinished)))(
-        _.writeObject(answer)
-      )
-      Files.move(unfinished, kept, StandardCopyOption.ATOMIC_MOVE)
+    // Another suite that runs at the same time may need the same answer.
+    Using.resource(FileChannel.open(directory.resolve(s"$name.lock"), CREATE, WRITE)) { channel =>
+      channel.lock()
+      if (!Files.exists(kept)) {
+        val answer = SparkCluster.run(conf)(compute)
+        val unfinished = directory.resolve(s"$name.unfinished")
+        Using.resource(new ObjectOutputStream(Files.newOutputStream(unfinished)))(
+          _.writeObject(answer)
+        )
+        Files.move(unfinished, kept, StandardCopyOption.ATOMIC_MOVE)
+      }
     }
     Using.resource(new ObjectInputStream(Files.newInputStream(kept)))(
       _.readObject().asInstanceOf[T]
