@@ -35,8 +35,6 @@ final class ServingSuite extends ScenarioSuite {
     val conf = Clusters
       .soft()
       .set("spark.shuffle.rdma.pinned.max", "1m")
-      // A request waits for memory for a tenth of it.
-      .set("spark.shuffle.rdma.request.timeout", "5s")
     SparkCluster.run(conf) { cluster =>
       val (result, traffic) = cluster.trafficOf(blocks(cluster))
       assert(result === expected)

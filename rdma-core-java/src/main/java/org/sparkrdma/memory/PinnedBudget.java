@@ -107,6 +107,11 @@ public final class PinnedBudget implements AutoCloseable {
     return pinnedBytes.get();
   }
 
+  /** Bytes that could be granted now. */
+  public long availableBytes() {
+    return limitBytes - pinnedBytes.get();
+  }
+
   /** Highest number of bytes granted so far. */
   public long highestBytes() {
     return highestBytes.get();

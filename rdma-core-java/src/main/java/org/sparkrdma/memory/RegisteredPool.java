@@ -87,7 +87,7 @@ public final class RegisteredPool implements AutoCloseable {
     if (slabs.size() == maxSlabs) {
       return false;
     }
-    long lengthBytes = (long) chunkBytes * chunksPerSlab;
+    long lengthBytes = slabBytes();
     Optional<PinnedBudget.Grant> grant = budget.tryGrant(lengthBytes);
     if (grant.isEmpty()) {
       budget.reportShortage(lengthBytes);
@@ -137,6 +137,36 @@ public final class RegisteredPool implements AutoCloseable {
   /** Bytes registered now. */
   public synchronized long registeredBytes() {
     return (long) slabs.size() * chunksPerSlab * chunkBytes;
+  }
+
+  /** Maximum memory of this pool, whole slabs. */
+  public long limitBytes() {
+    return maxSlabs * slabBytes();
+  }
+
+  /** Bytes of chunks that could be taken now; other users of the budget may take some of them. */
+  public synchronized long availableBytes() {
+    if (closed) {
+      return 0;
+    }
+    long slabsMore = Math.min(maxSlabs - slabs.size(), budget.availableBytes() / slabBytes());
+    return (long) free.size() * chunkBytes + slabsMore * slabBytes();
+  }
+
+  /**
+   * Reports to the budget that this pool needs more memory, if its own limit allows it to grow.
+   *
+   * @param lengthBytes needed; whole slabs are requested
+   */
+  public void reportShortage(long lengthBytes) {
+    if (couldGrow()) {
+      long slabsNeeded = (lengthBytes + slabBytes() - 1) / slabBytes();
+      budget.reportShortage(slabsNeeded * slabBytes());
+    }
+  }
+
+  private long slabBytes() {
+    return (long) chunkBytes * chunksPerSlab;
   }
 
   /** Deregisters slabs without a chunk in use. */

@@ -51,7 +51,7 @@ private[faults] object ReadFaults {
       ),
       FaultPoint(
         "receive memory is used up by slow READs",
-        "blocks that waited for a tenth of the time-out use TCP",
+        "blocks that waited for 30 ms use TCP",
         Seq(rule(Step.READ, Act.HOLD, 700, chance = 1, maxFires = 3)),
         counts = Set("fallback.pool-empty"),
         job = FaultJob.Bulky,

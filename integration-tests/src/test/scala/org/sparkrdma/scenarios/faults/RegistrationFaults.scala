@@ -26,7 +26,7 @@ private[faults] object RegistrationFaults {
       ),
       FaultPoint(
         "receive memory is refused with ENOMEM",
-        "requests wait for a tenth of the time-out, then use TCP",
+        "blocks wait for 30 ms, then use TCP",
         Seq(rule(Step.REGISTER_SINKS, Act.FAIL, Enomem, chance = 1, maxFires = Forever)),
         counts = Set("fallback.pool-empty"),
         boundSeconds = 40

@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.fetch;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Predicate;
 
 /**
@@ -29,6 +30,9 @@ public final class BlockProgress {
   private int waitsForRoom;
   private int smallProgress;
   private DiskBlock disk;
+  private ReceiveMemory.Reservation reservation;
+  private boolean waiting;
+  private long waitingSinceNs;
 
   BlockProgress(BlockFetch fetch, int index, BlockRange range) {
     this.fetch = fetch;
@@ -101,8 +105,54 @@ public final class BlockProgress {
     return blockBytes == length && checksumKind == kind;
   }
 
+  /** Whether an answer has told its length. */
+  public boolean isLengthKnown() {
+    return blockBytes != UNKNOWN;
+  }
+
+  /** Bytes of memory that its next READs need, after {@link #learn}. */
+  public long neededBytes(ReceiveMemory memory) {
+    long rest = blockBytes - bytesRead;
+    return toDisk() ? Math.min(rest, memory.diskPartBytes()) : rest;
+  }
+
+  /** Reserves memory for its next READs, unless it has some; false when it must wait. */
+  public boolean tryReserve(ReceiveMemory memory) {
+    if (reservation == null) {
+      reservation = memory.tryReserve(fetch.handler().reader(), neededBytes(memory)).orElse(null);
+    }
+    return reservation != null;
+  }
+
+  /** Memory for its READs; null when it has none. */
+  public ReceiveMemory.Reservation reservation() {
+    return reservation;
+  }
+
+  /** Gives its reservation back. What was read keeps its memory. */
+  public void cancelReservation() {
+    if (reservation != null) {
+      reservation.close();
+      reservation = null;
+    }
+  }
+
+  /** Begins the wait for receive memory, or continues one in which nothing was read. */
+  public void startWaiting(long nowNs) {
+    if (!waiting) {
+      waiting = true;
+      waitingSinceNs = nowNs;
+    }
+  }
+
+  /** Duration of its wait for receive memory. */
+  public long waitedNs(long nowNs) {
+    return waiting ? nowNs - waitingSinceNs : 0;
+  }
+
   /** Takes the bytes of a finished part. */
   public void commit(ReadBatch.Part part) {
+    waiting &= part.bytes() == 0;
     segments.addAll(part.segments());
     bytesRead += part.bytes();
     for (int i = 0; i < part.sums().count(); i++) {
@@ -152,8 +202,11 @@ public final class BlockProgress {
 
   /** Hands the memory it holds over to a {@link FetchedBlock}. */
   FetchedBlock toFetchedBlock() {
-    FetchedBlock fetched = new FetchedBlock(segments);
+    Optional<FetchedBlock> copy =
+        reservation == null ? Optional.empty() : reservation.tryCopy(segments);
+    FetchedBlock fetched = copy.orElseGet(() -> new FetchedBlock(segments));
     segments.clear();
+    cancelReservation();
     return fetched;
   }
 
@@ -166,5 +219,6 @@ public final class BlockProgress {
   void releaseSegments() {
     segments.forEach(segment -> segment.chunk().release());
     segments.clear();
+    cancelReservation();
   }
 }

@@ -112,6 +112,9 @@ public final class Delivery {
     }
     count(verdict);
     FetchedBlock buffer = block.toFetchedBlock();
+    if (buffer.isOnHeap()) {
+      counters.increment(Counter.BLOCKS_COPIED);
+    }
     try {
       handOver(block, buffer);
     } finally {

@@ -9,6 +9,14 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
  * transport's delivery threads, in any order and at the same time for different blocks.
  */
 public interface FetchHandler {
+  /** Reader of requests that belong to no task. */
+  long NO_READER = -1;
+
+  /** The task that reads the blocks; all requests of a task share its part of receive memory. */
+  default long reader() {
+    return NO_READER;
+  }
+
   /**
    * A block has come, whole and, where asked for, verified.
    *

@@ -10,14 +10,17 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.spark.network.buffer.ManagedBuffer;
 
 /**
- * A block in registered memory, reference-counted as Spark's own network buffers.
+ * A block in registered memory or, when that is short, on the heap; reference-counted as Spark's
+ * own network buffers.
  *
  * <p>Created with one reference. After the last release the memory is used for other blocks: every
  * later access throws, and a concurrent read throws instead of returning other bytes. Safe for any
  * thread.
  */
 final class FetchedBlock extends ManagedBuffer {
-  private final List<Segment> segments;
+  private final List<ByteBuffer> pieces;
+  private final Runnable release;
+  private final boolean onHeap;
   private final long sizeBytes;
   private final AtomicInteger references = new AtomicInteger(1);
 
@@ -27,12 +30,28 @@ final class FetchedBlock extends ManagedBuffer {
    * @param segments in the order of the block; empty for an empty block
    */
   FetchedBlock(List<Segment> segments) {
-    this.segments = List.copyOf(segments);
-    long sum = 0;
-    for (Segment segment : segments) {
-      sum += segment.lengthBytes();
-    }
-    sizeBytes = sum;
+    this(segments.stream().map(Segment::bytes).toList(), releaseOf(List.copyOf(segments)), false);
+  }
+
+  /**
+   * A block on the heap.
+   *
+   * @param copy all of the block
+   * @param release called after the last release
+   */
+  FetchedBlock(ByteBuffer copy, Runnable release) {
+    this(List.of(copy), release, true);
+  }
+
+  private FetchedBlock(List<ByteBuffer> pieces, Runnable release, boolean onHeap) {
+    this.pieces = pieces;
+    this.release = release;
+    this.onHeap = onHeap;
+    this.sizeBytes = pieces.stream().mapToLong(ByteBuffer::remaining).sum();
+  }
+
+  private static Runnable releaseOf(List<Segment> segments) {
+    return () -> segments.forEach(segment -> segment.chunk().release());
   }
 
   /**
@@ -49,8 +68,14 @@ final class FetchedBlock extends ManagedBuffer {
     }
   }
 
-  List<Segment> segments() {
-    return segments;
+  /** Whether it was copied to the heap. */
+  boolean isOnHeap() {
+    return onHeap;
+  }
+
+  /** Its bytes in order; a reader duplicates them. */
+  List<ByteBuffer> pieces() {
+    return pieces;
   }
 
   @Override
@@ -63,8 +88,8 @@ final class FetchedBlock extends ManagedBuffer {
   public ByteBuffer nioByteBuffer() {
     checkLive();
     ByteBuffer copy = ByteBuffer.allocate(Math.toIntExact(sizeBytes));
-    for (Segment segment : segments) {
-      copy.put(segment.bytes());
+    for (ByteBuffer piece : pieces) {
+      copy.put(piece.duplicate());
     }
     checkLive();
     return copy.flip();
@@ -92,9 +117,7 @@ final class FetchedBlock extends ManagedBuffer {
       throw new IllegalStateException("block released more often than retained");
     }
     if (before == 1) {
-      for (Segment segment : segments) {
-        segment.chunk().release();
-      }
+      release.run();
     }
     return this;
   }

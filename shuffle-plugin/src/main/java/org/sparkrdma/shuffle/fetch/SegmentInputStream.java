@@ -15,13 +15,13 @@ final class SegmentInputStream extends InputStream {
   private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
   private final FetchedBlock block;
-  private final Iterator<Segment> rest;
+  private final Iterator<ByteBuffer> rest;
   private ByteBuffer current = NOTHING;
   private long remaining;
 
   SegmentInputStream(FetchedBlock block) {
     this.block = block;
-    this.rest = block.segments().iterator();
+    this.rest = block.pieces().iterator();
     this.remaining = block.size();
   }
 
@@ -31,7 +31,7 @@ final class SegmentInputStream extends InputStream {
       if (!rest.hasNext()) {
         return false;
       }
-      current = rest.next().bytes();
+      current = rest.next().duplicate();
     }
     return true;
   }

@@ -6,6 +6,7 @@ import java.util.BitSet;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import org.apache.spark.TaskContext;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.DownloadFileManager;
@@ -45,11 +46,14 @@ final class PeerFetch implements FetchHandler {
   private final FallbackLog fallbackLog;
   private final ShuffleCounters counters;
   private final Runnable recheck;
+  private final long reader;
 
   private final BitSet settled = new BitSet();
   private final List<String> failed = new ArrayList<>();
 
   /**
+   * Created on the thread of the task that reads.
+   *
    * @param recheck called when the peer's endpoint may be out of date
    */
   PeerFetch(
@@ -71,6 +75,8 @@ final class PeerFetch implements FetchHandler {
     this.fallbackLog = fallbackLog;
     this.counters = counters;
     this.recheck = recheck;
+    TaskContext task = TaskContext.get();
+    this.reader = task == null ? NO_READER : task.taskAttemptId();
   }
 
   /** Asks the transport for all blocks. */
@@ -84,6 +90,11 @@ final class PeerFetch implements FetchHandler {
           e);
       failRest(FallbackReason.READ_ERROR, e.toString());
     }
+  }
+
+  @Override
+  public long reader() {
+    return reader;
   }
 
   @Override

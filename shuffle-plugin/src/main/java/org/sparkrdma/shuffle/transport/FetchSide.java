@@ -8,6 +8,7 @@ import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.ToIntFunction;
 import org.sparkrdma.shuffle.fetch.BlockProgress;
@@ -25,11 +26,18 @@ import org.sparkrdma.shuffle.wire.Release;
  * <pre>
  *  wanted ──LOCATE──► open ──LOCATED──► batch of READs ──all done──► delivered
  *    ▲                  │ rest not told    │ rest of a block
- *    └──────────────────┴──────────────────┘
+ *    ├──────────────────┴──────────────────┤
+ *    └──memory reserved── waiting ◄────────┘ no receive memory
  * </pre>
  */
 final class FetchSide implements ReadOperation.Listener {
   private static final long LEASE_MARGIN_MS = 1_000;
+
+  /** Maximum time that a block waits for receive memory. Then it uses TCP. */
+  private static final long MAX_MEMORY_WAIT_NS = TimeUnit.MILLISECONDS.toNanos(30);
+
+  /** Interval of checks for receive memory; free memory is not signalled. */
+  private static final long MEMORY_CHECK_NS = TimeUnit.MILLISECONDS.toNanos(1);
 
   private final TransportContext context;
   private final SendQueue sends;
@@ -42,9 +50,9 @@ final class FetchSide implements ReadOperation.Listener {
   private final Set<ReadBatch> batches = new LinkedHashSet<>();
   private final ArrayDeque<ReadOperation> unposted = new ArrayDeque<>();
   private int readsPosted;
+  private final ArrayDeque<BlockProgress> waiting = new ArrayDeque<>();
   private boolean waitingForRoom;
-  private boolean starved;
-  private long starvedSinceNs;
+  private long memoryCheckedNs;
 
   /**
    * @param slots buffers, one for each request that may be open
@@ -59,7 +67,7 @@ final class FetchSide implements ReadOperation.Listener {
     this.sends = sends;
     this.requests = new OpenRequests(context, sends, slots);
     this.wantMore = wantMore;
-    this.reader = new LocatedReader(context.sinks(), this);
+    this.reader = new LocatedReader(context.receive(), this);
     this.watch =
         new PeerWatch(context.settings().peerTimeout().toNanos(), context.nanoClock().getAsLong());
   }
@@ -70,21 +78,19 @@ final class FetchSide implements ReadOperation.Listener {
   }
 
   boolean isIdle() {
-    return wanted.isEmpty() && requests.isEmpty() && batches.isEmpty();
+    return wanted.isEmpty() && waiting.isEmpty() && requests.isEmpty() && batches.isEmpty();
   }
 
   /** Posts what can be posted; the caller flushes the send queue. */
   void pump(long nowNs) {
     assert context.owner().holds();
     postReads();
+    checkReceiveMemory(nowNs);
     waitingForRoom &= holdsLeases();
     while (!wanted.isEmpty() && !waitingForRoom && requests.mayLocate()) {
-      if (starved && !recheckReceivePool(nowNs)) {
-        break;
-      }
       requests.locate(wanted, nowNs, holdsLeases());
     }
-    boolean noLocateSoon = wanted.isEmpty() || starved || waitingForRoom;
+    boolean noLocateSoon = wanted.isEmpty() || waitingForRoom;
     if (noLocateSoon && requests.mayRelease()) {
       requests.release(nowNs);
     }
@@ -113,32 +119,33 @@ final class FetchSide implements ReadOperation.Listener {
     }
   }
 
-  /**
-   * Ends the wait for receive memory when there is some; when the wait is too long the wanted
-   * blocks go by TCP.
-   *
-   * @return whether there is memory and a block to ask for
-   */
-  private boolean recheckReceivePool(long nowNs) {
-    var chunk = context.sinks().tryTake();
-    if (chunk.isPresent()) {
-      chunk.get().release();
-      starved = false;
-    } else if (nowNs - starvedSinceNs > context.settings().requestTimeout().toNanos() / 10) {
-      wanted.forEach(
-          block ->
-              context
-                  .delivery()
-                  .fail(block, FallbackReason.POOL_EMPTY, "no receive memory for too long"));
-      wanted.clear();
-      starved = false;
+  /** Asks again for waiting blocks that now have memory; those that waited too long use TCP. */
+  private void checkReceiveMemory(long nowNs) {
+    if (waiting.isEmpty() || nowNs - memoryCheckedNs < MEMORY_CHECK_NS) {
+      return;
     }
-    return !starved && !wanted.isEmpty();
+    memoryCheckedNs = nowNs;
+    List<BlockProgress> ready = new ArrayList<>();
+    for (int left = waiting.size(); left > 0; left--) {
+      BlockProgress block = waiting.poll();
+      block.startWaiting(nowNs);
+      long waitedNs = block.waitedNs(nowNs);
+      if (waitedNs >= MAX_MEMORY_WAIT_NS) {
+        context.counters().waitedForMemory(waitedNs);
+        context.delivery().fail(block, FallbackReason.POOL_EMPTY, "no receive memory for too long");
+      } else if (block.tryReserve(context.receive())) {
+        context.counters().waitedForMemory(waitedNs);
+        ready.add(block);
+      } else {
+        waiting.add(block);
+      }
+    }
+    askAgainFirst(ready);
   }
 
-  /** Whether it waits for receive memory; free memory is not signalled, so it must poll. */
-  boolean isStarved() {
-    return starved;
+  /** Whether blocks wait for receive memory; free memory is not signalled, so it must poll. */
+  boolean isShortOfMemory() {
+    return !waiting.isEmpty();
   }
 
   /** A RELEASED was received. */
@@ -168,7 +175,7 @@ final class FetchSide implements ReadOperation.Listener {
           .blocks()
           .forEach(block -> context.delivery().fail(block, FallbackReason.TIMEOUT, detail));
     } else {
-      readBlocks(located, request, batch, nowNs);
+      readBlocks(located, request, batch);
     }
     batches.add(batch);
     if (!batch.hasReads()) {
@@ -182,8 +189,7 @@ final class FetchSide implements ReadOperation.Listener {
             || batches.stream().anyMatch(batch -> batch.leaseId() == leaseId));
   }
 
-  private void readBlocks(
-      Located.Decoder located, OpenRequest request, ReadBatch batch, long nowNs) {
+  private void readBlocks(Located.Decoder located, OpenRequest request, ReadBatch batch) {
     // Waiting can help when leases of this connection occupy the room.
     boolean mayWait =
         request.heldLeases() || !batches.isEmpty() || requests.holdLeasesBeside(request);
@@ -192,11 +198,8 @@ final class FetchSide implements ReadOperation.Listener {
     unposted.addAll(result.reads());
     result.refused().forEach(this::sendToTcp);
     askAgainFirst(result.askAgain());
+    result.tooLong().forEach(this::failTooLong);
     waitingForRoom |= result.peerBusy();
-    if (result.poolEmpty() && !starved) {
-      starved = true;
-      starvedSinceNs = nowNs;
-    }
   }
 
   private void sendToTcp(BlockProgress block, Located.Kind kind) {
@@ -207,6 +210,12 @@ final class FetchSide implements ReadOperation.Listener {
           default -> FallbackReason.PEER_UNKNOWN_BLOCK;
         };
     context.delivery().fail(block, reason, "peer answered " + kind);
+  }
+
+  private void failTooLong(BlockProgress block) {
+    context
+        .delivery()
+        .fail(block, FallbackReason.POOL_EMPTY, "block larger than half of the receive pool");
   }
 
   /** In front, in their order: neighbours stay together, and so do the windows they lie in. */
@@ -236,7 +245,9 @@ final class FetchSide implements ReadOperation.Listener {
     for (ReadBatch.Part part : batch.parts()) {
       BlockProgress block = part.block();
       block.commit(part);
-      if (block.toDisk()) {
+      if (part.bytes() == 0 && !block.isComplete()) {
+        waiting.add(block);
+      } else if (block.toDisk()) {
         context.delivery().writeToDisk(block, wantMore);
       } else if (block.isComplete()) {
         whole.add(block);
@@ -300,10 +311,13 @@ final class FetchSide implements ReadOperation.Listener {
   List<BlockProgress> abandon() {
     assert context.owner().holds();
     List<BlockProgress> left = new ArrayList<>(wanted);
+    left.addAll(waiting);
     left.addAll(blocksUnderWay());
     requests.abandon();
     batches.forEach(ReadBatch::releaseSinks);
+    left.forEach(BlockProgress::cancelReservation);
     wanted.clear();
+    waiting.clear();
     batches.clear();
     unposted.clear();
     return left;

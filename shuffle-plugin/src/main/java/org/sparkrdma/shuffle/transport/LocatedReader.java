@@ -5,11 +5,13 @@ import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import org.sparkrdma.memory.RegisteredPool;
+import java.util.Set;
 import org.sparkrdma.shuffle.fetch.BlockProgress;
 import org.sparkrdma.shuffle.fetch.ReadBatch;
+import org.sparkrdma.shuffle.fetch.ReceiveMemory;
 import org.sparkrdma.shuffle.fetch.Segment;
 import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.shuffle.wire.MalformedMessageException;
@@ -19,20 +21,17 @@ import org.sparkrdma.shuffle.wire.MalformedMessageException;
  * merged. A message is applied as a whole or not at all. Owned by the agent.
  */
 final class LocatedReader {
-  /** Maximum bytes of a to-disk block to read before they are written. */
-  private static final long DISK_PART_BYTES = 8L << 20;
-
   /** An answer with fewer bytes of an unfinished block counts as small progress. */
   private static final int SMALL_PROGRESS_BYTES = 4_096;
 
-  private final RegisteredPool sinks;
+  private final ReceiveMemory memory;
   private final ReadOperation.Listener listener;
 
   /**
    * @param listener called when a READ completes
    */
-  LocatedReader(RegisteredPool sinks, ReadOperation.Listener listener) {
-    this.sinks = sinks;
+  LocatedReader(ReceiveMemory memory, ReadOperation.Listener listener) {
+    this.memory = memory;
     this.listener = listener;
   }
 
@@ -42,14 +41,14 @@ final class LocatedReader {
    * @param reads READs to post, in this order
    * @param refused blocks that use TCP, with the answer of the server
    * @param askAgain blocks to locate again, in their order
-   * @param poolEmpty whether receive memory ran out
+   * @param tooLong blocks that never fit into receive memory; they use TCP
    * @param peerBusy whether a block waits for room at the server
    */
   record Result(
       List<ReadOperation> reads,
       Map<BlockProgress, Located.Kind> refused,
       List<BlockProgress> askAgain,
-      boolean poolEmpty,
+      Set<BlockProgress> tooLong,
       boolean peerBusy) {}
 
   /**
@@ -65,8 +64,8 @@ final class LocatedReader {
   Result read(
       Located.Decoder message, List<BlockProgress> asked, boolean mayWait, ReadBatch batch) {
     Reading reading = new Reading(message, asked, mayWait, batch);
-    try (SinkCursor cursor = new SinkCursor(sinks)) {
-      return reading.run(cursor);
+    try {
+      return reading.run();
     } catch (MalformedMessageException e) {
       // Its READs are not posted.
       batch.releaseSinks();
@@ -90,7 +89,7 @@ final class LocatedReader {
     private final boolean[] told;
     private int current = -1;
     private boolean currentEnded;
-    private boolean poolEmpty;
+    private final Set<BlockProgress> tooLong = new LinkedHashSet<>();
     private boolean peerBusy;
 
     Reading(Located.Decoder message, List<BlockProgress> asked, boolean mayWait, ReadBatch batch) {
@@ -101,9 +100,9 @@ final class LocatedReader {
       this.told = new boolean[asked.size()];
     }
 
-    Result run(SinkCursor cursor) {
+    Result run() {
       while (message.nextPiece()) {
-        takePiece(cursor);
+        takePiece();
       }
       if (current < 0) {
         throw new MalformedMessageException("bad LOCATED: no piece at all");
@@ -118,10 +117,10 @@ final class LocatedReader {
           askAgain.add(asked.get(i));
         }
       }
-      return new Result(new ArrayList<>(reads), refused, askAgain, poolEmpty, peerBusy);
+      return new Result(new ArrayList<>(reads), refused, askAgain, tooLong, peerBusy);
     }
 
-    private void takePiece(SinkCursor cursor) {
+    private void takePiece() {
       int index = message.blockIndex();
       if (index < current || index >= told.length || (index == current && currentEnded)) {
         throw new MalformedMessageException("bad LOCATED: blockIndex=" + index);
@@ -132,7 +131,7 @@ final class LocatedReader {
       BlockProgress block = asked.get(index);
       if (!currentEnded) {
         told[index] = true;
-        readPiece(block, cursor);
+        readPiece(block);
       } else if (first) {
         told[index] = !tryWait(block);
         if (told[index]) {
@@ -148,9 +147,16 @@ final class LocatedReader {
       return waits;
     }
 
-    private void readPiece(BlockProgress block, SinkCursor cursor) {
+    private void readPiece(BlockProgress block) {
+      if (tooLong.contains(block)) {
+        return;
+      }
       if (!block.learn(message.blockBytes(), message.checksumKind())) {
         throw new MalformedMessageException("bad LOCATED: block changed its length");
+      }
+      if (!memory.canFit(block.neededBytes(memory))) {
+        tooLong.add(block);
+        return;
       }
       ReadBatch.Part part = batch.partOf(block);
       long expected = block.bytesRead() + part.bytes();
@@ -163,21 +169,10 @@ final class LocatedReader {
       if (message.lengthBytes() == 0 && message.blockBytes() != 0) {
         throw new MalformedMessageException("bad LOCATED: empty piece of a block that is not");
       }
-      int placed = 0;
-      while (placed < message.lengthBytes()) {
-        if (block.toDisk() && part.bytes() >= DISK_PART_BYTES) {
-          part.cutOffHere();
-          break;
-        }
-        int room = cursor.room();
-        if (room == 0) {
-          poolEmpty = true;
-          part.cutOffHere();
-          break;
-        }
-        int step = Math.min(room, message.lengthBytes() - placed);
-        place(placed, step, part, cursor);
-        placed += step;
+      if (message.lengthBytes() > 0 && block.tryReserve(memory)) {
+        placePiece(part);
+      } else if (message.lengthBytes() > 0) {
+        part.cutOffHere();
       }
       long end = block.bytesRead() + part.bytes();
       for (int i = 0; i < message.sumCount() && message.sumEnd(i) <= end; i++) {
@@ -185,21 +180,40 @@ final class LocatedReader {
       }
     }
 
-    private void place(int from, int lengthBytes, ReadBatch.Part part, SinkCursor cursor) {
+    private void placePiece(ReadBatch.Part part) {
+      BlockProgress block = part.block();
+      int placed = 0;
+      while (placed < message.lengthBytes()) {
+        int room = memory.room();
+        if (room == 0) {
+          // Windows took the memory that the reservation counted on.
+          block.cancelReservation();
+        }
+        long reserved = room == 0 ? 0 : block.reservation().unplacedBytes();
+        if (reserved == 0) {
+          part.cutOffHere();
+          return;
+        }
+        int step = (int) Math.min(Math.min(room, reserved), message.lengthBytes() - placed);
+        place(placed, step, part);
+        placed += step;
+      }
+    }
+
+    private void place(int from, int lengthBytes, ReadBatch.Part part) {
       long address = message.address() + from;
       int key = message.remoteKey();
+      Segment sink = part.block().reservation().place(lengthBytes);
       ReadOperation last = reads.peekLast();
       boolean grown =
-          last != null && last.append(address, key, cursor.chunk(), cursor.position(), lengthBytes);
+          last != null && last.append(address, key, sink.chunk(), sink.offset(), lengthBytes);
       if (!grown) {
         batch.readAdded();
         reads.add(
             new ReadOperation(
-                batch, listener, address, key, cursor.chunk(), cursor.position(), lengthBytes));
+                batch, listener, address, key, sink.chunk(), sink.offset(), lengthBytes));
       }
-      cursor.chunk().retain();
-      part.add(new Segment(cursor.chunk(), cursor.position(), lengthBytes));
-      cursor.advance(lengthBytes);
+      part.add(sink);
     }
 
     /** Prevents a server from delaying a block for ever with tiny pieces. */

@@ -27,6 +27,7 @@ import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.BlockTransport;
 import org.sparkrdma.shuffle.fetch.Delivery;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
+import org.sparkrdma.shuffle.fetch.ReceiveMemory;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.output.MapOutputs;
@@ -56,11 +57,15 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
   private static final int SLAB_BYTES = 4 << 20;
   private static final long STOP_SECONDS = 10;
 
+  /** Part of the Java heap that copies of received blocks may use. */
+  private static final int COPIES_PART = 8;
+
   private final ProtectionDomain domain;
   private final CompletionChannel channel;
   private final CompletionQueue completions;
   private final ConnectionManager manager;
   private final RegisteredPool sinks;
+  private final ReceiveMemory receive;
   private final RegisteredPool control;
   private final BlockServer server;
   private final ExecutorService deliveryThreads;
@@ -138,6 +143,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     completions = undo.push(device.createCompletionQueue(connections * perConnection, channel));
     manager = undo.push(device.createConnectionManager(channel));
     sinks = undo.push(sinkPool(device, domain, env.budget(), settings));
+    receive = new ReceiveMemory(sinks, Runtime.getRuntime().maxMemory() / COPIES_PART);
     int slots = settings.slotsPerConnection();
     control =
         undo.push(
@@ -186,7 +192,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
             env.secret(),
             domain,
             completions,
-            sinks,
+            receive,
             control,
             server,
             delivery,
@@ -208,6 +214,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
             env.addresses(),
             Math.min(16, limits.maxReadsInFlight())),
         () -> {
+          receive.closeOpenChunk();
           sinks.trimUnused();
           control.trimUnused();
         },
@@ -322,6 +329,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     completions.close();
     channel.close();
     control.close();
+    receive.closeOpenChunk();
     sinks.close();
     if (sinks.chunksOut() == 0 && control.chunksOut() == 0) {
       domain.close();

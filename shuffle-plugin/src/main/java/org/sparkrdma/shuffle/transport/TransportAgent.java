@@ -29,7 +29,7 @@ final class TransportAgent implements Runnable, CompletionHandler {
   private static final Logger LOG = LoggerFactory.getLogger(TransportAgent.class);
   private static final int COMPLETIONS_AT_ONCE = 256;
   private static final long TICK_NS = 5_000_000;
-  private static final long STARVED_SLEEP_NS = 1_000_000;
+  private static final long SHORT_OF_MEMORY_SLEEP_NS = 1_000_000;
   private static final long BUSY_SLEEP_NS = 20_000_000;
   private static final long IDLE_SLEEP_NS = 1_000_000_000;
   private static final long REFUSE_SLEEP_NS = 5_000_000;
@@ -281,8 +281,8 @@ final class TransportAgent implements Runnable, CompletionHandler {
         long idleLeft = settings.idleTimeout().toNanos() - connection.idleNs(nowNs);
         sleep = Math.min(sleep, Math.max(idleLeft, TICK_NS));
       }
-      if (connection.fetches() != null && connection.fetches().isStarved()) {
-        sleep = STARVED_SLEEP_NS;
+      if (connection.fetches() != null && connection.fetches().isShortOfMemory()) {
+        sleep = SHORT_OF_MEMORY_SLEEP_NS;
       }
     }
     for (Peer peer : peers.all()) {

@@ -6,6 +6,7 @@ import java.util.function.LongSupplier;
 import org.sparkrdma.memory.RegisteredPool;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.Delivery;
+import org.sparkrdma.shuffle.fetch.ReceiveMemory;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.serve.BlockServer;
 import org.sparkrdma.shuffle.settings.TransportSettings;
@@ -21,7 +22,7 @@ import org.sparkrdma.verbs.device.DeviceInfo;
  * @param device properties of the device
  * @param self this executor's own endpoint
  * @param secret of the application; empty without authentication
- * @param sinks receive memory for READs
+ * @param receive memory for READs
  * @param control buffers of control messages
  * @param agent runs a command on the agent's thread soon; safe for any thread
  * @param owner the agent's thread
@@ -35,7 +36,7 @@ record TransportContext(
     byte[] secret,
     ProtectionDomain domain,
     CompletionQueue completions,
-    RegisteredPool sinks,
+    ReceiveMemory receive,
     RegisteredPool control,
     BlockServer server,
     Delivery delivery,

@@ -10,7 +10,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 class MetricsPageTest {
-  private static final Pattern ROW = Pattern.compile("(?m)^\\| `([a-z.-]+)` \\| [A-Z].* \\|$");
+  private static final Pattern ROW = Pattern.compile("(?m)^\\| `([a-z0-9.-]+)` \\| [A-Z].* \\|$");
 
   @Test
   void shouldDescribeEveryMetricUnderItsNameInSparksMetricsSystem() throws Exception {

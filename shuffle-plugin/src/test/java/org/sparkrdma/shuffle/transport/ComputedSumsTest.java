@@ -54,8 +54,12 @@ class ComputedSumsTest {
   @EnumSource(ServeSettings.Mode.class)
   void shouldVerifyBlocksWithoutRecordedSumsWhereverTheirPiecesEnd(ServeSettings.Mode mode)
       throws Exception {
-    // More than receive memory holds at once: what waits for it may, however busy the machine is.
-    TestExecutor reader = start(new TestExecutor.Options(1).requestTimeout(Duration.ofSeconds(20)));
+    // Receive memory for all at once, so that none waits for it, however busy the machine is.
+    TestExecutor reader =
+        start(
+            new TestExecutor.Options(1)
+                .pinned(1024L * MIB, 512L * MIB)
+                .requestTimeout(Duration.ofSeconds(20)));
     TestExecutor server = start(new TestExecutor.Options(2).mode(mode));
     int[] partitions = {
       1, MIB - 1, MIB, MIB + 1, 0, 3 * MIB + 77, 200, 300_000, 2 * MIB, 5 * MIB + 3
@@ -90,9 +94,13 @@ class ComputedSumsTest {
     for (int i = 0; i < 12; i++) {
       blocks.add(new BlockRange(0, 0, i, i + 1));
     }
-    CollectedBlocks collected = fetch(reader, server, blocks);
-    for (int i = 0; i < blocks.size(); i++) {
-      assertThat(collected.bytes(i)).isEqualTo(server.outputs().expected(blocks.get(i)));
+    // Blocks to disk, since others get memory for all of their bytes; one at a time.
+    for (BlockRange block : blocks) {
+      CollectedBlocks collected = new CollectedBlocks(List.of(block));
+      reader
+          .transport()
+          .fetch(server.endpoint(), List.of(block), new DiskFiles(directory), collected);
+      assertThat(collected.await().bytes(0)).isEqualTo(server.outputs().expected(block));
     }
     assertThat(reader.count(Counter.BLOCKS_VERIFIED)).isEqualTo(blocks.size());
   }

@@ -31,6 +31,7 @@ import org.sparkrdma.shuffle.fetch.BlockFetch;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.Delivery;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
+import org.sparkrdma.shuffle.fetch.ReceiveMemory;
 import org.sparkrdma.shuffle.fetch.SuspectBlock;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
@@ -89,6 +90,7 @@ class HostileConversationPropertyTest {
   private final ScriptedConnection.Domain domain = new ScriptedConnection.Domain();
   private final PinnedBudget budget = new PinnedBudget(64L << 20, 4096);
   private final RegisteredPool sinks = pool(16 << 10, 64, 2 << 20);
+  private final ReceiveMemory receive = new ReceiveMemory(sinks, 1 << 20);
   private final RegisteredPool control = pool(16 << 10, 32, 4 << 20);
   private final TransportSettings settings =
       new TransportSettings(
@@ -227,7 +229,7 @@ class HostileConversationPropertyTest {
               new byte[0],
               domain,
               new ScriptedConnection.Queue(),
-              sinks,
+              receive,
               control,
               blocks,
               delivery,
@@ -354,6 +356,7 @@ class HostileConversationPropertyTest {
         boolean whole = answers.lengths[i] < 0 || answers.lengths[i] == server.blockBytes(i);
         require(whole || server.hasLied(), "a whole block " + i, answers.lengths[i]);
       }
+      receive.closeOpenChunk();
       require(sinks.chunksOut() == 0, "no receive memory held", sinks.chunksOut());
       require(control.chunksOut() == 0, "no control buffer held", control.chunksOut());
       require(wire.isClosed() && table.size() == 0, "a closed connection", table.size());

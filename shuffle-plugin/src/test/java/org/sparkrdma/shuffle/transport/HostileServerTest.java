@@ -154,9 +154,19 @@ class HostileServerTest {
   @Test
   void shouldNotAskForEverWhenPiecesAreTiny() throws Exception {
     CollectedBlocks collected =
-        fetch(1, q -> q.answer().piece(0, q.number() - 1L, 1, 1L << 40).send(q.number()));
+        fetch(1, q -> q.answer().piece(0, q.number() - 1L, 1, 1L << 20).send(q.number()));
     assertProtocolError(collected, 1);
     assertThat(server.locates()).isLessThan(200);
+  }
+
+  @Test
+  void shouldReserveNothingForAnAbsurdLength() throws Exception {
+    CollectedBlocks collected =
+        fetch(
+            2, q -> q.answer().piece(0, 0, 1, Long.MAX_VALUE).piece(1, 0, LENGTH, LENGTH).send(1));
+    assertThat(collected.reason(0)).isEqualTo(FallbackReason.POOL_EMPTY);
+    assertThat(collected.bytes(1)).hasSize(LENGTH);
+    assertThat(server.locates()).isEqualTo(1);
   }
 
   @Test

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Arrays;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.transport.ScriptedReader.Task;
+import org.sparkrdma.verbs.VerbsException;
+
+/** A receive pool that is smaller than what tasks have in flight, in virtual time. */
+@Timeout(60)
+class PoolPressureTest {
+  private static final int KIB = 1 << 10;
+  private static final int POOL = 64 * ScriptedReader.CHUNK_BYTES;
+  private static final long NO_COPIES = 0;
+  private static final long COPIES = 64L << 20;
+  private static final int LONGEST_WAIT_MS = 40;
+
+  private ScriptedReader reader;
+
+  @AfterEach
+  void close() {
+    reader.close();
+    assertThat(reader.sinks().chunksOut()).as("chunks still held").isZero();
+  }
+
+  private static int[] blocks(int count, int lengthBytes) {
+    int[] lengths = new int[count];
+    Arrays.fill(lengths, lengthBytes);
+    return lengths;
+  }
+
+  private static int[] maps(int from, int to) {
+    return IntStream.range(from, to).toArray();
+  }
+
+  @Test
+  void shouldSendABlockThatNeverFitsByTcpAtOnce() throws VerbsException {
+    reader = new ScriptedReader(POOL, COPIES, POOL / 2 + 1, 10 * KIB);
+    Task task = reader.task(1).fetch(0, 1);
+    reader.run(2);
+    assertThat(task.failures()).containsExactly(FallbackReason.POOL_EMPTY);
+    assertThat(task.lastAnswerMs()).isLessThanOrEqualTo(2);
+    assertThat(task.blocksHeld()).isEqualTo(1);
+    task.releaseAll();
+  }
+
+  @Test
+  void shouldReadABlockOfHalfThePool() throws VerbsException {
+    reader = new ScriptedReader(POOL, COPIES, POOL / 2);
+    Task task = reader.task(1).fetch(0);
+    reader.run(2);
+    assertThat(task.blocksHeld()).isEqualTo(1);
+    task.releaseAll();
+  }
+
+  /** The unread side of a join keeps what it got while the other side is read. */
+  @Test
+  void shouldReadEveryBlockWhileAnotherReaderReleasesNothing() throws VerbsException {
+    reader = new ScriptedReader(POOL, COPIES, blocks(80, 50 * KIB));
+    Task unread = reader.task(1).fetch(maps(0, 40));
+    for (int map = 0; map < 40; map++) {
+      reader.step();
+    }
+    Task read = reader.task(2).fetch(maps(40, 80));
+    for (int map = 0; map < 40; map++) {
+      reader.step();
+      read.releaseAll();
+    }
+    assertThat(unread.failures()).isEmpty();
+    assertThat(read.failures()).isEmpty();
+    assertThat(unread.blocksHeld()).isEqualTo(40);
+    assertThat(reader.counters().value(Counter.BLOCKS_COPIED)).isPositive();
+    assertThat(reader.sinks().chunksOut()).isLessThanOrEqualTo(POOL / ScriptedReader.CHUNK_BYTES);
+    unread.releaseAll();
+  }
+
+  @Test
+  void shouldCopyNothingWhileHalfOfThePoolIsFree() throws VerbsException {
+    reader = new ScriptedReader(POOL, COPIES, blocks(4, 100 * KIB));
+    Task task = reader.task(1).fetch(maps(0, 4));
+    reader.run(10);
+    assertThat(task.blocksHeld()).isEqualTo(4);
+    assertThat(reader.counters().value(Counter.BLOCKS_COPIED)).isZero();
+    task.releaseAll();
+  }
+
+  @Test
+  void shouldCopyNoMoreThanItsPartOfTheHeap() throws VerbsException {
+    reader = new ScriptedReader(POOL, 250 * KIB, blocks(40, 100 * KIB));
+    Task task = reader.task(1).fetch(maps(0, 40));
+    reader.run(LONGEST_WAIT_MS);
+    assertThat(reader.counters().value(Counter.BLOCKS_COPIED)).isEqualTo(2);
+    task.releaseAll();
+    task.fetch(maps(0, 40));
+    reader.run(LONGEST_WAIT_MS);
+    assertThat(reader.counters().value(Counter.BLOCKS_COPIED)).isEqualTo(4);
+    task.releaseAll();
+  }
+
+  @Test
+  void shouldUseTcpAfterTensOfMillisecondsWhenNoMemoryIsFreed() throws VerbsException {
+    reader = new ScriptedReader(POOL, NO_COPIES, blocks(40, 100 * KIB));
+    Task task = reader.task(1).fetch(maps(0, 40));
+    reader.run(LONGEST_WAIT_MS);
+    assertThat(task.blocksHeld() + task.failures().size()).isEqualTo(40);
+    assertThat(task.blocksHeld()).isBetween(9, 10);
+    assertThat(task.failures()).containsOnly(FallbackReason.POOL_EMPTY);
+    assertThat(reader.counters().value(Counter.MEMORY_WAITS_50_MS))
+        .isEqualTo(task.failures().size());
+    assertThat(reader.counters().value(Counter.MEMORY_WAITS_LONGER)).isZero();
+    task.releaseAll();
+  }
+
+  @Test
+  void shouldUseTcpAfterTensOfMillisecondsWhenTheDeviceRefusesMemory() throws VerbsException {
+    reader = new ScriptedReader(POOL, COPIES, blocks(10, 100 * KIB));
+    reader.refuseMemory();
+    Task task = reader.task(1).fetch(maps(0, 10));
+    reader.run(LONGEST_WAIT_MS);
+    assertThat(task.failures()).hasSize(10).containsOnly(FallbackReason.POOL_EMPTY);
+    assertThat(reader.locates()).isLessThanOrEqualTo(LONGEST_WAIT_MS);
+  }
+
+  @Test
+  void shouldContinueAWaitingBlockWhenMemoryIsFreed() throws VerbsException {
+    reader = new ScriptedReader(POOL, NO_COPIES, blocks(15, 100 * KIB));
+    Task first = reader.task(1).fetch(maps(0, 10));
+    reader.run(15);
+    Task second = reader.task(2).fetch(maps(10, 15));
+    reader.run(5);
+    assertThat(second.blocksHeld()).isZero();
+    first.releaseAll();
+    reader.run(5);
+    assertThat(second.blocksHeld()).isEqualTo(5);
+    assertThat(second.failures()).isEmpty();
+    second.releaseAll();
+  }
+
+  @Test
+  void shouldLeaveMemoryForAnotherReaderWhileReadsAreUnderWay() throws VerbsException {
+    reader = new ScriptedReader(POOL, NO_COPIES, blocks(60, 50 * KIB));
+    Task greedy = reader.task(1).fetch(maps(0, 59));
+    reader.stepWithoutReads();
+    reader.stepWithoutReads();
+    int before = reader.readsUnderWay();
+    assertThat(reader.sinks().availableBytes()).isGreaterThanOrEqualTo(POOL / 2);
+    Task modest = reader.task(2).fetch(59);
+    reader.stepWithoutReads();
+    reader.stepWithoutReads();
+    assertThat(reader.readsUnderWay()).isGreaterThan(before);
+    reader.run(LONGEST_WAIT_MS);
+    assertThat(modest.blocksHeld()).isEqualTo(1);
+    greedy.releaseAll();
+    modest.releaseAll();
+  }
+
+  @Test
+  void shouldPackSmallBlocksOfManyAnswers() throws VerbsException {
+    reader = new ScriptedReader(POOL, NO_COPIES, blocks(100, KIB));
+    Task task = reader.task(1);
+    for (int map = 0; map < 100; map++) {
+      task.fetch(map);
+      reader.step();
+    }
+    reader.step();
+    assertThat(task.blocksHeld()).isEqualTo(100);
+    int chunks = (100 * KIB + ScriptedReader.CHUNK_BYTES - 1) / ScriptedReader.CHUNK_BYTES;
+    assertThat(reader.sinks().chunksOut()).isLessThanOrEqualTo(chunks);
+    task.releaseAll();
+  }
+}

@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.AbstractExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.network.util.MapConfigProvider;
+import org.apache.spark.network.util.TransportConf;
+import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.memory.RegisteredPool;
+import org.sparkrdma.shuffle.address.TestAddresses;
+import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.fetch.BlockFetch;
+import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.fetch.Delivery;
+import org.sparkrdma.shuffle.fetch.FetchHandler;
+import org.sparkrdma.shuffle.fetch.ReceiveMemory;
+import org.sparkrdma.shuffle.fetch.SuspectBlock;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.output.MapOutput;
+import org.sparkrdma.shuffle.output.MapOutputs;
+import org.sparkrdma.shuffle.serve.BlockServer;
+import org.sparkrdma.shuffle.settings.ServeSettings;
+import org.sparkrdma.shuffle.settings.TransportSettings;
+import org.sparkrdma.shuffle.thread.Owner;
+import org.sparkrdma.shuffle.wire.Binding;
+import org.sparkrdma.shuffle.wire.Hello;
+import org.sparkrdma.shuffle.wire.Locate;
+import org.sparkrdma.shuffle.wire.Located;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.HostMemory;
+import org.sparkrdma.verbs.MemoryRegion;
+import org.sparkrdma.verbs.Opcode;
+import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.device.Capability;
+import org.sparkrdma.verbs.device.DeviceInfo;
+import org.sparkrdma.verbs.device.DeviceLimits;
+import org.sparkrdma.verbs.device.Transport;
+
+/**
+ * An executor that reads from an honest peer, on one thread, in virtual time and without a device.
+ * Map output n has one block; the map id is its index in the lengths given.
+ */
+final class ScriptedReader {
+  static final int CHUNK_BYTES = 16 << 10;
+  private static final int MESSAGE_BYTES = 16 << 10;
+  private static final byte[] KEY = new byte[Endpoint.TOKEN_BYTES];
+  private static final Endpoint SELF =
+      new Endpoint("1", TestAddresses.listener("127.0.0.1", 1), "none", 1, 1, KEY);
+  private static final Endpoint SERVER =
+      new Endpoint("2", TestAddresses.listener("127.0.0.1", 2), "none", 1, 2, KEY);
+
+  private final DeviceInfo info =
+      new DeviceInfo(
+          "none",
+          "none",
+          Transport.LOOPBACK,
+          1,
+          new DeviceLimits(9, 999, 1, 1, 999, 999, 1L << 40, 1 << 30, 16, 0, 56),
+          EnumSet.allOf(Capability.class),
+          List.of());
+  private final ScriptedConnection.Memory device =
+      new ScriptedConnection.Memory() {
+        @Override
+        public DeviceInfo info() {
+          return info;
+        }
+      };
+  private final ScriptedConnection.Domain domain = new ScriptedConnection.Domain();
+  private boolean refusesMemory;
+  private final PinnedBudget budget = new PinnedBudget(64L << 20, 4096);
+  private final RegisteredPool sinks;
+  private final RegisteredPool control = pool(domain, MESSAGE_BYTES, 32, 4 << 20);
+  private final ReceiveMemory receive;
+  private final int[] lengths;
+  private final ShuffleCounters counters = new ShuffleCounters();
+  private final ArrayDeque<Runnable> commands = new ArrayDeque<>();
+  private final ScriptedConnection wire = new ScriptedConnection();
+  private final ConnectionTable table;
+  private final Peers peers;
+  private final PeerConnection connection;
+  private final ArrayDeque<ScriptedConnection.Work> underWay = new ArrayDeque<>();
+  private int locates;
+  private long nextLease = 1;
+  private long nowNs;
+
+  /**
+   * @param poolBytes receive memory
+   * @param maxCopiedBytes heap memory of copies
+   * @param lengths of the peer's blocks
+   */
+  ScriptedReader(int poolBytes, long maxCopiedBytes, int... lengths) throws VerbsException {
+    this.lengths = lengths;
+    ProtectionDomain sinkDomain =
+        new ProtectionDomain() {
+          @Override
+          public MemoryRegion register(
+              HostMemory memory, long offset, long lengthBytes, Set<AccessFlag> access)
+              throws VerbsException {
+            if (refusesMemory) {
+              throw new VerbsException("ibv_reg_mr", "refused by the test");
+            }
+            return domain.register(memory, offset, lengthBytes, access);
+          }
+
+          @Override
+          public MemoryRegion registerFile(
+              Path file, long offset, long lengthBytes, Set<AccessFlag> access) {
+            throw new UnsupportedOperationException();
+          }
+
+          @Override
+          public void close() {}
+        };
+    sinks = pool(sinkDomain, CHUNK_BYTES, 1, poolBytes);
+    receive = new ReceiveMemory(sinks, maxCopiedBytes);
+    Delivery delivery =
+        new Delivery(
+            new OnCaller(),
+            new OnCaller(),
+            new TransportConf("shuffle", new MapConfigProvider(Map.of())),
+            true,
+            counters,
+            incarnation -> {});
+    TransportContext context =
+        new TransportContext(
+            settings(poolBytes),
+            info,
+            SELF,
+            new byte[0],
+            domain,
+            new ScriptedConnection.Queue(),
+            receive,
+            control,
+            blockServer(),
+            delivery,
+            counters,
+            commands::add,
+            new Owner(),
+            () -> {},
+            () -> nowNs);
+    table = new ConnectionTable(context, 4);
+    peers = new Peers(context, table);
+    Peer peer = peers.of(SERVER.incarnation());
+    peer.endpoint(SERVER);
+    connection = table.initiate(peer, wire);
+    peer.attempt(connection);
+    connect();
+  }
+
+  private static TransportSettings settings(long poolBytes) {
+    return new TransportSettings(
+        MESSAGE_BYTES,
+        3,
+        1_000,
+        CHUNK_BYTES,
+        poolBytes,
+        Duration.ofSeconds(5),
+        Duration.ofSeconds(30),
+        Duration.ofSeconds(20),
+        Duration.ofMinutes(1),
+        Duration.ofSeconds(1),
+        Duration.ofSeconds(1),
+        16,
+        1,
+        true,
+        Duration.ZERO);
+  }
+
+  private void connect() throws VerbsException {
+    if (!connection.prepare()) {
+      throw new IllegalStateException("no control buffers");
+    }
+    Hello request = Hello.request(0, 2, 1, new byte[Hello.NONCE_BYTES]);
+    connection.request(request, 16);
+    Hello answer = request.answer(1, new byte[Hello.NONCE_BYTES]);
+    Binding binding = TestBinding.ofInitiator(device, wire);
+    if (!connection.takeAnswer(answer.encodeAnswer(KEY, binding, request))) {
+      throw new IllegalStateException("peer not proven");
+    }
+    peers.establish(connection);
+  }
+
+  /** Runs at once what it is given. */
+  private static final class OnCaller extends AbstractExecutorService {
+    @Override
+    public void execute(Runnable command) {
+      command.run();
+    }
+
+    @Override
+    public void shutdown() {}
+
+    @Override
+    public List<Runnable> shutdownNow() {
+      return List.of();
+    }
+
+    @Override
+    public boolean isShutdown() {
+      return false;
+    }
+
+    @Override
+    public boolean isTerminated() {
+      return false;
+    }
+
+    @Override
+    public boolean awaitTermination(long timeout, TimeUnit unit) {
+      return true;
+    }
+  }
+
+  /** Serves nothing. */
+  private static final class NoOutputs implements MapOutputs {
+    @Override
+    public MapOutput open(int shuffleId, long mapId) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public List<Path> directories() {
+      return List.of();
+    }
+  }
+
+  /** A task that keeps what it gets until {@link #releaseAll}, and knows when each answer came. */
+  final class Task implements FetchHandler {
+    private final long number;
+    private final List<ManagedBuffer> held = new ArrayList<>();
+    private final List<FallbackReason> failures = new ArrayList<>();
+    private long lastAnswerNs;
+
+    Task(long number) {
+      this.number = number;
+    }
+
+    /** Fetches the blocks of these map outputs. */
+    Task fetch(int... maps) {
+      List<BlockRange> ranges = new ArrayList<>();
+      for (int map : maps) {
+        ranges.add(new BlockRange(0, map, 0, 1));
+      }
+      new BlockFetch(SERVER, ranges, null, this, done -> {}).blocks().forEach(peers::want);
+      return this;
+    }
+
+    @Override
+    public long reader() {
+      return number;
+    }
+
+    @Override
+    public void onFetched(int index, ManagedBuffer buffer) {
+      held.add(buffer.retain());
+      lastAnswerNs = nowNs;
+    }
+
+    @Override
+    public void onFailed(int index, FallbackReason reason, String detail) {
+      failures.add(reason);
+      lastAnswerNs = nowNs;
+    }
+
+    @Override
+    public void onSuspect(int index, SuspectBlock suspect) {
+      throw new IllegalStateException("no checksums here");
+    }
+
+    int blocksHeld() {
+      return held.size();
+    }
+
+    List<FallbackReason> failures() {
+      return failures;
+    }
+
+    long lastAnswerMs() {
+      return TimeUnit.NANOSECONDS.toMillis(lastAnswerNs);
+    }
+
+    void releaseAll() {
+      held.forEach(ManagedBuffer::release);
+      held.clear();
+    }
+  }
+
+  /** From now on the device registers no more receive memory. */
+  void refuseMemory() {
+    refusesMemory = true;
+  }
+
+  /** LOCATEs that the peer has answered. */
+  int locates() {
+    return locates;
+  }
+
+  Task task(long number) {
+    return new Task(number);
+  }
+
+  RegisteredPool sinks() {
+    return sinks;
+  }
+
+  ShuffleCounters counters() {
+    return counters;
+  }
+
+  /** READs that are posted and not completed. */
+  int readsUnderWay() {
+    return (int) underWay.stream().filter(work -> work.opcode() != Opcode.SEND).count();
+  }
+
+  /** One millisecond in which the peer answers every request and completes no READ. */
+  void stepWithoutReads() {
+    nowNs += 1_000_000;
+    connection.pump(nowNs);
+    while (!wire.sends().isEmpty()) {
+      ScriptedConnection.Work work = wire.sends().poll();
+      underWay.add(work);
+      if (work.opcode() == Opcode.SEND) {
+        answer(work.bytes());
+      }
+    }
+    // A queue pair completes in order, thus no SEND before a READ posted earlier.
+    while (!underWay.isEmpty() && underWay.peek().opcode() == Opcode.SEND) {
+      complete(underWay.poll());
+    }
+    while (!commands.isEmpty()) {
+      commands.poll().run();
+    }
+    if (connection.broken() != null) {
+      throw new IllegalStateException(connection.broken().detail());
+    }
+  }
+
+  /** One millisecond in which the peer answers every request and READs complete. */
+  void step() {
+    stepWithoutReads();
+    while (!underWay.isEmpty()) {
+      complete(underWay.poll());
+    }
+  }
+
+  private void complete(ScriptedConnection.Work work) {
+    if (work.signalled()) {
+      connection.onCompletion(work.completion(work.length()), nowNs);
+    }
+  }
+
+  void run(int milliseconds) {
+    for (int i = 0; i < milliseconds; i++) {
+      step();
+    }
+  }
+
+  private void answer(ByteBuffer message) {
+    if (message.get(0) == 3) {
+      receive(HostileServer.released(message.getLong(8)));
+    } else if (message.get(0) == 1) {
+      locates++;
+      receive(located(Locate.decode(message)));
+    }
+  }
+
+  private byte[] located(Locate locate) {
+    ByteBuffer bytes = ByteBuffer.allocate(MESSAGE_BYTES);
+    Located.Encoder encoder = new Located.Encoder().begin(bytes, locate.requestId(), 0);
+    for (int i = 0; i < locate.blockCount() && encoder.roomForSums() >= 0; i++) {
+      int whole = lengths[(int) locate.mapId(i)];
+      long from = locate.startOffset(i);
+      encoder.located(i, 0x10_0000, 3, (int) (whole - from), from, whole, 0);
+    }
+    byte[] message = new byte[encoder.finish(nextLease++, 60_000)];
+    bytes.get(0, message);
+    return message;
+  }
+
+  private void receive(byte[] message) {
+    ScriptedConnection.Work posted = wire.receives().poll();
+    posted.bytes().put(message);
+    connection.onCompletion(posted.completion(message.length), nowNs);
+  }
+
+  /** Ends the connection and closes the pools. */
+  void close() {
+    peers.stop();
+    receive.closeOpenChunk();
+    sinks.close();
+    control.close();
+  }
+
+  private RegisteredPool pool(
+      ProtectionDomain protectionDomain, int chunkBytes, int chunks, long bytes) {
+    return new RegisteredPool(
+        device,
+        protectionDomain,
+        budget,
+        Set.of(AccessFlag.LOCAL_WRITE),
+        chunkBytes,
+        chunks,
+        bytes);
+  }
+
+  private BlockServer blockServer() {
+    return new BlockServer(
+        new ServeSettings(
+            ServeSettings.Mode.COPY,
+            1 << 20,
+            16 << 10,
+            1,
+            Duration.ofSeconds(30),
+            1,
+            1,
+            50,
+            Duration.ofMinutes(1),
+            false,
+            false),
+        new NoOutputs(),
+        device,
+        domain,
+        budget,
+        new ShuffleCounters(),
+        peer -> {},
+        Duration.ofSeconds(2),
+        () -> nowNs);
+  }
+}
