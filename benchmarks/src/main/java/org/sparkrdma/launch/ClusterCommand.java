@@ -59,11 +59,21 @@ public final class ClusterCommand {
 
   /** The command line of a script: every problem is one sentence that begins with its name. */
   public static CommandLine commandLine(String name, Callable<Integer> command) {
+    return commandLine(name, "./" + name + " --help", command);
+  }
+
+  /**
+   * The command line of a class.
+   *
+   * @param name that its messages begin with
+   * @param help what prints its help
+   */
+  public static CommandLine commandLine(String name, String help, Callable<Integer> command) {
     return new CommandLine(command)
         .setCaseInsensitiveEnumValuesAllowed(true)
         .setParameterExceptionHandler(
             (problem, arguments) -> {
-              complain(name, problem.getMessage() + " (see ./" + name + " --help)");
+              complain(name, problem.getMessage() + " (see " + help + ")");
               return problem.getCommandLine().getCommandSpec().exitCodeOnInvalidInput();
             })
         .setExecutionExceptionHandler(

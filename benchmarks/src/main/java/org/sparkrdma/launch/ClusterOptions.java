@@ -36,6 +36,11 @@ public final class ClusterOptions extends LaunchOptions {
     }
   }
 
+  /** Where the report is to be written, if the user wants one. */
+  public Optional<Path> reportFile() {
+    return Optional.ofNullable(reportFile);
+  }
+
   /**
    * Checks the options; to be called before anything is started.
    *

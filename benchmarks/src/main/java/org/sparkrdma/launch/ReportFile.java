@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.launch;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -9,13 +10,18 @@ import java.nio.file.StandardOpenOption;
 import java.util.Optional;
 
 /** The file of {@code --report FILE}. */
-record ReportFile(Path path) {
+public record ReportFile(Path path) {
   /**
    * The reason why the file cannot be written, as one sentence; leaves an existing file as it is.
    */
-  Optional<String> objection() {
+  public Optional<String> objection() {
+    return objection("--report");
+  }
+
+  /** The same for a file that another option names. */
+  public Optional<String> objection(String option) {
     if (Files.isDirectory(path)) {
-      return Optional.of("--report names a directory: " + path);
+      return Optional.of(option + " names a directory: " + path);
     }
     boolean existed = Files.exists(path);
     try {
@@ -26,12 +32,12 @@ record ReportFile(Path path) {
       }
       return Optional.empty();
     } catch (IOException e) {
-      return Optional.of("--report cannot be written: " + reason(e));
+      return Optional.of(option + " cannot be written: " + reason(e));
     }
   }
 
   /** Deletes the report of an earlier run. */
-  void deleteEarlier() throws IOException {
+  public void deleteEarlier() throws IOException {
     Files.deleteIfExists(path);
   }
 
@@ -40,10 +46,20 @@ record ReportFile(Path path) {
    *
    * @return the reason why the file was not written, as one sentence; empty if it was
    */
-  Optional<String> write(Object report) {
+  public Optional<String> write(Object report) {
+    try {
+      return writeText(
+          new ObjectMapper().writerWithDefaultPrettyPrinter().writeValueAsString(report));
+    } catch (JsonProcessingException e) {
+      return Optional.of("the report was not written: " + reason(e));
+    }
+  }
+
+  /** Writes text, as {@link #write} does. */
+  public Optional<String> writeText(String text) {
     try {
       createDirectories();
-      new ObjectMapper().writerWithDefaultPrettyPrinter().writeValue(path.toFile(), report);
+      Files.writeString(path, text);
       return Optional.empty();
     } catch (IOException e) {
       return Optional.of("the report was not written: " + reason(e));

@@ -4,6 +4,7 @@ package org.sparkrdma.launch;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -34,6 +35,9 @@ class ScriptsIT {
         "matrix",
         "soak",
         "bench",
+        "bench list",
+        "bench groupby",
+        "bench compare",
         "bench transfer",
         "bench recovery",
         "bench serve",
@@ -55,6 +59,9 @@ class ScriptsIT {
         "quickstart --sise 1m",
         "matrix --cell oldest",
         "soak --hours=2",
+        "bench list --long",
+        "bench groupby --round 1",
+        "bench compare --html x",
         "bench transfer --round 1",
         "bench recovery -x",
         "bench serve --report x",
@@ -75,6 +82,9 @@ class ScriptsIT {
         "matrix --cells 1.0.0-2.10-8",
         "matrix --cells 3.5.9-2.12-25",
         "soak --minutes 0",
+        "bench groupby --shapes 2x2",
+        "bench compare none.json none.json",
+        "bench groupby --report report.html",
         "bench transfer --sizes 64m",
         "bench recovery --kill-after 31",
         "bench serve --engine tcp",
@@ -109,6 +119,25 @@ class ScriptsIT {
     assertSucceeded(outcome, "Every run sorted the input");
     assertThat(new ObjectMapper().readTree(report.toFile()).at("/runs/0/bytes/rdma").asLong())
         .isPositive();
+  }
+
+  @Test
+  void shouldCompareTheShufflesOfAJob() throws Exception {
+    Path report = directory.resolve("new/groupby.json");
+    Outcome outcome =
+        run("bench groupby --shapes 4x4x4k --rounds 1 --warm-ups 0 --report " + report);
+    assertSucceeded(outcome, "All answers are equal.");
+    JsonNode runs = new ObjectMapper().readTree(report.toFile()).at("/cases/0/runs");
+    assertThat(runs).hasSize(3);
+    assertThat(runs.get(0).at("/bytes/tcp").asLong()).isPositive();
+    assertThat(runs.get(1).at("/bytes/read").asLong()).isPositive();
+    assertThat(runs.get(2).at("/fallbacks/unavailable").asLong()).isPositive();
+    assertThat(directory.resolve("new/groupby.html")).content().contains("Chart.js v");
+
+    Path page = directory.resolve("compared.html");
+    Outcome comparison = run("bench compare %s %s --page %s".formatted(report, report, page));
+    assertSucceeded(comparison, "within spread");
+    assertThat(page).content().contains("Chart.js v");
   }
 
   @Test

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.benchmarks.recovery;
 
-import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
-import java.util.SplittableRandom;
 import java.util.stream.IntStream;
-import java.util.zip.CRC32C;
 import org.apache.spark.HashPartitioner;
 import org.apache.spark.api.java.JavaSparkContext;
+import org.sparkrdma.benchmarks.jobs.NoiseBlocks;
 import scala.Tuple2;
 
 /** A job of one shuffle whose reducers do little more than read. Stateless. */
@@ -17,10 +15,13 @@ final class PaddedShuffle {
 
   /** Runs it and sums up the checksums of all records that the reducers got. */
   static long run(JavaSparkContext spark, RecoveryPlan plan) {
+    NoiseBlocks blocks =
+        new NoiseBlocks(
+            plan.maps(), plan.reducers(), plan.blockBytes(), plan.blockBytes(), plan.seed());
     List<Integer> maps = IntStream.range(0, plan.maps()).boxed().toList();
     return spark
         .parallelize(maps, plan.maps())
-        .flatMapToPair(map -> records(plan, map))
+        .flatMapToPair(blocks::ofMap)
         .partitionBy(new HashPartitioner(plan.reducers()))
         .mapPartitions(PaddedShuffle::sum)
         .collect()
@@ -29,27 +30,11 @@ final class PaddedShuffle {
         .sum();
   }
 
-  private static Iterator<Tuple2<Integer, byte[]>> records(RecoveryPlan plan, int map) {
-    SplittableRandom random = new SplittableRandom(plan.seed() + map);
-    List<Integer> reducers = IntStream.range(0, plan.reducers()).boxed().toList();
-    return reducers.stream()
-        .map(
-            reducer -> {
-              byte[] noise = new byte[plan.blockBytes()];
-              random.nextBytes(noise);
-              return new Tuple2<>(reducer, noise);
-            })
-        .iterator();
-  }
-
   private static Iterator<Long> sum(Iterator<Tuple2<Integer, byte[]>> fetched) {
-    List<Long> sums = new ArrayList<>();
-    CRC32C checksum = new CRC32C();
+    long sum = 0;
     while (fetched.hasNext()) {
-      checksum.reset();
-      checksum.update(fetched.next()._2);
-      sums.add(checksum.getValue());
+      sum += NoiseBlocks.checksum(fetched.next()._2);
     }
-    return List.of(sums.stream().mapToLong(Long::longValue).sum()).iterator();
+    return List.of(sum).iterator();
   }
 }

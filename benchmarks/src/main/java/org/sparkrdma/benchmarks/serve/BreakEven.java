@@ -4,12 +4,13 @@ package org.sparkrdma.benchmarks.serve;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.sparkrdma.launch.Quartiles;
 
 /**
  * How many bytes can be copied for what registering a window costs.
  *
- * <p>Who does not know how much of a window will be asked for, copies until it has spent that much
- * and registers then: at most twice what would have been best, whatever comes.
+ * <p>The serving side copies until the copies have cost that much, then registers. The total is at
+ * most twice the optimum.
  */
 final class BreakEven {
   private final TreeMap<Integer, Double> copyNs = new TreeMap<>();

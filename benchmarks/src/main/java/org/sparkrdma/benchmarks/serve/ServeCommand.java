@@ -13,6 +13,7 @@ import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.DataSize;
 import org.sparkrdma.launch.LaunchException;
 import org.sparkrdma.launch.LaunchOptions;
+import org.sparkrdma.launch.Quartiles;
 import org.sparkrdma.launch.TextTable;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.Verbs;

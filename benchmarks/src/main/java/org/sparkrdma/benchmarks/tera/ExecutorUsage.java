@@ -2,8 +2,12 @@
 package org.sparkrdma.benchmarks.tera;
 
 import com.sun.management.OperatingSystemMXBean;
+import java.io.IOException;
 import java.io.Serializable;
+import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -18,22 +22,32 @@ import scala.collection.Iterator$;
 import scala.reflect.ClassTag$;
 
 /**
- * What one executor process used since it started: CPU time, what its JVM holds beside the heap,
- * and the plug-in's counters where it is the shuffle manager. Immutable.
+ * What one executor process used since it started: CPU time, garbage collections, memory, and the
+ * plug-in's counters where it is the shuffle manager. Immutable.
  */
 public final class ExecutorUsage implements Serializable {
   private static final long serialVersionUID = 1L;
+  private static final String PEAK_RESIDENT = "VmHWM:";
 
   private final String executorId;
   private final long cpuNs;
+  private final long gcMs;
   private final long nonHeapBytes;
+  private final long peakResidentBytes;
   private final Map<String, Long> counters;
 
   private ExecutorUsage(
-      String executorId, long cpuNs, long nonHeapBytes, Map<String, Long> counters) {
+      String executorId,
+      long cpuNs,
+      long gcMs,
+      long nonHeapBytes,
+      long peakResidentBytes,
+      Map<String, Long> counters) {
     this.executorId = executorId;
     this.cpuNs = cpuNs;
+    this.gcMs = gcMs;
     this.nonHeapBytes = nonHeapBytes;
+    this.peakResidentBytes = peakResidentBytes;
     this.counters = counters;
   }
 
@@ -73,8 +87,26 @@ public final class ExecutorUsage implements Serializable {
     return new ExecutorUsage(
         env.executorId(),
         system.getProcessCpuTime(),
+        ManagementFactory.getGarbageCollectorMXBeans().stream()
+            .mapToLong(GarbageCollectorMXBean::getCollectionTime)
+            .sum(),
         ManagementFactory.getMemoryMXBean().getNonHeapMemoryUsage().getCommitted(),
+        readPeakResidentBytes(Path.of("/proc/self/status")),
         counters);
+  }
+
+  /** The line {@code VmHWM} of proc_pid_status(5); 0 where the system has no such file. */
+  static long readPeakResidentBytes(Path status) {
+    try (var lines = Files.lines(status)) {
+      return lines
+          .filter(line -> line.startsWith(PEAK_RESIDENT))
+          .map(line -> line.substring(PEAK_RESIDENT.length()).strip().split(" ", -1)[0])
+          .mapToLong(kib -> Long.parseLong(kib) << 10)
+          .findFirst()
+          .orElse(0);
+    } catch (IOException e) {
+      return 0;
+    }
   }
 
   /** The executor's id. */
@@ -82,8 +114,19 @@ public final class ExecutorUsage implements Serializable {
     return executorId;
   }
 
-  double cpuSeconds() {
+  /** CPU time of the process. */
+  public double cpuSeconds() {
     return cpuNs / 1e9;
+  }
+
+  /** Time that the JVM's garbage collectors ran. */
+  public double gcSeconds() {
+    return gcMs / 1e3;
+  }
+
+  /** Largest resident memory of the process since it started; 0 where it is not known. */
+  public long peakResidentBytes() {
+    return peakResidentBytes;
   }
 
   /** Memory that the JVM has for classes and compiled code. */

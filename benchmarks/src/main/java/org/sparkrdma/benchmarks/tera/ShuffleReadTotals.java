@@ -14,6 +14,10 @@ import org.apache.spark.scheduler.SparkListenerTaskEnd;
 public final class ShuffleReadTotals extends SparkListener {
   private final AtomicLong remoteBytes = new AtomicLong();
   private final AtomicLong localBytes = new AtomicLong();
+  private final AtomicLong remoteBlocks = new AtomicLong();
+  private final AtomicLong localBlocks = new AtomicLong();
+  private final AtomicLong fetchWaitMs = new AtomicLong();
+  private final AtomicLong failedTasks = new AtomicLong();
 
   /** Nothing read yet. */
   public ShuffleReadTotals() {}
@@ -21,10 +25,20 @@ public final class ShuffleReadTotals extends SparkListener {
   @Override
   public void onTaskEnd(SparkListenerTaskEnd end) {
     if (end.taskMetrics() != null) {
-      ShuffleReadMetrics read = end.taskMetrics().shuffleReadMetrics();
-      remoteBytes.addAndGet(read.remoteBytesRead());
-      localBytes.addAndGet(read.localBytesRead());
+      add(end.taskMetrics().shuffleReadMetrics());
     }
+    if (!end.taskInfo().successful()) {
+      failedTasks.incrementAndGet();
+    }
+  }
+
+  /** Adds what one task read. */
+  public void add(ShuffleReadMetrics read) {
+    remoteBytes.addAndGet(read.remoteBytesRead());
+    localBytes.addAndGet(read.localBytesRead());
+    remoteBlocks.addAndGet(read.remoteBlocksFetched());
+    localBlocks.addAndGet(read.localBlocksFetched());
+    fetchWaitMs.addAndGet(read.fetchWaitTime());
   }
 
   /** From other executors. */
@@ -32,7 +46,28 @@ public final class ShuffleReadTotals extends SparkListener {
     return remoteBytes.get();
   }
 
-  long localBytes() {
+  /** From the executor of the task. */
+  public long localBytes() {
     return localBytes.get();
+  }
+
+  /** Blocks from other executors. */
+  public long remoteBlocks() {
+    return remoteBlocks.get();
+  }
+
+  /** Blocks from the executor of the task. */
+  public long localBlocks() {
+    return localBlocks.get();
+  }
+
+  /** Time that tasks waited for remote blocks, as Spark's own pages show it. */
+  public double fetchWaitSeconds() {
+    return fetchWaitMs.get() / 1e3;
+  }
+
+  /** Tasks that did not succeed; what they had read is in the sums. */
+  public long failedTasks() {
+    return failedTasks.get();
   }
 }

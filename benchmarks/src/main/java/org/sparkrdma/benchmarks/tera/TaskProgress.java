@@ -2,6 +2,7 @@
 package org.sparkrdma.benchmarks.tera;
 
 import java.io.PrintStream;
+import java.util.function.Consumer;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerJobStart;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
@@ -19,7 +20,7 @@ public final class TaskProgress extends SparkListener {
   /** Index of the stages among the fields of SparkListenerJobStart. */
   private static final int STAGE_INFOS = 2;
 
-  private final PrintStream out;
+  private final Consumer<ProgressLine> lines;
   private String phase = "";
   private int tasksDone;
   private int tasksTotal;
@@ -28,7 +29,14 @@ public final class TaskProgress extends SparkListener {
    * @param out where the lines go
    */
   public TaskProgress(PrintStream out) {
-    this.out = out;
+    this(out::println);
+  }
+
+  /**
+   * @param lines is given one line per finished task
+   */
+  public TaskProgress(Consumer<ProgressLine> lines) {
+    this.lines = lines;
   }
 
   @Override
@@ -58,6 +66,6 @@ public final class TaskProgress extends SparkListener {
   }
 
   private void print() {
-    out.println(new ProgressLine(phase, tasksDone, tasksTotal, "tasks"));
+    lines.accept(new ProgressLine(phase, tasksDone, tasksTotal, "tasks"));
   }
 }

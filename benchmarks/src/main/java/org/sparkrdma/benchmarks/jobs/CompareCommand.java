@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.benchmarks.jobs;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import org.sparkrdma.launch.ClusterCommand;
+import org.sparkrdma.launch.LaunchException;
+import org.sparkrdma.launch.LaunchOptions;
+import org.sparkrdma.launch.ReportFile;
+import org.sparkrdma.launch.TextTable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** The command behind {@code ./bench compare}: compares two reports. */
+@Command(name = "compare")
+public final class CompareCommand implements Callable<Integer> {
+  /** Columns with text: shape, ratio, metric, and whether it changed. */
+  private static final int TEXT_COLUMNS = 3;
+
+  private static final int CHANGED_COLUMN = 6;
+
+  @Mixin private LaunchOptions options;
+
+  @Parameters(index = "0", paramLabel = "FIRST")
+  private Path first;
+
+  @Parameters(index = "1", paramLabel = "SECOND")
+  private Path second;
+
+  @Option(names = "--page")
+  private Path page;
+
+  @Spec private CommandSpec spec;
+
+  private CompareCommand() {}
+
+  public static void main(String[] arguments) {
+    System.exit(commandLine().execute(arguments));
+  }
+
+  static CommandLine commandLine() {
+    return ClusterCommand.commandLine("bench", "./bench compare --help", new CompareCommand());
+  }
+
+  @Override
+  public Integer call() throws IOException, LaunchException {
+    Comparison comparison = new Comparison(read(first), read(second));
+    comparison.objection().ifPresent(this::refuse);
+    if (page != null) {
+      new ReportFile(page).objection("--page").ifPresent(this::refuse);
+    }
+    if (options.checkOnly()) {
+      return 0;
+    }
+    System.out.println("first:  " + describe(comparison.first()));
+    System.out.println("second: " + describe(comparison.second()));
+    System.out.println();
+    System.out.print(
+        TextTable.of(
+            comparison.rows(), column -> column < TEXT_COLUMNS || column == CHANGED_COLUMN));
+    if (page != null) {
+      Optional<String> notWritten = new ReportFile(page).writeText(comparison.page());
+      if (notWritten.isPresent()) {
+        throw new LaunchException(notWritten.get());
+      }
+    }
+    return 0;
+  }
+
+  private BenchmarkReport read(Path file) {
+    if (!Files.isReadable(file)) {
+      throw misuse("no such report, or not readable: " + file);
+    }
+    try {
+      return new ObjectMapper().readValue(file.toFile(), BenchmarkReport.class);
+    } catch (IOException e) {
+      throw misuse("not a report of ./bench JOB: " + file);
+    }
+  }
+
+  private static String describe(BenchmarkReport report) {
+    return "%s, %d rounds, %s, load %.1f, %s"
+        .formatted(
+            report.environment().date(),
+            report.plan().rounds(),
+            report.environment().spark(),
+            report.environment().load(),
+            report.plan().command());
+  }
+
+  private void refuse(String objection) {
+    throw misuse(objection);
+  }
+
+  private ParameterException misuse(String sentence) {
+    return new ParameterException(spec.commandLine(), sentence);
+  }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.benchmarks.jobs;
+
+import java.util.Map;
+import java.util.TreeMap;
+import org.apache.spark.SparkConf;
+
+/**
+ * Settings that every benchmark fixes, so that results can be compared. All other settings are the
+ * user's.
+ */
+final class FixedSettings {
+  private static final Map<String, String> SETTINGS =
+      Map.of(
+          "spark.serializer", "org.apache.spark.serializer.KryoSerializer",
+          "spark.shuffle.compress", "true",
+          "spark.io.compression.codec", "lz4",
+          "spark.speculation", "false",
+          // The executors must be the same ones from the warm-up to the end of the measured run.
+          "spark.dynamicAllocation.enabled", "false",
+          "spark.scheduler.minRegisteredResourcesRatio", "1.0",
+          "spark.scheduler.maxRegisteredResourcesWaitingTime", "120s",
+          // Joins must shuffle both sides.
+          "spark.sql.autoBroadcastJoinThreshold", "-1");
+
+  /** The number of cores is read from what Spark derives when this is not set. */
+  private static final String DEFAULT_PARALLELISM = "spark.default.parallelism";
+
+  private FixedSettings() {}
+
+  /** The settings of one application: the user's, then the fixed ones, then those of the mode. */
+  static SparkConf conf(ShuffleMode mode) {
+    SparkConf conf = new SparkConf();
+    conf.remove(DEFAULT_PARALLELISM);
+    SETTINGS.forEach(conf::set);
+    mode.conf().forEach(conf::set);
+    return conf;
+  }
+
+  /** For the report. */
+  static Map<String, String> all() {
+    return new TreeMap<>(SETTINGS);
+  }
+}

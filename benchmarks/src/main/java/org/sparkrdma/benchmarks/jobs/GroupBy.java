@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.benchmarks.jobs;
+
+import java.util.concurrent.Callable;
+import java.util.stream.IntStream;
+import org.apache.spark.HashPartitioner;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.sparkrdma.launch.DataSize;
+import scala.Tuple2;
+
+/**
+ * Groups values by key: as many keys as reducers, and each map task has a block of the same length
+ * for each. The job that SparkRDMA and SparkUCX were measured with, Spark's GroupByTest, has this
+ * shape.
+ */
+record GroupBy(NoiseBlocks blocks) implements Workload {
+  /** Small enough for several in the shortest block, large enough not to measure serialization. */
+  private static final int MAX_RECORD_BYTES = 1 << 10;
+
+  private static final long SEED = 20_261_121;
+
+  /**
+   * @param shape such as {@code 256x256x4k}: maps, reducers, payload of a block
+   * @throws IllegalArgumentException in one sentence
+   */
+  static GroupBy parse(String shape) {
+    Shape parts = Shape.parse(shape, 3);
+    int blockBytes = parts.bytes(2, new DataSize(64L << 20));
+    return new GroupBy(
+        new NoiseBlocks(
+            parts.count(0, 1, 100_000),
+            parts.count(1, 1, 100_000),
+            blockBytes,
+            Math.min(MAX_RECORD_BYTES, blockBytes),
+            SEED));
+  }
+
+  @Override
+  public String description() {
+    return "%,d blocks of %s, %s in all"
+        .formatted(
+            blocks.blocks(), new DataSize(blocks.blockBytes()), new DataSize(blocks.totalBytes()));
+  }
+
+  @Override
+  public long diskBytes() {
+    return blocks.totalBytes() + blocks.totalBytes() / 8;
+  }
+
+  @Override
+  public Callable<Answer> run(JavaSparkContext spark, String data) {
+    NoiseBlocks noise = blocks;
+    Tuple2<Long, Long> sum =
+        spark
+            .parallelize(IntStream.range(0, noise.maps()).boxed().toList(), noise.maps())
+            .flatMapToPair(noise::ofMap)
+            .groupByKey(new HashPartitioner(noise.reducers()))
+            .map(group -> summarize(group._2))
+            .fold(new Tuple2<>(0L, 0L), (a, b) -> new Tuple2<>(a._1 + b._1, a._2 + b._2));
+    return () -> Answer.of(sum._1, sum._2);
+  }
+
+  private static Tuple2<Long, Long> summarize(Iterable<byte[]> values) {
+    long records = 0;
+    long sum = 0;
+    for (byte[] value : values) {
+      records++;
+      sum += NoiseBlocks.checksum(value);
+    }
+    return new Tuple2<>(records, sum);
+  }
+}

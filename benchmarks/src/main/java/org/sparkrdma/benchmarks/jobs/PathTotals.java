@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.benchmarks.jobs;
+
+import java.util.Map;
+import java.util.TreeMap;
+import org.sparkrdma.benchmarks.tera.ShuffleReadTotals;
+
+/**
+ * What one run read, by the way it came, from the counts of Spark and of the plug-in.
+ *
+ * @param fallbacks blocks or reads that went by TCP although the plug-in was there, by reason
+ */
+record PathTotals(RunResult.ByPath bytes, RunResult.ByPath blocks, Map<String, Long> fallbacks) {
+  private static final String FALLBACK_PREFIX = "fallback.";
+
+  /**
+   * Totals that agree with each other.
+   *
+   * @param counters of the plug-in, summed over executors; empty without the plug-in
+   * @param complete whether no executor was lost and no task failed, so that both counts are whole
+   * @throws BenchmarkException if the plug-in and Spark count different remote bytes, or if a run
+   *     that must show RDMA READ did not use it
+   */
+  static PathTotals of(
+      ShuffleMode mode, Map<String, Long> counters, ShuffleReadTotals spark, boolean complete)
+      throws BenchmarkException {
+    Map<String, Long> fallbacks = fallbacks(counters);
+    long read = counters.getOrDefault("rdma.bytes.read", 0L);
+    long tcp = counters.getOrDefault("tcp.bytes.read", 0L);
+    if (mode == ShuffleMode.RDMA && read == 0) {
+      throw new BenchmarkException(
+          ("no byte was read by RDMA READ with the plug-in: remote bytes=%d, fallbacks=%s; the"
+                  + " executors' logs have the reasons")
+              .formatted(spark.remoteBytes(), fallbacks));
+    }
+    // Without RDMA the reader is Spark's own, which the plug-in's counters do not see.
+    boolean plugInRead = read + tcp != 0;
+    if (complete && plugInRead && read + tcp != spark.remoteBytes()) {
+      throw new BenchmarkException(
+          "the plug-in and Spark count different remote bytes: mode=%s read=%d tcp=%d spark=%d"
+              .formatted(mode, read, tcp, spark.remoteBytes()));
+    }
+    return new PathTotals(
+        new RunResult.ByPath(read, plugInRead ? tcp : spark.remoteBytes(), spark.localBytes()),
+        new RunResult.ByPath(
+            counters.getOrDefault("rdma.blocks.read", 0L),
+            plugInRead ? counters.getOrDefault("tcp.blocks.read", 0L) : spark.remoteBlocks(),
+            spark.localBlocks()),
+        fallbacks);
+  }
+
+  private static Map<String, Long> fallbacks(Map<String, Long> counters) {
+    Map<String, Long> byReason = new TreeMap<>();
+    counters.forEach(
+        (name, count) -> {
+          if (name.startsWith(FALLBACK_PREFIX) && count != 0) {
+            byReason.put(name.substring(FALLBACK_PREFIX.length()), count);
+          }
+        });
+    return byReason;
+  }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.benchmarks.jobs;
+
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import org.sparkrdma.launch.ProgressLine;
+
+/** Reports which run of a benchmark is going on and about how long the rest takes. */
+final class RunProgress {
+  private static final long SECONDS_PER_MINUTE = 60;
+
+  private final Consumer<ProgressLine> lines;
+  private final LongSupplier nowNs;
+  private final int runs;
+  private final long startNs;
+  private int runsDone;
+
+  /**
+   * @param lines is given each line
+   * @param nowNs a clock such as {@link System#nanoTime}
+   */
+  RunProgress(int runs, Consumer<ProgressLine> lines, LongSupplier nowNs) {
+    this.lines = lines;
+    this.nowNs = nowNs;
+    this.runs = runs;
+    startNs = nowNs.getAsLong();
+  }
+
+  /** Where the progress of single tasks goes. */
+  Consumer<ProgressLine> lines() {
+    return lines;
+  }
+
+  /** Reports a step that is no run, such as the start of an application. */
+  void report(String step) {
+    lines.accept(new ProgressLine(step + remaining(), runsDone, runs, "runs"));
+  }
+
+  /** What the tasks of the next run are reported as. */
+  String describe(String run) {
+    return "run %d of %d, %s%s".formatted(runsDone + 1, runs, run, remaining());
+  }
+
+  void onRunDone() {
+    runsDone++;
+  }
+
+  /** Nothing before the first run is done. */
+  private String remaining() {
+    if (runsDone == 0) {
+      return "";
+    }
+    long elapsedNs = nowNs.getAsLong() - startNs;
+    long seconds = TimeUnit.NANOSECONDS.toSeconds(elapsedNs / runsDone * (runs - runsDone));
+    return seconds < 2 * SECONDS_PER_MINUTE
+        ? ", about %d s left".formatted(seconds)
+        : ", about %d min left".formatted(seconds / SECONDS_PER_MINUTE);
+  }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.benchmarks.jobs;
+
+import java.util.Map;
+
+/**
+ * One measured run.
+ *
+ * @param round from 1
+ * @param seconds wall time of the job
+ * @param fetchWaitSeconds time that tasks waited for remote blocks, summed over tasks, as Spark
+ *     counts it
+ * @param executorCpuSeconds CPU time of all executor processes during the job
+ * @param gcSeconds time that the executors' garbage collectors ran
+ * @param peakMemoryBytes largest resident memory of any executor since it started
+ * @param fallbacks blocks or reads that went by TCP although the plug-in was there, by reason
+ */
+public record RunResult(
+    ShuffleMode mode,
+    int round,
+    int executors,
+    double seconds,
+    double fetchWaitSeconds,
+    double executorCpuSeconds,
+    double gcSeconds,
+    long peakMemoryBytes,
+    ByPath bytes,
+    ByPath blocks,
+    Map<String, Long> fallbacks,
+    Answer answer) {
+
+  /** Amounts that tasks read in shuffles, by the way they came. */
+  public record ByPath(long read, long tcp, long local) {}
+}

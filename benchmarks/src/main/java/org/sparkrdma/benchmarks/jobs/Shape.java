@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.benchmarks.jobs;
+
+import java.util.List;
+import org.sparkrdma.launch.DataSize;
+
+/** The size of a job as a person writes it: numbers and sizes with an {@code x} between them. */
+final class Shape {
+  private final String text;
+  private final List<String> parts;
+
+  private Shape(String text, List<String> parts) {
+    this.text = text;
+    this.parts = parts;
+  }
+
+  /**
+   * @throws IllegalArgumentException in one sentence, if the text has another number of parts
+   */
+  static Shape parse(String text, int parts) {
+    Shape shape = new Shape(text, List.of(text.split("x", -1)));
+    if (shape.parts.size() != parts) {
+      throw new IllegalArgumentException(
+          "'%s' has %d parts instead of %d".formatted(text, shape.parts.size(), parts));
+    }
+    return shape;
+  }
+
+  /** A whole number between the limits. */
+  int count(int index, int min, int max) {
+    String part = parts.get(index);
+    int count = part.matches("[0-9]{1,9}") ? Integer.parseInt(part) : -1;
+    if (count < min || count > max) {
+      throw new IllegalArgumentException(
+          "'%s' in '%s' must be a whole number from %d to %d".formatted(part, text, min, max));
+    }
+    return count;
+  }
+
+  /** A size of at most {@code max}. */
+  int bytes(int index, DataSize max) {
+    DataSize size = size(index);
+    if (size.bytes() > max.bytes()) {
+      throw new IllegalArgumentException(
+          "'%s' in '%s' must be at most %s".formatted(parts.get(index), text, max));
+    }
+    return Math.toIntExact(size.bytes());
+  }
+
+  /** A size. */
+  DataSize size(int index) {
+    return DataSize.parse(parts.get(index));
+  }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.benchmarks.jobs;
+
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import org.sparkrdma.launch.ClusterCommand;
+import org.sparkrdma.launch.LaunchException;
+import org.sparkrdma.launch.ProgressLog;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** The class to give to {@code spark-submit} on any cluster, in client mode. */
+@Command(
+    name = "shuffle-benchmark",
+    sortOptions = false,
+    mixinStandardHelpOptions = true,
+    usageHelpWidth = 100,
+    description = {
+      "Runs a job under Spark's own shuffle, under the plug-in, and under the plug-in without RDMA,",
+      "in turn, compares the answers and prints how long each took. Each run is a Spark application",
+      "of its own with the settings that spark-submit was given, so give the executors a fixed",
+      "number: --num-executors, or --total-executor-cores on a standalone cluster.",
+      ""
+    })
+public final class ShuffleBenchmark implements Callable<Integer> {
+  private static final String DEPLOY_MODE = "spark.submit.deployMode";
+  private static final String CLUSTER_MODE = "cluster";
+
+  @Mixin private JobOptions job;
+
+  @Option(
+      names = "--data",
+      paramLabel = "URI",
+      description =
+          "Directory that every executor can read and write, such as hdfs:///tmp/benchmark; only for"
+              + " jobs that read files.")
+  private String data;
+
+  @Option(
+      names = "--report",
+      paramLabel = "FILE",
+      description = "Write the results as JSON to FILE, and as CSV and an HTML page beside it.")
+  private Path report;
+
+  @Spec private CommandSpec spec;
+
+  private final String command;
+
+  private ShuffleBenchmark(String command) {
+    this.command = command;
+  }
+
+  public static void main(String[] arguments) {
+    int exitCode = commandLine(arguments).execute(arguments);
+    if (exitCode != 0) {
+      System.exit(exitCode);
+    }
+  }
+
+  static CommandLine commandLine(String... arguments) {
+    String name = ShuffleBenchmark.class.getSimpleName();
+    return ClusterCommand.commandLine(
+        name,
+        "--help of this class",
+        new ShuffleBenchmark(name + " " + String.join(" ", arguments)));
+  }
+
+  @Override
+  public Integer call() throws Exception {
+    BenchmarkPlan plan = job.plan(data, command);
+    if (CLUSTER_MODE.equals(System.getProperty(DEPLOY_MODE))) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "--deploy-mode is cluster; this class starts several applications: use client");
+    }
+    Optional<BenchmarkFiles> files = Optional.ofNullable(report).map(BenchmarkFiles::new);
+    Optional<String> objection = files.flatMap(BenchmarkFiles::objection);
+    if (objection.isPresent()) {
+      throw new ParameterException(spec.commandLine(), objection.get());
+    }
+    ProgressLog log = new ProgressLog(System.out, false, System::nanoTime);
+    RunProgress progress =
+        new RunProgress(plan.runs(), line -> log.step("benchmark", line), System::nanoTime);
+    BenchmarkReport result;
+    try {
+      result = new BenchmarkRuns(plan, progress).run();
+    } catch (BenchmarkException e) {
+      throw new LaunchException(e.getMessage());
+    }
+    System.out.println();
+    System.out.println(BenchmarkTable.of(result));
+    Optional<String> notWritten = files.flatMap(each -> each.write(result));
+    if (notWritten.isPresent()) {
+      throw new LaunchException(notWritten.get());
+    }
+    return 0;
+  }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.benchmarks.jobs;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+
+/** Reports for tests. Stateless. */
+final class BenchmarkReports {
+  private BenchmarkReports() {}
+
+  static BenchmarkReport of(int rounds, CaseReport... cases) {
+    return new BenchmarkReport(
+        new BenchmarkPlan(
+            ShuffleJob.GROUPBY,
+            Arrays.stream(cases).map(CaseReport::shape).toList(),
+            List.of(ShuffleMode.VANILLA, ShuffleMode.RDMA),
+            rounds,
+            1,
+            "",
+            "./bench groupby"),
+        new Environment(
+            "2026-11-21T09:00:00Z",
+            "4.2.0, Scala 2.13",
+            "17",
+            "spark://host:7077",
+            "a processor",
+            0.5,
+            Map.of("spark.executor.cores", "1"),
+            Map.of()),
+        List.of(cases));
+  }
+
+  static RunResult run(
+      ShuffleMode mode,
+      int round,
+      double seconds,
+      double fetchWaitSeconds,
+      Map<String, Long> fallbacks) {
+    return new RunResult(
+        mode,
+        round,
+        2,
+        seconds,
+        fetchWaitSeconds,
+        3.5,
+        0.25,
+        500L << 20,
+        new RunResult.ByPath(1 << 20, 0, 1 << 20),
+        new RunResult.ByPath(256, 0, 256),
+        fallbacks,
+        new Answer(16, "ab"));
+  }
+}
