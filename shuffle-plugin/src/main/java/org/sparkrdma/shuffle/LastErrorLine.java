@@ -6,14 +6,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Repeats a wrong setting as the last ERROR line of a driver that ends because of it. Spark prints
- * the exception of the shuffle manager below that of its own reflection, in some forty lines.
+ * Repeats the message about a wrong setting as the last ERROR line of the driver. Spark prints the
+ * exception of the shuffle manager below its own reflection exceptions, in about forty lines.
  * Thread-safe.
  */
 final class LastErrorLine {
   private static final Logger LOG = LoggerFactory.getLogger(RdmaShuffleManager.class);
 
-  /** Below Spark's own hooks, which log as well. */
+  /** Runs after Spark's own hooks, which log as well. */
   private static final int PRIORITY = 1;
 
   private static String sentence;
@@ -21,7 +21,7 @@ final class LastErrorLine {
 
   private LastErrorLine() {}
 
-  /** Logs the sentence when this JVM ends, unless {@link #clear} comes first. */
+  /** Logs the message when this JVM ends, unless {@link #clear} is called before. */
   static synchronized void set(String message) {
     sentence = message;
     if (!registered) {
@@ -34,7 +34,7 @@ final class LastErrorLine {
     }
   }
 
-  /** Forgets the sentence: a shell has started an application after all. */
+  /** Removes the message: a shell has started an application later. */
   static synchronized void clear() {
     sentence = null;
   }

@@ -36,17 +36,17 @@ import org.sparkrdma.shuffle.spark.ExecutorExclusion;
 import org.sparkrdma.shuffle.spark.SparkEnvironment;
 
 /**
- * What {@code spark.shuffle.manager} names: Spark's own sort shuffle, of which the reader fetches
+ * The class for {@code spark.shuffle.manager}: Spark's own sort shuffle with a reader that fetches
  * remote blocks by RDMA READ.
  *
- * <p>Writing, resolving and unregistering stay Spark's, so every block can also be had by TCP at
- * any moment. It is a subclass because SQL copies each row for managers that are not. Made by Spark
- * on the driver and on each executor, which also stops it; safe for any thread.
+ * <p>Spark still writes, resolves and unregisters map outputs, so every block is also available by
+ * TCP at any time. It is a subclass because SQL copies each row for managers that are not. Spark
+ * creates and stops it on the driver and on each executor. Safe for any thread.
  */
 public class RdmaShuffleManager extends SortShuffleManager {
   private static final Logger LOG = LoggerFactory.getLogger(RdmaShuffleManager.class);
 
-  /** How long a task of mode required waits for RDMA to come up. */
+  /** Maximum wait of a task in mode required until RDMA is up. */
   private static final Duration REQUIRED_WAIT = Duration.ofSeconds(60);
 
   private final SparkConf conf;
@@ -62,10 +62,10 @@ public class RdmaShuffleManager extends SortShuffleManager {
   private boolean stopped;
 
   /**
-   * As Spark calls it.
+   * Called by Spark.
    *
-   * @param isDriver where settings are judged; an executor that threw here would be replaced for
-   *     ever, so it goes on without RDMA instead
+   * @param isDriver whether settings are checked; an executor that throws here would be replaced
+   *     for ever, so it continues without RDMA
    * @throws IllegalArgumentException on the driver, when a setting is wrong or executors cannot
    *     load this class
    */
@@ -90,7 +90,7 @@ public class RdmaShuffleManager extends SortShuffleManager {
     if (isDriver) {
       requireLoadableByExecutors(conf);
       LastErrorLine.clear();
-      // Here, since executors get the configuration as it is when the first of them comes.
+      // Here, because executors receive the configuration as it is when the first of them starts.
       DirectoryName.choose(conf);
       settings.notes().forEach(LOG::warn);
     }
@@ -99,7 +99,7 @@ public class RdmaShuffleManager extends SortShuffleManager {
     }
   }
 
-  /** Executors that could not load this class would be replaced for ever. */
+  /** Spark would replace executors that cannot load this class for ever. */
   private static void requireLoadableByExecutors(SparkConf conf) {
     ExecutorClassPath.ofThisDriver(RdmaShuffleManager.class)
         .problem(conf)
@@ -110,7 +110,7 @@ public class RdmaShuffleManager extends SortShuffleManager {
             });
   }
 
-  /** Starts what needs Spark's environment; see {@link SparkEnvironment#isSetFor}. */
+  /** Starts the parts that need Spark's environment; see {@link SparkEnvironment#isSetFor}. */
   private synchronized void begin() {
     if (!isDriver) {
       runtime();
@@ -119,7 +119,7 @@ public class RdmaShuffleManager extends SortShuffleManager {
     }
   }
 
-  /** For the driver's WARN about executors without RDMA. */
+  /** Advice in the driver's WARN about executors without RDMA. */
   private String advice() {
     String engine = settings.engine();
     return engine.equals("auto") || settings.mode() == ShuffleSettings.Mode.REQUIRED
@@ -187,11 +187,11 @@ public class RdmaShuffleManager extends SortShuffleManager {
   }
 
   /**
-   * The client by which shuffle reads of this executor fetch remote blocks now: ours when RDMA is
-   * up or on its way, else Spark's own. Like a first map task it waits for peers to be able to find
-   * this executor.
+   * The client for remote blocks of this executor's shuffle reads: the plug-in's when RDMA is up or
+   * starting, else Spark's own. Like the first map task, it waits until peers can find this
+   * executor.
    *
-   * @throws IllegalStateException when RDMA is required and not to be had
+   * @throws IllegalStateException when RDMA is required and not available
    */
   public BlockStoreClient blockStoreClient() {
     RdmaRuntime rdma = runtimeForTask();
@@ -214,7 +214,7 @@ public class RdmaShuffleManager extends SortShuffleManager {
     synchronized (this) {
       rdma = runtime;
     }
-    // Spark's part first: a LOCATE that comes late must not register a file about to be deleted.
+    // Spark's part first: a late LOCATE must not register a file that is about to be deleted.
     boolean unregistered = super.unregisterShuffle(shuffleId);
     if (rdma != null) {
       rdma.unregisterShuffle(shuffleId);
@@ -246,7 +246,7 @@ public class RdmaShuffleManager extends SortShuffleManager {
    * The runtime of this executor; null when the mode is off, and in local mode, where no block is
    * remote.
    *
-   * @throws IllegalStateException when RDMA is required and not to be had; it fails the task
+   * @throws IllegalStateException when RDMA is required and not available; it fails the task
    */
   private RdmaRuntime runtimeForTask() {
     RdmaRuntime rdma = runtime();

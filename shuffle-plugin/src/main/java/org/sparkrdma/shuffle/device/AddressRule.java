@@ -10,7 +10,10 @@ import java.util.List;
 import java.util.function.Predicate;
 import org.sparkrdma.shuffle.address.NetworkAddress;
 
-/** Which addresses the setting {@code address} means: one, an interface's, or a network's. */
+/**
+ * The addresses that the setting {@code address} selects: one address, those of an interface, or
+ * those of a network.
+ */
 final class AddressRule {
   private AddressRule() {}
 

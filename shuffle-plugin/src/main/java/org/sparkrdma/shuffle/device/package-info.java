@@ -1,6 +1,5 @@
 /**
- * Which device, port and address an executor uses: entry class {@link
- * org.sparkrdma.shuffle.device.DeviceChoice}, from what the user asked for and what the engine
- * found.
+ * Choice of the device, port and address of an executor, from the settings and the engine's
+ * devices. Entry class {@link org.sparkrdma.shuffle.device.DeviceChoice}.
  */
 package org.sparkrdma.shuffle.device;

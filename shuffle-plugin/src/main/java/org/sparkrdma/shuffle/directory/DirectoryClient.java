@@ -19,11 +19,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The directory's executor side: publishes this executor and finds others.
+ * The executor's side of the directory: publishes this executor and finds others.
  *
- * <p>One thread asks the driver; each answer brings everything that is new, so that a wave of
- * look-ups costs one question. Executors that publish nothing are asked for ever more rarely, see
- * {@link Absences}. Owned by the runtime, which closes it; safe for any thread.
+ * <p>One thread queries the driver. Each answer contains all changes, so that many concurrent
+ * look-ups cost one query. Queries for executors without a record become ever rarer, see {@link
+ * AbsentExecutors}. Owned by the runtime, which closes it; safe for any thread.
  */
 public final class DirectoryClient implements EndpointLookup, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(DirectoryClient.class);
@@ -37,20 +37,20 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
   private final ScheduledThreadPoolExecutor asker;
   private final long publisher = new SecureRandom().nextLong();
 
-  /** Of every executor that has published; empty for those without RDMA. */
+  /** Endpoints of all executors with a record; empty for those without RDMA. */
   private final Map<String, Optional<Endpoint>> known = new ConcurrentHashMap<>();
 
-  private final Absences absences;
+  private final AbsentExecutors absences;
 
   private Map<String, CompletableFuture<Optional<Endpoint>>> waiting = new HashMap<>();
   private boolean closed;
   private long lastEpoch;
   private long recheckedNs;
 
-  /** Touched by the asking thread only. */
+  /** Confined to the querying thread. */
   private long version;
 
-  /** For this executor. */
+  /** Creates the client of this executor. */
   public DirectoryClient(SparkEnv env, Duration timeout) {
     this(new RpcDriverCall(env.conf(), env.rpcEnv(), timeout), timeout, System::nanoTime);
   }
@@ -59,7 +59,7 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
     this.driver = driver;
     this.timeout = timeout;
     this.nowNs = nowNs;
-    this.absences = new Absences(nowNs);
+    this.absences = new AbsentExecutors(nowNs);
     this.recheckedNs = nowNs.getAsLong() - RECHECK_INTERVAL_NS;
     this.asker =
         new ScheduledThreadPoolExecutor(
@@ -74,8 +74,8 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
   }
 
   /**
-   * Publishes an endpoint, trying again until the driver answers, something else is published, or
-   * this is closed.
+   * Publishes an endpoint. Retries until the driver answers, a later record is published, or the
+   * client is closed.
    *
    * @return completes with whether the driver took it; not when this is closed before
    */
@@ -84,8 +84,8 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
   }
 
   /**
-   * Publishes that this executor does not use RDMA, or not any more; then as {@link
-   * #publish(Endpoint)}. An endpoint that was published before and comes late is refused.
+   * Publishes that this executor does not use RDMA, or not any more; retries as {@link
+   * #publish(Endpoint)}. The driver refuses a late endpoint that was published before.
    *
    * @param reasons for the driver's log
    */
@@ -94,7 +94,7 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
   }
 
   /**
-   * Asks the driver to give an executor no more tasks.
+   * Requests that the driver gives an executor no more tasks.
    *
    * @return completes with whether it does; not when no other executor could run them
    */
@@ -198,13 +198,13 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
     schedule(this::refresh, 0);
   }
 
-  /** Asks what is new and answers everybody who waited when it began. */
+  /** Queries the changes and answers all look-ups that waited at its start. */
   private void refresh() {
     Map<String, CompletableFuture<Optional<Endpoint>>> asked = takeWaiting();
     try {
       take(driver.ask(new ArrayList<>(List.of(DirectoryService.CHANGES, version))));
     } catch (Throwable e) {
-      // Also an Error, which the executor service would keep to itself: the look-ups are answered.
+      // Also an Error, which the executor service would swallow: the look-ups need an answer.
       LOG.debug("Driver's RDMA directory did not answer", e);
     }
     asked.forEach(
@@ -220,7 +220,7 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
   private void take(Object answer) {
     List<?> changes = RecordCodec.list(answer, 4);
     if (RecordCodec.as(Boolean.class, changes.get(1))) {
-      // The driver no longer knows which executors have gone since the last question.
+      // The driver has forgotten which executors were removed since the last query.
       known.clear();
     }
     for (Object encoded : RecordCodec.as(List.class, changes.get(2))) {
@@ -240,12 +240,12 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
       known.put(record.executorId(), record.endpoint());
       absences.remove(record.executorId());
     } catch (IllegalArgumentException e) {
-      // Perhaps of a later version of this plug-in; the others' records are of use.
+      // Perhaps from a later version of this plug-in; other records are usable.
       LOG.debug("Ignoring an invalid record from the RDMA directory", e);
     }
   }
 
-  /** Entries held about other executors. */
+  /** Number of entries about other executors. */
   int size() {
     return known.size() + absences.size();
   }
@@ -258,7 +258,7 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
     }
   }
 
-  /** Answers everybody who waits with nothing; a second close does nothing. */
+  /** Answers all waiting look-ups with an empty result; a second close does nothing. */
   @Override
   public void close() {
     synchronized (this) {

@@ -6,12 +6,12 @@ import java.util.HexFormat;
 import org.apache.spark.SparkConf;
 
 /**
- * What the directory of one driver is called: a name of its own for each start of a driver, which
- * its executors get with the rest of their configuration.
+ * The name of a driver's directory: unique for each start of a driver, and passed to its executors
+ * with their configuration.
  *
- * <p>A driver that is started again may have the address of the one before it, and numbers its
- * executors from the beginning as that one did. An executor that has not noticed yet must neither
- * publish there, under an id that now means another, nor look up whom to read from. Stateless.
+ * <p>A restarted driver may have the address of its predecessor, and numbers its executors from the
+ * beginning again. An executor of the predecessor must neither publish there, because its id now
+ * means another executor, nor look up peers. Stateless.
  */
 public final class DirectoryName {
   /** Set by the driver in its own configuration, not by users. */
@@ -22,14 +22,14 @@ public final class DirectoryName {
 
   private DirectoryName() {}
 
-  /** Gives the driver whose configuration this is a new name, before it has executors. */
+  /** Sets a new name in the driver's configuration, before executors start. */
   public static void choose(SparkConf conf) {
     byte[] random = new byte[RANDOM_BYTES];
     new SecureRandom().nextBytes(random);
     conf.set(KEY, PREFIX + HexFormat.of().formatHex(random));
   }
 
-  /** Under which name to look for it; where none was told, one that no driver has. */
+  /** The name in the configuration; without one, a name that no driver has. */
   static String of(SparkConf conf) {
     return conf.get(KEY, PREFIX);
   }

@@ -13,12 +13,12 @@ import org.slf4j.LoggerFactory;
  * Answers the directory's messages on the driver.
  *
  * <pre>
- *   [PUBLISH, record]         → Boolean: taken
+ *   [PUBLISH, record]         → Boolean: accepted
  *   [EXCLUDE, executor id]    → Boolean: it gets no more tasks
  *   [CHANGES, since version]  → [version, Boolean: these are all, records, ids of gone executors]
  * </pre>
  *
- * <p>Lists and the JDK's types only, see {@link RecordCodec}. Safe for any thread.
+ * <p>Messages contain only lists and JDK types, see {@link RecordCodec}. Safe for any thread.
  */
 final class DirectoryService {
   static final String PUBLISH = "publish";
@@ -54,20 +54,20 @@ final class DirectoryService {
     };
   }
 
-  /** The executor is gone. */
+  /** Removes an executor that Spark has removed. */
   synchronized void remove(String executorId) {
     table.remove(executorId);
     excluded.remove(executorId);
   }
 
   /**
-   * @param how takes an executor and a reason, and gives it no more tasks; false when it cannot
+   * @param how excludes an executor for a reason; false when it cannot
    */
   synchronized void excludeBy(BiPredicate<String, String> how) {
     exclusion = how;
   }
 
-  /** Only while another executor could run its tasks: else the job is to fail, with the reason. */
+  /** Only while another executor can run its tasks; otherwise the job must fail with the reason. */
   private Boolean exclude(String executorId) {
     if (excluded.contains(executorId)) {
       return true;

@@ -18,7 +18,7 @@ import scala.runtime.AbstractPartialFunction;
 import scala.runtime.BoxedUnit;
 
 /**
- * The directory's driver side: an RPC endpoint that executors publish to and look up in.
+ * The driver's side of the directory: an RPC endpoint for publishing and look-ups.
  *
  * <p>Opened and closed by the driver's shuffle manager. Safe for any thread.
  */
@@ -36,7 +36,8 @@ public final class DriverDirectory implements AutoCloseable {
   }
 
   /**
-   * Opens it under its {@link DirectoryName}; empty when this RPC environment has it already.
+   * Opens the endpoint under its {@link DirectoryName}; empty when this RPC environment has it
+   * already.
    *
    * @param advice for users when an executor does not use RDMA; may be empty
    */
@@ -50,10 +51,9 @@ public final class DriverDirectory implements AutoCloseable {
   }
 
   /**
-   * Forgets executors from now on as Spark removes them.
+   * From now on removes executors when Spark removes them.
    *
-   * @param exclusion takes an executor and a reason, and gives it no more tasks; false when it
-   *     cannot
+   * @param exclusion excludes an executor for a reason; false when it cannot
    */
   public void watch(SparkContext context, BiPredicate<String, String> exclusion) {
     service.excludeBy(exclusion);
@@ -71,7 +71,7 @@ public final class DriverDirectory implements AutoCloseable {
     rpcEnv.stop(ref);
   }
 
-  /** What Spark's RPC calls; on its dispatcher, one message at a time. */
+  /** The RPC endpoint; called on Spark's dispatcher, one message at a time. */
   private record DirectoryRpcEndpoint(RpcEnv rpcEnv, DirectoryService service)
       implements ThreadSafeRpcEndpoint {
     @Override

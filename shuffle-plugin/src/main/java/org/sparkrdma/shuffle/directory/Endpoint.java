@@ -7,14 +7,14 @@ import java.util.Optional;
 import org.sparkrdma.shuffle.address.ListenerAddress;
 
 /**
- * Where an executor takes connections, and the secrets that prove one belongs to it.
+ * The listener of an executor, and the secret that proves that a connection belongs to it.
  *
  * @param executorId Spark's id of the executor
  * @param addresses of its listeners, the preferred one first; 1 to {@link #MAX_ADDRESSES}
  * @param engine name of its verbs engine; both ends must use the same
- * @param protocol version of the wire protocol it speaks
+ * @param protocol version of its wire protocol
  * @param incarnation random number of this start of this executor
- * @param token 32 random bytes; whoever knows them was told by the driver. Never logged
+ * @param token 32 random bytes, known only through the driver; never logged
  */
 public record Endpoint(
     String executorId,
@@ -49,7 +49,7 @@ public record Endpoint(
     return token.clone();
   }
 
-  /** What keeps this executor from reading the other's blocks; empty when nothing does. */
+  /** The reason why this executor cannot read the other's blocks; empty when it can. */
   public Optional<String> incompatibility(Endpoint other) {
     if (!engine.equals(other.engine)) {
       return Optional.of("engine here=" + engine + " there=" + other.engine);

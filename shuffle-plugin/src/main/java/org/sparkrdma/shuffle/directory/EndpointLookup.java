@@ -8,7 +8,8 @@ import java.util.concurrent.CompletableFuture;
 @FunctionalInterface
 public interface EndpointLookup {
   /**
-   * The endpoint of an executor, empty when it has none or the directory does not answer in time.
+   * Finds the endpoint of an executor; empty when it has none or the directory does not answer in
+   * time.
    *
    * @return already complete when the answer is known; else completed on the directory's thread,
    *     which must not be blocked, and never exceptionally
@@ -16,8 +17,8 @@ public interface EndpointLookup {
   CompletableFuture<Optional<Endpoint>> find(String executorId);
 
   /**
-   * An endpoint did not answer: looks soon whether it is still what the directory says; at most
-   * every few seconds.
+   * Called when an endpoint does not answer: queries the directory for changes, at most every few
+   * seconds.
    */
   default void recheck() {}
 }

@@ -10,8 +10,8 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * What the driver knows: each executor's record, or that it is gone, under the version at which
- * that was learnt. Not safe for several threads; owned by the {@link DirectoryService}.
+ * The driver's table: the record of each executor, or that it was removed, with the version of the
+ * change. Not safe for several threads; owned by the {@link DirectoryService}.
  */
 final class EndpointTable {
   private final int maxGone;
@@ -21,21 +21,21 @@ final class EndpointTable {
   private long version;
   private long forgottenVersion;
 
-  /** Of one executor; the record is empty when it is gone. */
+  /** Entry of one executor; the record is empty when it was removed. */
   record Entry(String executorId, Optional<ExecutorRecord> record) {}
 
-  /** What {@link #publish} did. */
+  /** Result of {@link #publish}. */
   enum Published {
-    /** It is the executor's record from now on. */
+    /** The record was stored. */
     TAKEN,
-    /** It was known already. */
+    /** The same record was stored before. */
     KNOWN,
-    /** The executor is gone, another process has its id, or the record has come late. */
+    /** The executor was removed, another process has its id, or a later record exists. */
     REFUSED
   }
 
   /**
-   * @param maxGone maximum number of executors that are remembered as gone
+   * @param maxGone maximum number of remembered removed executors
    */
   EndpointTable(int maxGone) {
     this.maxGone = maxGone;
@@ -46,22 +46,22 @@ final class EndpointTable {
     return version;
   }
 
-  /** Whether executors that went after this version are forgotten by now. */
+  /** Whether removals after this version were forgotten. */
   boolean hasForgottenAfter(long since) {
     return since < forgottenVersion;
   }
 
-  /** What changed after a version, oldest first; a view. */
+  /** Changes after a version, oldest first; a view. */
   NavigableMap<Long, Entry> changesAfter(long since) {
     return byVersion.tailMap(since, false);
   }
 
-  /** Everything; a view. */
+  /** All entries; a view. */
   Collection<Entry> all() {
     return byVersion.values();
   }
 
-  /** Takes a record in. An executor's id is never used again, so another process is refused. */
+  /** Stores a record. Executor ids are never reused, so another process is refused. */
   Published publish(ExecutorRecord record) {
     Long known = versions.get(record.executorId());
     if (known != null) {
@@ -89,7 +89,7 @@ final class EndpointTable {
                     && entry.record().flatMap(ExecutorRecord::endpoint).isPresent());
   }
 
-  /** The executor is gone, whether it had published or not. */
+  /** Marks an executor as removed, whether it had published or not. */
   void remove(String executorId) {
     Long known = versions.get(executorId);
     if (known != null && byVersion.get(known).record().isEmpty()) {

@@ -5,12 +5,12 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What an executor publishes about itself: its endpoint, or that it does not use RDMA and why.
+ * The published record of an executor: its endpoint, or the reasons why it does not use RDMA.
  *
  * @param executorId Spark's id of the executor
  * @param publisher random number of the process that publishes
- * @param epoch counts what this process has published; a lower one has come late and is refused
- * @param endpoint where peers connect; empty when the executor does not use RDMA, or not any more
+ * @param epoch counts the records of this process; a lower one is late and refused
+ * @param endpoint address for peers; empty when the executor does not use RDMA, or not any more
  * @param reasons why the endpoint is empty
  */
 record ExecutorRecord(

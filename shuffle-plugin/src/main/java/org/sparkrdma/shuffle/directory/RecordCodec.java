@@ -12,9 +12,9 @@ import org.sparkrdma.shuffle.address.ListenerAddress;
 import org.sparkrdma.shuffle.address.NetworkAddress;
 
 /**
- * Records and messages as lists of JDK types: Spark's RPC reads a message with the class loader of
- * the executor itself, which does not know a jar given by {@code --jars}, and closes the connection
- * to the driver over a class it cannot find. Stateless.
+ * Encodes records and messages as lists of JDK types. Spark's RPC reads a message with the
+ * executor's own class loader, which does not contain jars from {@code --jars}, and closes the
+ * connection to the driver when a class is missing. Stateless.
  *
  * <pre>
  *   record    [format, "executor", id, "publisher", long, "epoch", long, "endpoint", endpoint]
@@ -24,8 +24,8 @@ import org.sparkrdma.shuffle.address.NetworkAddress;
  *   address   [4 or 16 bytes, prefix length of the subnet as int, port as int]
  * </pre>
  *
- * <p>Fields have names and any order; a reader ignores names that it does not know. The format is
- * raised only for a change that an earlier reader would misunderstand.
+ * <p>Fields have names and any order; a reader ignores names that it does not know. The format
+ * number changes only when an earlier reader would misread the record.
  */
 final class RecordCodec {
   static final int FORMAT = 1;
@@ -196,7 +196,7 @@ final class RecordCodec {
     return type.cast(value);
   }
 
-  /** A name that is neither empty nor absurdly long. */
+  /** A name that is neither empty nor too long. */
   static String name(Object value) {
     String name = as(String.class, value);
     if (name.isEmpty() || name.length() > MAX_NAME_CHARS) {

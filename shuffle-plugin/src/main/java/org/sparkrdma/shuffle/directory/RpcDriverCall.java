@@ -11,7 +11,7 @@ import org.apache.spark.util.RpcUtils;
 import scala.concurrent.duration.FiniteDuration;
 import scala.reflect.ClassTag$;
 
-/** Asks by Spark's RPC. Used by the {@link DirectoryClient}'s one thread. */
+/** Queries the driver through Spark's RPC. Used by the {@link DirectoryClient}'s one thread. */
 final class RpcDriverCall implements DriverCall {
   private final SparkConf conf;
   private final RpcEnv rpcEnv;

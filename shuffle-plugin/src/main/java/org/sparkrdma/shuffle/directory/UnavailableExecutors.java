@@ -6,8 +6,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells the driver's log which executors do not use RDMA: the first one with its reasons, then only
- * their number whenever it has doubled. Not safe for several threads; owned by the {@link
+ * Logs on the driver which executors do not use RDMA: the first one with its reasons, then only
+ * their number each time it has doubled. Not safe for several threads; owned by the {@link
  * DirectoryService}.
  */
 final class UnavailableExecutors {

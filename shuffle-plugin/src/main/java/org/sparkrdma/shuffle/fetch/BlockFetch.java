@@ -12,8 +12,8 @@ import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /**
- * One call of {@link BlockTransport#fetch}, and which of its blocks are answered. Safe for any
- * thread, but for what {@link BlockProgress} says of itself.
+ * One call of {@link BlockTransport#fetch} and which of its blocks are answered. Safe for any
+ * thread, except its {@link BlockProgress} objects.
  */
 public final class BlockFetch {
   private static final Logger LOG = LoggerFactory.getLogger(BlockFetch.class);
@@ -26,7 +26,7 @@ public final class BlockFetch {
   private final BitSet answered = new BitSet();
 
   /**
-   * @param allAnswered called when the last of the blocks has its answer
+   * @param allAnswered called when all blocks are answered
    */
   public BlockFetch(
       Endpoint peer,
@@ -48,7 +48,7 @@ public final class BlockFetch {
     return peer;
   }
 
-  /** Where blocks go that are to be written to disk; null for memory. */
+  /** Files for blocks that are written to disk; null for memory. */
   DownloadFileManager files() {
     return files;
   }
@@ -61,7 +61,7 @@ public final class BlockFetch {
     return blocks;
   }
 
-  /** Claims the one answer of a block; false when it has been claimed before. */
+  /** Claims the one answer of a block; false when it was claimed before. */
   boolean claimAnswer(int index) {
     boolean last;
     synchronized (answered) {
@@ -78,8 +78,8 @@ public final class BlockFetch {
   }
 
   /**
-   * Answers every block that has no answer yet, whoever has it: for an agent that has failed. What
-   * they hold of registered memory is not given back, since READs may still write it.
+   * Answers every block without an answer, after the agent has failed. Their registered memory is
+   * not released, because READs may still write it.
    */
   public void failRest(FallbackReason reason, String detail) {
     for (int i = 0; i < blocks.size(); i++) {

@@ -11,8 +11,8 @@ public interface BlockTransport {
    * Fetches blocks of one peer.
    *
    * @param blocks at least one; not changed by the caller afterwards
-   * @param files where to put the blocks when they are to go to disk; null for memory
-   * @param handler told of each block exactly once, also when the transport is closed
+   * @param files for blocks that are written to disk; null for memory
+   * @param handler receives exactly one result for each block, also when the transport is closed
    */
   void fetch(
       Endpoint peer, List<BlockRange> blocks, DownloadFileManager files, FetchHandler handler);

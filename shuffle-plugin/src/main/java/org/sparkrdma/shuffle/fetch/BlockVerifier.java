@@ -37,7 +37,7 @@ final class BlockVerifier {
     this.sums = sums;
   }
 
-  /** Takes the next bytes of the block, all that remain in the buffer. */
+  /** Adds the next bytes of the block: the remaining bytes of the buffer. */
   void feed(ByteBuffer bytes) {
     if (checksum == null || mismatch) {
       position += bytes.remaining();

@@ -31,9 +31,9 @@ public final class Delivery {
   private final UnusableSums unusable = new UnusableSums();
 
   /**
-   * @param threads verify and hand over
-   * @param diskThreads write to disk, so that a blocked disk holds only blocks for it
-   * @param corrupted told the incarnation of a peer from which other bytes came than by TCP
+   * @param threads verify and deliver blocks
+   * @param diskThreads write to disk, so that a blocked disk delays only blocks for that disk
+   * @param corrupted receives the incarnation of a peer whose READ data differs from TCP
    */
   public Delivery(
       ExecutorService threads,
@@ -50,19 +50,18 @@ public final class Delivery {
     this.corrupted = corrupted;
   }
 
-  /** Whether the sums recorded of a block's map output have turned out to be of no use. */
+  /** Whether the recorded checksums of a block's map output are known to be wrong. */
   public boolean sumsUnusable(BlockRange block) {
     return unusable.contain(block);
   }
 
-  /** Hands whole blocks over from memory. */
+  /** Delivers whole blocks from memory. */
   public void deliver(List<BlockProgress> blocks) {
     execute(threads, () -> blocks.forEach(this::deliverNow));
   }
 
   /**
-   * Writes what has been read of a block to its file; the whole block is handed over, of others the
-   * rest is asked for.
+   * Writes the data of a block to its file. Delivers a whole block; requests the rest of others.
    *
    * @param rest called on a disk thread when there is more to fetch
    */
@@ -70,7 +69,7 @@ public final class Delivery {
     execute(diskThreads, () -> writeNow(block, rest));
   }
 
-  /** Says that a block is to go by TCP. */
+  /** Reports that a block must use TCP. */
   public void fail(BlockProgress block, FallbackReason reason, String detail) {
     // The file of a block that is being written is deleted by a thread that may wait for the disk.
     execute(block.disk() == null ? threads : diskThreads, () -> failNow(block, reason, detail));
@@ -80,7 +79,7 @@ public final class Delivery {
     try {
       on.execute(work);
     } catch (Throwable e) {
-      // Stopping, or the system gives no thread: every block still has to be answered.
+      // The executor stops or the system has no thread left: every block needs an answer.
       work.run();
     }
   }

@@ -10,7 +10,7 @@ import org.apache.spark.network.shuffle.DownloadFileManager;
 import org.apache.spark.network.shuffle.DownloadFileWritableChannel;
 import org.apache.spark.network.util.TransportConf;
 
-/** A block on its way to a file of Spark's; owned by one delivery thread at a time. */
+/** A block that is written to a file of Spark; owned by one delivery thread at a time. */
 final class DiskBlock {
   private final DownloadFileManager files;
   private final DownloadFile file;
@@ -46,19 +46,19 @@ final class DiskBlock {
     return verifier.verdict();
   }
 
-  /** Ends the writing and opens what was written. */
+  /** Closes the file and opens its content. */
   ManagedBuffer finish() throws IOException {
     return channel.closeAndRead();
   }
 
-  /** Leaves the file to Spark's cleaning; deletes it when the task is over already. */
+  /** Passes the file to Spark's cleaner; deletes it when the task has ended. */
   void leaveToSpark() {
     if (!files.registerTempFileToClean(file)) {
       file.delete();
     }
   }
 
-  /** Throws away what was written. */
+  /** Deletes the file. */
   void discard() {
     try {
       channel.close();

@@ -5,8 +5,8 @@ import org.apache.spark.network.buffer.ManagedBuffer;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /**
- * Takes the results of {@link BlockTransport#fetch}: for each block exactly one call, from the
- * transport's delivery threads, in any order and at the same time for different blocks.
+ * Receives the results of {@link BlockTransport#fetch}: exactly one call for each block, on the
+ * transport's delivery threads, in any order and concurrently for different blocks.
  */
 public interface FetchHandler {
   /** Reader of requests that belong to no task. */
@@ -18,26 +18,25 @@ public interface FetchHandler {
   }
 
   /**
-   * A block has come, whole and, where asked for, verified.
+   * A whole block was fetched and, if enabled, verified.
    *
    * @param index of the block in the request
-   * @param buffer its bytes; the transport releases its own reference after the call, so whoever
-   *     keeps it retains it
+   * @param buffer its bytes; the transport releases its own reference after the call, so the
+   *     handler must retain a buffer that it keeps
    */
   void onFetched(int index, ManagedBuffer buffer);
 
   /**
-   * A block did not come by RDMA and will not; it is to be fetched by TCP.
+   * A block cannot be fetched by RDMA and must be fetched by TCP.
    *
    * @param detail a few words for a log, without secrets; not null
    */
   void onFailed(int index, FallbackReason reason, String detail);
 
   /**
-   * A block has come whose recorded checksum does not match; it is to be fetched by TCP, and
-   * compared.
+   * The checksum of a fetched block does not match: it must be fetched by TCP and compared.
    *
-   * @param suspect to be told what TCP brought
+   * @param suspect receives the TCP data
    */
   void onSuspect(int index, SuspectBlock suspect);
 }

@@ -9,7 +9,7 @@ final class PartitionSums {
   private long[] sums = new long[1];
   private int count;
 
-  /** Adds the sum of the partition that ends at {@code end} bytes into the block. */
+  /** Adds the checksum of the partition that ends at offset {@code end} of the block. */
   void add(long end, long sum) {
     if (count == ends.length) {
       ends = Arrays.copyOf(ends, count * 2);
@@ -30,7 +30,7 @@ final class PartitionSums {
     return ends[i];
   }
 
-  /** The sum of the {@code i}-th partition. */
+  /** The checksum of the {@code i}-th partition. */
   long sum(int i) {
     return sums[i];
   }

@@ -5,10 +5,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The READs that one LOCATED led to: all under one lease, with one deadline. Owned by the agent.
+ * The READs of one LOCATED: one lease and one deadline. Owned by the agent.
  *
- * <p>Its segments keep their chunks until the batch is done or, if it never is, until the queue
- * pair is destroyed: a sink whose READ has not completed may still be written.
+ * <p>Its segments keep their chunks until all READs have completed or the queue pair is destroyed:
+ * until then a READ may write its sink.
  */
 public final class ReadBatch {
   private final long leaseId;
@@ -21,7 +21,7 @@ public final class ReadBatch {
     this.deadlineNs = deadlineNs;
   }
 
-  /** What this batch brings of one block. */
+  /** The part of one block in this batch. */
   public static final class Part {
     private final BlockProgress block;
     private final List<Segment> segments = new ArrayList<>();
@@ -50,7 +50,7 @@ public final class ReadBatch {
       return block.isCompleteWith(bytes);
     }
 
-    /** Sums of the partitions that end in this part. */
+    /** Checksums of the partitions that end in this part. */
     PartitionSums sums() {
       return sums;
     }
@@ -109,7 +109,7 @@ public final class ReadBatch {
     return readsLeft > 0;
   }
 
-  /** Gives the sinks back, after the queue pair is destroyed. */
+  /** Releases the sinks, after the queue pair is destroyed. */
   public void releaseSinks() {
     for (Part part : parts) {
       part.segments.forEach(segment -> segment.chunk().release());

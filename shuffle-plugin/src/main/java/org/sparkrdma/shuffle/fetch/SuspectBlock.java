@@ -6,8 +6,9 @@ import java.util.function.Consumer;
 import org.apache.spark.network.buffer.ManagedBuffer;
 
 /**
- * A block that RDMA brought and whose recorded checksum does not match. Spark's sums are not always
- * right, so it is fetched by TCP and compared before anybody is blamed. Safe for any thread.
+ * A block fetched by RDMA whose recorded checksum does not match. Spark's checksums are not always
+ * right, so the block is fetched by TCP and compared before the peer is blamed. Safe for any
+ * thread.
  */
 public final class SuspectBlock {
   private final long sizeBytes;
@@ -16,9 +17,9 @@ public final class SuspectBlock {
   private volatile String sums;
 
   /**
-   * @param sizeBytes of what RDMA brought
-   * @param crc32c of all of it
-   * @param verdict takes whether TCP brought the same
+   * @param sizeBytes of the RDMA data
+   * @param crc32c of the RDMA data
+   * @param verdict receives whether the TCP data is the same
    */
   public SuspectBlock(long sizeBytes, long crc32c, Consumer<Boolean> verdict) {
     this.sizeBytes = sizeBytes;
@@ -27,16 +28,16 @@ public final class SuspectBlock {
   }
 
   /**
-   * TCP has brought the block; its buffer stays as it is.
+   * Compares the block with the TCP data; the buffer stays unchanged.
    *
-   * @return whether it is the same; then the recorded checksum was wrong and not the READ
+   * @return whether both are equal; then the recorded checksum was wrong, not the READ
    * @throws IOException when the buffer cannot be read
    */
   public boolean compare(ManagedBuffer tcp) throws IOException {
     return compare(tcp.size(), BlockSum.crc32c(tcp));
   }
 
-  /** Lengths and sums of both, for a log; null before the comparison. */
+  /** Lengths and checksums of both, for a log; null before the comparison. */
   public String sums() {
     return sums;
   }

@@ -9,7 +9,7 @@ import java.util.Set;
  * for any thread.
  */
 final class UnusableSums {
-  private static final int MOST = 10_000;
+  private static final int MAX_ENTRIES = 10_000;
 
   private volatile boolean any;
   private final Set<Key> known = new LinkedHashSet<>();
@@ -18,12 +18,12 @@ final class UnusableSums {
 
   synchronized void add(BlockRange block) {
     any = true;
-    if (known.add(new Key(block.shuffleId(), block.mapId())) && known.size() > MOST) {
+    if (known.add(new Key(block.shuffleId(), block.mapId())) && known.size() > MAX_ENTRIES) {
       known.remove(known.iterator().next());
     }
   }
 
-  /** Without a lock until there is one. */
+  /** Takes no lock before the first entry exists. */
   boolean contain(BlockRange block) {
     return any && isKnown(new Key(block.shuffleId(), block.mapId()));
   }

@@ -1,9 +1,8 @@
 /**
- * A request for blocks on its way: what is asked for, how far each block is, and how it is
- * delivered, exactly once.
+ * Requests for blocks: their state, and delivery of each block exactly once.
  *
- * <p>Entry class {@link org.sparkrdma.shuffle.fetch.BlockTransport}, which the reader calls. What
- * READs bring is gathered in {@code BlockProgress} and {@code ReadBatch}; {@code Delivery} verifies
- * and hands over, off the transport agent's thread.
+ * <p>Entry class {@link org.sparkrdma.shuffle.fetch.BlockTransport}, which the reader calls. {@code
+ * BlockProgress} and {@code ReadBatch} collect the data of READs. {@code Delivery} verifies and
+ * delivers it, on its own threads.
  */
 package org.sparkrdma.shuffle.fetch;

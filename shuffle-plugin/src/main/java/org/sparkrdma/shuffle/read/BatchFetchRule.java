@@ -6,13 +6,13 @@ import org.apache.spark.io.CompressionCodec$;
 import org.apache.spark.serializer.Serializer;
 
 /**
- * Spark's rule for when neighbouring blocks may be fetched as one: their bytes, put together, must
- * still be one stream. Stateless.
+ * Spark's rule for batch fetches: adjacent blocks may be fetched as one if their concatenated bytes
+ * are a valid stream. Stateless.
  */
 final class BatchFetchRule {
   private BatchFetchRule() {}
 
-  /** Whether blocks written so may be fetched in batches. */
+  /** Whether blocks of this configuration may be fetched in batches. */
   static boolean allows(SparkConf conf, Serializer serializer) {
     return serializer.supportsRelocationOfSerializedObjects()
         && streamsCanBeJoined(conf)

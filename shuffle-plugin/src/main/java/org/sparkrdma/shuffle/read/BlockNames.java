@@ -5,7 +5,7 @@ import java.util.Optional;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 
 /**
- * Reads the names of shuffle blocks: {@code shuffle_S_M_R} for one, {@code shuffle_S_M_R0_R1} for a
+ * Parses names of shuffle blocks: {@code shuffle_S_M_R} for one, {@code shuffle_S_M_R0_R1} for a
  * batch. Stateless.
  */
 final class BlockNames {
@@ -48,7 +48,7 @@ final class BlockNames {
     return Optional.of(new BlockRange((int) fields[0], fields[1], (int) fields[2], (int) end));
   }
 
-  /** The digits between two places as a number; -1 when they are none. */
+  /** The digits between two indexes as a number; -1 when there is another character. */
   private static long number(String name, int from, int to) {
     if (from == to || to - from > MAX_DIGITS) {
       return -1;

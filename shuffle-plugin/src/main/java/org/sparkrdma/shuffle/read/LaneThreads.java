@@ -8,16 +8,16 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Threads on which lanes are served: an idle one before a new one, a new one before waiting, and
- * waiting when there are as many as there may be. {@link ThreadPoolExecutor} by itself waits before
- * it makes a thread beyond its core size, and makes one up to that even when others are idle.
+ * Threads that serve lanes. A task takes an idle thread, else a new one, and waits only when the
+ * maximum is reached. A plain {@link ThreadPoolExecutor} queues tasks before it creates a thread
+ * beyond its core size, and creates threads up to that size even when others are idle.
  */
 final class LaneThreads {
   private static final long IDLE_SECONDS = 30;
 
   private LaneThreads() {}
 
-  /** A pool of daemons that end when unused; after its shutdown it rejects. */
+  /** A pool of daemon threads that end when unused; it rejects tasks after its shutdown. */
   static ThreadPoolExecutor atMost(int maxThreads) {
     AtomicInteger number = new AtomicInteger();
     return new ThreadPoolExecutor(
@@ -25,7 +25,7 @@ final class LaneThreads {
         maxThreads,
         IDLE_SECONDS,
         TimeUnit.SECONDS,
-        new HandOver(),
+        new HandOverQueue(),
         task -> {
           Thread thread = new Thread(task, "rdma-tcp-fallback-" + number.getAndIncrement());
           thread.setDaemon(true);
@@ -44,8 +44,8 @@ final class LaneThreads {
     }
   }
 
-  /** What is offered goes to an idle thread or to nobody; what is added waits. */
-  private static final class HandOver extends LinkedTransferQueue<Runnable> {
+  /** {@code offer} succeeds only with an idle thread; {@code add} queues. */
+  private static final class HandOverQueue extends LinkedTransferQueue<Runnable> {
     private static final long serialVersionUID = 1L;
 
     @Override

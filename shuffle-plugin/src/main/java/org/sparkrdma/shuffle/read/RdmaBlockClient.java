@@ -21,12 +21,12 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 
 /**
- * The block client that Spark's fetcher is given: shuffle blocks go by RDMA where that can be, all
- * else by Spark's own client.
+ * The block client of Spark's fetcher: fetches shuffle blocks by RDMA where possible, everything
+ * else through Spark's own client.
  *
- * <p>Fetching never throws and never makes the task's thread wait. One for all tasks of an
- * executor, made by the runtime; safe for any thread. Closing it does nothing: Spark's client is
- * not its own.
+ * <p>Fetching never throws and never blocks the task's thread. The runtime creates one for all
+ * tasks of an executor. Safe for any thread. Closing it does nothing: it does not own Spark's
+ * client.
  */
 public final class RdmaBlockClient extends BlockStoreClient {
   private final BlockStoreClient spark;
@@ -40,8 +40,8 @@ public final class RdmaBlockClient extends BlockStoreClient {
 
   /**
    * @param spark Spark's own client
-   * @param transport completes when RDMA is up, exceptionally when it is not to be had
-   * @param startLimit how long a request waits for that
+   * @param transport completes when RDMA is up, exceptionally when RDMA is not available
+   * @param startLimit maximum time that a request waits for the transport
    */
   public RdmaBlockClient(
       BlockStoreClient spark,
@@ -59,8 +59,8 @@ public final class RdmaBlockClient extends BlockStoreClient {
   }
 
   /**
-   * The executor is stopping: from now on requests go to Spark's own client on their caller's
-   * thread. What is under way goes on.
+   * The executor is stopping: new requests go to Spark's own client on their caller's thread. Open
+   * requests continue.
    */
   public void drain() {
     draining = true;
@@ -102,7 +102,9 @@ public final class RdmaBlockClient extends BlockStoreClient {
     }
   }
 
-  /** At once when transport and endpoint are known, which is nearly always; else when they are. */
+  /**
+   * Starts at once when transport and endpoint are known, which is nearly always; otherwise later.
+   */
   private void begin(PeerFetch fetch, String executorId) {
     try {
       CompletableFuture<Optional<BlockTransport>> up =
@@ -113,21 +115,21 @@ public final class RdmaBlockClient extends BlockStoreClient {
       CompletableFuture<Optional<Endpoint>> found =
           directory.find(executorId).exceptionally(failure -> Optional.empty());
       var unused =
-          up.thenAcceptBoth(found, (started, endpoint) -> go(fetch, started, endpoint))
+          up.thenAcceptBoth(found, (started, endpoint) -> startOrFail(fetch, started, endpoint))
               .whenComplete((nothing, failure) -> failRest(fetch, failure));
     } catch (Throwable e) {
       failRest(fetch, e);
     }
   }
 
-  /** A future keeps what was thrown to itself, but each block needs its answer. */
+  /** A future swallows exceptions, but each block needs an answer. */
   private static void failRest(PeerFetch fetch, Throwable failure) {
     if (failure != null) {
       fetch.failRest(FallbackReason.UNAVAILABLE, failure.toString());
     }
   }
 
-  private static void go(
+  private static void startOrFail(
       PeerFetch fetch, Optional<BlockTransport> started, Optional<Endpoint> endpoint) {
     if (started.isEmpty()) {
       fetch.failRest(FallbackReason.UNAVAILABLE, "RDMA did not come up");

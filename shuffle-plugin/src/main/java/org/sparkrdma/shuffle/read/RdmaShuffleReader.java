@@ -24,8 +24,8 @@ import scala.collection.Iterator;
 import scala.runtime.BoxedUnit;
 
 /**
- * Reads a range of reduce partitions as Spark's own reader does, through Spark's own fetcher, which
- * is given another block client. Used by one task's thread.
+ * Reads a range of reduce partitions like Spark's own reader, through Spark's own fetcher with
+ * another block client. Confined to the task's thread.
  *
  * @param <K> of keys
  * @param <C> of combined values
@@ -39,8 +39,8 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
   private final ShuffleReadMetricsReporter metrics;
 
   /**
-   * @param client fetches what is not on this host
-   * @param range of the shuffle's outputs; they are located here, as Spark does
+   * @param client fetches remote blocks
+   * @param range of the shuffle's outputs, which the reader locates like Spark
    */
   public RdmaShuffleReader(
       SparkEnv env,
@@ -68,9 +68,9 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
               context.taskMetrics().mergeShuffleReadMetrics();
               return BoxedUnit.UNIT;
             });
-    // A killed task stops here, and again below when sorting or combining has taken all records in.
+    // A killed task stops here, and again after sorting or combining has read all records.
     Iterator<Tuple2<Object, Object>> stoppable = new InterruptibleIterator<>(context, counted);
-    Iterator<Product2<K, C>> result = arranged(stoppable);
+    Iterator<Product2<K, C>> result = aggregatedAndSorted(stoppable);
     return result instanceof InterruptibleIterator
         ? result
         : new InterruptibleIterator<>(context, result);
@@ -82,12 +82,12 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
     return ShuffleStreams.fetch(env, client, blocks, batch, context, metrics);
   }
 
-  /** Sorted by key, combined by key, or as they come, as the shuffle asks. */
+  /** Combines and sorts the records as the shuffle requires. */
   @SuppressWarnings("unchecked")
-  private Iterator<Product2<K, C>> arranged(Iterator<?> records) {
+  private Iterator<Product2<K, C>> aggregatedAndSorted(Iterator<?> records) {
     Option<? extends Aggregator<K, ?, C>> aggregator = dependency.aggregator();
     if (dependency.keyOrdering().isDefined()) {
-      // What the values are before they are combined nobody knows, and nobody needs to.
+      // The type of values before combining is unknown and not needed.
       return Sorting.sorted(
           context,
           (Option<Aggregator<K, Object, C>>) (Option<?>) sortingAggregator(),
@@ -106,7 +106,7 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
     return (Iterator<Product2<K, C>>) combined;
   }
 
-  /** Values that were combined on the map side are merged, not combined once more. */
+  /** Values that were combined on the map side are merged, not combined again. */
   private Option<?> sortingAggregator() {
     if (dependency.aggregator().isEmpty() || !dependency.mapSideCombine()) {
       return dependency.aggregator();

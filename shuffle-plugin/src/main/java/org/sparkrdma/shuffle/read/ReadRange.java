@@ -8,17 +8,17 @@ import org.apache.spark.TaskContext;
 import org.apache.spark.shuffle.sort.SortShuffleManager;
 
 /**
- * What a reader is to read.
+ * The range that a reader reads.
  *
  * @param startMapIndex first map output
- * @param endMapIndex one past the last; all that there are when it is the largest int
+ * @param endMapIndex one past the last; the largest int means all
  * @param startPartition first reduce partition
  * @param endPartition one past the last
  */
 public record ReadRange(int startMapIndex, int endMapIndex, int startPartition, int endPartition) {
   /**
-   * Where the blocks are, and whether neighbouring ones should come as one. Asks the driver when
-   * this executor does not know yet, and throws Spark's own exception when outputs are missing.
+   * Locates the blocks, and decides whether adjacent ones are fetched as one. Asks the driver when
+   * the locations are not cached; throws Spark's own exception when outputs are missing.
    */
   MapSizesByExecutorId locate(
       MapOutputTracker tracker, ShuffleDependency<?, ?, ?> dependency, TaskContext context) {

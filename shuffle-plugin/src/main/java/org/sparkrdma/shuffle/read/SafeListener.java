@@ -7,8 +7,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Calls Spark's listener so that nothing it throws is lost: Spark's iterator would wait for a block
- * for ever. Stateless.
+ * Calls Spark's listener and handles its exceptions: without an answer Spark's iterator would wait
+ * for a block for ever. Stateless.
  */
 final class SafeListener {
   private static final Logger LOG = LoggerFactory.getLogger(SafeListener.class);
@@ -16,8 +16,8 @@ final class SafeListener {
   private SafeListener() {}
 
   /**
-   * Hands a block over. When the listener throws, the block is reported as failed: a second success
-   * could make Spark read it twice, a failure only makes it compute the block again.
+   * Delivers a block. When the listener throws, the block is reported as failed: a second success
+   * could make Spark read it twice, while a failure only makes Spark recompute it.
    */
   static void succeed(BlockFetchingListener listener, String blockId, ManagedBuffer buffer) {
     try {
@@ -27,7 +27,7 @@ final class SafeListener {
     }
   }
 
-  /** Reports a failure; what the listener then throws is only logged. */
+  /** Reports a failure; an exception of the listener is only logged. */
   static void fail(BlockFetchingListener listener, String blockId, Throwable failure) {
     try {
       listener.onBlockFetchFailure(blockId, failure);

@@ -9,7 +9,7 @@ import org.sparkrdma.shuffle.fetch.SuspectBlock;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 
-/** Compares a suspect block with what TCP brings, then hands that on. For one block. */
+/** Compares a suspect block with the TCP data, then delivers the TCP data. For one block. */
 final class SuspectListener implements BlockFetchingListener {
   private static final Logger LOG = LoggerFactory.getLogger(SuspectListener.class);
 
@@ -43,7 +43,7 @@ final class SuspectListener implements BlockFetchingListener {
             suspect.sums());
       }
     } catch (Throwable e) {
-      // An Error too: the block itself has come, and is answered below.
+      // An Error too: the block was received and is answered below.
       LOG.warn(
           "Cannot compare the RDMA and TCP data of block={}; the TCP data is used", blockId, e);
     }

@@ -11,7 +11,7 @@ import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 
 /**
- * Passes the answers of Spark's own client on, each block's once, and counts them. Safe for any
+ * Forwards the answers of Spark's own client, one for each block, and counts them. Safe for any
  * thread.
  */
 final class TcpAnswers implements BlockFetchingListener {

@@ -11,13 +11,13 @@ import org.apache.spark.network.shuffle.DownloadFileManager;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 
 /**
- * Fetches by Spark's own client what RDMA does not bring.
+ * Fetches blocks through Spark's own client when RDMA cannot.
  *
- * <p>That client connects on its caller's thread and may ask the driver whether the executor lives,
- * so each address has a lane of its own, on at most so many threads, which end when unused: an
- * address that does not answer delays nobody else. Nothing is ever refused here, also not after the
- * close: a refusal would make Spark blame the executor that was asked. Owned by the runtime, which
- * closes it; safe for any thread, does not block its callers before the close.
+ * <p>Spark's client connects on its caller's thread and may ask the driver whether the executor is
+ * alive. So each address has its own lane, on a bounded number of threads that end when unused: an
+ * address that does not answer delays no other. No request is refused, not even after close,
+ * because Spark would blame the executor for the refusal. The runtime owns and closes it. Safe for
+ * any thread; does not block its callers before the close.
  */
 public final class TcpFallback implements AutoCloseable {
   private final BlockStoreClient client;
@@ -26,8 +26,8 @@ public final class TcpFallback implements AutoCloseable {
   private final Map<String, TcpLane> lanes = new ConcurrentHashMap<>();
 
   /**
-   * @param client Spark's own; not closed here
-   * @param maxThreads maximum number of addresses that are connected to at the same time
+   * @param client Spark's own client; not closed here
+   * @param maxThreads maximum number of addresses with a connect in progress
    */
   public TcpFallback(BlockStoreClient client, ShuffleCounters counters, int maxThreads) {
     this.client = client;
@@ -36,10 +36,11 @@ public final class TcpFallback implements AutoCloseable {
   }
 
   /**
-   * Fetches blocks; the listener gets exactly one answer for each, Spark's own failure included.
+   * Fetches blocks; the listener receives exactly one answer for each, including Spark's own
+   * failures.
    *
-   * @param blocks asked once, when the turn has come, for what is wanted by then
-   * @param files where blocks go that are too large for memory; null for memory
+   * @param blocks called once, when the request is issued; returns the blocks to fetch
+   * @param files for blocks that are too large for memory; null for memory
    */
   void fetch(
       PeerAddress peer,
@@ -48,7 +49,7 @@ public final class TcpFallback implements AutoCloseable {
       DownloadFileManager files) {
     TcpRequest request = new TcpRequest(peer, blocks, listener, files);
     String hostPort = peer.hostPort();
-    // In one step, so that a lane that has become idle is not removed with this request in it.
+    // In one step, so that an idle lane is not removed with this request in it.
     TcpLane lane =
         lanes.compute(
             hostPort,
@@ -88,7 +89,7 @@ public final class TcpFallback implements AutoCloseable {
       client.fetchBlocks(
           peer.host(), peer.port(), peer.executorId(), blockIds, answers, request.files());
     } catch (Throwable e) {
-      // Whatever it was, each block needs its answer, and the lane goes on.
+      // After any failure each block needs an answer, and the lane continues.
       if (answers == null) {
         for (String blockId : request.blocks().get()) {
           SafeListener.fail(request.listener(), blockId, e);
@@ -100,7 +101,7 @@ public final class TcpFallback implements AutoCloseable {
   }
 
   /**
-   * Ends the threads when they have issued what is queued; later requests are issued on their
+   * Ends the threads after all queued requests are issued; later requests are issued on their
    * caller's thread.
    */
   @Override

@@ -6,8 +6,8 @@ import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 
 /**
- * Requests to one address, issued one after the other. Safe for any thread; takes a thread only
- * while it has requests, and its caller's where there is none to be had.
+ * Requests to one address, issued in order. Safe for any thread. Uses a thread only while it has
+ * requests, and its caller's thread when none is available.
  */
 final class TcpLane {
   private final Executor threads;
@@ -31,7 +31,7 @@ final class TcpLane {
     queue.add(request);
   }
 
-  /** Has what is queued issued, in order. */
+  /** Issues all queued requests in order. */
   void start() {
     synchronized (this) {
       if (running || queue.isEmpty()) {
@@ -42,7 +42,7 @@ final class TcpLane {
     try {
       threads.execute(this::run);
     } catch (Throwable e) {
-      // Shut down, or the system gives no more threads: each request needs its answer all the same.
+      // The pool is shut down or the system has no thread left: each request needs an answer.
       run();
     }
   }

@@ -6,10 +6,10 @@ import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.DownloadFileManager;
 
 /**
- * Blocks to be fetched by TCP.
+ * A request for blocks by TCP.
  *
- * @param blocks asked once, when the request's turn has come, for what is wanted by then
- * @param files where blocks go that are too large for memory; null for memory
+ * @param blocks called once, when the request is issued; returns the blocks to fetch
+ * @param files for blocks that are too large for memory; null for memory
  */
 record TcpRequest(
     PeerAddress peer,

@@ -1,9 +1,9 @@
 /**
  * The reading side as Spark sees it: {@link org.sparkrdma.shuffle.read.RdmaShuffleReader} around
  * Spark's own fetcher, whose block client is {@link org.sparkrdma.shuffle.read.RdmaBlockClient};
- * what RDMA does not bring is fetched through {@link org.sparkrdma.shuffle.read.TcpFallback}.
+ * {@link org.sparkrdma.shuffle.read.TcpFallback} fetches the blocks that RDMA cannot.
  *
- * <p>Requests come from task threads, which never wait here; results go out on the transport's
+ * <p>Task threads submit requests and never wait here. Results are delivered on the transport's
  * delivery threads and on Spark's own.
  */
 package org.sparkrdma.shuffle.read;

@@ -7,12 +7,12 @@ import org.apache.spark.SparkConf;
 import org.sparkrdma.shuffle.settings.ShuffleSetting;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 
-/** What in Spark's own settings speaks against RDMA. Stateless. */
+/** Reasons against RDMA in Spark's own settings. Stateless. */
 public final class RdmaPolicy {
   /**
-   * Each of them asks for encryption by itself; the last two are Spark's older way, by SASL, and
-   * {@code spark.ssl.enabled} is none, since Spark's RPC does not inherit it. Whether Spark would
-   * start at all, which takes {@code spark.authenticate} for most of them, is not asked here.
+   * Each key alone requests encryption. The last two are Spark's older encryption, by SASL. {@code
+   * spark.ssl.enabled} is missing, because Spark's RPC does not inherit it. Most of them require
+   * {@code spark.authenticate}, which is not checked here.
    */
   private static final List<String> NETWORK_ENCRYPTION =
       List.of(
@@ -23,7 +23,7 @@ public final class RdmaPolicy {
 
   private RdmaPolicy() {}
 
-  /** One sentence for each thing that forbids RDMA; empty when it may be used. */
+  /** One sentence for each setting that forbids RDMA; empty when RDMA may be used. */
   public static List<String> warnings(SparkConf conf, ShuffleSettings settings) {
     List<String> warnings = new ArrayList<>();
     if (conf.getBoolean("spark.shuffle.useOldFetchProtocol", false)) {

@@ -24,7 +24,7 @@ import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.verbs.Verbs;
 
 /**
- * Everything that one executor runs for RDMA, and the owner of what must be closed.
+ * Owner of everything that one executor runs for RDMA, and of its resources.
  *
  * <pre>
  *   STARTING ──engine, device, transport──► UP ───────────┐
@@ -32,18 +32,18 @@ import org.sparkrdma.verbs.Verbs;
  *       └──────────any of them refused───────────────► OFF ┴─┴──close──► STOPPED
  * </pre>
  *
- * <p>{@link #start} begins on a thread of its own, so that neither a task nor Spark's dispatcher
+ * <p>{@link #start} works on a separate thread, so that neither a task nor Spark's dispatcher
  * waits. Owned by the {@code RdmaShuffleManager}, which closes it. Safe for any thread.
  *
- * <p>When the JVM ends by a signal, tasks run on while the shutdown hooks do. Then nothing is
- * closed: requests of tasks go to Spark's own client, those under way end as they would have, and
- * what is registered, leased or not, is left to the system. A block that was refused here would
- * make Spark blame the executor it lies on, which is healthy.
+ * <p>When the JVM ends by a signal, tasks continue while the shutdown hooks run. Then nothing is
+ * closed: new requests go to Spark's own client, open requests end normally, and registered memory
+ * is left to the system. A refused block would make Spark blame the executor that serves it, which
+ * is healthy.
  */
 public final class RdmaRuntime implements AutoCloseable {
-  /** Where it is in its life. */
+  /** State of the runtime. */
   enum State {
-    /** On its way. */
+    /** The start is running. */
     STARTING,
     /** Serving and fetching. */
     UP,
@@ -55,20 +55,20 @@ public final class RdmaRuntime implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(RdmaRuntime.class);
 
-  /** Until then the first map tasks wait for this executor to be in the directory. */
+  /** Maximum wait of the first map tasks until this executor is in the directory. */
   private static final Duration PUBLISH_LIMIT = Duration.ofSeconds(5);
 
-  /** Until then, in an executor's life, a task that needs RDMA waits for executors that have it. */
+  /** Age of an executor until which a task that needs RDMA waits for executors that have it. */
   private static final Duration OTHERS_LIMIT = Duration.ofSeconds(20);
 
   private static final long OTHERS_INTERVAL_MS = 500;
 
-  /** How long a close waits for a start that is under way. */
+  /** Maximum wait of a close for a running start. */
   private static final long START_END_MS = 5_000;
 
   private static final Duration CLOSE_LIMIT = Duration.ofSeconds(15);
 
-  /** Most peers that may be connected to by TCP at the same time. */
+  /** Maximum number of peers with a TCP connect in progress. */
   private static final int TCP_THREADS = 64;
 
   private final Duration closeLimit;
@@ -89,11 +89,12 @@ public final class RdmaRuntime implements AutoCloseable {
   private RunningParts parts;
 
   /**
-   * A runtime that has not been started.
+   * Creates a runtime that is not started.
    *
    * @param env of this executor
    * @param resolver finds map outputs
-   * @param warnings reasons known beforehand why RDMA must not be used; empty when it may be used
+   * @param warnings reasons from the settings why RDMA must not be used; empty when it may be
+   *     used
    */
   public static RdmaRuntime of(
       SparkEnv env,
@@ -114,7 +115,7 @@ public final class RdmaRuntime implements AutoCloseable {
   }
 
   /**
-   * @param closeLimit how long a close waits for the transport; the rest is left to the system
+   * @param closeLimit maximum wait of a close for the transport; the rest is left to the system
    */
   RdmaRuntime(
       SparkEnv env,
@@ -133,7 +134,7 @@ public final class RdmaRuntime implements AutoCloseable {
     starter.setDaemon(true);
   }
 
-  /** Begins; to be called once. In a JVM that is ending already it closes instead. */
+  /** Starts RDMA; called once. In a JVM that is shutting down it closes instead. */
   public void start() {
     try {
       Runtime.getRuntime().addShutdownHook(shutdownHook);
@@ -144,7 +145,7 @@ public final class RdmaRuntime implements AutoCloseable {
     }
   }
 
-  /** Where it is now. */
+  /** The present state. */
   synchronized State state() {
     return state;
   }
@@ -155,7 +156,7 @@ public final class RdmaRuntime implements AutoCloseable {
     return now == State.UP || (now == State.STARTING && !start.forbidden());
   }
 
-  /** Why it is {@link State#OFF}. */
+  /** Reasons why it is {@link State#OFF}. */
   synchronized List<String> reasons() {
     return reasons;
   }
@@ -166,8 +167,8 @@ public final class RdmaRuntime implements AutoCloseable {
   }
 
   /**
-   * Waits until peers can find this executor, or RDMA turns out not to be used here; not beyond the
-   * first seconds of the executor's life, so that only its first tasks ever wait.
+   * Waits until peers can find this executor or RDMA is off here, but only in the first seconds of
+   * the executor's life, so that only its first tasks wait.
    */
   public void awaitPublished() {
     try {
@@ -181,11 +182,11 @@ public final class RdmaRuntime implements AutoCloseable {
   }
 
   /**
-   * Makes sure that RDMA is up, waiting if it is on its way. Where it is not, the driver is asked
-   * to give this executor no more tasks.
+   * Waits until RDMA is up. When it is off, requests that the driver gives this executor no more
+   * tasks.
    *
-   * @throws TaskKilledException when the driver does so, which Spark does not count as a failure of
-   *     the task, and which has it run elsewhere
+   * @throws TaskKilledException when the driver does so; Spark runs the task elsewhere and does not
+   *     count a failure
    * @throws IllegalStateException naming every reason why RDMA is not up
    */
   public void require(Duration atMost) {
@@ -208,7 +209,7 @@ public final class RdmaRuntime implements AutoCloseable {
     }
   }
 
-  /** At the start of an application the executors that could run the tasks may still be missing. */
+  /** Retries for a while: at the start of an application other executors may still be missing. */
   private boolean awaitExclusion() {
     try {
       while (!directory.exclude(executorId).get()) {
@@ -227,7 +228,7 @@ public final class RdmaRuntime implements AutoCloseable {
     }
   }
 
-  /** Gives back what was registered of a shuffle's files. */
+  /** Deregisters the files of a shuffle. */
   public void unregisterShuffle(int shuffleId) {
     RunningParts up;
     synchronized (this) {
@@ -259,14 +260,14 @@ public final class RdmaRuntime implements AutoCloseable {
     decided.countDown();
   }
 
-  /** On the transport's own thread, which cannot close the transport. */
+  /** Called on the transport's own thread, which cannot close the transport. */
   private void onOutOfService(String reason) {
     Thread closer = new Thread(() -> turnOff(reason), "rdma-runtime-off");
     closer.setDaemon(true);
     closer.start();
   }
 
-  /** What was asked for is answered by TCP; giving all back lets the system let the device go. */
+  /** Open requests are answered by TCP. Releasing everything lets the system remove the device. */
   private void turnOff(String reason) {
     RunningParts open;
     synchronized (this) {
@@ -283,12 +284,12 @@ public final class RdmaRuntime implements AutoCloseable {
     open.close();
   }
 
-  private void giveUp(String why) {
-    transport.completeExceptionally(new IllegalStateException(why));
+  private void giveUp(String detail) {
+    transport.completeExceptionally(new IllegalStateException(detail));
     published.countDown();
   }
 
-  /** False when it was closed meanwhile. */
+  /** Sets the result of the start; false when the runtime was closed before. */
   private synchronized boolean settle(RunningParts started, List<String> found) {
     if (state == State.STOPPED) {
       return false;
@@ -300,8 +301,8 @@ public final class RdmaRuntime implements AutoCloseable {
   }
 
   /**
-   * From now on requests of tasks go to Spark's own client on their thread, and no new reader uses
-   * RDMA. Closes nothing, returns at once.
+   * From now on requests of tasks go to Spark's own client on the task's thread, and no new reader
+   * uses RDMA. Closes nothing and returns at once.
    */
   private void drain() {
     client.drain();
@@ -335,7 +336,7 @@ public final class RdmaRuntime implements AutoCloseable {
     tcp.close();
   }
 
-  /** A device may hang; whoever stops this executor must not. */
+  /** Limits the time of a close, because a device may hang. */
   private void closeInTime(RunningParts open) {
     Thread closer = new Thread(open::close, "rdma-runtime-close");
     closer.setDaemon(true);
@@ -348,7 +349,7 @@ public final class RdmaRuntime implements AutoCloseable {
     }
   }
 
-  /** What a start under way opens it closes itself; that should be done before the JVM ends. */
+  /** Waits for a running start, which closes its own resources. */
   private void awaitStarter() {
     starter.interrupt();
     join(starter, START_END_MS);

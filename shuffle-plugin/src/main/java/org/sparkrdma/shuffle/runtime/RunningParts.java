@@ -10,23 +10,25 @@ import org.sparkrdma.shuffle.fetch.BlockTransport;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.VerbsEngine;
 
-/** Everything of one executor that must be closed, in the order that verbs require. */
+/** The resources of one executor, closed in the order that verbs require. */
 record RunningParts(Transport transport, PinnedBudget budget, Device device, VerbsEngine engine)
     implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(RunningParts.class);
 
   /**
-   * The transport as the runtime uses it.
+   * The transport, as used by the runtime.
    *
    * @param fetches fetches blocks of peers
-   * @param endpoint where peers find this executor
-   * @param unregisterShuffle releases soon what is registered of a shuffle's files; does not block
+   * @param endpoint of this executor, for peers
+   * @param unregisterShuffle deregisters the files of a shuffle soon; does not block
    * @param close answers open blocks with STOPPED, ends all connections, releases everything
    */
   record Transport(
       BlockTransport fetches, Endpoint endpoint, IntConsumer unregisterShuffle, Runnable close) {}
 
-  /** When the transport does not close, a thread may still use the device: then that stays open. */
+  /**
+   * When the transport does not close, a thread may still use the device, so the device stays open.
+   */
   @Override
   public void close() {
     if (tryClose("transport", transport.close())) {

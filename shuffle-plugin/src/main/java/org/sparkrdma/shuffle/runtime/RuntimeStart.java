@@ -27,7 +27,7 @@ import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.Transport;
 import org.sparkrdma.verbs.spi.EngineSettings;
 
-/** Engine, device, budget, transport: one try to bring them up. Used by one thread, once. */
+/** One attempt to start engine, device, budget and transport. Used once, by one thread. */
 final class RuntimeStart {
   private static final Logger LOG = LoggerFactory.getLogger(RuntimeStart.class);
 
@@ -42,8 +42,8 @@ final class RuntimeStart {
 
   /**
    * @param engines as {@link Verbs#choose}
-   * @param warnings why RDMA must not be used, known beforehand; then only the other reasons are
-   *     looked for, to name all at once
+   * @param warnings reasons from the settings why RDMA must not be used; the start then only
+   *     collects further reasons, to report all at once
    */
   RuntimeStart(
       SparkEnv env,
@@ -63,12 +63,12 @@ final class RuntimeStart {
     this.forbidden = !warnings.isEmpty();
   }
 
-  /** Whether it is known beforehand that nothing will come of it. */
+  /** Whether the settings forbid RDMA. */
   boolean forbidden() {
     return forbidden;
   }
 
-  /** Why {@link #run} gave nothing, or passed engines over. */
+  /** Reasons why {@link #run} returned nothing or rejected engines. */
   List<String> reasons() {
     return List.copyOf(reasons);
   }
@@ -76,8 +76,8 @@ final class RuntimeStart {
   /**
    * Never throws; empty when RDMA cannot be used. The caller closes the parts.
    *
-   * @param outOfService told why, at any time afterwards, when the transport can be used no more;
-   *     returns at once
+   * @param outOfService receives the reason, at any later time, when the transport cannot be used
+   *     any more; returns at once
    */
   Optional<RunningParts> run(Consumer<String> outOfService) {
     try {
@@ -101,7 +101,7 @@ final class RuntimeStart {
     return Optional.empty();
   }
 
-  /** Takes the engine over: when this fails everything opened is closed. */
+  /** Takes over the engine; closes everything that it opened when it fails. */
   private RunningParts startOn(VerbsEngine engine, Consumer<String> outOfService)
       throws VerbsException {
     boolean started = false;
@@ -130,7 +130,7 @@ final class RuntimeStart {
     } catch (UnknownHostException e) {
       throw new VerbsException("listen", "Spark's own host has no address: host=" + host, e);
     }
-    // Executors are numbered in the order in which they came, so neighbours differ.
+    // Executors are numbered in order of arrival, so neighbours use different devices.
     DeviceChoice choice =
         DeviceChoice.of(
             engine.devices(),

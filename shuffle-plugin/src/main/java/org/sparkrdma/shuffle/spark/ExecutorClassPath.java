@@ -50,7 +50,7 @@ public final class ExecutorClassPath {
     this.jarOnClassPath = jarOnClassPath;
   }
 
-  /** Of the Spark that runs this driver. */
+  /** Creates the check for the Spark of this driver. */
   public static ExecutorClassPath ofThisDriver(Class<?> manager) {
     URL found = ClassLoader.getSystemResource(resource(manager.getName()));
     return new ExecutorClassPath(
@@ -61,8 +61,8 @@ public final class ExecutorClassPath {
   }
 
   /**
-   * Why executors will not find the manager, in one sentence that says what to set; empty when they
-   * will, or when the driver cannot know.
+   * The reason why executors cannot load the manager, in one sentence with the setting that helps;
+   * empty when they can, or when the driver cannot know.
    */
   public Optional<String> problem(SparkConf conf) {
     if (loadsManagerFromJars() || hasNoExecutors(conf.get("spark.master", ""))) {
@@ -136,8 +136,8 @@ public final class ExecutorClassPath {
   }
 
   /**
-   * False only for what exists on this machine and has no such class: what is missing here may
-   * exist on the executors' machines.
+   * False only for an entry that exists on this machine and lacks the class: an entry that is
+   * missing here may exist on the executors' machines.
    */
   private boolean mayHoldManager(String entry) {
     try {

@@ -11,9 +11,9 @@ public final class ExecutorExclusion {
   private ExecutorExclusion() {}
 
   /**
-   * Gives an executor no more tasks. It is marked as decommissioning on the driver alone, as if it
-   * had asked for that itself: nobody tells it to exit, so neither Spark nor a cluster manager
-   * counts a failure, and none starts another in its place.
+   * Gives an executor no more tasks. Marks it as decommissioning on the driver only, as if the
+   * executor had requested it. The executor does not exit, so neither Spark nor a cluster manager
+   * counts a failure or starts a replacement.
    *
    * @return false when Spark has no such executor, or its scheduler cannot do that
    */

@@ -10,7 +10,7 @@ import scala.collection.AbstractIterator;
 import scala.collection.Iterator;
 
 /**
- * The records of one stream after the other, counted. Confined to the task's thread.
+ * Iterates over the records of all streams and counts them. Confined to the task's thread.
  *
  * <p>Scala's flatMap and map cannot be used: their signatures differ between Scala 2.12 and 2.13.
  */

@@ -10,10 +10,10 @@ import org.apache.spark.network.util.TransportConf;
 import scala.Tuple2;
 
 /**
- * The settings of Spark's shuffle transport, which files of fetched blocks need.
+ * The settings of Spark's shuffle transport, required for files of fetched blocks.
  *
- * <p>Built here because {@code SparkTransportConf.fromSparkConf} has another signature in each of
- * Spark 3.5 and 4.0. Stateless.
+ * <p>Built here because {@code SparkTransportConf.fromSparkConf} has different signatures in Spark
+ * 3.5 and 4.0. Stateless.
  */
 public final class ShuffleTransportConf {
   private ShuffleTransportConf() {}
@@ -23,7 +23,7 @@ public final class ShuffleTransportConf {
     return new TransportConf("shuffle", new CopiedConf(conf.clone()));
   }
 
-  /** Immutable, since nobody else has the copy. */
+  /** Immutable, because no other code has the copy. */
   private static final class CopiedConf extends ConfigProvider {
     private final SparkConf conf;
 

@@ -24,8 +24,8 @@ public final class Sorting {
    * The records by key, combined where there is an aggregator; spills and metrics are Spark's.
    *
    * @param <K> of keys
-   * @param <V> of values as they come
-   * @param <C> of values as they go
+   * @param <V> of values before combining
+   * @param <C> of values after combining
    */
   public static <K, V, C> Iterator<Product2<K, C>> sorted(
       TaskContext context,
@@ -57,7 +57,7 @@ public final class Sorting {
     } catch (InvocationTargetException e) {
       throw new IllegalStateException("Spark's sorter failed to start", e.getCause());
     } catch (ReflectiveOperationException e) {
-      throw new IllegalStateException("Spark's sorter has another constructor: " + SORTER, e);
+      throw new IllegalStateException("unknown constructor of Spark's sorter: " + SORTER, e);
     }
   }
 }

@@ -129,7 +129,7 @@ final class ConnectionSetup {
   void takeConfirm(ByteBuffer message) {
     if (state != State.ACCEPTING
         || !Confirm.isProven(message, calleeKey, binding, request, answer)) {
-      throw new MalformedMessageException("CONFIRM that proves nothing");
+      throw new MalformedMessageException("CONFIRM without a valid proof");
     }
     move(State.ACCEPTING, State.PROVEN);
   }

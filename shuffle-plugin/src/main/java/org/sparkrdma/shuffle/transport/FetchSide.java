@@ -151,7 +151,7 @@ final class FetchSide implements ReadOperation.Listener {
   /** A RELEASED was received. */
   void onReleased(ByteBuffer message) {
     assert context.owner().holds();
-    watch.heard();
+    watch.onReceived();
     requests.released(Release.decodeAnswer(message).requestId());
     waitingForRoom = false;
   }
@@ -159,7 +159,7 @@ final class FetchSide implements ReadOperation.Listener {
   /** A LOCATED was received. */
   void onLocated(ByteBuffer message, long nowNs) {
     assert context.owner().holds();
-    watch.heard();
+    watch.onReceived();
     Located.Decoder located = LocatedReader.decoder(message);
     OpenRequest request = requests.openLocate(located.requestId());
     if (holdsLease(located.leaseId())) {
@@ -228,7 +228,7 @@ final class FetchSide implements ReadOperation.Listener {
   @Override
   public void readDone(ReadBatch batch) {
     assert context.owner().holds();
-    watch.heard();
+    watch.onReceived();
     readsPosted--;
     if (batch.readDone()) {
       batchDone(batch);
@@ -265,7 +265,7 @@ final class FetchSide implements ReadOperation.Listener {
   /** The cause when a request timed out, else null. The caller flushes the send queue. */
   BrokenConnection expired(long nowNs) {
     PeerWatch.Finding finding =
-        watch.look(nowNs, !requests.isEmpty() || !batches.isEmpty(), sends.hasOutstanding());
+        watch.check(nowNs, !requests.isEmpty() || !batches.isEmpty(), sends.hasOutstanding());
     if (finding == PeerWatch.Finding.DEAD) {
       return timeout("peer is silent: " + watch);
     }

@@ -17,7 +17,7 @@ import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.shuffle.wire.MalformedMessageException;
 
 /**
- * Turns the pieces of a LOCATED into READs: as many as there is receive memory for, neighbours
+ * Turns the pieces of a LOCATED into READs, as far as receive memory allows; adjacent pieces are
  * merged. A message is applied as a whole or not at all. Owned by the agent.
  */
 final class LocatedReader {
@@ -73,7 +73,7 @@ final class LocatedReader {
     }
   }
 
-  /** A view of a received LOCATED, to be decoded once. */
+  /** A view of a received LOCATED, decoded once. */
   static Located.Decoder decoder(ByteBuffer message) {
     return new Located.Decoder().begin(message);
   }
@@ -105,7 +105,7 @@ final class LocatedReader {
         takePiece();
       }
       if (current < 0) {
-        throw new MalformedMessageException("bad LOCATED: no piece at all");
+        throw new MalformedMessageException("bad LOCATED: no piece");
       }
       if (!reads.isEmpty() && message.leaseId() == 0) {
         throw new MalformedMessageException("bad LOCATED: pieces without a lease");
@@ -220,7 +220,7 @@ final class LocatedReader {
     private static void checkProgress(ReadBatch.Part part) {
       boolean small = part.bytes() < SMALL_PROGRESS_BYTES && !part.cutOff();
       if (small && !part.completesBlock() && !part.block().tryUseSmallProgress()) {
-        throw new MalformedMessageException("block comes in too small pieces");
+        throw new MalformedMessageException("too many small pieces of a block");
       }
     }
   }

@@ -18,8 +18,8 @@ import java.util.concurrent.TimeUnit;
  * <p>Each check adds at most 100 ms of silence, so that a pause of this process counts little.
  */
 final class PeerWatch {
-  private static final long LONGEST_STEP_NS = TimeUnit.MILLISECONDS.toNanos(100);
-  private static final int PROBE_AFTER_PART = 2;
+  private static final long MAX_STEP_NS = TimeUnit.MILLISECONDS.toNanos(100);
+  private static final int PROBES_PER_TIMEOUT = 2;
 
   /** Result of a check. */
   enum Finding {
@@ -31,18 +31,18 @@ final class PeerWatch {
 
   private final long timeoutNs;
   private long silentNs;
-  private long lookedNs;
+  private long lastCheckNs;
 
   /**
    * @param timeoutNs duration of silence after which the peer is dead
    */
   PeerWatch(long timeoutNs, long nowNs) {
     this.timeoutNs = timeoutNs;
-    this.lookedNs = nowNs;
+    this.lastCheckNs = nowNs;
   }
 
   /** A message or completion of the peer arrived. */
-  void heard() {
+  void onReceived() {
     silentNs = 0;
   }
 
@@ -52,14 +52,14 @@ final class PeerWatch {
    * @param awaiting whether an answer or READ of the peer is outstanding
    * @param outstanding whether work is posted that the peer's device has not completed
    */
-  Finding look(long nowNs, boolean awaiting, boolean outstanding) {
-    long stepNs = Math.min(nowNs - lookedNs, LONGEST_STEP_NS);
-    lookedNs = nowNs;
+  Finding check(long nowNs, boolean awaiting, boolean outstanding) {
+    long stepNs = Math.min(nowNs - lastCheckNs, MAX_STEP_NS);
+    lastCheckNs = nowNs;
     silentNs = awaiting ? silentNs + stepNs : 0;
     if (outstanding) {
       return silentNs < timeoutNs ? Finding.ALIVE : Finding.DEAD;
     }
-    return silentNs < timeoutNs / PROBE_AFTER_PART ? Finding.ALIVE : Finding.PROBE;
+    return silentNs < timeoutNs / PROBES_PER_TIMEOUT ? Finding.ALIVE : Finding.PROBE;
   }
 
   @Override

@@ -2,7 +2,7 @@
 package org.sparkrdma.shuffle.transport;
 
 /**
- * Something in the send queue of a connection; told on the agent's thread when it has been done.
+ * A request in the send queue of a connection. Its completion is reported on the agent's thread.
  */
 interface Posted {
   void done();

@@ -23,7 +23,7 @@ final class ServeSide {
   private final SendQueue sends;
   private final ArrayDeque<ControlSlot> freeSlots;
   private final ArrayDeque<Consumer<ControlSlot>> waitForSlot = new ArrayDeque<>();
-  private final int mostOpen;
+  private final int maxOpen;
   private final long peer;
   private final Consumer<ControlSlot> receiveAgain;
   private final Consumer<String> malformed;
@@ -46,7 +46,7 @@ final class ServeSide {
     this.context = context;
     this.sends = sends;
     this.freeSlots = new ArrayDeque<>(slots);
-    this.mostOpen = slots.size();
+    this.maxOpen = slots.size();
     this.peer = peer;
     this.receiveAgain = receiveAgain;
     this.malformed = malformed;
@@ -85,8 +85,8 @@ final class ServeSide {
   }
 
   private void opened() {
-    if (open == mostOpen) {
-      throw new MalformedMessageException("more requests open than allowed: " + mostOpen);
+    if (open == maxOpen) {
+      throw new MalformedMessageException("more requests open than allowed: " + maxOpen);
     }
     open++;
   }

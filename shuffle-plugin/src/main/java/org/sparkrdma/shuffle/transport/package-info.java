@@ -1,5 +1,5 @@
 /**
- * The transport agent: one thread that owns all connections, makes them, and watches over them.
+ * The transport agent: one thread that owns, establishes and checks all connections.
  *
  * <p>Entry class {@link org.sparkrdma.shuffle.transport.RdmaTransport}. A {@code PeerConnection} is
  * one connection to another executor: its {@code ConnectionSetup} proves the peer, its {@code

@@ -18,7 +18,7 @@ final class PeerWatchTest {
     long startMs = nowMs;
     while (nowMs - startMs < 10 * TIMEOUT_MS) {
       nowMs += 20;
-      if (watch.look(nowMs * MS, true, outstanding) == finding) {
+      if (watch.check(nowMs * MS, true, outstanding) == finding) {
         return nowMs - startMs;
       }
     }
@@ -34,7 +34,7 @@ final class PeerWatchTest {
   @Test
   void shouldBeginAnewWhenThePeerIsHeard() {
     silentUntil(Finding.PROBE, false);
-    watch.heard();
+    watch.onReceived();
     assertThat(silentUntil(Finding.PROBE, false)).isEqualTo(TIMEOUT_MS / 2);
     assertThat(silentUntil(Finding.DEAD, true)).isEqualTo(TIMEOUT_MS / 2);
   }
@@ -47,7 +47,7 @@ final class PeerWatchTest {
   @Test
   void shouldNotMindSilenceWhileNothingIsAwaited() {
     for (; nowMs < 10 * TIMEOUT_MS; nowMs += 20) {
-      assertThat(watch.look(nowMs * MS, false, true)).isEqualTo(Finding.ALIVE);
+      assertThat(watch.check(nowMs * MS, false, true)).isEqualTo(Finding.ALIVE);
     }
   }
 
@@ -55,6 +55,6 @@ final class PeerWatchTest {
   void shouldNotTakeAPauseOfItsOwnProcessForThePeersSilence() {
     silentUntil(Finding.PROBE, false);
     nowMs += 10 * TIMEOUT_MS;
-    assertThat(watch.look(nowMs * MS, true, true)).isEqualTo(Finding.ALIVE);
+    assertThat(watch.check(nowMs * MS, true, true)).isEqualTo(Finding.ALIVE);
   }
 }

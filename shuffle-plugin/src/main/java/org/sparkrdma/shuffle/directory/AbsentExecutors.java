@@ -7,11 +7,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * Executors of which the directory knows nothing, so that nobody asks for them at each fetch: those
- * that are gone for good, others for a second, twice as long after each further miss. Holds a
- * bounded number and forgets the least recently used. Safe for any thread.
+ * Executors without a record in the directory, so that not every fetch asks the driver: removed
+ * executors for ever, others for a second, twice as long after each further miss. Holds a bounded
+ * number and evicts the least recently used. Safe for any thread.
  */
-final class Absences {
+final class AbsentExecutors {
   private static final int MAX_ENTRIES = 1_024;
   private static final long FIRST_NS = TimeUnit.SECONDS.toNanos(1);
   private static final long MAX_NS = TimeUnit.SECONDS.toNanos(32);
@@ -20,14 +20,14 @@ final class Absences {
   private final LongSupplier nowNs;
   private final Map<String, Absence> absences = new LeastRecentlyUsed();
 
-  /** For how long not to ask again, from when; or {@link #GONE}. */
+  /** Start and duration of the pause before the next query; or {@link #GONE}. */
   private record Absence(long sinceNs, long forNs) {}
 
-  Absences(LongSupplier nowNs) {
+  AbsentExecutors(LongSupplier nowNs) {
     this.nowNs = nowNs;
   }
 
-  /** Whether asking the driver for it now would be in vain. */
+  /** Whether the driver must not be asked for it now. */
   synchronized boolean contains(String executorId) {
     Absence absence = absences.get(executorId);
     return absence != null
