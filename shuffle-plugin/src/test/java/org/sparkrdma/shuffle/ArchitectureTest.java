@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Who may know whom inside the plug-in. */
+/** Allowed dependencies between packages of the plug-in. */
 class ArchitectureTest {
   private static final String ROOT = "org.sparkrdma.shuffle";
   private static final JavaClasses CLASSES =
@@ -49,7 +49,7 @@ class ArchitectureTest {
     "transport, 'metrics wire address directory serve thread fetch output settings'",
     "read, 'metrics directory fetch spark settings'",
   })
-  void shouldKnowOnlyWhatLiesBelow(String name, String known) {
+  void shouldDependOnlyOnLowerPackages(String name, String known) {
     String own = ROOT + "." + name + "..";
     String[] allowed =
         Stream.concat(
@@ -68,7 +68,7 @@ class ArchitectureTest {
   }
 
   @Test
-  void shouldKnowEnginesByTheirInterfaceOnly() {
+  void shouldUseEnginesOnlyThroughTheirInterface() {
     noClasses()
         .should()
         .dependOnClassesThat()
@@ -80,7 +80,7 @@ class ArchitectureTest {
   }
 
   @Test
-  void shouldTouchWhatDiffersBetweenSparkLinesInOnePlace() {
+  void shouldUseVersionSpecificSparkClassesInOnePackage() {
     noClasses()
         .that()
         .resideOutsideOfPackage(ROOT + ".spark..")
@@ -103,7 +103,7 @@ class ArchitectureTest {
   }
 
   @Test
-  void shouldPutNothingIntoSparksPackages() {
+  void shouldHaveNoClassInSparksPackages() {
     ClassFileImporter importer = new ClassFileImporter();
     assertThat(importer.importPath("target/classes"))
         .isNotEmpty()

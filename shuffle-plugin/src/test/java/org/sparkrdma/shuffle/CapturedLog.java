@@ -24,7 +24,7 @@ public final class CapturedLog implements AutoCloseable {
         }
       };
 
-  /** Begins. */
+  /** Starts to collect. */
   public CapturedLog() {
     appender.start();
     logger.addAppender(appender);
@@ -35,7 +35,7 @@ public final class CapturedLog implements AutoCloseable {
     notifyAll();
   }
 
-  /** Lines of WARN and worse, in order, once there are so many. */
+  /** Waits for that many lines of WARN and worse; returns them in order. */
   public synchronized List<String> awaitWarnings(int count) throws InterruptedException {
     while (lines.size() < count) {
       wait();

@@ -19,7 +19,7 @@ class RdmaShuffleManagerTest {
   private static final List<Integer> NUMBERS = IntStream.range(0, 1_000).boxed().toList();
 
   @Test
-  void shouldOpenNoDeviceAndWarnOfNothingInLocalMode() {
+  void shouldOpenNoDeviceAndLogNoWarningInLocalMode() {
     try (CapturedLog log = new CapturedLog();
         JavaSparkContext spark =
             new JavaSparkContext(conf().set("spark.shuffle.rdma.engine", "soft"))) {
@@ -36,7 +36,7 @@ class RdmaShuffleManagerTest {
   }
 
   @Test
-  void shouldServeOneContextAfterTheOther() {
+  void shouldServeSeveralContextsInTurn() {
     for (int i = 0; i < 2; i++) {
       SparkConf conf = conf().set("spark.shuffle.useOldFetchProtocol", "true");
       try (JavaSparkContext spark = new JavaSparkContext(conf)) {
@@ -46,7 +46,7 @@ class RdmaShuffleManagerTest {
   }
 
   @Test
-  void shouldPublishTheCountersOfAnExecutorAsASourceOfSparksMetrics() {
+  void shouldPublishCountersAsAMetricsSource() {
     try (JavaSparkContext spark = new JavaSparkContext(conf())) {
       assertThat(spark.isLocal()).isTrue();
       RdmaShuffleManager executor = new RdmaShuffleManager(SparkEnv.get().conf(), false);
@@ -56,7 +56,7 @@ class RdmaShuffleManagerTest {
   }
 
   @Test
-  void shouldSayAndCountNothingWhenTheModeIsOff() {
+  void shouldLogAndCountNothingWhenTheModeIsOff() {
     try (CapturedLog log = new CapturedLog();
         JavaSparkContext spark =
             new JavaSparkContext(conf().set("spark.shuffle.rdma.mode", "off"))) {
@@ -67,7 +67,7 @@ class RdmaShuffleManagerTest {
   }
 
   @Test
-  void shouldHandOutSparksOwnClientWhenTheModeIsOff() {
+  void shouldReturnSparksOwnClientWhenTheModeIsOff() {
     try (JavaSparkContext spark =
         new JavaSparkContext(conf().set("spark.shuffle.rdma.mode", "off"))) {
       assertThat(spark.isLocal()).isTrue();
@@ -77,7 +77,7 @@ class RdmaShuffleManagerTest {
   }
 
   @Test
-  void shouldRunInLocalModeAlsoWhenRdmaIsRequired() {
+  void shouldRunInLocalModeWhenRdmaIsRequired() {
     try (JavaSparkContext spark =
         new JavaSparkContext(conf().set("spark.shuffle.rdma.mode", "required"))) {
       assertThat(sumsByRemainder(spark)).hasSize(7);
@@ -93,13 +93,13 @@ class RdmaShuffleManagerTest {
   }
 
   @Test
-  void shouldGoOnWithoutRdmaWhenAnExecutorSeesABadSetting() {
+  void shouldContinueWithoutRdmaWhenAnExecutorHasABadSetting() {
     SparkConf bad = conf().set("spark.shuffle.rdma.window.size", "17m");
     assertThat(new RdmaShuffleManager(bad, false).counters()).containsEntry("rdma.bytes.read", 0L);
   }
 
   @Test
-  void shouldSayOnceWhatBecameOfSparkRdmasKeys() {
+  void shouldLogReplacementsOfSparkRdmaKeysOnce() {
     try (CapturedLog log = new CapturedLog()) {
       new RdmaShuffleManager(conf().set("spark.shuffle.rdma.recvQueueDepth", "1024"), true).stop();
       assertThat(log.warnings())

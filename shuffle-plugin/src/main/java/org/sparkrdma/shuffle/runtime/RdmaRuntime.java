@@ -93,8 +93,7 @@ public final class RdmaRuntime implements AutoCloseable {
    *
    * @param env of this executor
    * @param resolver finds map outputs
-   * @param warnings reasons from the settings why RDMA must not be used; empty when it may be
-   *     used
+   * @param warnings reasons from the settings why RDMA must not be used; empty when it may be used
    */
   public static RdmaRuntime of(
       SparkEnv env,

@@ -270,7 +270,7 @@ final class FetchSide implements ReadOperation.Listener {
       return timeout("peer is silent: " + watch);
     }
     if (finding == PeerWatch.Finding.PROBE) {
-      sends.probe(watch::heard);
+      sends.probe(watch::onReceived);
     }
     OpenRequest unanswered = requests.expired(nowNs);
     if (unanswered != null) {

@@ -32,7 +32,7 @@ class AddressRuleTest {
   }
 
   @Test
-  void shouldTakeTheAddressesOfAnInterface() throws IOException {
+  void shouldMatchTheAddressesOfAnInterface() throws IOException {
     InetAddress loopback = InetAddress.getLoopbackAddress();
     String name = NetworkInterface.getByInetAddress(loopback).getName();
 
@@ -42,7 +42,7 @@ class AddressRuleTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"10.1.0.0/33", "10.1.0.0/x", "10.1.0.0/-1", "no such thing", "300.1.1.1"})
-  void shouldRefuseWhatIsNoAddress(String rule) {
+  void shouldRefuseAnInvalidAddress(String rule) {
     assertThatThrownBy(() -> AddressRule.of(rule)).isInstanceOf(IOException.class);
   }
 }

@@ -38,7 +38,7 @@ class DirectoryClientTest {
   }
 
   @Test
-  void shouldFindWhatOthersPublishedAndRememberIt() {
+  void shouldFindAndCachePublishedEndpoints() {
     client.publish(DirectoryServiceTest.endpoint("1", 10)).join();
     client.publish(DirectoryServiceTest.endpoint("2", 20)).join();
     assertThat(client.find("1").join().orElseThrow().incarnation()).isEqualTo(10);
@@ -50,7 +50,7 @@ class DirectoryClientTest {
   }
 
   @Test
-  void shouldAskEverMoreRarelyForAnExecutorThatPublishesNothing() {
+  void shouldAskEverMoreRarelyForAnAbsentExecutor() {
     int secondsUntilAnswered = 100;
     for (int i = 0; i < secondsUntilAnswered; i++) {
       assertThat(client.find("1").join()).isEmpty();
@@ -64,7 +64,7 @@ class DirectoryClientTest {
   }
 
   @Test
-  void shouldNotAskAgainForAnExecutorThatSaysItDoesNotUseRdma() {
+  void shouldNotAskAgainForAnExecutorWithoutRdma() {
     client.withdraw("1", List.of("no device")).join();
     assertThat(client.find("1").join()).isEmpty();
     for (int i = 0; i < 100; i++) {
@@ -81,20 +81,20 @@ class DirectoryClientTest {
     client.withdraw("1", List.of("the device was removed")).join();
     client.recheck();
     client.recheck();
-    // The asking thread does one thing after the other, so this look-up ends after the recheck.
+    // The querying thread works in order, so this look-up ends after the recheck.
     assertThat(client.find("2").join()).isEmpty();
     assertThat(client.find("1")).isCompletedWithValue(Optional.empty());
     assertThat(asked).hasValueLessThanOrEqualTo(5);
   }
 
   @Test
-  void shouldRefuseAnEndpointThatComesAfterItsWithdrawal() {
+  void shouldRefuseAnEndpointReceivedAfterItsWithdrawal() {
     AtomicInteger tries = new AtomicInteger();
     try (DirectoryClient late =
         client(
             message -> {
               if (tries.incrementAndGet() == 1) {
-                throw new IOException("lost on the way, and arrives later");
+                throw new IOException("delayed, arrives later");
               }
               return service.answer(message);
             },
@@ -124,7 +124,7 @@ class DirectoryClientTest {
   }
 
   @Test
-  void shouldStillKnowWhoIsThereWhenTheDriverHasForgottenWhoWent() {
+  void shouldKeepEndpointsWhenTheDriverHasForgottenRemovals() {
     client.publish(DirectoryServiceTest.endpoint("there", 1)).join();
     client.publish(DirectoryServiceTest.endpoint("gone", 2)).join();
     assertThat(client.find("gone").join()).isPresent();
@@ -171,7 +171,7 @@ class DirectoryClientTest {
   }
 
   @Test
-  void shouldDropExecutorsThatAreGone() {
+  void shouldDropRemovedExecutors() {
     client.publish(DirectoryServiceTest.endpoint("1", 10)).join();
     assertThat(client.find("1").join()).isPresent();
     service.remove("1");
@@ -180,7 +180,7 @@ class DirectoryClientTest {
   }
 
   @Test
-  void shouldTryAgainUntilTheDriverTakesTheEndpoint() {
+  void shouldRetryUntilTheDriverAcceptsTheEndpoint() {
     AtomicInteger tries = new AtomicInteger();
     try (DirectoryClient stubborn =
         client(
@@ -211,14 +211,14 @@ class DirectoryClientTest {
   }
 
   @Test
-  void shouldFindNothingWhenTheAnswerIsNonsense() {
+  void shouldFindNothingWhenTheAnswerIsInvalid() {
     try (DirectoryClient confused = client(message -> List.of(1), Duration.ofSeconds(20))) {
       assertThat(confused.find("1").join()).isEmpty();
     }
   }
 
   @Test
-  void shouldAnswerEverybodyWhenClosed() {
+  void shouldAnswerAllLookUpsWhenClosed() {
     CountDownLatch asking = new CountDownLatch(1);
     CountDownLatch never = new CountDownLatch(1);
     DirectoryClient closing =

@@ -15,7 +15,10 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.sparkrdma.fuzz.DecoderGuard;
 
-/** Messages of the directory, which Spark's RPC brings as objects: here they are made of bytes. */
+/**
+ * Messages of the directory, which arrive as objects through Spark's RPC: here they are built from
+ * bytes.
+ */
 class DirectoryFuzz {
   private static final DecoderGuard GUARD =
       new DecoderGuard("directory.Endpoint", IllegalArgumentException.class);
@@ -59,7 +62,7 @@ class DirectoryFuzz {
 
   @MethodSource("messages")
   @FuzzTest(maxExecutions = 200_000, maxDuration = "10m")
-  void shouldBeAMessageOrRefused(byte[] input) {
+  void shouldAnswerAMessageOrRefuseIt(byte[] input) {
     Object message = object(ByteBuffer.wrap(input), 0);
     GUARD.accepts(input.length, () -> read(message));
   }

@@ -32,7 +32,7 @@ class DirectoryServiceTest {
   }
 
   @Test
-  void shouldBringEverythingThatIsNewer() {
+  void shouldReturnAllLaterChanges() {
     assertThat(publish(record("1", 10, 1))).isTrue();
     assertThat(publish(record("2", 20, 1))).isTrue();
     List<?> all = changes(0);
@@ -43,7 +43,7 @@ class DirectoryServiceTest {
   }
 
   @Test
-  void shouldTakeTheSameStartTwiceAndNoOther() {
+  void shouldAcceptTheSameProcessTwiceAndNoOther() {
     publish(record("1", 10, 1));
     assertThat(publish(record("1", 10, 1))).isTrue();
     assertThat(publish(record("1", 11, 2))).isFalse();
@@ -51,7 +51,7 @@ class DirectoryServiceTest {
   }
 
   @Test
-  void shouldTellThatAnExecutorIsGoneAndNotBelieveInItsReturn() {
+  void shouldReportARemovedExecutorAndRefuseItsReturn() {
     publish(record("1", 10, 1));
     service.remove("1");
     service.remove("1");
@@ -62,7 +62,7 @@ class DirectoryServiceTest {
   }
 
   @Test
-  void shouldForgetTheOldestOfThoseThatAreGone() {
+  void shouldForgetTheOldestRemovedExecutors() {
     EndpointTable table = new EndpointTable(2);
     for (String executorId : List.of("1", "2", "3")) {
       table.publish(record(executorId, 1, 1));
@@ -87,7 +87,7 @@ class DirectoryServiceTest {
   }
 
   @Test
-  void shouldKeepEveryFieldOnTheWay() {
+  void shouldEncodeEveryField() {
     ExecutorRecord sent = record("1", Long.MIN_VALUE, 3);
     ExecutorRecord come = RecordCodec.decode(RecordCodec.encode(sent));
     assertThat(come).usingRecursiveComparison().isEqualTo(sent);
@@ -144,7 +144,7 @@ class DirectoryServiceTest {
   }
 
   @Test
-  void shouldSayWhenAnExecutorCannotBeExcluded() {
+  void shouldReportThatAnExecutorCannotBeExcluded() {
     publish(record("2", 20, 1));
     assertThat(exclude("1")).isFalse();
   }
@@ -154,7 +154,7 @@ class DirectoryServiceTest {
   }
 
   @Test
-  void shouldIgnoreFieldsItDoesNotKnow() {
+  void shouldIgnoreUnknownFields() {
     List<Object> encoded = RecordCodec.encode(record("1", 10, 1));
     encoded.addAll(List.of("invented-later", List.of("addresses")));
     assertThat(RecordCodec.decode(encoded))
@@ -220,7 +220,7 @@ class DirectoryServiceTest {
 
   @ParameterizedTest
   @MethodSource("brokenMessages")
-  void shouldRefuseWhatIsNoMessage(Object message) {
+  void shouldRefuseAnInvalidMessage(Object message) {
     assertThatThrownBy(() -> service.answer(message))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageMatching("(bad|no such) .*");

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Through Spark's own RPC. */
+/** Tests through Spark's own RPC. */
 @Timeout(60)
 class DriverDirectoryTest {
   private static final Duration WAIT = Duration.ofSeconds(30);
@@ -34,7 +34,7 @@ class DriverDirectoryTest {
   }
 
   @Test
-  void shouldFindWhatWasPublishedUntilTheExecutorIsRemoved() throws Exception {
+  void shouldFindAnEndpointUntilTheExecutorIsRemoved() throws Exception {
     try (DriverDirectory directory =
             DriverDirectory.open(env.conf(), env.rpcEnv(), "").orElseThrow();
         DirectoryClient other = new DirectoryClient(env, WAIT)) {
@@ -60,7 +60,7 @@ class DriverDirectoryTest {
   }
 
   @Test
-  void shouldHaveNothingToDoWithExecutorsOfAnEarlierDriverAtItsAddress() {
+  void shouldIgnoreExecutorsOfAnEarlierDriverAtItsAddress() {
     SparkConf earlier = env.conf().clone();
     DirectoryName.choose(earlier);
     DirectoryName.choose(env.conf());

@@ -18,7 +18,7 @@ import org.sparkrdma.fuzz.DecoderGuard;
 import org.sparkrdma.shuffle.address.ListenerAddress;
 import org.sparkrdma.shuffle.address.NetworkAddress;
 
-/** Records come back as they were written; a field of another kind is refused. */
+/** Records are decoded as they were encoded; a field of another type is refused. */
 class RecordCodecPropertyTest {
   private static final DecoderGuard GUARD =
       new DecoderGuard("directory.properties", IllegalArgumentException.class);

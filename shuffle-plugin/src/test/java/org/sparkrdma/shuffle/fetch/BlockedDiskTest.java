@@ -66,7 +66,7 @@ class BlockedDiskTest {
     return block;
   }
 
-  /** Notes the answer of a block. */
+  /** Records the answer of a block. */
   private final class Handler implements FetchHandler {
     private final String name;
 
@@ -90,7 +90,7 @@ class BlockedDiskTest {
     }
   }
 
-  /** Makes no file before it is let go on, and fails then. */
+  /** Creates no file until it is released, and fails then. */
   private static final class BlockedDisk implements DownloadFileManager {
     private final CountDownLatch reached = new CountDownLatch(1);
     private final CountDownLatch works = new CountDownLatch(1);
@@ -103,7 +103,7 @@ class BlockedDiskTest {
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
       }
-      throw new IllegalStateException("disk failed on purpose");
+      throw new IllegalStateException("disk failed in the test");
     }
 
     @Override

@@ -19,7 +19,7 @@ import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 
-/** Errors at each hand-over from the agent over the delivery to whoever asked. */
+/** Errors at each step from the agent through the delivery to the handler. */
 class DeliveryTest implements FetchHandler {
   private final List<String> answers = new ArrayList<>();
   private final List<BlockFetch> finished = new ArrayList<>();
@@ -46,8 +46,8 @@ class DeliveryTest implements FetchHandler {
   }
 
   @Test
-  void shouldGoOnWithTheOtherBlocksWhenAHandlerThrows() {
-    thrown = new AssertionError("on purpose");
+  void shouldDeliverTheOtherBlocksWhenAHandlerThrows() {
+    thrown = new AssertionError("thrown by the test");
     BlockFetch fetch = fetch(null);
     delivery.deliver(List.of(learned(fetch, 0), learned(fetch, 1)));
     delivery.fail(fetch.blocks().get(1), FallbackReason.TIMEOUT, "late");
@@ -62,7 +62,7 @@ class DeliveryTest implements FetchHandler {
             new DownloadFileManager() {
               @Override
               public DownloadFile createTempFile(TransportConf conf) {
-                throw new OutOfMemoryError("on purpose");
+                throw new OutOfMemoryError("thrown by the test");
               }
 
               @Override
@@ -75,7 +75,7 @@ class DeliveryTest implements FetchHandler {
   }
 
   @Test
-  void shouldAnswerEachBlockOnceWhenTheAgentFailsMeanwhile() {
+  void shouldAnswerEachBlockOnceWhenTheAgentFailsDuringDelivery() {
     BlockFetch fetch = fetch(null);
     BlockProgress first = learned(fetch, 0);
     delivery.deliver(List.of(first));
@@ -88,7 +88,7 @@ class DeliveryTest implements FetchHandler {
 
   @Test
   void shouldAnswerTheOthersWhenAHandlerThrowsWhileTheAgentFails() {
-    thrown = new OutOfMemoryError("on purpose");
+    thrown = new OutOfMemoryError("thrown by the test");
     BlockFetch fetch = fetch(null);
     fetch.failRest(FallbackReason.STOPPED, "transport agent failed");
     assertThat(answers).containsExactly("0 stopped", "1 stopped");
@@ -129,7 +129,7 @@ class DeliveryTest implements FetchHandler {
     }
   }
 
-  /** Runs at once, or throws as {@code Thread.start} does. */
+  /** Runs at once, or throws like {@code Thread.start}. */
   private final class Threads extends AbstractExecutorService {
     @Override
     public void execute(Runnable task) {

@@ -13,7 +13,7 @@ class MetricsPageTest {
   private static final Pattern ROW = Pattern.compile("(?m)^\\| `([a-z0-9.-]+)` \\| [A-Z].* \\|$");
 
   @Test
-  void shouldDescribeEveryMetricUnderItsNameInSparksMetricsSystem() throws Exception {
+  void shouldDescribeEveryMetricByItsName() throws Exception {
     RdmaMetricsSource source = new RdmaMetricsSource(new ShuffleCounters());
     List<String> names =
         source.metricRegistry().getGauges().keySet().stream()

@@ -10,7 +10,7 @@ class RdmaMetricsSourceTest {
   private final RdmaMetricsSource source = new RdmaMetricsSource(counters);
 
   @Test
-  void shouldShowEveryCounterAndEveryReason() {
+  void shouldContainEveryCounterAndEveryReason() {
     assertThat(source.metricRegistry().getGauges())
         .hasSize(Counter.values().length + FallbackReason.values().length)
         .containsKeys("bytes.read", "tcp.bytes.read", "fallback.peer-busy");
@@ -18,7 +18,7 @@ class RdmaMetricsSourceTest {
   }
 
   @Test
-  void shouldShowWhatIsCountedNow() {
+  void shouldReportPresentCounts() {
     counters.add(Counter.RDMA_BYTES_READ, 7);
     counters.fellBack(FallbackReason.PEER_BUSY);
     var gauges = source.metricRegistry().getGauges();

@@ -29,7 +29,7 @@ import org.sparkrdma.shuffle.wire.Located;
 import scala.Option;
 import scala.Tuple2;
 
-/** On the files that a real shuffle of Spark has left behind. */
+/** Tests on the files of a real Spark shuffle. */
 @Timeout(120)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class SparkMapOutputsTest {
@@ -163,7 +163,7 @@ class SparkMapOutputsTest {
   }
 
   @Test
-  void shouldNotKnowAMapOutputThatIsNotThere() throws IOException {
+  void shouldNotFindAMissingMapOutput() throws IOException {
     MapOutputs outputs = new SparkMapOutputs(resolver, List.of(), conf);
     assertThat(outputs.open(SHUFFLE, 99)).isNull();
     assertThat(outputs.open(99, MAP)).isNull();
@@ -216,7 +216,7 @@ class SparkMapOutputsTest {
   }
 
   @Test
-  void shouldNeedADataFileOnlyWhenThereAreBytes() throws IOException {
+  void shouldRequireADataFileOnlyForNonEmptyOutputs() throws IOException {
     MapOutputs outputs = new SparkMapOutputs(resolver, List.of(), conf);
     Path data = resolver.getDataFile(SHUFFLE, MAP).toPath();
     byte[] right = Files.readAllBytes(data);

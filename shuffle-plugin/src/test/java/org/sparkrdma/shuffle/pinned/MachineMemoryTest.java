@@ -12,7 +12,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** On trees of files as several kinds of machines have them. */
+/** Tests on directories like those of several kinds of machines. */
 class MachineMemoryTest {
   private static final long GIB = 1L << 30;
   private static final String NONE_V1 = "9223372036854771712\n";
@@ -42,7 +42,7 @@ class MachineMemoryTest {
   }
 
   @Test
-  void shouldCountTheExecutorsOfTheHostButNoShellThatStartsOne() throws IOException {
+  void shouldCountExecutorsOfTheHostButNotTheirShells() throws IOException {
     String backend = "org.apache.spark.executor.CoarseGrainedExecutorBackend";
     write("proc/10/cmdline", "java\0-cp\0" + "x".repeat(9_000) + "\0" + backend + "\0--cores\0001");
     write("proc/11/cmdline", "java\0" + backend.replace("Coarse", "YarnCoarse") + "\0");
@@ -53,7 +53,7 @@ class MachineMemoryTest {
   }
 
   @Test
-  void shouldTakeTheLeastLimitOnTheWayUpInVersion2() throws IOException {
+  void shouldUseTheLowestLimitOfAllParentsInVersion2() throws IOException {
     write("proc/self/cgroup", "0::/kubepods.slice/pod1.slice/container\n");
     write("sys/fs/cgroup/kubepods.slice/memory.max", "" + 6 * GIB);
     write("sys/fs/cgroup/kubepods.slice/pod1.slice/memory.max", "" + 2 * GIB);
@@ -66,7 +66,7 @@ class MachineMemoryTest {
   }
 
   @Test
-  void shouldTakeTheLeastLimitOnTheWayUpInVersion1() throws IOException {
+  void shouldUseTheLowestLimitOfAllParentsInVersion1() throws IOException {
     write("proc/self/cgroup", "7:cpu:/x\n4:hugetlb,memory:/docker/1\n");
     write("sys/fs/cgroup/memory/docker/1/memory.limit_in_bytes", "" + 3 * GIB);
     write("sys/fs/cgroup/memory/docker/memory.limit_in_bytes", "" + 2 * GIB);
@@ -75,7 +75,7 @@ class MachineMemoryTest {
   }
 
   @Test
-  void shouldKnowLimitsOfGroupsThatVersion1HidesFromIt() throws IOException {
+  void shouldReadLimitsOfGroupsHiddenByVersion1() throws IOException {
     write("proc/self/cgroup", "4:memory:/\n");
     write("sys/fs/cgroup/memory/memory.limit_in_bytes", NONE_V1);
     write("sys/fs/cgroup/memory/memory.stat", "cache 7\nhierarchical_memory_limit 1073741824\n");
@@ -100,7 +100,7 @@ class MachineMemoryTest {
   }
 
   @Test
-  void shouldFindItsGroupInANamespaceOfItsOwn() throws IOException {
+  void shouldFindItsGroupInItsOwnNamespace() throws IOException {
     write("proc/self/cgroup", "0::/\n");
     write("proc/self/mountinfo", "30 23 0:26 / /sys/fs/cgroup ro,nosuid - cgroup2 cgroup ro\n");
     write("sys/fs/cgroup/memory.max", "" + GIB);
@@ -119,7 +119,7 @@ class MachineMemoryTest {
   }
 
   @Test
-  void shouldTakeNoLimitForNone() throws IOException {
+  void shouldRecognizeUnlimitedValues() throws IOException {
     write("sys/fs/cgroup/memory.max", "max\n");
     write("sys/fs/cgroup/memory/memory.limit_in_bytes", NONE_V1);
     write("proc/self/limits", "Max locked memory         unlimited  unlimited  bytes\n");
@@ -137,7 +137,7 @@ class MachineMemoryTest {
   }
 
   @Test
-  void shouldTakeTheSoftLimitOfLockedMemory() throws IOException {
+  void shouldUseTheSoftLimitOfLockedMemory() throws IOException {
     write("proc/self/limits", "Max locked memory         unlimited  8388608  bytes\n");
     assertThat(machine().lockableBytes()).as("unlimited until it is lowered").isEmpty();
     write("proc/self/limits", "Max locked memory         8388608  unlimited  bytes\n");
@@ -151,7 +151,7 @@ class MachineMemoryTest {
     "00000000a80425fb, 0 0 4294967295, false",
     "000001ffffffffff, 0 1000 1, false",
   })
-  void shouldNotBeBoundWithTheCapabilityOfTheFirstUserNamespace(
+  void shouldIgnoreTheLimitWithTheCapabilityInTheInitialUserNamespace(
       String capabilities, String users, boolean free) throws IOException {
     write("proc/self/limits", "Max locked memory         65536  65536  bytes\n");
     write("proc/self/status", "Name:\tjava\nCapEff:\t" + capabilities + "\n");

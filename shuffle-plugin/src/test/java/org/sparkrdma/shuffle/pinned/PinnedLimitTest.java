@@ -33,7 +33,7 @@ class PinnedLimitTest {
       machine(64 * GIB, OptionalLong.empty(), OptionalLong.empty(), false);
 
   @Test
-  void shouldTakeTheLeastAndSayHow() {
+  void shouldUseTheLowestLimitAndReportItsDerivation() {
     MachineMemory machine =
         machine(16 * GIB, OptionalLong.of(3 * GIB), OptionalLong.of(GIB / 2), false);
     PinnedLimit limit = PinnedLimit.of(AUTO, machine, spark(), true);
@@ -50,8 +50,7 @@ class PinnedLimitTest {
 
   @ParameterizedTest
   @CsvSource({"16, 4g, 8192", "8, 4g, 8192", "4, 4g, 4096", "2, 4g, 2048", "2, 30g, 8192"})
-  void shouldShareTheHostAmongTheExecutorsThatItMayHold(
-      String cores, String memory, long expectedMib) {
+  void shouldShareTheHostAmongThePossibleExecutors(String cores, String memory, long expectedMib) {
     SparkMemory spark = spark("spark.executor.cores", cores, "spark.executor.memory", memory);
     assertThat(PinnedLimit.of(AUTO, BARE, spark, true).bytes()).isEqualTo(expectedMib * MIB);
   }
@@ -63,7 +62,7 @@ class PinnedLimitTest {
     "'local-cluster[8,1,1024]', 1, 2048",
     "'local-cluster[ 2 , 1, 1024]', 8, 2048",
   })
-  void shouldShareTheHostAmongRunningExecutorsWhenSettingsTellOfFewer(
+  void shouldShareTheHostAmongRunningExecutorsWhenSettingsGiveFewer(
       String master, int running, long expectedMib) {
     MachineMemory machine =
         new MachineMemory(
@@ -95,7 +94,7 @@ class PinnedLimitTest {
     "k8s://https://h, spark.executor.memoryOverheadFactor, 0.5, 128",
     "spark://h:7077, spark.executor.memoryOverhead, 300, 8192",
   })
-  void shouldStayWithinWhatTheClusterManagerGrantsBesideTheHeap(
+  void shouldStayWithinTheOverheadMemoryOfTheClusterManager(
       String master, String key, String value, long expectedMib) {
     SparkMemory spark = spark("spark.master", master, key, value);
     assertThat(PinnedLimit.of(AUTO, BARE, spark, true).bytes()).isEqualTo(expectedMib * MIB);
@@ -103,7 +102,7 @@ class PinnedLimitTest {
 
   @ParameterizedTest
   @CsvSource({"1, 8192", "50, 7168", "63, 512"})
-  void shouldStayWithinWhatTheHostLeavesBesideTheHeap(long heapGib, long expectedMib) {
+  void shouldStayWithinTheHostsMemoryBesideTheHeap(long heapGib, long expectedMib) {
     MachineMemory machine =
         new MachineMemory(
             BARE.physicalBytes(),
@@ -120,7 +119,7 @@ class PinnedLimitTest {
   }
 
   @Test
-  void shouldLeaveOffHeapMemoryAndPythonTheirParts() {
+  void shouldReserveOffHeapAndPythonMemory() {
     MachineMemory machine =
         machine(64 * GIB, OptionalLong.of(4 * GIB), OptionalLong.empty(), false);
     SparkMemory spark =
@@ -143,7 +142,7 @@ class PinnedLimitTest {
   }
 
   @Test
-  void shouldLeaveALittleWhenTheHeapFillsTheContainer() {
+  void shouldAllowAMinimumWhenTheHeapFillsTheContainer() {
     MachineMemory machine =
         machine(16 * GIB, OptionalLong.of(GIB / 2), OptionalLong.empty(), false);
     PinnedLimit limit = PinnedLimit.of(AUTO, machine, spark(), true);
@@ -152,7 +151,7 @@ class PinnedLimitTest {
   }
 
   @Test
-  void shouldDoWithoutKnowingTheHost() {
+  void shouldWorkWithoutTheHostsMemorySize() {
     MachineMemory nothing =
         new MachineMemory(
             OptionalLong.empty(),

@@ -57,7 +57,7 @@ class PreflightTest {
     return fake(Device.class, "device");
   }
 
-  /** Makes more of its kind, refuses to register when told to, and notes what is closed. */
+  /** A device that can refuse registration and records what is closed. */
   private <T> T fake(Class<T> type, String name) {
     return type.cast(
         Proxy.newProxyInstance(
@@ -94,7 +94,7 @@ class PreflightTest {
   }
 
   @Test
-  void shouldTryNothingOnTheLoopbackEngine() throws Exception {
+  void shouldRegisterNothingOnTheLoopbackEngine() throws Exception {
     transport = Transport.LOOPBACK;
     refusal = 12;
     check(Map.of(), Optional.empty(), OptionalLong.of(65_536));
@@ -119,7 +119,7 @@ class PreflightTest {
   }
 
   @Test
-  void shouldNameWhatTheUserAskedForAsNeeded() {
+  void shouldReportTheUsersSettingAsRequired() {
     refusal = 12;
     assertThatThrownBy(() -> check(Map.of(), Optional.of(GIB), OptionalLong.of(65_536)))
         .hasMessageContaining("neededBytes=1073741824: raise it with ulimit -l 1048576 in");
@@ -159,7 +159,7 @@ class PreflightTest {
   }
 
   @Test
-  void shouldTakeNoMoreThanThereIs() {
+  void shouldUseNoMoreThanAvailable() {
     assertThatCode(() -> check(Map.of(), Optional.of(4_096L), OptionalLong.empty()))
         .doesNotThrowAnyException();
   }

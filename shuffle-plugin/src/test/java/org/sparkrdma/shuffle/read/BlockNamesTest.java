@@ -12,7 +12,7 @@ import org.sparkrdma.shuffle.fetch.BlockRange;
 
 class BlockNamesTest {
   @Test
-  void shouldReadTheNamesThatSparkGives() {
+  void shouldParseSparksBlockNames() {
     assertThat(BlockNames.parse(new ShuffleBlockId(1, 5_000_000_000L, 3).name()))
         .contains(new BlockRange(1, 5_000_000_000L, 3, 4));
     assertThat(BlockNames.parse(new ShuffleBlockBatchId(1, 2, 3, 30).name()))
@@ -38,7 +38,7 @@ class BlockNamesTest {
         "shuffleMerged_app_1_0_3",
         "rdd_1_2",
       })
-  void shouldLeaveEveryOtherNameAlone(String name) {
+  void shouldIgnoreOtherNames(String name) {
     assertThat(BlockNames.parse(name)).isEmpty();
   }
 }

@@ -6,7 +6,7 @@ import java.io.InputStream;
 import java.nio.ByteBuffer;
 import org.apache.spark.network.buffer.ManagedBuffer;
 
-/** So many zeros. */
+/** A buffer of zeros. */
 final class FakeBuffer extends ManagedBuffer {
   private final int lengthBytes;
 

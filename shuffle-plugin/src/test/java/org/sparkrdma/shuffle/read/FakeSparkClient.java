@@ -13,7 +13,7 @@ import org.apache.spark.network.shuffle.DownloadFileManager;
 import org.apache.spark.network.shuffle.MergedBlocksMetaListener;
 import org.apache.spark.network.shuffle.checksum.Cause;
 
-/** Stands for Spark's own client: answers at once, except where told otherwise. */
+/** A fake of Spark's own client: answers at once by default. */
 final class FakeSparkClient extends BlockStoreClient {
   /** One call of fetchBlocks. */
   record Call(String host, int port, String executorId, List<String> blockIds) {}

@@ -29,7 +29,7 @@ class LaneThreadsTest {
   }
 
   @Test
-  void shouldUseAnIdleThreadBeforeItMakesAnother() throws Exception {
+  void shouldUseAnIdleThreadBeforeItCreatesAnother() throws Exception {
     for (int i = 0; i < 100; i++) {
       threads.submit(() -> {}).get();
       awaitIdle(1);
@@ -38,7 +38,7 @@ class LaneThreadsTest {
   }
 
   @Test
-  void shouldMakeAThreadForEachTaskAtTheSameTime() {
+  void shouldCreateAThreadForEachConcurrentTask() {
     Phaser together = new Phaser(MAX + 1);
     for (int i = 0; i < MAX; i++) {
       threads.execute(together::arriveAndAwaitAdvance);
@@ -48,7 +48,7 @@ class LaneThreadsTest {
   }
 
   @Test
-  void shouldRunEverythingOnAtMostSoManyThreads() throws Exception {
+  void shouldRunAllTasksOnTheMaximumOfThreads() throws Exception {
     int tasks = 1_000;
     Set<String> names = ConcurrentHashMap.newKeySet();
     CountDownLatch run = new CountDownLatch(tasks);
@@ -71,7 +71,7 @@ class LaneThreadsTest {
         .isInstanceOf(RejectedExecutionException.class);
   }
 
-  /** A thread that is done with a task takes a moment until it waits for the next. */
+  /** A thread that has finished a task needs a moment until it waits for the next. */
   private void awaitIdle(int count) {
     while (((LinkedTransferQueue<?>) threads.getQueue()).getWaitingConsumerCount() < count) {
       Thread.onSpinWait();

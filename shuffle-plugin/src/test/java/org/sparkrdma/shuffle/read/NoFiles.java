@@ -5,15 +5,15 @@ import org.apache.spark.network.shuffle.DownloadFile;
 import org.apache.spark.network.shuffle.DownloadFileManager;
 import org.apache.spark.network.util.TransportConf;
 
-/** Only to be passed on. */
+/** Only forwarded, never used. */
 final class NoFiles implements DownloadFileManager {
   @Override
   public DownloadFile createTempFile(TransportConf conf) {
-    throw new UnsupportedOperationException("only passed on");
+    throw new UnsupportedOperationException("only forwarded");
   }
 
   @Override
   public boolean registerTempFileToClean(DownloadFile file) {
-    throw new UnsupportedOperationException("only passed on");
+    throw new UnsupportedOperationException("only forwarded");
   }
 }

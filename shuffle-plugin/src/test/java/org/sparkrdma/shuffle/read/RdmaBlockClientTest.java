@@ -50,7 +50,7 @@ class RdmaBlockClientTest {
   }
 
   @Test
-  void shouldAskTheTransportAtOnceForAKnownPeer() throws InterruptedException {
+  void shouldUseTheTransportAtOnceForAKnownPeer() throws InterruptedException {
     rdmaIsUp();
     fetch("shuffle_0_11_3", "shuffle_0_12_4_9");
     FakeTransport.Request request = transport.requests.get(0);
@@ -66,7 +66,7 @@ class RdmaBlockClientTest {
   }
 
   @Test
-  void shouldLeaveOtherKindsOfBlocksToSpark() throws InterruptedException {
+  void shouldForwardOtherKindsOfBlocksToSpark() throws InterruptedException {
     rdmaIsUp();
     fetch("shuffleChunk_0_0_3_1", "shuffle_0_11_3", "rdd_1_2");
     assertThat(listener.awaitAnswers(2)).containsExactly("shuffleChunk_0_0_3_1", "rdd_1_2");
@@ -90,7 +90,7 @@ class RdmaBlockClientTest {
   }
 
   @Test
-  void shouldFetchJustTheFailedBlocksByTcp() throws InterruptedException {
+  void shouldFetchOnlyTheFailedBlocksByTcp() throws InterruptedException {
     rdmaIsUp();
     fetch("shuffle_0_1_0", "shuffle_0_2_0");
     var handler = transport.requests.get(0).handler();
@@ -106,7 +106,7 @@ class RdmaBlockClientTest {
   }
 
   @Test
-  void shouldGatherFailuresWhileThePeerIsBeingConnectedTo() throws InterruptedException {
+  void shouldCollectFailuresDuringATcpConnect() throws InterruptedException {
     rdmaIsUp();
     CountDownLatch connecting = new CountDownLatch(1);
     spark.blackHoles.put(HOST, connecting);
@@ -121,7 +121,7 @@ class RdmaBlockClientTest {
   }
 
   @Test
-  void shouldAnswerEachBlockOnceWhateverTheTransportSays() throws InterruptedException {
+  void shouldAnswerEachBlockOnceForAnyTransportResult() throws InterruptedException {
     rdmaIsUp();
     fetch("shuffle_0_1_0", "shuffle_0_2_0");
     var handler = transport.requests.get(0).handler();
@@ -137,7 +137,7 @@ class RdmaBlockClientTest {
   }
 
   @Test
-  void shouldNotMakeTheTaskWaitForTheDirectory() throws InterruptedException {
+  void shouldNotBlockTheTaskOnTheDirectory() throws InterruptedException {
     up.complete(transport);
     CompletableFuture<Optional<Endpoint>> lookup = new CompletableFuture<>();
     directory.put("7", lookup);
@@ -148,7 +148,7 @@ class RdmaBlockClientTest {
   }
 
   @Test
-  void shouldNotMakeTheTaskWaitForRdmaToStart() throws InterruptedException {
+  void shouldNotBlockTheTaskOnTheStartOfRdma() throws InterruptedException {
     directory.put("7", CompletableFuture.completedFuture(Optional.of(PEER)));
     fetch("shuffle_0_1_0");
     fetch("shuffle_0_2_0");
@@ -176,7 +176,7 @@ class RdmaBlockClientTest {
   }
 
   @Test
-  void shouldHandOnSparksOwnFailureWhenTcpFailsToo() throws InterruptedException {
+  void shouldForwardSparksFailureWhenTcpFails() throws InterruptedException {
     rdmaIsUp();
     IOException own = new IOException("connection reset");
     spark.failures.put("shuffle_0_2_0", own);
@@ -232,7 +232,7 @@ class RdmaBlockClientTest {
     up.complete(transport);
     CompletableFuture<Optional<Endpoint>> lookup = new CompletableFuture<>();
     directory.put("7", lookup);
-    transport.thrown = new OutOfMemoryError("on purpose");
+    transport.thrown = new OutOfMemoryError("thrown by the test");
     fetch("shuffle_0_1_0", "shuffle_0_2_0");
     lookup.complete(Optional.of(PEER));
     assertThat(listener.awaitAnswers(2)).hasSize(2);
@@ -241,9 +241,9 @@ class RdmaBlockClientTest {
   }
 
   @Test
-  void shouldReportABlockAsFailedWhenSparksFetcherThrowsOverIt() throws InterruptedException {
+  void shouldReportABlockAsFailedWhenSparksListenerThrows() throws InterruptedException {
     rdmaIsUp();
-    OutOfMemoryError thrown = new OutOfMemoryError("on purpose");
+    OutOfMemoryError thrown = new OutOfMemoryError("thrown by the test");
     listener.thrown = thrown;
     fetch("shuffle_0_1_0", "rdd_0_0");
     transport.requests.get(0).handler().onFetched(0, new FakeBuffer(5));
@@ -252,7 +252,7 @@ class RdmaBlockClientTest {
   }
 
   @Test
-  void shouldAnswerASuspectBlockAlsoWhenItCannotBeCompared() throws InterruptedException {
+  void shouldAnswerASuspectBlockThatCannotBeCompared() throws InterruptedException {
     rdmaIsUp();
     fetch("shuffle_0_1_0");
     SuspectBlock suspect =
@@ -260,7 +260,7 @@ class RdmaBlockClientTest {
             10,
             1,
             same -> {
-              throw new OutOfMemoryError("on purpose");
+              throw new OutOfMemoryError("thrown by the test");
             });
     transport.requests.get(0).handler().onSuspect(0, suspect);
     assertThat(listener.awaitAnswers(1)).hasSize(1);
@@ -268,7 +268,7 @@ class RdmaBlockClientTest {
   }
 
   @Test
-  void shouldGoToSparksClientOnTheTasksThreadOnceItDrains() throws InterruptedException {
+  void shouldUseSparksClientOnTheTasksThreadWhileDraining() throws InterruptedException {
     rdmaIsUp();
     RdmaBlockClient client = client();
     client.fetchBlocks(HOST, 7_337, "7", new String[] {"shuffle_0_1_0"}, listener, null);
@@ -283,7 +283,7 @@ class RdmaBlockClientTest {
   }
 
   @Test
-  void shouldLookAgainAfterAPeerCouldNotBeReached() throws InterruptedException {
+  void shouldRecheckTheDirectoryAfterAnUnreachablePeer() throws InterruptedException {
     rdmaIsUp();
     AtomicInteger rechecks = new AtomicInteger();
     EndpointLookup lookup =
@@ -309,7 +309,7 @@ class RdmaBlockClientTest {
   }
 
   @Test
-  void shouldPassOnWhereLargeBlocksGo() throws InterruptedException {
+  void shouldForwardTheFilesForLargeBlocks() throws InterruptedException {
     rdmaIsUp();
     var files = new NoFiles();
     client().fetchBlocks(HOST, 7_337, "7", new String[] {"shuffle_0_1_0"}, listener, files);
@@ -320,7 +320,7 @@ class RdmaBlockClientTest {
   }
 
   @Test
-  void shouldLeaveEverythingElseToSparksClientAndNeverCloseIt() throws IOException {
+  void shouldForwardOtherCallsToSparksClientAndNeverCloseIt() throws IOException {
     List<String> told = new ArrayList<>();
     RdmaBlockClient client = client();
     assertThat(client.diagnoseCorruption(HOST, 1, "7", 0, 0, 0, 0, "ADLER32"))

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.shuffle.RdmaShuffleManager;
 import scala.Tuple2;
 
-/** In one process every block is local, so this shows what the reader itself does. */
+/** In one process every block is local, so this tests only the reader itself. */
 @Tag("slow")
 @Timeout(180)
 class RdmaShuffleReaderTest {
@@ -35,13 +35,13 @@ class RdmaShuffleReaderTest {
   private static final AtomicInteger READ = new AtomicInteger();
 
   @Test
-  void shouldGiveTheSameAnswersAndMetricsAsSparksReader() {
+  void shouldReturnTheSameRecordsAndMetricsAsSparksReader() {
     Map<String, Object> sparks = answers(conf().set("spark.shuffle.rdma.mode", "off"));
     assertThat(answers(conf())).isEqualTo(sparks);
   }
 
   @Test
-  void shouldGiveTheSameAnswersWithKryoAndSpills() {
+  void shouldReturnTheSameRecordsWithKryoAndSpills() {
     SparkConf conf =
         conf()
             .set("spark.serializer", KryoSerializer.class.getName())
@@ -99,7 +99,7 @@ class RdmaShuffleReaderTest {
     return spark.parallelize(NUMBERS, 4).mapToPair(i -> new Tuple2<>((i * 7_919) % 997, i));
   }
 
-  /** Each way in which a shuffle arranges its records, and what Spark counted. */
+  /** Every kind of shuffle, and Spark's metrics. */
   private static Map<String, Object> answers(SparkConf conf) {
     Map<String, Object> answers = new TreeMap<>();
     AtomicLong recordsRead = new AtomicLong();

@@ -8,7 +8,7 @@ import java.util.TreeMap;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 
-/** Keeps what Spark's fetcher would be told, and lets a test wait for so many answers. */
+/** Records the answers for Spark's fetcher, and lets a test wait for a number of answers. */
 final class RecordingListener implements BlockFetchingListener {
   private final List<String> answered = new ArrayList<>();
   volatile Error thrown;
@@ -30,7 +30,7 @@ final class RecordingListener implements BlockFetchingListener {
     notifyAll();
   }
 
-  /** Names of the blocks answered, once there are so many. */
+  /** Waits for that many answered blocks; returns their names. */
   synchronized List<String> awaitAnswers(int count) throws InterruptedException {
     while (answered.size() < count) {
       wait();

@@ -24,7 +24,7 @@ class TcpFallbackTest {
   }
 
   @Test
-  void shouldFetchFromTheLivingWhileAPeerDoesNotAnswer() throws InterruptedException {
+  void shouldFetchFromOthersWhileAPeerDoesNotAnswer() throws InterruptedException {
     CountDownLatch never = new CountDownLatch(1);
     spark.blackHoles.put("hole", never);
     RecordingListener dead = new RecordingListener();
@@ -43,7 +43,7 @@ class TcpFallbackTest {
   }
 
   @Test
-  void shouldConnectToOnePlaceOnceAtATime() throws InterruptedException {
+  void shouldConnectToOneAddressOnceAtATime() throws InterruptedException {
     CountDownLatch slow = new CountDownLatch(1);
     spark.blackHoles.put("slow", slow);
     RecordingListener listener = new RecordingListener();
@@ -57,7 +57,7 @@ class TcpFallbackTest {
   }
 
   @Test
-  void shouldKeepTheLatencyOfTheLivingWhileAPeerDoesNotAnswer() throws InterruptedException {
+  void shouldNotDelayOthersWhileAPeerDoesNotAnswer() throws InterruptedException {
     long alone = p99Ns();
     CountDownLatch hole = new CountDownLatch(1);
     spark.blackHoles.put("hole", hole);
@@ -65,7 +65,7 @@ class TcpFallbackTest {
     for (int i = 0; i < 100; i++) {
       fetch("hole", "shuffle_0_" + i + "_0", dead);
     }
-    // Wide, for a machine that does other things too; behind the hole nothing would ever come.
+    // A wide limit for a busy machine; behind the unreachable peer no answer would ever arrive.
     assertThat(p99Ns()).isLessThan(20 * alone + Duration.ofMillis(250).toNanos());
     hole.countDown();
     dead.awaitAnswers(100);
@@ -101,13 +101,13 @@ class TcpFallbackTest {
   }
 
   @Test
-  void shouldKeepNothingOfPeersThatHaveGone() throws InterruptedException {
+  void shouldKeepNoStateOfRemovedPeers() throws InterruptedException {
     for (int i = 0; i < 5_000; i++) {
       RecordingListener listener = new RecordingListener();
       fetch("host" + i, "shuffle_0_0_0", listener);
       listener.awaitAnswers(1);
     }
-    // The last lane may just be ending.
+    // The last lane may still be ending.
     assertThat(tcp.laneCount()).isLessThanOrEqualTo(4);
   }
 

@@ -34,7 +34,7 @@ class TcpLaneTest {
   }
 
   @Test
-  void shouldTakeOneThreadForAllThatIsQueuedMeanwhile() {
+  void shouldIssueAllQueuedRequestsOnOneThread() {
     List<Runnable> tasks = new ArrayList<>();
     TcpLane lane = lane(tasks::add);
     for (String block : List.of("a", "b", "c")) {

@@ -17,9 +17,9 @@ import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.verbs.device.PortState;
 
 /**
- * A process with a running runtime whose device never closes, and that ends while a task fetches.
- * Prints how many blocks were answered after the end had begun, and how many of them by a refusal
- * of ours.
+ * A process with a running runtime whose device never closes; it ends while a task fetches. Prints
+ * how many blocks were answered after its end began, and how many of them were refused by the
+ * plug-in.
  */
 final class EndingJvm {
   private static final int REQUESTS = 50;
@@ -27,7 +27,7 @@ final class EndingJvm {
   private EndingJvm() {}
 
   public static void main(String[] args) throws InterruptedException {
-    // Not closed: the process ends in the middle of its work.
+    // Not closed: the process ends during its work.
     new JavaSparkContext(
         new SparkConf(false)
             .setMaster("local[1]")
@@ -56,7 +56,7 @@ final class EndingJvm {
     runtime.require(Duration.ofSeconds(30));
 
     CountDownLatch ending = new CountDownLatch(1);
-    // As Spark's executor does, which stops its shuffle manager in a hook of its own.
+    // Like Spark's executor, which stops its shuffle manager in its own shutdown hook.
     Runtime.getRuntime()
         .addShutdownHook(
             new Thread(
@@ -112,7 +112,7 @@ final class EndingJvm {
       try {
         TimeUnit.DAYS.sleep(1);
       } catch (InterruptedException e) {
-        // A native call would not notice either.
+        // A native call ignores interrupts as well.
       }
     }
   }

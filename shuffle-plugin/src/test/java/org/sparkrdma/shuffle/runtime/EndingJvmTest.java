@@ -18,11 +18,11 @@ class EndingJvmTest {
   @TempDir private Path directory;
 
   @Test
-  void shouldRefuseNoBlockAndEndInTimeWhenTheProcessEndsWhileItsDeviceHangs() throws Exception {
+  void shouldRefuseNoBlockWhenTheProcessEndsWhileItsDeviceHangs() throws Exception {
     Path out = directory.resolve("out");
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    // What Spark's own options open to it on this Java version.
+    // The options that Spark itself adds on this Java version.
     ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
         .filter(option -> option.startsWith("--add-opens") || option.startsWith("-XX:+Ignore"))
         .forEach(command::add);

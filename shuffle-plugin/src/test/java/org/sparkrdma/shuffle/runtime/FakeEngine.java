@@ -16,7 +16,7 @@ import org.sparkrdma.verbs.device.PortInfo;
 import org.sparkrdma.verbs.device.PortState;
 import org.sparkrdma.verbs.device.Transport;
 
-/** An engine of devices that do nothing but open and close, and a transport that does as little. */
+/** An engine whose devices only open and close, and a transport that does nothing. */
 final class FakeEngine implements VerbsEngine {
   private final List<String> closed = new ArrayList<>();
   private final PortState state;
@@ -36,7 +36,7 @@ final class FakeEngine implements VerbsEngine {
     }
   }
 
-  /** What was closed, in order. */
+  /** Closed parts, in order. */
   synchronized List<String> closed() {
     return List.copyOf(closed);
   }

@@ -15,7 +15,7 @@ class RdmaPolicyTest {
   private final SparkConf conf = new SparkConf(false);
 
   @Test
-  void shouldHaveNothingAgainstPlainSpark() {
+  void shouldAcceptSparksDefaults() {
     assertObjections().isEmpty();
   }
 
@@ -33,12 +33,12 @@ class RdmaPolicyTest {
         "spark.authenticate.enableSaslEncryption",
         "spark.network.sasl.serverAlwaysEncrypt"
       })
-  void shouldNotCarryReadableBytesWhereEncryptionIsAskedFor(String key) {
+  void shouldNotSendPlainBytesWhereEncryptionIsRequired(String key) {
     conf.set(key, "true");
     assertObjections().singleElement().asString().contains(key, "fabric.trusted");
   }
 
-  /** Every cell, written out and not computed. */
+  /** Every combination, written out and not computed. */
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
@@ -79,7 +79,7 @@ class RdmaPolicyTest {
       yes          | yes    | yes | yes | no      | on
       yes          | yes    | yes | yes | yes     | on
       """)
-  void shouldSendNothingReadableUnlessAllowed(
+  void shouldSendNoPlainBytesUnlessAllowed(
       String authenticate, String crypto, String ssl, String io, String trusted, String rdma) {
     set("spark.authenticate", authenticate);
     set("spark.network.crypto.enabled", crypto);
@@ -113,26 +113,26 @@ class RdmaPolicyTest {
   }
 
   @Test
-  void shouldNotTakeEncryptionOfTheWebPagesForThatOfTheNetwork() {
+  void shouldIgnoreEncryptionOfTheWebUi() {
     conf.set("spark.ssl.enabled", "true");
     assertObjections().isEmpty();
   }
 
   @Test
-  void shouldCarryBlocksThatAreEncryptedThemselves() {
+  void shouldAllowBlocksThatAreEncryptedAtRest() {
     conf.set("spark.network.crypto.enabled", "true").set("spark.io.encryption.enabled", "true");
     assertObjections().isEmpty();
   }
 
   @Test
-  void shouldBelieveTheAdministratorThatTheFabricIsTrusted() {
+  void shouldAllowPlainBytesOnATrustedFabric() {
     conf.set("spark.network.crypto.enabled", "true")
         .set("spark.shuffle.rdma.fabric.trusted", "true");
     assertObjections().isEmpty();
   }
 
   @Test
-  void shouldLeaveTheOldProtocolToSpark() {
+  void shouldForbidRdmaWithTheOldFetchProtocol() {
     conf.set("spark.shuffle.useOldFetchProtocol", "true");
     assertObjections().singleElement().asString().contains("useOldFetchProtocol");
   }

@@ -50,7 +50,7 @@ class RdmaRuntimeTest {
   }
 
   @Test
-  void shouldCloseInOrderWhatItOpened() {
+  void shouldCloseItsResourcesInOrder() {
     RdmaRuntime runtime = runtime(engine, parts -> engine.transport(), List.of());
     runtime.start();
     runtime.require(WAIT);
@@ -64,7 +64,7 @@ class RdmaRuntimeTest {
   }
 
   @Test
-  void shouldGiveTheDeviceBackAndSayWhyWhenTheTransportDoesNotStart() {
+  void shouldCloseTheDeviceAndReportTheReasonWhenTheTransportDoesNotStart() {
     try (CapturedLog log = new CapturedLog()) {
       RdmaRuntime runtime =
           runtime(
@@ -106,7 +106,7 @@ class RdmaRuntimeTest {
   }
 
   @Test
-  void shouldNotOpenTheDeviceOfAnEngineThatMustNotBeUsed() {
+  void shouldNotOpenTheDeviceOfAForbiddenEngine() {
     RdmaRuntime runtime =
         runtime(engine, parts -> engine.transport(), List.of("encryption is asked for"));
     runtime.start();
@@ -116,7 +116,7 @@ class RdmaRuntimeTest {
   }
 
   @Test
-  void shouldTurnOffAndGiveTheDeviceBackWhenItIsRemoved() {
+  void shouldTurnOffAndCloseTheDeviceWhenItIsRemoved() {
     try (CapturedLog log = new CapturedLog()) {
       CompletableFuture<Consumer<String>> removed = new CompletableFuture<>();
       RdmaRuntime runtime =
@@ -141,7 +141,7 @@ class RdmaRuntimeTest {
   }
 
   @Test
-  void shouldPassOverADeviceWithoutAnActivePort() {
+  void shouldSkipADeviceWithoutAnActivePort() {
     FakeEngine down = new FakeEngine(PortState.DOWN);
     RdmaRuntime runtime = runtime(down, parts -> down.transport(), List.of());
     runtime.start();
@@ -152,7 +152,7 @@ class RdmaRuntimeTest {
   }
 
   @Test
-  void shouldGiveEverythingBackWhenClosedWhileStarting() throws InterruptedException {
+  void shouldReleaseEverythingWhenClosedDuringStart() throws InterruptedException {
     CountDownLatch starting = new CountDownLatch(1);
     CountDownLatch closing = new CountDownLatch(1);
     RdmaRuntime runtime =
@@ -175,7 +175,7 @@ class RdmaRuntimeTest {
   }
 
   @Test
-  void shouldNotWaitForEverForADeviceThatDoesNotClose() {
+  void shouldLimitTheWaitForADeviceThatDoesNotClose() {
     CountDownLatch hanging = new CountDownLatch(1);
     try (CapturedLog log = new CapturedLog()) {
       RdmaRuntime runtime =
@@ -218,7 +218,7 @@ class RdmaRuntimeTest {
   }
 
   @Test
-  void shouldSayWhyAndGiveUpWhenItsStartEndsInAnError() {
+  void shouldReportTheReasonWhenItsStartEndsInAnError() {
     RdmaRuntime runtime =
         runtime(
             engine,
@@ -240,7 +240,7 @@ class RdmaRuntimeTest {
         latch.await();
         opened = true;
       } catch (InterruptedException e) {
-        // A native call would not notice either.
+        // A native call ignores interrupts as well.
         opened = latch.getCount() == 0;
       }
     }

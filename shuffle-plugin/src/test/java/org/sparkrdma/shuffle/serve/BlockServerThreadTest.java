@@ -52,7 +52,7 @@ class BlockServerThreadTest {
   }
 
   @AfterEach
-  void shouldLeaveNothingBehind() {
+  void closeAndCheckForLeaks() {
     domain.close();
     budget.close();
   }
@@ -152,7 +152,7 @@ class BlockServerThreadTest {
   }
 
   @Test
-  void shouldWakeUpForALeaseThatExpires() throws Exception {
+  void shouldWakeUpForAnExpiringLease() throws Exception {
     try (BlockServer server = server(SHORT_LEASE)) {
       server.start();
       ask(server, 9).join();
@@ -205,7 +205,7 @@ class BlockServerThreadTest {
       server.unregisterShuffle(
           7,
           () -> {
-            throw new IllegalStateException("thrown on purpose");
+            throw new IllegalStateException("thrown by the test");
           });
       assertThat(ask(server, 9).join().nextPiece()).isTrue();
     }
@@ -219,7 +219,7 @@ class BlockServerThreadTest {
     server.unregisterShuffle(
         7,
         () -> {
-          throw new OutOfMemoryError("thrown on purpose");
+          throw new OutOfMemoryError("thrown by the test");
         });
     assertThat(ask(server, 8).get(30, TimeUnit.SECONDS).nextPiece()).isTrue();
     server.close();

@@ -24,7 +24,7 @@ class CopyOrRegisterPolicyTest {
   private final Random random = new Random(8);
 
   @Test
-  void shouldRegisterAWindowWhenCopyingOutOfItHasCostAsMuch() throws IOException {
+  void shouldRegisterAWindowWhenCopiesHaveCostAsMuch() throws IOException {
     try (var on = ServerFixture.copyingFirst(folder, WINDOW, BUDGET)) {
       on.outputs.write(1, 0, random, true, random.ints(60, 4_000, 4_001).toArray());
       int asked = 0;

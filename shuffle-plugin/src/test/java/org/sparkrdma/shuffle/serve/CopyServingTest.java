@@ -93,7 +93,7 @@ class CopyServingTest {
   }
 
   @Test
-  void shouldPackTheBlocksOfOneAnswerAndNeverThoseOfTwo() throws IOException {
+  void shouldPackOnlyTheBlocksOfOneAnswer() throws IOException {
     try (var on = ServerFixture.of(folder, Mode.COPY, 2, 1 << 20)) {
       on.outputs.write(1, 0, random, true, 100, 200);
       on.outputs.write(1, 1, random, true, 300);
@@ -109,7 +109,7 @@ class CopyServingTest {
   }
 
   @Test
-  void shouldCopyForEverFromAFileSystemThatRefusedAtTheStart() throws IOException {
+  void shouldAlwaysCopyFromAFileSystemThatRefusedRegistration() throws IOException {
     try (var on = ServerFixture.onRefusingFileSystem(folder, 4, 4 * SLOT)) {
       on.domain.refuseFiles(false);
       int calls = on.domain.fileCalls();
@@ -179,7 +179,7 @@ class CopyServingTest {
     try {
       return Files.readSymbolicLink(descriptor).startsWith(folder);
     } catch (IOException e) {
-      return false; // closed meanwhile, as the one that lists them is
+      return false; // closed in the meantime, like the descriptor that lists them
     }
   }
 

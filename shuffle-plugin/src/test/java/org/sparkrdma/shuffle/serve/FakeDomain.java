@@ -21,9 +21,9 @@ import org.sparkrdma.verbs.RemoteRegion;
 import org.sparkrdma.verbs.VerbsException;
 
 /**
- * Registers without a device, counts what is registered in whole pages, and reads as a peer would:
- * only what is registered, with the right key. Gives every region addresses and a key of its own,
- * never used again. For one thread.
+ * Registers without a device, counts registered memory in whole pages, and reads like a peer: only
+ * registered memory, with the right key. Every region has unique addresses and a unique key. For
+ * one thread.
  */
 final class FakeDomain implements ProtectionDomain {
   static final long PAGE = 4096;
@@ -39,7 +39,7 @@ final class FakeDomain implements ProtectionDomain {
   private int fileCalls;
   private Consumer<Path> beforeRegistration = file -> {};
 
-  /** From now on refuses to register files, or no more. */
+  /** Sets whether registration of files is refused. */
   void refuseFiles(boolean refuse) {
     refusesFiles = refuse;
   }
@@ -48,7 +48,7 @@ final class FakeDomain implements ProtectionDomain {
     return refusesFiles;
   }
 
-  /** From now on throws what nobody expects when a file is to be registered. */
+  /** From now on registration of a file throws an unexpected exception. */
   void breakDown() {
     breaks = true;
   }
@@ -58,22 +58,22 @@ final class FakeDomain implements ProtectionDomain {
     beforeRegistration = hook;
   }
 
-  /** How often a file was to be registered. */
+  /** Number of attempts to register a file. */
   int fileCalls() {
     return fileCalls;
   }
 
-  /** Regions that are registered now. */
+  /** Number of registered regions. */
   int regionCount() {
     return regions.size();
   }
 
-  /** Bytes of whole pages registered now. */
+  /** Registered bytes in whole pages. */
   long registeredBytes() {
     return registeredBytes;
   }
 
-  /** The most that {@link #registeredBytes} ever was. */
+  /** Maximum of {@link #registeredBytes}. */
   long mostRegisteredBytes() {
     return mostRegisteredBytes;
   }
@@ -92,7 +92,7 @@ final class FakeDomain implements ProtectionDomain {
         && address + lengthBytes <= region.address + region.lengthBytes;
   }
 
-  /** What a READ of a peer brings. */
+  /** Reads like a READ of a peer. */
   byte[] read(long address, int key, int lengthBytes) throws IOException {
     if (!isReadable(address, key, lengthBytes)) {
       throw new IOException("remote access error: address=" + address + " length=" + lengthBytes);
@@ -125,10 +125,10 @@ final class FakeDomain implements ProtectionDomain {
     fileCalls++;
     beforeRegistration.accept(file);
     if (breaks) {
-      throw new IllegalStateException("broken on purpose");
+      throw new IllegalStateException("broken by the test");
     }
     if (refusesFiles) {
-      throw new VerbsException("ibv_reg_mr", "refused on purpose");
+      throw new VerbsException("ibv_reg_mr", "refused by the test");
     }
     if (!access.contains(AccessFlag.REMOTE_READ) || access.contains(AccessFlag.LOCAL_WRITE)) {
       throw new IllegalArgumentException("access=" + access);

@@ -25,7 +25,7 @@ final class FakeMapOutputs implements MapOutputs {
     this.folder = folder;
   }
 
-  /** From now on tells its folder to who wants to try it out. */
+  /** From now on reports its directory, so that registration is tested there. */
   void tellDirectory() {
     directories = List.of(folder);
   }
@@ -75,7 +75,7 @@ final class FakeMapOutputs implements MapOutputs {
     return known.get(name(shuffleId, mapId));
   }
 
-  /** The bytes of neighbouring partitions. */
+  /** The bytes of adjacent partitions. */
   byte[] expected(int shuffleId, long mapId, int startReduceId, int endReduceId) {
     MapOutput output = get(shuffleId, mapId);
     return Arrays.copyOfRange(

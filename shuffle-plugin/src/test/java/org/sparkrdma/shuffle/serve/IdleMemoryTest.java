@@ -14,7 +14,7 @@ import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.serve.ServerFixture.Wanted;
 import org.sparkrdma.shuffle.settings.ServeSettings.Mode;
 
-/** When registered memory is given back, by a clock that the test moves. */
+/** Deregistration of idle memory, with a manual clock. */
 @Timeout(60)
 class IdleMemoryTest {
   @TempDir Path folder;
@@ -74,7 +74,7 @@ class IdleMemoryTest {
   }
 
   @Test
-  void shouldMakeRoomForOtherUsesButNotOutOfLeases() throws IOException {
+  void shouldReleaseOnlyUnleasedMemoryForOtherUses() throws IOException {
     try (var on = ServerFixture.of(folder, Mode.WINDOW, 0, 2 * ServerFixture.WINDOW)) {
       on.outputs.write(1, 0, random, true, ServerFixture.WINDOW);
       on.outputs.write(1, 1, random, true, ServerFixture.WINDOW);

@@ -21,7 +21,7 @@ import org.sparkrdma.shuffle.serve.ServerFixture.Wanted;
 import org.sparkrdma.shuffle.settings.ServeSettings.Mode;
 import org.sparkrdma.shuffle.wire.Located.Kind;
 
-/** One page of budget: whoever has the lease has it all. */
+/** A budget of one page, which one lease uses up. */
 @Timeout(60)
 class LeaseTest {
   private static final Wanted BLOCK = Wanted.of(1, 0, 0, 1);
@@ -65,7 +65,7 @@ class LeaseTest {
   }
 
   @Test
-  void shouldReportAPeerOnceHoweverManyOfItsLeasesExpire() throws IOException {
+  void shouldReportAPeerWithExpiredLeasesOnce() throws IOException {
     on.ask(9, BLOCK);
     on.ask(9, BLOCK);
     on.ask(8, BLOCK);
@@ -83,7 +83,7 @@ class LeaseTest {
   }
 
   @Test
-  void shouldEndAllLeasesOfAPeerThatIsGoneAndNoOther() throws IOException {
+  void shouldEndOnlyTheLeasesOfAClosedPeer() throws IOException {
     on.ask(9, BLOCK);
     on.ask(9, BLOCK);
     var others = on.ask(8, BLOCK);
@@ -135,7 +135,7 @@ class LeaseTest {
   }
 
   @Test
-  void shouldNeverGiveTheSameLeaseIdTwice() {
+  void shouldNeverReuseALeaseId() {
     var ids = new HashSet<Long>();
     for (int i = 0; i < 1000; i++) {
       assertThat(ids.add(on.ask(9, BLOCK).leaseId)).isTrue();
@@ -144,7 +144,7 @@ class LeaseTest {
   }
 
   @Test
-  void shouldUnregisterAShuffleAtOnceWhenNothingOfItIsLeased() throws IOException {
+  void shouldUnregisterAnUnleasedShuffleAtOnce() throws IOException {
     var answer = on.ask(9, BLOCK);
     on.release(9, answer.leaseId);
     unregister(1);
@@ -194,7 +194,7 @@ class LeaseTest {
   }
 
   @Test
-  void shouldSendAllToTcpAndStillEndEveryCallAfterClose() throws IOException {
+  void shouldAnswerEveryCallWithTcpAfterClose() throws IOException {
     on.server.close();
     assertThat(on.ask(9, BLOCK, OTHER_BLOCK).kinds()).containsExactly(Kind.BUSY, Kind.BUSY);
     unregister(1);

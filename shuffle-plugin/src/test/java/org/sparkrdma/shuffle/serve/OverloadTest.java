@@ -58,12 +58,12 @@ class OverloadTest {
   @Test
   void shouldNotDelayWarmRequestsOfOtherPeersWhileADiskIsSlow() throws IOException {
     assertThat(p99Ns(true, false)).isLessThanOrEqualTo(2 * p99Ns(false, false));
-    // The same load on one thread, to show that the simulation would tell.
+    // The same load on one thread, to show that the simulation detects the delay.
     assertThat(p99Ns(true, true)).isGreaterThan(1_000 * p99Ns(false, true));
   }
 
   @Test
-  void shouldAnswerFetchByTcpInsteadOfLettingRequestsWaitForLong() throws IOException {
+  void shouldAnswerWithTcpWhenRequestsWaitTooLong() throws IOException {
     try (SimulatedServer on = new SimulatedServer(folder, false)) {
       List<SimulatedServer.Call> cold = cold(on);
       on.run();
@@ -79,7 +79,7 @@ class OverloadTest {
   }
 
   @Test
-  void shouldLocateAgainAsSoonAsTheOverloadIsOver() throws IOException {
+  void shouldLocateAgainAfterTheOverload() throws IOException {
     try (SimulatedServer on = new SimulatedServer(folder, false)) {
       cold(on);
       SimulatedServer.Call later = on.locate(Duration.ofSeconds(5).toNanos(), 3, 2, COLD - 1);
@@ -103,7 +103,7 @@ class OverloadTest {
       on.run();
 
       assertThat(cold).allMatch(call -> call.answers() == 1);
-      assertThat(on.registrations()).as("only those under way").isLessThanOrEqualTo(2);
+      assertThat(on.registrations()).as("only those in progress").isLessThanOrEqualTo(2);
       assertThat(on.count(Counter.LOCATES_DROPPED)).isEqualTo(COLD - 2);
     }
   }
@@ -128,7 +128,7 @@ class OverloadTest {
   }
 
   @Test
-  void shouldReleaseLeasesBeforeItLocatesForRequestsThatCameEarlier() throws IOException {
+  void shouldReleaseLeasesBeforeItLocatesEarlierRequests() throws IOException {
     try (SimulatedServer on = new SimulatedServer(folder, true)) {
       on.write(2, 2);
       SimulatedServer.Call first = on.locate(0, SLOW_PEER, 2, 0);

@@ -71,7 +71,7 @@ class PartialAnswersTest {
     }
     List<ByteArrayOutputStream> got = new ArrayList<>();
     blocks.forEach(block -> got.add(new ByteArrayOutputStream()));
-    // One by one and all at once: a whole request never needs to be BUSY when nobody else asks.
+    // One by one and all at once: a request is never BUSY without other peers.
     for (int i = 0; i < blocks.size(); i++) {
       ByteArrayOutputStream bytes = got.get(i);
       var kinds =
@@ -125,12 +125,12 @@ class PartialAnswersTest {
       assertThat(kinds).containsExactly(Kind.LOCATED);
       assertThat(at[0]).isEqualTo(lengthBytes);
       assertThat(reader.pieces()).isEqualTo(321);
-      assertThat(reader.answers()).as("64 MiB an answer").isEqualTo(81);
+      assertThat(reader.answers()).as("64 MiB per answer").isEqualTo(81);
     }
   }
 
   @Test
-  void shouldShortenAPieceToThePartitionsWhoseSumsFit() throws IOException {
+  void shouldShortenAPieceToThePartitionsWhoseChecksumsFit() throws IOException {
     int messageBytes = BlockServer.MIN_ANSWER_BYTES + 2 * 16;
     try (var on = ServerFixture.of(folder, Mode.WINDOW, 0, 1 << 20, messageBytes)) {
       on.outputs.write(1, 0, new Random(3), true, 10, 0, 20, 30, 0, 0, 40, 50);
@@ -156,7 +156,7 @@ class PartialAnswersTest {
   }
 
   @Test
-  void shouldAnswerAsManyBlocksAsTheMessageHolds() throws IOException {
+  void shouldAnswerAsManyBlocksAsFitIntoTheMessage() throws IOException {
     try (var on = ServerFixture.of(folder, Mode.WINDOW, 0, 1 << 20, 24 + 3 * 56 + 55)) {
       on.outputs.write(1, 0, new Random(3), true, 10, 10, 10, 10);
       Wanted[] blocks = {
@@ -189,7 +189,7 @@ class PartialAnswersTest {
     }
   }
 
-  /** A server of windows of that length alone, under that much pinned memory. */
+  /** A server with windows of that length only, and that much pinned memory. */
   private ServerFixture windows(int windowBytes, long pinnedBytes) throws IOException {
     var settings =
         new ServeSettings(

@@ -18,7 +18,7 @@ import org.sparkrdma.shuffle.settings.ServeSettings.Mode;
 import org.sparkrdma.shuffle.wire.Located.Kind;
 import org.sparkrdma.verbs.device.Capability;
 
-/** One peer holds so much and no more, and the others never notice. */
+/** Limits of one peer, which never affect other peers. */
 class PeerShareTest {
   private static final int MAPS = 12;
   private static final long HOG = 1;
@@ -89,7 +89,7 @@ class PeerShareTest {
       }
       assertThat(located).isEqualTo(4);
       assertThat(on.count(Counter.PEERS_LIMITED)).isEqualTo(MAPS - 4);
-      // What it holds already takes no more room.
+      // Memory that it holds already takes no more room.
       assertThat(on.ask(HOG, block(0)).kinds()).containsExactly(Kind.LOCATED);
       for (int map = 8; map < MAPS; map++) {
         assertThat(on.ask(OTHER, block(map)).kinds()).containsExactly(Kind.LOCATED);

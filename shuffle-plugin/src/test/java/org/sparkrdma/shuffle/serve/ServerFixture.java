@@ -20,7 +20,7 @@ import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.verbs.device.Capability;
 
-/** A server without a thread, on fakes, with a clock that stands still; closing looks for leaks. */
+/** A server without a thread, on fakes, with a manual clock; closing checks for leaks. */
 final class ServerFixture implements AutoCloseable {
   static final Duration LEASE = Duration.ofSeconds(10);
   static final Duration IDLE = Duration.ofMinutes(1);
@@ -86,7 +86,7 @@ final class ServerFixture implements AutoCloseable {
         messageBytes);
   }
 
-  /** Which copies out of windows that are hardly asked for. */
+  /** Copies out of windows that are read rarely. */
   static ServerFixture copyingFirst(Path folder, int windowBytes, long budgetBytes) {
     return new ServerFixture(
         folder,
@@ -107,7 +107,7 @@ final class ServerFixture implements AutoCloseable {
         16 << 10);
   }
 
-  /** Whose file system cannot be registered when the server starts. */
+  /** Files of its file system cannot be registered when the server starts. */
   static ServerFixture onRefusingFileSystem(Path folder, int slots, long budgetBytes) {
     FakeDomain refusing = new FakeDomain();
     refusing.refuseFiles(true);
@@ -141,7 +141,7 @@ final class ServerFixture implements AutoCloseable {
         folder, settings, budgetBytes, new FakeDevice(maxRegions, capabilities), 16 << 10);
   }
 
-  /** One disk whose work is done at once, by the thread that hands it in. */
+  /** One disk whose work runs at once, on the submitting thread. */
   static List<DiskQueue> direct(LongSupplier nanoClock) {
     return List.of(new DiskQueue(Runnable::run, nanoClock));
   }
@@ -155,7 +155,7 @@ final class ServerFixture implements AutoCloseable {
     return counters.value(counter);
   }
 
-  /** Asks for blocks, giving leases back. */
+  /** Requests blocks and releases leases. */
   Answer ask(long peer, List<Long> leases, List<Wanted> blocks) {
     Locate.Encoder encoder = new Locate.Encoder().begin(request, 77);
     leases.forEach(encoder::lease);
@@ -193,7 +193,7 @@ final class ServerFixture implements AutoCloseable {
     budget.close();
   }
 
-  /** A block to be located, or the rest of it. */
+  /** A block, or the rest of it, to locate. */
   record Wanted(int shuffleId, long mapId, int startReduceId, int endReduceId, long from) {
     static Wanted of(int shuffleId, long mapId, int startReduceId, int endReduceId) {
       return new Wanted(shuffleId, mapId, startReduceId, endReduceId, 0);
@@ -204,10 +204,10 @@ final class ServerFixture implements AutoCloseable {
     }
   }
 
-  /** A sum as told. */
+  /** A checksum in an answer. */
   record Sum(long end, long value) {}
 
-  /** A piece as told. */
+  /** A piece in an answer. */
   record Told(
       int block,
       Located.Kind kind,
@@ -218,7 +218,7 @@ final class ServerFixture implements AutoCloseable {
       long blockBytes,
       List<Sum> sums) {}
 
-  /** What came back. */
+  /** A decoded answer. */
   static final class Answer {
     final List<Told> pieces = new ArrayList<>();
     final String malformed;

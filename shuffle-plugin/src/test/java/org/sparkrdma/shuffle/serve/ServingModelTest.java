@@ -21,7 +21,7 @@ import org.sparkrdma.shuffle.serve.ServerFixture.Wanted;
 import org.sparkrdma.shuffle.settings.ServeSettings.Mode;
 import org.sparkrdma.shuffle.wire.Located.Kind;
 
-/** Thousands of random steps of several peers, and after each what must always be true. */
+/** Thousands of random steps of several peers, with a check of the invariants after each. */
 @Timeout(120)
 class ServingModelTest {
   private static final int STEPS = 3_000;
@@ -38,12 +38,12 @@ class ServingModelTest {
   private final Set<Integer> forgotten = new HashSet<>();
   private final Set<Integer> forgetsAwaited = new HashSet<>();
 
-  /** An answer whose lease is out, as far as its peer knows. */
+  /** An answer whose lease the peer still holds. */
   private record Held(long peer, Answer answer, List<Wanted> blocks) {}
 
   @ParameterizedTest
   @CsvSource({"AUTO, 1", "AUTO, 2", "WINDOW, 3", "WINDOW, 4", "COPY, 5", "AUTO, 6", "ODP, 7"})
-  void shouldNeverPassTheBudgetNorTakeBackWhatIsLeased(Mode mode, long seed) throws IOException {
+  void shouldNeverExceedTheBudgetNorReleaseLeasedMemory(Mode mode, long seed) throws IOException {
     random = new Random(seed);
     this.mode = mode;
     long budgetBytes = ServerFixture.WINDOW * (2 + seed) + 5 * FakeDomain.PAGE;
@@ -148,7 +148,7 @@ class ServingModelTest {
     }
   }
 
-  /** Reads what is leased, also of deleted files and copied slots: it is still the same. */
+  /** Reads leased memory, also of deleted files and copied slots, and compares it. */
   private void checkBytes(Held h) throws IOException {
     for (int i = 0; i < h.answer.pieces.size(); i++) {
       var piece = h.answer.pieces.get(i);

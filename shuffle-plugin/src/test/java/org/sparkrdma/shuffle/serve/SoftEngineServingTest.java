@@ -29,7 +29,7 @@ import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.spi.EngineSettings;
 
-/** What the server leaves registered on a device that does register. */
+/** Registrations of the server on a real device of the loopback engine. */
 @Timeout(60)
 class SoftEngineServingTest {
   private static final int MAPS = 20;
@@ -53,7 +53,7 @@ class SoftEngineServingTest {
   }
 
   @AfterEach
-  void shouldLeaveNothingBehind() {
+  void closeAndCheckForLeaks() {
     domain.close();
     budget.close();
     device.close();
@@ -112,7 +112,7 @@ class SoftEngineServingTest {
   }
 
   @Test
-  void shouldCopyNothingOfAFileThatIsGone() throws IOException {
+  void shouldCopyNothingOfADeletedFile() throws IOException {
     try (BlockServer server = server(Mode.AUTO)) {
       Files.delete(outputs.get(1, 3).dataFile());
       locate(server, 3);

@@ -12,9 +12,9 @@ import org.sparkrdma.shuffle.serve.ServerFixture.Told;
 import org.sparkrdma.shuffle.serve.ServerFixture.Wanted;
 import org.sparkrdma.shuffle.wire.Located.Kind;
 
-/** Fetches blocks as a reader does: asks for the rest again until it has all, checks every word. */
+/** Fetches blocks like a reader: requests the rest until it has all, and checks every word. */
 final class TestReader {
-  /** Takes the bytes of a piece, in order. */
+  /** Receives the bytes of each piece, in order. */
   interface Sink {
     void onPiece(Told piece, ServerFixture.Answer answer, int index) throws IOException;
   }
@@ -37,7 +37,7 @@ final class TestReader {
     return pieces;
   }
 
-  /** Fetches blocks; what each ended with is in the list returned. */
+  /** Fetches blocks; returns the result of each. */
   List<Kind> fetch(List<Wanted> blocks, Sink sink) throws IOException {
     List<Kind> kinds = new ArrayList<>();
     List<List<Sum>> sums = new ArrayList<>();

@@ -28,7 +28,7 @@ class WindowServingTest {
   @TempDir Path folder;
 
   @Test
-  void shouldLetPeersReadABlockWhereItIs() throws IOException {
+  void shouldLetPeersReadABlockFromItsWindow() throws IOException {
     try (var on = ServerFixture.of(folder, Mode.WINDOW, 0, WINDOW)) {
       on.outputs.write(1, 5, random, true, 100, 2000, 300);
       var answer = on.ask(9, Wanted.of(1, 5, 1, 2));
@@ -67,7 +67,7 @@ class WindowServingTest {
   }
 
   @Test
-  void shouldTellMapOutputsOfTheSameMapIdApart() throws IOException {
+  void shouldDistinguishMapOutputsOfTheSameMapId() throws IOException {
     try (var on = ServerFixture.of(folder, Mode.WINDOW, 0, WINDOW)) {
       on.outputs.write(1, 5, random, true, 100);
       on.outputs.write(2, 5, random, true, 200);
@@ -134,7 +134,7 @@ class WindowServingTest {
   }
 
   @Test
-  void shouldAnswerBusyRatherThanEvictWhatIsLeased() throws IOException {
+  void shouldAnswerBusyInsteadOfEvictingLeasedWindows() throws IOException {
     try (var on = ServerFixture.of(folder, Mode.WINDOW, 0, FakeDomain.PAGE)) {
       on.outputs.write(1, 0, random, true, 4000);
       on.outputs.write(1, 1, random, true, 4000);
@@ -165,7 +165,7 @@ class WindowServingTest {
   }
 
   @Test
-  void shouldEvictNothingWhenThatWouldNotHelp() throws IOException {
+  void shouldEvictNothingWhenEvictionCannotMakeRoom() throws IOException {
     try (var on = ServerFixture.of(folder, Mode.WINDOW, 0, 4 * FakeDomain.PAGE)) {
       on.outputs.write(1, 0, random, true, 4000);
       on.outputs.write(1, 1, random, true, 12_000);
@@ -179,7 +179,7 @@ class WindowServingTest {
   }
 
   @Test
-  void shouldKeepNoMoreWindowsThanHalfOfTheRegionsOfTheDevice() throws IOException {
+  void shouldKeepAtMostHalfOfTheDevicesRegionsAsWindows() throws IOException {
     var settings = settings(Mode.WINDOW, 100);
     var can = EnumSet.of(Capability.FILE_REGIONS);
     try (var on = ServerFixture.of(folder, settings, 1 << 20, 6, can)) {
@@ -192,7 +192,7 @@ class WindowServingTest {
   }
 
   @Test
-  void shouldPinNothingWhereTheDevicePagesOnDemand() throws IOException {
+  void shouldPinNothingWithOnDemandPaging() throws IOException {
     try (var on = ServerFixture.of(folder, Mode.ODP, 4, FakeDomain.PAGE)) {
       on.outputs.write(1, 5, random, true, 3 * WINDOW);
       var answer = on.ask(9, Wanted.of(1, 5, 0, 1));
@@ -202,12 +202,14 @@ class WindowServingTest {
       assertThat(on.budget.pinnedBytes()).isZero();
       on.release(9, answer.leaseId);
       on.sleep(ServerFixture.IDLE);
-      assertThat(on.domain.regionCount()).as("idle windows go back as pinned ones do").isZero();
+      assertThat(on.domain.regionCount())
+          .as("idle windows are deregistered like pinned ones")
+          .isZero();
     }
   }
 
   @Test
-  void shouldPinWindowsWhereTheDeviceDoesNotPageOnDemand() throws IOException {
+  void shouldPinWindowsWithoutOnDemandPaging() throws IOException {
     var can = EnumSet.of(Capability.FILE_REGIONS);
     try (var on = ServerFixture.of(folder, settings(Mode.ODP, 10), 1 << 20, 100, can)) {
       on.outputs.write(1, 5, random, true, 2000);

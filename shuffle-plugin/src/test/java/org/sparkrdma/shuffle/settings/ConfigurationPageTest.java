@@ -18,7 +18,7 @@ class ConfigurationPageTest {
   private static final String UPDATE = "update.docs";
 
   @Test
-  void shouldBeThePageThatTheSettingsGive() throws IOException {
+  void shouldMatchThePageGeneratedFromTheSettings() throws IOException {
     String page = page();
     if (Boolean.getBoolean(UPDATE)) {
       Files.createDirectories(PAGE.getParent());

@@ -19,14 +19,14 @@ class ConfigurationTemplateTest {
   private static final Pattern LINE = Pattern.compile("(#demo )?(spark\\.\\S+)\\s+(\\S+)");
 
   @Test
-  void shouldBeTwoLinesThatSelectThePlugIn() throws IOException {
+  void shouldSelectThePlugInWithTwoLines() throws IOException {
     assertThat(lines(false))
         .containsOnlyKeys("spark.jars", "spark.shuffle.manager")
         .containsEntry("spark.shuffle.manager", RdmaShuffleManager.class.getName());
   }
 
   @Test
-  void shouldOfferADemonstrationThatIsValid() throws IOException {
+  void shouldContainAValidDemonstration() throws IOException {
     Map<String, String> demo = lines(true);
     SparkConf conf = new SparkConf(false);
     demo.forEach(conf::set);
@@ -35,7 +35,7 @@ class ConfigurationTemplateTest {
   }
 
   @Test
-  void shouldSayNothingThatIsNeitherCommentNorSetting() throws IOException {
+  void shouldContainOnlyCommentsAndSettings() throws IOException {
     assertThat(Files.readAllLines(TEMPLATE))
         .allMatch(line -> line.isEmpty() || line.startsWith("#") || LINE.matcher(line).matches());
   }

@@ -17,7 +17,7 @@ class EditDistanceTest {
   }
 
   @Test
-  void shouldTakeTheFirstByNameOfEquallyNearOnes() {
+  void shouldPreferTheFirstByNameAmongEquallyNearKeys() {
     assertThat(EditDistance.nearest("b", List.of("c", "a"))).isEqualTo("a");
   }
 }

@@ -32,7 +32,7 @@ class ShuffleSettingsTest {
   }
 
   @Test
-  void shouldTakeUnitsAsUsersWriteThem() {
+  void shouldAcceptUnits() {
     ShuffleSettings settings =
         of(
             Map.of(
@@ -48,7 +48,7 @@ class ShuffleSettingsTest {
   }
 
   @Test
-  void shouldDeriveThePoolFromWhatMayBePinned() {
+  void shouldDeriveThePoolFromThePinnedLimit() {
     assertThat(of(Map.of()).transport(1 << 30).poolBytes()).isEqualTo(1 << 29);
     assertThat(of(Map.of(P + "pool.max", "64m")).transport(1 << 30).poolBytes())
         .isEqualTo(64 << 20);
@@ -92,7 +92,7 @@ class ShuffleSettingsTest {
     "pinned.max, none, 'auto, or bytes'",
     "window.size, '', 64k to 1g",
   })
-  void shouldNameKeyValueAndWhatIsAllowed(String name, String value, String allowed) {
+  void shouldNameKeyValueAndAllowedValues(String name, String value, String allowed) {
     assertThatThrownBy(() -> of(Map.of(P + name, value)))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("key=" + P + name + " value=" + value + " allowed=")
@@ -114,7 +114,7 @@ class ShuffleSettingsTest {
   }
 
   @Test
-  void shouldRefuseValuesThatDoNotFitTogether() {
+  void shouldRefuseInconsistentValues() {
     assertThatThrownBy(() -> of(Map.of(P + "lease.timeout", "10s")))
         .hasMessageContaining("key=" + P + "lease.timeout value=10000ms allowed=more than " + P)
         .hasMessageContaining("request.timeout=30000ms");
@@ -125,7 +125,7 @@ class ShuffleSettingsTest {
   }
 
   @Test
-  void shouldNoteEveryKeyOfSparkRdmaInsteadOfRefusingIt() {
+  void shouldReportSparkRdmaKeysInsteadOfRefusingThem() {
     FormerSettings.all()
         .forEach(
             (name, replacement) ->
@@ -145,14 +145,14 @@ class ShuffleSettingsTest {
   }
 
   @Test
-  void shouldHandTheEnginesTheirOwnKeysWithoutThePrefix() {
+  void shouldPassEnginesTheirKeysWithoutThePrefix() {
     ShuffleSettings settings = of(Map.of(P + "soft.latency", "5us"));
     assertThat(settings.engineSettings().values())
         .containsExactly(Map.entry("soft.latency", "5us"));
   }
 
   @Test
-  void shouldLetTheEngineJudgeItsValues() {
+  void shouldLetTheEngineValidateItsValues() {
     assertThatThrownBy(() -> of(Map.of(P + "soft.latency", "bad")))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage(
@@ -160,7 +160,7 @@ class ShuffleSettingsTest {
   }
 
   @Test
-  void shouldTakeAnyEngineThatTheServiceLoaderFindsWithItsKeys() {
+  void shouldAcceptEveryEngineOfTheServiceLoader() {
     ShuffleSettings settings =
         ShuffleSettings.of(
             Map.of(P + "engine", "fourth", P + "fourth.latency", "5us"),
@@ -191,7 +191,7 @@ class ShuffleSettingsTest {
   }
 
   @Test
-  void shouldReadWhichDeviceIsAskedFor() {
+  void shouldReadTheSelectedDevice() {
     Map<String, String> texts =
         Map.of(
             P + "device", "mlx5_0, mlx5_1",
@@ -251,7 +251,7 @@ class ShuffleSettingsTest {
 
     @Override
     public VerbsEngine load(EngineSettings settings) {
-      throw new UnsupportedOperationException("only settings are asked for");
+      throw new UnsupportedOperationException("only settings are used");
     }
   }
 }

@@ -63,7 +63,7 @@ class ExecutorClassPathTest {
   }
 
   @Test
-  void shouldAcceptWhatOnlyExecutorsCanHave() {
+  void shouldAcceptPathsThatExistOnExecutorsOnly() {
     assertThat(problem(fromApplicationJars(OLD_SPARK), "/opt/nowhere/plug-in.jar")).isEmpty();
     assertThat(problem(fromApplicationJars(OLD_SPARK), "/opt/nowhere/*")).isEmpty();
   }
@@ -92,7 +92,7 @@ class ExecutorClassPathTest {
   }
 
   @Test
-  void shouldNotJudgeAClassInNoJar() {
+  void shouldIgnoreAClassOutsideAJar() {
     var unpacked = new ExecutorClassPath(OLD_SPARK, MANAGER, false, Optional.empty());
     assertThat(unpacked.problem(conf())).isEmpty();
   }

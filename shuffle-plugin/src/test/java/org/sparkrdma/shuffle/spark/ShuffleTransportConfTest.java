@@ -18,7 +18,7 @@ class ShuffleTransportConfTest {
           .set("spark.shuffle.io.retryWait", "3s");
 
   @Test
-  void shouldReadWhatSparksOwnReads() {
+  void shouldReadTheSameSettingsAsSpark() {
     TransportConf ours = ShuffleTransportConf.of(conf);
     TransportConf sparks =
         SparkTransportConf.fromSparkConf(conf, "shuffle", 1, Option.empty(), Option.empty());

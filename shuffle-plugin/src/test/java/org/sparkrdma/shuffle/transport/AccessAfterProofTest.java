@@ -22,8 +22,8 @@ import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.verbs.WorkStatus;
 
 /**
- * An executor that asks for a connection gives no remote access before the other end is proven,
- * however long the check takes: its agent stands still when the answer arrives.
+ * An initiator grants no remote access before the peer is proven, however long the check takes: its
+ * agent is stopped when the answer arrives.
  */
 @Timeout(60)
 class AccessAfterProofTest {
@@ -51,7 +51,7 @@ class AccessAfterProofTest {
     }
   }
 
-  /** Answers with a wrong proof while the initiator's agent stands still, and READs at once. */
+  /** Answers with a wrong proof while the initiator's agent is stopped, and READs at once. */
   private final class Thief implements HostileServer.Script {
     private final long address;
     private final int remoteKey;

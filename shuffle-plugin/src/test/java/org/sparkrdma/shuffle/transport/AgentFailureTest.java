@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
-/** An Error on the agent's thread, at its first, second, ... look at the clock. */
+/** An Error on the agent's thread, when it reads the clock for the first, second, ... time. */
 @Timeout(60)
 class AgentFailureTest {
   private static final int UNARMED = Integer.MAX_VALUE;
@@ -27,13 +27,13 @@ class AgentFailureTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 3, 4, 5, 7, 10, 15, 25, 50})
-  void shouldAnswerEveryBlockAndSayThatItIsOutOfService(int looks) throws Exception {
+  void shouldAnswerEveryBlockAndReportTheFailure(int looks) throws Exception {
     LongSupplier clock =
         () -> {
           if (Thread.currentThread().getName().startsWith("rdma-agent")
               && looksLeft.get() != UNARMED
               && looksLeft.decrementAndGet() == 0) {
-            throw new OutOfMemoryError("on purpose");
+            throw new OutOfMemoryError("thrown by the test");
           }
           return System.nanoTime();
         };
@@ -49,7 +49,7 @@ class AgentFailureTest {
       CollectedBlocks collected = new CollectedBlocks(blocks);
       reader.transport().fetch(server.endpoint(), blocks, null, collected);
       collected.await();
-      // The failure may come after the answers, with a tick.
+      // The failure may be reported after the answers, with a tick.
       while (reader.outOfService().isEmpty()) {
         Thread.onSpinWait();
       }

@@ -20,7 +20,7 @@ class AgentOwnershipTest {
   @TempDir private Path directory;
 
   @Test
-  void shouldThrowWhenAForeignThreadTouchesWhatTheAgentOwns() throws Exception {
+  void shouldThrowWhenAnotherThreadUsesTheAgentsState() throws Exception {
     Path one = Files.createDirectory(directory.resolve("one"));
     Path two = Files.createDirectory(directory.resolve("two"));
     try (TestExecutor reader = new TestExecutor(one, new TestExecutor.Options(1));

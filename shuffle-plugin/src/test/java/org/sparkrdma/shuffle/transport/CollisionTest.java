@@ -26,7 +26,7 @@ class CollisionTest {
   @TempDir private Path directory;
 
   @Test
-  void shouldServeBothWhenBothConnectAtOnceAThousandTimes() throws Exception {
+  void shouldServeBothEndsAfterAThousandCollisions() throws Exception {
     Random random = new Random(11);
     ExecutorService threads = Executors.newFixedThreadPool(2);
     try (TestExecutor one = start(1);

@@ -21,7 +21,7 @@ import org.sparkrdma.shuffle.fetch.SuspectBlock;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 
-/** Blocks of which no sum was recorded, or a wrong one: the server takes sums itself. */
+/** Blocks without a recorded checksum, or with a wrong one: the server computes checksums. */
 @Timeout(120)
 class ComputedSumsTest {
   private static final int MIB = 1 << 20;
@@ -39,7 +39,7 @@ class ComputedSumsTest {
   @AfterEach
   void closeAllWithoutLeaks() {
     executors.forEach(TestExecutor::close);
-    // JUnit may hold this instance, and Java 17 unmaps what nobody holds.
+    // JUnit may hold this instance, and Java 17 unmaps only unreachable buffers.
     executors.clear();
   }
 
@@ -81,7 +81,7 @@ class ComputedSumsTest {
   }
 
   @Test
-  void shouldVerifyABlockThatReceiveMemoryCutsWithinACell() throws Exception {
+  void shouldVerifyABlockThatIsCutWithinAPartition() throws Exception {
     TestExecutor reader =
         start(
             new TestExecutor.Options(1)
@@ -106,7 +106,7 @@ class ComputedSumsTest {
   }
 
   @Test
-  void shouldNoticeAFlippedBitInABlockWithoutRecordedSums() throws Exception {
+  void shouldDetectAFlippedBitWithoutRecordedChecksums() throws Exception {
     TestExecutor reader = start(new TestExecutor.Options(1).faults("flip-bit@1,seed=3"));
     TestExecutor server = start(new TestExecutor.Options(2));
     server.outputs().write(0, random, 100_000);
@@ -123,7 +123,7 @@ class ComputedSumsTest {
   }
 
   @Test
-  void shouldLetTheServerSumUpAMapOutputWhoseRecordedSumsAreWrong() throws Exception {
+  void shouldUseComputedChecksumsWhenRecordedOnesAreWrong() throws Exception {
     TestExecutor reader = start(new TestExecutor.Options(1).faults("flip-bit@3,seed=3"));
     TestExecutor server = start(new TestExecutor.Options(2));
     server.outputs().write(0, random, 1_000, 1_000);
@@ -135,12 +135,12 @@ class ComputedSumsTest {
     assertThat(fetch(reader, server, blocks).suspect(0).compare(1_000, crc.getValue())).isTrue();
     fetch(reader, server, blocks).bytes(0);
     assertThat(reader.count(Counter.BLOCKS_VERIFIED)).isEqualTo(1);
-    // The third READ brings a flipped bit, which would not have been noticed without a sum.
+    // The third READ has a flipped bit, which only a checksum detects.
     assertThat(fetch(reader, server, blocks).suspect(0).compare(1_000, crc.getValue())).isFalse();
   }
 
   @Test
-  void shouldTakeNoSumsWhenNothingIsToBeVerified() throws Exception {
+  void shouldComputeNoChecksumsWithoutVerification() throws Exception {
     TestExecutor reader = start(new TestExecutor.Options(1));
     TestExecutor server = start(new TestExecutor.Options(2).verify(false));
     server.outputs().write(0, random, 1_000);

@@ -31,8 +31,8 @@ import org.sparkrdma.shuffle.output.MapOutput;
 import org.sparkrdma.shuffle.output.MapOutputs;
 
 /**
- * A transport whose READs bring every block with one bit flipped, into registered memory, and hand
- * it to the delivery that all transports have.
+ * A transport whose READs flip one bit of every block in registered memory and pass it to the real
+ * delivery.
  */
 public final class FlippedReads implements BlockTransport, AutoCloseable {
   private final MapOutputs outputs;
@@ -61,7 +61,7 @@ public final class FlippedReads implements BlockTransport, AutoCloseable {
             peer -> blamed.incrementAndGet());
   }
 
-  /** How often a peer was blamed for other bytes than by TCP. */
+  /** Number of reports that a peer's READ data differs from TCP. */
   public long blamed() {
     return blamed.get();
   }
@@ -92,7 +92,7 @@ public final class FlippedReads implements BlockTransport, AutoCloseable {
     ByteBuffer bytes = chunk.slice(0, length);
     try (FileChannel file = FileChannel.open(output.dataFile())) {
       while (bytes.hasRemaining() && file.read(bytes, start + bytes.position()) >= 0) {
-        // On with the rest.
+        // Continues with the rest.
       }
     }
     int at = random.nextInt(length);

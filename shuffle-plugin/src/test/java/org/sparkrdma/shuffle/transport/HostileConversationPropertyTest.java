@@ -53,9 +53,9 @@ import org.sparkrdma.verbs.device.DeviceLimits;
 import org.sparkrdma.verbs.device.Transport;
 
 /**
- * Whole conversations of a reader with a {@link LyingServer}, message by message, on one thread and
- * without a device. Each block is answered once, nothing leaks, the number of messages is bounded,
- * and a server that does not lie is not accused.
+ * All messages between a reader and a {@link LyingServer}, on one thread and without a device. Each
+ * block is answered once, nothing leaks, the number of messages is bounded, and an honest server is
+ * not quarantined.
  */
 class HostileConversationPropertyTest {
   private static final int MESSAGES_PER_TRY = 20;
@@ -112,7 +112,7 @@ class HostileConversationPropertyTest {
   private final BlockServer blocks = blockServer();
   private long nowNs;
 
-  /** This end serves nothing. */
+  /** This end has no map outputs. */
   private static final class NoOutputs implements MapOutputs {
     @Override
     public MapOutput open(int shuffleId, long mapId) {
@@ -125,7 +125,7 @@ class HostileConversationPropertyTest {
     }
   }
 
-  /** Runs at once what it is given. */
+  /** Runs tasks at once. */
   private static final class Now extends AbstractExecutorService {
     @Override
     public void execute(Runnable command) {
@@ -256,7 +256,7 @@ class HostileConversationPropertyTest {
       Hello request = Hello.request(0, 2, 1, new byte[Hello.NONCE_BYTES]);
       connection.request(request, 16);
       if (server.blockBytes(0) % 50 == 7) {
-        // Nothing may come before the proof.
+        // No block may be fetched before the proof.
         toReader.add(HostileServer.released(1));
         deliver();
         require(connection.broken() != null, "an early message to be refused", 0);
@@ -340,7 +340,7 @@ class HostileConversationPropertyTest {
       }
     }
 
-    /** What is not answered by now is answered when the transport stops. */
+    /** Open blocks are answered when the transport stops. */
     private void finish() {
       if (!server.hasLied() && connection.broken() == null) {
         require(answers.areComplete(), "an honest server's blocks to come", unanswered);
@@ -360,7 +360,7 @@ class HostileConversationPropertyTest {
       require(sinks.chunksOut() == 0, "no receive memory held", sinks.chunksOut());
       require(control.chunksOut() == 0, "no control buffer held", control.chunksOut());
       require(wire.isClosed() && table.size() == 0, "a closed connection", table.size());
-      // At most all waits for room of each block, and a few answers of each.
+      // At most all waits for room and a few answers of each block.
       require(delivered <= 300 * answers.counts.length, "few messages", delivered);
       messages += delivered;
       conversations++;
@@ -398,7 +398,7 @@ class HostileConversationPropertyTest {
   }
 
   @Property(seed = "7")
-  void shouldAnswerEachBlockOnceWhateverTheServerSays(@ForAll long seed) throws VerbsException {
+  void shouldAnswerEachBlockOnceForAnyServerMessages(@ForAll long seed) throws VerbsException {
     Random random = new Random(seed);
     long until = messages + MESSAGES_PER_TRY;
     while (messages < until) {

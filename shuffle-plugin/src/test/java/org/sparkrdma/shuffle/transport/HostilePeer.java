@@ -38,7 +38,7 @@ import org.sparkrdma.verbs.cm.ConnectionManager;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
 import org.sparkrdma.verbs.device.Transport;
 
-/** An executor that was let in and then does what it likes; bare verbs, one connection. */
+/** A proven executor that then breaks the protocol; plain verbs, one connection. */
 final class HostilePeer implements AutoCloseable {
   private static final long POLL_NS = 1_000_000;
   private static final Duration PATIENCE = Duration.ofSeconds(10);
@@ -97,7 +97,7 @@ final class HostilePeer implements AutoCloseable {
     confirm(server);
   }
 
-  /** Connects as the executor of that incarnation, and says nothing. */
+  /** Connects as the executor of that incarnation, and sends nothing. */
   void connectAs(long incarnation, Endpoint server) throws VerbsException {
     resolve(server);
     request = Hello.request(0, server.incarnation(), incarnation, new byte[Hello.NONCE_BYTES]);
@@ -106,7 +106,7 @@ final class HostilePeer implements AutoCloseable {
         .isEqualTo(ConnectionEvent.Type.ESTABLISHED);
   }
 
-  /** Asks for a connection with this private data; how that ends. */
+  /** Requests a connection with this private data; returns the outcome. */
   ConnectionEvent.Type ask(Endpoint server, byte[] privateData) throws VerbsException {
     resolve(server);
     return request(privateData);
@@ -127,7 +127,7 @@ final class HostilePeer implements AutoCloseable {
     return event.type();
   }
 
-  /** Confirms the connection, and waits for an answer to a message without meaning. */
+  /** Confirms the connection, and waits for the answer to an empty RELEASE. */
   private void confirm(Endpoint server) {
     receiveAnswer();
     ByteBuffer target = outgoing.slice(sentBytes, BUFFER_BYTES / 2);
@@ -141,7 +141,7 @@ final class HostilePeer implements AutoCloseable {
     assertThat(queuePair.postReceive(work)).isTrue();
   }
 
-  /** Returns when one more answer has come. */
+  /** Waits for one more answer. */
   void awaitAnswer() {
     int before = answers;
     while (answers == before) {
@@ -159,7 +159,7 @@ final class HostilePeer implements AutoCloseable {
     return event;
   }
 
-  /** Sends bytes as they are, without waiting for anything. */
+  /** Sends bytes unchanged, without waiting. */
   void send(byte[] message) {
     outgoing.put(sentBytes, message);
     send(message.length);
@@ -168,24 +168,24 @@ final class HostilePeer implements AutoCloseable {
   private void send(int lengthBytes) {
     work.send(1).local(region, sentBytes, lengthBytes).signalled();
     assertThat(queuePair.postSend(work)).isTrue();
-    // What was posted before may still be on its way out.
+    // Earlier sends may still be in progress.
     sentBytes = (sentBytes + lengthBytes) % (BUFFER_BYTES / 2);
   }
 
-  /** Sends a RELEASE of nothing, and takes its answer whenever it comes. */
+  /** Sends an empty RELEASE, and accepts its answer at any time. */
   void release() {
     receiveAnswer();
     ByteBuffer target = outgoing.slice(sentBytes, BUFFER_BYTES / 2);
     send(new Release.Encoder().begin(target, 1).finish());
   }
 
-  /** Sends a LOCATE for one block, and takes its answer whenever it comes. */
+  /** Sends a LOCATE for one block, and accepts its answer at any time. */
   void locateAndReceive(BlockRange block) {
     receiveAnswer();
     locate(block);
   }
 
-  /** Sends a LOCATE for one block without waiting for anything. */
+  /** Sends a LOCATE for one block without waiting. */
   void locate(BlockRange block) {
     ByteBuffer target = outgoing.slice(sentBytes, BUFFER_BYTES / 2);
     Locate.Encoder encoder = new Locate.Encoder().begin(target, 1);
@@ -194,7 +194,9 @@ final class HostilePeer implements AutoCloseable {
     send(encoder.finish());
   }
 
-  /** Asks for a block and never gives the lease back; what the first piece of the answer says. */
+  /**
+   * Requests a block and never releases the lease; returns the kind of the answer's first piece.
+   */
   Located.Kind hoard(BlockRange block) {
     return learn(block).kind();
   }
@@ -209,7 +211,7 @@ final class HostilePeer implements AutoCloseable {
     return answer;
   }
 
-  /** READs what the piece names; true when the bytes came. */
+  /** READs a piece; true when the READ succeeded. */
   boolean read(long address, int remoteKey, int lengthBytes) {
     work.read(READ_ID, address, remoteKey).local(region, BUFFER_BYTES, lengthBytes).signalled();
     if (!queuePair.postSend(work)) {

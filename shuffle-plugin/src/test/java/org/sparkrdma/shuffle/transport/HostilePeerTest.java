@@ -23,7 +23,10 @@ import org.sparkrdma.shuffle.wire.Hello;
 import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 
-/** What a peer that was let in can do to a server: lose its own connection, and nothing else. */
+/**
+ * Effects of a proven hostile peer on a server: it loses its own connection, and nothing else
+ * happens.
+ */
 @Timeout(60)
 class HostilePeerTest {
   private static final int MAPS = 32;
@@ -70,7 +73,7 @@ class HostilePeerTest {
   void closeAllWithoutLeaks() {
     hostile.close();
     executors.forEach(TestExecutor::close);
-    // JUnit may hold this instance, and Java 17 unmaps what nobody holds.
+    // JUnit may hold this instance, and Java 17 unmaps only unreachable buffers.
     executors.clear();
   }
 
@@ -78,7 +81,7 @@ class HostilePeerTest {
     return new BlockRange(0, map, 0, 1);
   }
 
-  /** By RDMA, on the connection that it has had from the start. */
+  /** By RDMA, on its first connection. */
   private void assertHonestPeerReads(long map) throws Exception {
     assertBytes(map);
     assertThat(honest.count(Counter.CONNECTIONS_ESTABLISHED)).isEqualTo(1);
@@ -104,18 +107,18 @@ class HostilePeerTest {
   }
 
   @Test
-  void shouldEndTheConnectionOfAPeerThatAsksMoreThanItMayAtOnce() throws Exception {
+  void shouldEndTheConnectionOfAPeerWithTooManyOpenRequests() throws Exception {
     start(new TestExecutor.Options(2));
     assumeFalse(
         hostile.isOnIwarp(), "there the first answer without a receive ends the connection");
-    // It takes no answers, so that their buffers stay used, and the requests after them open.
+    // It receives no answers, so that their buffers stay used and later requests stay open.
     for (int i = 0; i <= 2 * OPEN_REQUESTS; i++) {
       hostile.locate(block(i));
     }
     assertOnlyItsOwnConnectionEnds();
   }
 
-  /** Holds the server's thread until the latch is down. */
+  /** Blocks the server's thread until the latch opens. */
   private void stallServer(CountDownLatch until) {
     server
         .transport()
@@ -187,7 +190,7 @@ class HostilePeerTest {
   }
 
   @Test
-  void shouldEndTheConnectionOfAPeerThatSendsNonsense() throws Exception {
+  void shouldEndTheConnectionOfAPeerThatSendsInvalidMessages() throws Exception {
     start(new TestExecutor.Options(2));
     byte[] nonsense = new byte[100];
     random.nextBytes(nonsense);
@@ -196,7 +199,7 @@ class HostilePeerTest {
   }
 
   @Test
-  void shouldTellAPeerThatKeepsAllItsLeasesThatThereIsNoRoom() throws Exception {
+  void shouldAnswerBusyToAPeerThatKeepsAllItsLeases() throws Exception {
     start(new TestExecutor.Options(2).peerLeases(8));
     for (int i = 0; i < 8; i++) {
       assertThat(hostile.hoard(block(0))).isEqualTo(Located.Kind.LOCATED);
@@ -224,7 +227,7 @@ class HostilePeerTest {
     }
   }
 
-  /** How many of all blocks it is told the place of when it gives nothing back. */
+  /** Number of blocks located for it when it releases nothing. */
   private int hoardedMaps() {
     int located = 0;
     for (int map = 0; map < MAPS; map++) {
@@ -244,16 +247,16 @@ class HostilePeerTest {
   }
 
   @Test
-  void shouldEndTheConnectionOfAPeerThatNeverTakesItsAnswer() throws Exception {
+  void shouldEndTheConnectionOfAPeerThatNeverReceivesItsAnswer() throws Exception {
     start(new TestExecutor.Options(2).lease(Duration.ofMillis(3_500)));
-    // There is no receive for it: it waits at the server, or ends the connection by itself.
+    // Without a receive the answer waits at the server, or ends the connection.
     hostile.locate(block(3));
     assertItsConnectionEnds();
     assertThat(server.count(Counter.PROTOCOL_ERRORS)).isZero();
   }
 
   @Test
-  void shouldEndTheConnectionOfAPeerThatNeverSpeaks() throws Exception {
+  void shouldEndTheConnectionOfAPeerThatNeverSends() throws Exception {
     startServer(new TestExecutor.Options(2).connectTimeout(Duration.ofSeconds(1)));
     hostile.connectAs(4711, server.endpoint());
     hostile.awaitEnd();
@@ -263,7 +266,7 @@ class HostilePeerTest {
   }
 
   @Test
-  void shouldLetInAnExecutorWhoseIncarnationAnotherMemberClaims() throws Exception {
+  void shouldAcceptAnExecutorWhoseIncarnationAnotherExecutorClaims() throws Exception {
     server = executor(new TestExecutor.Options(2));
     server.outputs().write(0, random, 200_000, 1_000);
     List<HostilePeer> claiming = new ArrayList<>();
@@ -295,7 +298,7 @@ class HostilePeerTest {
   }
 
   @Test
-  void shouldEndAConnectionWhoseFirstMessageConfirmsNothing() throws Exception {
+  void shouldEndAConnectionWhoseFirstMessageIsNoConfirm() throws Exception {
     startServer(new TestExecutor.Options(2));
     hostile.connectAs(4711, server.endpoint());
     hostile.locate(block(0));
@@ -305,7 +308,7 @@ class HostilePeerTest {
   }
 
   @Test
-  void shouldGiveNoAccessToAPeerThatHasNotConfirmed() throws Exception {
+  void shouldGrantNoAccessToAPeerThatHasNotConfirmed() throws Exception {
     start(new TestExecutor.Options(2).mode(ServeSettings.Mode.WINDOW));
     assumeFalse(hostile.isOnIwarp(), "there the device cannot withhold access");
     Located.Decoder told = hostile.learn(block(0));
@@ -328,7 +331,7 @@ class HostilePeerTest {
       for (int map = 0; map < MAPS; map++) {
         assertBytes(map);
       }
-      // The first two had to go: for the third, and for the fourth or the honest one.
+      // The first two were closed: for the third, and for the fourth or the honest one.
       many.get(0).awaitEnd();
       many.get(1).awaitEnd();
     } finally {
@@ -337,7 +340,7 @@ class HostilePeerTest {
   }
 
   @Test
-  void shouldGiveNothingToAStrangerWhoKnowsAddressAndKey() throws Exception {
+  void shouldRefuseReadsOfAStrangerWithAddressAndKey() throws Exception {
     start(new TestExecutor.Options(2).mode(ServeSettings.Mode.WINDOW));
     Located.Decoder piece = hostile.learn(block(0));
     assertThat(piece.kind()).isEqualTo(Located.Kind.LOCATED);
@@ -352,7 +355,7 @@ class HostilePeerTest {
           .isFalse();
     }
     assertThat(hostile.read(piece.address(), piece.remoteKey(), READ_BYTES))
-        .as("it is the right key, for who was let in")
+        .as("the key is right for a proven peer")
         .isTrue();
     assertHonestPeerReads(0);
   }

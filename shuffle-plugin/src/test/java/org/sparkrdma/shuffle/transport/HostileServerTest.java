@@ -26,9 +26,9 @@ import org.sparkrdma.shuffle.wire.Hello;
 import org.sparkrdma.shuffle.wire.Located;
 
 /**
- * What a server that belongs to the application can do to a reader: have its own blocks fetched by
- * TCP, and nothing else. Each block is answered once, nothing leaks, and no server can keep a block
- * for ever.
+ * Effects of a hostile server of the application on a reader: its own blocks use TCP, and nothing
+ * else happens. Each block is answered once, nothing leaks, and no server can delay a block for
+ * ever.
  */
 @Tag("slow")
 @Timeout(60)
@@ -77,7 +77,7 @@ class HostileServerTest {
   }
 
   @Test
-  void shouldReadWhatAnHonestScriptTells() throws Exception {
+  void shouldReadTheBlocksOfAnHonestScript() throws Exception {
     CollectedBlocks collected =
         fetch(2, q -> q.answer().piece(0, 0, LENGTH, LENGTH).piece(1, 0, 0, 0).send(1));
     assertThat(collected.bytes(0)).hasSize(LENGTH);
@@ -145,14 +145,14 @@ class HostileServerTest {
   }
 
   @Test
-  void shouldNotAskForEverWhenPiecesAreEmpty() throws Exception {
+  void shouldStopRequestingWhenPiecesAreEmpty() throws Exception {
     CollectedBlocks collected = fetch(1, q -> q.answer().piece(0, 0, 0, LENGTH).send(q.number()));
     assertProtocolError(collected, 1);
     assertThat(server.locates()).isEqualTo(1);
   }
 
   @Test
-  void shouldNotAskForEverWhenPiecesAreTiny() throws Exception {
+  void shouldStopRequestingWhenPiecesAreTiny() throws Exception {
     CollectedBlocks collected =
         fetch(1, q -> q.answer().piece(0, q.number() - 1L, 1, 1L << 20).send(q.number()));
     assertProtocolError(collected, 1);
@@ -170,7 +170,7 @@ class HostileServerTest {
   }
 
   @Test
-  void shouldNotAskForEverWhenTheServerHasNoRoom() throws Exception {
+  void shouldStopRequestingWhenTheServerHasNoRoom() throws Exception {
     CollectedBlocks collected =
         fetch(
             2,
@@ -266,19 +266,19 @@ class HostileServerTest {
   }
 
   @Test
-  void shouldAnswerAllWhenAnAnswerSaysNothing() throws Exception {
+  void shouldAnswerAllWhenAnAnswerIsEmpty() throws Exception {
     assertProtocolError(fetch(2, q -> q.answer().send(1)), 2);
   }
 
   @Test
-  void shouldFetchByTcpWhatIsLeasedForTooShort() throws Exception {
+  void shouldUseTcpWhenTheLeaseIsTooShort() throws Exception {
     CollectedBlocks collected = fetch(2, q -> q.answer().piece(0, 0, LENGTH, LENGTH).send(1, 500));
     assertThat(collected.reason(0)).isEqualTo(FallbackReason.TIMEOUT);
     assertThat(collected.reason(1)).isEqualTo(FallbackReason.TIMEOUT);
   }
 
   @Test
-  void shouldFetchByTcpWhatCannotBeRead() throws Exception {
+  void shouldUseTcpForBlocksThatCannotBeRead() throws Exception {
     CollectedBlocks collected = fetch(1, q -> q.answer().unreadable(0, LENGTH).send(1));
     assertThat(collected.failed(0)).isTrue();
   }
@@ -309,7 +309,7 @@ class HostileServerTest {
   }
 
   @Test
-  void shouldEndTheConnectionOfAServerThatAnswersWhatNobodyAsked() throws Exception {
+  void shouldEndTheConnectionOfAServerThatAnswersWithoutARequest() throws Exception {
     CollectedBlocks collected = fetch(1, q -> q.server().send(HostileServer.released(4711)));
     assertProtocolError(collected, 1);
   }
@@ -342,7 +342,7 @@ class HostileServerTest {
     assertThat(reader.count(Counter.PROTOCOL_ERRORS)).isEqualTo(1);
   }
 
-  /** Answers each request in this way and sends a LOCATED that nobody asked for at once. */
+  /** Answers each request in this way and at once sends a LOCATED without a request. */
   private record EagerServer(UnaryOperator<byte[]> key) implements HostileServer.Script {
     @Override
     public void onLocate(HostileServer.Question question) {}
@@ -361,7 +361,7 @@ class HostileServerTest {
   }
 
   @Test
-  void shouldTakeNothingOfAServerThatDoesNotProveWhoItIs() throws Exception {
+  void shouldAcceptNothingFromAServerWithoutProof() throws Exception {
     CollectedBlocks collected = fetchFrom(1, new EagerServer(token -> new byte[] {1, 2, 3}));
     assertThat(collected.reason(0)).isIn(FallbackReason.REFUSED, FallbackReason.PROTOCOL_ERROR);
     assertThat(reader.count(Counter.CONNECTIONS_ESTABLISHED)).isZero();
@@ -370,25 +370,25 @@ class HostileServerTest {
 
   @Test
   void shouldAnswerAllWhenTheServerSendsFirst() throws Exception {
-    // Before the answer is checked or after it, as the threads happen to run.
+    // Before or after the check of the answer, depending on the threads.
     CollectedBlocks collected = fetchFrom(1, new EagerServer(UnaryOperator.identity()));
     assertThat(collected.reason(0)).isIn(FallbackReason.QUARANTINED, FallbackReason.PROTOCOL_ERROR);
     assertThat(reader.count(Counter.PROTOCOL_ERRORS)).isEqualTo(1);
   }
 
   @Test
-  void shouldConfirmOnceBeforeItAsks() throws Exception {
+  void shouldConfirmOnceBeforeItsFirstRequest() throws Exception {
     fetch(1, q -> q.answer().piece(0, 0, LENGTH, LENGTH).send(1));
     assertThat(server.confirms()).isEqualTo(1);
   }
 
   @Test
-  void shouldAnswerAllWhenTheServerSendsNonsense() throws Exception {
+  void shouldAnswerAllWhenTheServerSendsInvalidMessages() throws Exception {
     assertProtocolError(fetch(1, q -> q.server().send(new byte[] {9, 9, 9})), 1);
   }
 
   @Test
-  void shouldAnswerAllWhenTheServerIsMute() throws Exception {
+  void shouldAnswerAllWhenTheServerNeverAnswers() throws Exception {
     CollectedBlocks collected = fetch(1, q -> {});
     assertThat(collected.reason(0)).isEqualTo(FallbackReason.TIMEOUT);
   }

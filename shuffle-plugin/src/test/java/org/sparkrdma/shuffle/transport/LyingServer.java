@@ -14,8 +14,8 @@ import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.shuffle.wire.Release;
 
 /**
- * A server that keeps to the protocol, but for what it does wrong on purpose, with a given chance:
- * messages stay well formed, and say what they should not. Deterministic by its seed.
+ * A server that breaks the protocol with a given probability: its messages stay well formed but
+ * have wrong content. Deterministic by its seed.
  */
 final class LyingServer {
   private static final int MESSAGE_BYTES = 16 << 10;
@@ -29,13 +29,13 @@ final class LyingServer {
   private long nextLease = 1;
   private boolean lied;
 
-  /** What an answer says of a block, or of a part of it. */
+  /** An answer's entry for a block or a part of it. */
   private record Said(
       int block, Located.Kind kind, int lengthBytes, long from, long blockBytes, int sums) {}
 
   /**
-   * @param lies chance of each answer to say something wrong
-   * @param blocks how many blocks it has
+   * @param lies probability of a wrong answer
+   * @param blocks number of its blocks
    */
   LyingServer(Random random, double lies, int blocks) {
     this.random = random;
@@ -46,7 +46,7 @@ final class LyingServer {
     }
   }
 
-  /** Whether it has said anything wrong so far. */
+  /** Whether it has sent a wrong message so far. */
   boolean hasLied() {
     return lied;
   }
@@ -105,7 +105,7 @@ final class LyingServer {
         from += length;
         bytes += Located.PIECE_BYTES;
       } while (from < whole && random.nextInt(8) > 0);
-      // The rest is not told, as when an answer is full.
+      // The rest is missing, as in a full answer.
       if (from < whole || bytes > MESSAGE_BYTES / 2 || random.nextInt(30) == 0) {
         break;
       }
@@ -113,7 +113,7 @@ final class LyingServer {
     return said;
   }
 
-  /** Messages that answer nothing, or another request. */
+  /** Messages that answer no request, or another one. */
   private List<byte[]> wrongMessages(long requestId) {
     List<Said> piece = List.of(new Said(0, Located.Kind.LOCATED, 10, 0, 10, 0));
     return switch (random.nextInt(9)) {

@@ -35,7 +35,7 @@ import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 
-/** Many tasks on two executors that may pin next to nothing. */
+/** Many tasks on two executors with very little pinned memory. */
 @Tag("slow")
 @Timeout(120)
 class MemoryPressureTest {
@@ -44,7 +44,7 @@ class MemoryPressureTest {
   private static final int PARTITIONS = 16;
   private static final int CHUNK = 64 << 10;
 
-  /** Reasons for which memory alone is to blame. */
+  /** Fallback reasons that only memory causes. */
   private static final Set<FallbackReason> FULL =
       EnumSet.of(FallbackReason.POOL_EMPTY, FallbackReason.PEER_BUSY);
 
@@ -64,13 +64,13 @@ class MemoryPressureTest {
   @AfterEach
   void closeAllWithoutLeaks() {
     executors.forEach(TestExecutor::close);
-    // JUnit may hold this instance, and Java 17 unmaps what nobody holds.
+    // JUnit may hold this instance, and Java 17 unmaps only unreachable buffers.
     executors.clear();
   }
 
   @ParameterizedTest
   @CsvSource({"AUTO, 1, 6144", "WINDOW, 2, 4096", "COPY, 3, 4096", "AUTO, 4, 2000"})
-  void shouldNeverPinMoreThanItMayAndBringEveryBlock(
+  void shouldStayWithinTheBudgetAndDeliverEveryBlock(
       ServeSettings.Mode mode, long seed, int limitKib) throws Exception {
     long limit = (long) limitKib << 10;
     List<TestExecutor> pair = new ArrayList<>();
@@ -127,7 +127,7 @@ class MemoryPressureTest {
   }
 
   @Test
-  void shouldGiveIdleWindowsBackToReceiveWithWhenTheBudgetIsFullOfThem() throws Exception {
+  void shouldReleaseIdleWindowsForReceiveMemory() throws Exception {
     TestExecutor full = start(new TestExecutor.Options(1).pinned(4L << 20, 1L << 20));
     TestExecutor other = start(new TestExecutor.Options(2));
     Random random = new Random(3);
@@ -144,7 +144,7 @@ class MemoryPressureTest {
   }
 
   @Test
-  void shouldGiveMemoryBackWhenNobodyUsesIt() throws Exception {
+  void shouldReleaseUnusedMemory() throws Exception {
     Duration idle = Duration.ofMillis(50);
     TestExecutor reader = start(new TestExecutor.Options(1).idleTimeout(idle));
     TestExecutor server =
@@ -163,7 +163,7 @@ class MemoryPressureTest {
     assertThat(byRead.get()).isEqualTo(2);
   }
 
-  /** What a task does. */
+  /** The work of a task. */
   private interface Work {
     void run(int number, Random random) throws Exception;
   }
@@ -202,7 +202,9 @@ class MemoryPressureTest {
     return blocks;
   }
 
-  /** Fetches, keeps every block until the last has come as Spark's iterator may, and compares. */
+  /**
+   * Fetches, keeps every block until the last was received, as Spark's iterator may, and compares.
+   */
   private void fetch(TestExecutor reader, TestExecutor server, List<BlockRange> blocks)
       throws Exception {
     HoldingHandler handler = new HoldingHandler(blocks.size());
@@ -228,7 +230,7 @@ class MemoryPressureTest {
     }
   }
 
-  /** Retains what comes. */
+  /** Retains fetched blocks. */
   private static final class HoldingHandler implements FetchHandler {
     private final AtomicReferenceArray<Object> results;
     private final CountDownLatch left;

@@ -12,14 +12,14 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** All objects of ours that can be reached from one, whoever holds them. */
+/** All objects of this project that are reachable from one. */
 final class ObjectWalk {
   private static final String OURS = "org.sparkrdma.";
 
   private final Set<Object> seen = Collections.newSetFromMap(new IdentityHashMap<>());
   private final ArrayDeque<Object> next = new ArrayDeque<>();
 
-  /** Walks from there; nothing may change meanwhile. */
+  /** Walks from that object; nothing may change during the walk. */
   Set<Object> from(Object root) throws IllegalAccessException {
     add(root);
     while (!next.isEmpty()) {

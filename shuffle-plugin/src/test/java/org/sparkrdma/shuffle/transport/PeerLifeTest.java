@@ -22,7 +22,7 @@ import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
-/** What a transport does about peers that fail, differ, or go. */
+/** Handling of peers that fail, are incompatible, or are removed. */
 @Timeout(120)
 class PeerLifeTest {
   private static final List<BlockRange> BLOCKS = List.of(new BlockRange(0, 1, 0, 1));
@@ -122,7 +122,7 @@ class PeerLifeTest {
   }
 
   @Test
-  void shouldKeepNothingOfFiveThousandPeersThatHaveGone() throws Exception {
+  void shouldKeepNoStateOfFiveThousandRemovedPeers() throws Exception {
     TestExecutor reader = start(new TestExecutor.Options(1).idleTimeout(Duration.ofMinutes(5)));
     TestExecutor server = start(new TestExecutor.Options(2));
     Peers peers = new ObjectWalk().one(reader.transport(), Peers.class);

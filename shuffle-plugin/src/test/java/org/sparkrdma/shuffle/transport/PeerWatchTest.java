@@ -13,7 +13,7 @@ final class PeerWatchTest {
   private final PeerWatch watch = new PeerWatch(TIMEOUT_MS * MS, 0);
   private long nowMs;
 
-  /** Looks every 20 ms until something is found; returns after how long. */
+  /** Checks every 20 ms until the finding; returns the time. */
   private long silentUntil(Finding finding, boolean outstanding) {
     long startMs = nowMs;
     while (nowMs - startMs < 10 * TIMEOUT_MS) {
@@ -22,17 +22,17 @@ final class PeerWatchTest {
         return nowMs - startMs;
       }
     }
-    throw new AssertionError("never found: " + finding);
+    throw new AssertionError("no such finding: " + finding);
   }
 
   @Test
-  void shouldProbeAfterHalfOfTheTimeAndCallThePeerDeadAfterAllOfIt() {
+  void shouldProbeAfterHalfTheTimeoutAndReportADeadPeerAfterTheTimeout() {
     assertThat(silentUntil(Finding.PROBE, false)).isEqualTo(TIMEOUT_MS / 2);
     assertThat(silentUntil(Finding.DEAD, true)).isEqualTo(TIMEOUT_MS / 2);
   }
 
   @Test
-  void shouldBeginAnewWhenThePeerIsHeard() {
+  void shouldRestartWhenAMessageIsReceived() {
     silentUntil(Finding.PROBE, false);
     watch.onReceived();
     assertThat(silentUntil(Finding.PROBE, false)).isEqualTo(TIMEOUT_MS / 2);
@@ -45,14 +45,14 @@ final class PeerWatchTest {
   }
 
   @Test
-  void shouldNotMindSilenceWhileNothingIsAwaited() {
+  void shouldIgnoreSilenceWithoutOpenRequests() {
     for (; nowMs < 10 * TIMEOUT_MS; nowMs += 20) {
       assertThat(watch.check(nowMs * MS, false, true)).isEqualTo(Finding.ALIVE);
     }
   }
 
   @Test
-  void shouldNotTakeAPauseOfItsOwnProcessForThePeersSilence() {
+  void shouldNotCountAPauseOfItsOwnProcessAsSilence() {
     silentUntil(Finding.PROBE, false);
     nowMs += 10 * TIMEOUT_MS;
     assertThat(watch.check(nowMs * MS, true, true)).isEqualTo(Finding.ALIVE);

@@ -41,7 +41,7 @@ import org.sparkrdma.verbs.cm.ConnectionManager;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
 import org.sparkrdma.verbs.device.Capability;
 
-/** Who is let in: only whoever proves, anew each time, to know what the driver told. */
+/** Only a peer that proves for each connection that it knows the driver's token is accepted. */
 @Timeout(60)
 class ProofTest {
   private static final long POLL_NS = 1_000_000;
@@ -72,7 +72,7 @@ class ProofTest {
     device.close();
     engine.close();
     executors.forEach(TestExecutor::close);
-    // JUnit may hold this instance, and Java 17 unmaps what nobody holds.
+    // JUnit may hold this instance, and Java 17 unmaps only unreachable buffers.
     executors.clear();
   }
 
@@ -115,7 +115,7 @@ class ProofTest {
   }
 
   @Test
-  void shouldBoundTheConnectionsThatNobodyConfirms() throws Exception {
+  void shouldBoundUnconfirmedConnections() throws Exception {
     TestExecutor server = start(new TestExecutor.Options(2));
     Hello.Refusal refusal = null;
     for (int i = 0; refusal == null; i++) {
@@ -134,7 +134,7 @@ class ProofTest {
   @Test
   void shouldRefuseItsOwnRequestWhenItIsSentBack() throws Exception {
     TestExecutor server = start(new TestExecutor.Options(2));
-    // Made for another callee, as the server itself would make it.
+    // Made for another callee, as the server itself makes it.
     ConnectionEvent event =
         connect(
             server,
@@ -147,7 +147,7 @@ class ProofTest {
   }
 
   @Test
-  void shouldRefuseWhatIsNoRequestAtAll() throws Exception {
+  void shouldRefuseAnInvalidRequest() throws Exception {
     TestExecutor server = start(new TestExecutor.Options(2));
     byte[] garbage = new byte[Hello.LENGTH_BYTES];
     random.nextBytes(garbage);
@@ -196,7 +196,7 @@ class ProofTest {
   }
 
   @Test
-  void shouldLetInWhoKnowsTheSecretOfTheApplication() throws Exception {
+  void shouldAcceptAPeerWithTheSecretOfTheApplication() throws Exception {
     TestExecutor reader = start(new TestExecutor.Options(1).secret("same"));
     TestExecutor server = start(new TestExecutor.Options(2).secret("same"));
     server.outputs().write(1, random, 1_000);
@@ -223,12 +223,12 @@ class ProofTest {
     return Hello.request(0, callee.incarnation(), 77, new byte[Hello.NONCE_BYTES]);
   }
 
-  /** What becomes of a request with this private data. */
+  /** The outcome of a request with this private data. */
   private ConnectionEvent connect(TestExecutor server, byte[] privateData) throws VerbsException {
     return connect(server, binding -> privateData);
   }
 
-  /** What becomes of a request whose private data is made for its connection. */
+  /** The outcome of a request whose private data is made for its connection. */
   private ConnectionEvent connect(TestExecutor server, Function<Binding, byte[]> privateData)
       throws VerbsException {
     Connection connection = manager.resolve(server.endpoint().preferredAddress(), null, PATIENCE);

@@ -50,7 +50,7 @@ class RdmaTransportTest {
   @AfterEach
   void closeAllWithoutLeaks() {
     executors.forEach(TestExecutor::close);
-    // JUnit may hold this instance, and Java 17 unmaps what nobody holds.
+    // JUnit may hold this instance, and Java 17 unmaps only unreachable buffers.
     executors.clear();
   }
 
@@ -115,7 +115,7 @@ class RdmaTransportTest {
   }
 
   @Test
-  void shouldTakeTheNextRequestsBeforeItHearsThatItsAnswersHaveArrived() throws Exception {
+  void shouldAcceptRequestsBeforeItsAnswersHaveCompleted() throws Exception {
     TestExecutor reader = start(new TestExecutor.Options(1).acknowledgeDelay("20ms"));
     TestExecutor server = start(2);
     List<BlockRange> blocks = new ArrayList<>();
@@ -131,7 +131,7 @@ class RdmaTransportTest {
   }
 
   @Test
-  void shouldGiveUpAPeerWhoseDeviceIsSilentLongBeforeTheRequestTimesOut() throws Exception {
+  void shouldDetectASilentDeviceLongBeforeTheRequestTimesOut() throws Exception {
     TestExecutor reader =
         start(
             new TestExecutor.Options(1)
@@ -190,7 +190,7 @@ class RdmaTransportTest {
   }
 
   @Test
-  void shouldSayThatThePeerDoesNotKnowABlockAndDeliverTheOthers() throws Exception {
+  void shouldReportAnUnknownBlockAndDeliverTheOthers() throws Exception {
     TestExecutor reader = start(1);
     TestExecutor server = start(2);
     server.outputs().write(1, random, 100, 100);
@@ -257,7 +257,7 @@ class RdmaTransportTest {
   }
 
   @Test
-  void shouldNotDeliverABlockWhoseSumIsWrong() throws Exception {
+  void shouldNotDeliverABlockWithAWrongChecksum() throws Exception {
     TestExecutor reader = start(1);
     TestExecutor server = start(2);
     server.outputs().write(1, random, 1000, 1000, 1000);
@@ -271,7 +271,7 @@ class RdmaTransportTest {
   }
 
   @Test
-  void shouldBlameNobodyAndRememberWhenTcpBringsTheSameBytes() throws Exception {
+  void shouldNotQuarantineAPeerWhenTcpDeliversTheSameBytes() throws Exception {
     TestExecutor reader = start(1);
     TestExecutor server = start(2);
     server.outputs().write(1, random, 1000, 1000);
@@ -287,7 +287,7 @@ class RdmaTransportTest {
   }
 
   @Test
-  void shouldLeaveAPeerAloneAfterThreeCorruptBlocks() throws Exception {
+  void shouldQuarantineAPeerAfterThreeCorruptBlocks() throws Exception {
     TestExecutor reader = start(1);
     TestExecutor server = start(2);
     server.outputs().write(1, random, 1000);
@@ -300,7 +300,7 @@ class RdmaTransportTest {
   }
 
   @Test
-  void shouldRefuseAStrangerWithoutTheToken() throws Exception {
+  void shouldRefuseAPeerWithoutTheToken() throws Exception {
     TestExecutor reader = start(1);
     TestExecutor server = start(2);
     Endpoint told = server.endpoint();
@@ -318,7 +318,7 @@ class RdmaTransportTest {
   }
 
   @Test
-  void shouldRefuseWhoWantsAnEarlierIncarnationOnThisPort() throws Exception {
+  void shouldRefuseARequestForAnEarlierIncarnation() throws Exception {
     TestExecutor reader = start(1);
     TestExecutor old = start(2);
     Endpoint stale = old.endpoint();
@@ -330,7 +330,7 @@ class RdmaTransportTest {
   }
 
   @Test
-  void shouldFailAtOnceAndThenLeaveThePeerAloneWhenNobodyListens() throws Exception {
+  void shouldQuarantineAPeerThatDoesNotListen() throws Exception {
     TestExecutor reader = start(1);
     TestExecutor gone = start(2);
     Endpoint endpoint = gone.endpoint();
@@ -341,7 +341,7 @@ class RdmaTransportTest {
   }
 
   @Test
-  void shouldSendOnlyTheBlocksOfABadReadByTcp() throws Exception {
+  void shouldFetchOnlyTheBlocksOfAFailedReadByTcp() throws Exception {
     TestExecutor reader = start(new TestExecutor.Options(1).faults("read-error@2"));
     TestExecutor server = start(2);
     server.outputs().write(1, random, 1000, 1000);
@@ -355,7 +355,7 @@ class RdmaTransportTest {
   }
 
   @Test
-  void shouldAskAgainOnANewConnectionForWhatABrokenOneTookAlong() throws Exception {
+  void shouldReissueOpenRequestsOnANewConnection() throws Exception {
     TestExecutor reader = start(new TestExecutor.Options(1).faults("drop-connection@3"));
     TestExecutor server = start(2);
     server.outputs().write(1, random, random.ints(200, 50_000, 60_000).toArray());
@@ -368,7 +368,7 @@ class RdmaTransportTest {
   }
 
   @Test
-  void shouldGiveUpAReadThatNeverEndsAndKeepItsSinkUntilThen() throws Exception {
+  void shouldTimeOutAHangingReadAndKeepItsSinkUntilThen() throws Exception {
     TestExecutor reader =
         start(new TestExecutor.Options(1).faults("hang@1").requestTimeout(Duration.ofMillis(300)));
     TestExecutor server = start(2);
@@ -378,7 +378,7 @@ class RdmaTransportTest {
   }
 
   @Test
-  void shouldAnswerEverythingWithStoppedAtClose() throws Exception {
+  void shouldAnswerEveryOpenBlockWithStoppedAtClose() throws Exception {
     TestExecutor reader = start(new TestExecutor.Options(1).faults("hang@1+"));
     TestExecutor server = start(2);
     server.outputs().write(1, random, 1000, 1000);
@@ -430,7 +430,7 @@ class RdmaTransportTest {
   }
 
   @Test
-  void shouldCloseAConnectionThatNobodyUsesAndMakeItAnew() throws Exception {
+  void shouldCloseAnIdleConnectionAndReconnect() throws Exception {
     TestExecutor reader = start(new TestExecutor.Options(1).idleTimeout(Duration.ofMillis(50)));
     TestExecutor server = start(2);
     server.outputs().write(1, random, 1000);
@@ -454,7 +454,7 @@ class RdmaTransportTest {
   }
 
   @Test
-  void shouldBlameNobodyWhenThePeerHasNoRoomForAConnection() throws Exception {
+  void shouldNotQuarantineAPeerWithoutRoomForAConnection() throws Exception {
     TestExecutor reader = start(1);
     TestExecutor server = start(new TestExecutor.Options(2).pinned(4096, 4096));
     server.outputs().write(1, random, 1000);
@@ -464,7 +464,7 @@ class RdmaTransportTest {
   }
 
   @Test
-  void shouldBlameNobodyWhenThereIsNoRoomForAConnectionHere() throws Exception {
+  void shouldNotQuarantineAPeerWithoutRoomForAConnectionHere() throws Exception {
     TestExecutor reader = start(new TestExecutor.Options(1).pinned(4096, 4096));
     TestExecutor server = start(2);
     server.outputs().write(1, random, 1000);

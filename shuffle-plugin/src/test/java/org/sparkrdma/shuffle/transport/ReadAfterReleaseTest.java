@@ -24,7 +24,7 @@ class ReadAfterReleaseTest {
   @TempDir private Path directory;
 
   @Test
-  void shouldThrowAndHarmNobodyWhenABlockIsReadAfterItsLastRelease() throws Exception {
+  void shouldThrowWhenABlockIsReadAfterItsLastRelease() throws Exception {
     try (TestExecutor executor = new TestExecutor(directory, new TestExecutor.Options(1));
         TestExecutor server = new TestExecutor(directory, new TestExecutor.Options(2))) {
       server.outputs().write(1, new Random(3), 100_000);

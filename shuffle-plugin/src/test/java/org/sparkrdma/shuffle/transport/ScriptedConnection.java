@@ -25,8 +25,8 @@ import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
 
 /**
- * A connection without a device: posted work is kept until a test completes it. For one thread, so
- * that a conversation of two executors is a matter of a seed.
+ * A connection without a device: posted work stays until a test completes it. For one thread, so
+ * that a seed determines the messages of two executors.
  */
 final class ScriptedConnection implements Connection {
   private static final int QUEUE_PAIR_NUMBER = 5;
@@ -149,7 +149,7 @@ final class ScriptedConnection implements Connection {
     public void close() {}
   }
 
-  /** Queue that nobody polls. */
+  /** A queue that is never polled. */
   static final class Queue implements CompletionQueue {
     @Override
     public int capacity() {

@@ -10,9 +10,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 
-/** Values that nobody may say, in every form in which they might be said. */
+/** Secret values, in every form in which text may contain them. */
 final class Secrets {
-  /** Shorter numbers stand in many a text by chance. */
+  /** Shorter numbers appear in texts by chance. */
   private static final int LEAST_CHARS = 7;
 
   private final Set<String> forms = new LinkedHashSet<>();
@@ -49,7 +49,7 @@ final class Secrets {
     return forms.size();
   }
 
-  /** Those that the text says. */
+  /** The secrets that a text contains. */
   List<String> saidIn(String text) {
     String lower = text.toLowerCase(Locale.ROOT);
     return forms.stream().filter(lower::contains).toList();

@@ -34,8 +34,8 @@ import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.VerbsException;
 
 /**
- * Tokens, keys, proofs, the application's secret and addresses of memory stand in no line of a log
- * at TRACE, in no object's text and in no message, whatever happens.
+ * Tokens, keys, proofs, the application's secret and memory addresses appear in no log line at
+ * TRACE, in no toString and in no message.
  */
 @Timeout(60)
 class SecretsTest {
@@ -59,18 +59,18 @@ class SecretsTest {
   @AfterEach
   void close() {
     executors.forEach(TestExecutor::close);
-    // JUnit may hold this instance, and Java 17 unmaps what nobody holds.
+    // JUnit may hold this instance, and Java 17 unmaps only unreachable buffers.
     executors.clear();
     log.close();
   }
 
   @Test
-  void shouldSayNoSecretWhateverHappens() throws Exception {
+  void shouldLogNoSecretOnAnyPath() throws Exception {
     TestExecutor server = start(options(2));
     TestExecutor copying = start(options(3).mode(ServeSettings.Mode.COPY));
     TestExecutor reader = start(options(1).requestTimeout(Duration.ofSeconds(2)));
 
-    // Success, out of windows and out of copies.
+    // Success, from windows and from copies.
     assertThat(fetch(reader, server.endpoint()).failed(0)).isFalse();
     assertThat(fetch(reader, copying.endpoint()).failed(0)).isFalse();
     look();
@@ -87,14 +87,14 @@ class SecretsTest {
     said.add(TraceLog.stackTrace(refused));
     look();
 
-    // Corruption, until the peer is left alone.
+    // Corruption, until the peer is quarantined.
     server.outputs().corrupt(1, 500);
     for (int i = 0; i < 3; i++) {
       fetch(reader, server.endpoint()).suspect(0).compare(1000, 1);
     }
     assertThat(fetch(reader, server.endpoint()).reason(0)).isEqualTo(FallbackReason.QUARANTINED);
 
-    // Failure: a bad READ, a lost connection, a READ that hangs, a file that is gone, a dead peer.
+    // Failure: a bad READ, a lost connection, a hanging READ, a deleted file, a dead peer.
     fetchWithFaults(7, "read-error@1", copying.endpoint());
     fetchWithFaults(8, "drop-connection@1", copying.endpoint());
     fetchWithFaults(9, "hang@1", copying.endpoint());
@@ -117,7 +117,7 @@ class SecretsTest {
   }
 
   @Test
-  void shouldFindASecretThatIsSaid() throws Exception {
+  void shouldFindALoggedSecret() throws Exception {
     TestExecutor server = start(options(2));
     TestExecutor reader = start(options(1));
     fetch(reader, server.endpoint());
@@ -172,7 +172,7 @@ class SecretsTest {
     return collected.await();
   }
 
-  /** Learns all secrets that there are now, and what every object says of itself. */
+  /** Collects all present secrets and the toString of every object. */
   private void look() throws Exception {
     for (TestExecutor executor : executors) {
       byte[] key =
@@ -216,7 +216,7 @@ class SecretsTest {
     return all.stream().filter(type::isInstance).map(type::cast).toList();
   }
 
-  /** Takes down what the transport says of failures. */
+  /** Records the transport's failure details. */
   private final class Listening implements FetchHandler {
     private final FetchHandler next;
 

@@ -19,8 +19,8 @@ import org.sparkrdma.shuffle.wire.Binding;
 import org.sparkrdma.shuffle.wire.Hello;
 
 /**
- * An executor connects from the address of its own device, where the host has several in one
- * network and the route would take another.
+ * An executor connects from the address of its own device, also where the host has several in one
+ * network and routing would select another.
  */
 @Timeout(60)
 class SourceAddressTest {
@@ -35,7 +35,7 @@ class SourceAddressTest {
     assumeTrue(TestEngine.isSoft(), "loopback addresses are the soft engine's");
   }
 
-  /** Serves one block, and notes where the connection comes from. */
+  /** Serves one block, and records the source of the connection. */
   private final class Noting implements HostileServer.Script {
     @Override
     public void onLocate(HostileServer.Question question) {
@@ -68,14 +68,14 @@ class SourceAddressTest {
   }
 
   @Test
-  void shouldComeFromTheAddressOfItsOwnDevice() throws Exception {
+  void shouldConnectFromTheAddressOfItsDevice() throws Exception {
     InetAddress own = address(127, 0, 0, 2);
     fetchFrom(own);
     assertThat(source.get()).isEqualTo(own);
   }
 
   @Test
-  void shouldLeaveTheSourceToTheRouteWhenThePeerIsOfAnotherFamily() throws Exception {
+  void shouldLeaveTheSourceToRoutingForAnotherAddressFamily() throws Exception {
     fetchFrom(address(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1));
     assertThat(source.get()).isEqualTo(address(127, 0, 0, 1));
   }

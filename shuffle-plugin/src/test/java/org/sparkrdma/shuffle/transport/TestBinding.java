@@ -6,11 +6,11 @@ import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.device.Capability;
 
-/** What an honest end takes for the binding of a connection. */
+/** The binding of a connection as an honest end computes it. */
 final class TestBinding {
   private TestBinding() {}
 
-  /** Of the initiator, once there is a queue pair. */
+  /** The initiator's binding, after the queue pair was created. */
   static Binding ofInitiator(Device device, Connection connection) {
     return new Binding(
         device.info().can(Capability.REQUEST_TELLS_QUEUE_PAIR)
@@ -20,7 +20,7 @@ final class TestBinding {
         connection.remoteAddress().getAddress());
   }
 
-  /** Of the responder, once there is a request. */
+  /** The responder's binding, after the request was received. */
   static Binding ofResponder(Connection connection) {
     return new Binding(
         connection.requestQueuePairNumber(),

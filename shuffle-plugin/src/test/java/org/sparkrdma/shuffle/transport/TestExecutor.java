@@ -28,7 +28,7 @@ import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.VerbsException;
 
-/** A transport on a device of its own, as an executor has it; closing it checks for leaks. */
+/** A transport on its own device, as in an executor; closing it checks for leaks. */
 final class TestExecutor implements AutoCloseable {
   private final VerbsEngine engine;
   private final Device device;
@@ -39,7 +39,7 @@ final class TestExecutor implements AutoCloseable {
   private final RdmaTransport transport;
   private boolean memoryMayStay;
 
-  /** What a test may want different. */
+  /** Options of a test. */
   static final class Options {
     private final Map<String, String> engine = new HashMap<>();
     private long incarnation;
@@ -124,7 +124,7 @@ final class TestExecutor implements AutoCloseable {
       return this;
     }
 
-    /** With the engine's own objects, for who looks into them. */
+    /** Uses the engine's own objects, for tests that inspect them. */
     Options unwatched() {
       watched = false;
       return this;
@@ -231,7 +231,7 @@ final class TestExecutor implements AutoCloseable {
             options.nanoClock));
   }
 
-  /** For who still holds memory when it is closed: that, and its domain, is then the device's. */
+  /** For tests that hold memory at close: the device then owns that memory and its domain. */
   void allowMemoryToStay() {
     memoryMayStay = true;
   }
@@ -244,7 +244,7 @@ final class TestExecutor implements AutoCloseable {
     return transport.endpoint();
   }
 
-  /** Why the transport said that it can be used no more. */
+  /** The reason why the transport is out of service. */
   List<String> outOfService() {
     return outOfService;
   }

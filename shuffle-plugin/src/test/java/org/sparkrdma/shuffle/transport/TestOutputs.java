@@ -17,7 +17,7 @@ import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.output.MapOutput;
 import org.sparkrdma.shuffle.output.MapOutputs;
 
-/** Map outputs of random bytes in real files, with right sums unless told otherwise. */
+/** Map outputs of random bytes in real files, by default with right checksums. */
 final class TestOutputs implements MapOutputs {
   private static final int CRC32C_KIND = 3;
 
@@ -56,7 +56,7 @@ final class TestOutputs implements MapOutputs {
     outputs.put(mapId, new MapOutput(file, offsets, sums));
   }
 
-  /** As if no sums had been recorded of it. */
+  /** Removes its recorded checksums. */
   synchronized void forgetSums(long mapId) {
     MapOutput with = outputs.get(mapId);
     long[] offsets = new long[with.partitions() + 1];
@@ -66,7 +66,7 @@ final class TestOutputs implements MapOutputs {
     outputs.put(mapId, new MapOutput(with.dataFile(), offsets, null));
   }
 
-  /** Changes one byte in the file, so that its sum is wrong. */
+  /** Changes one byte in the file, so that its checksum is wrong. */
   synchronized void corrupt(long mapId, int at) throws IOException {
     try (FileChannel file =
         FileChannel.open(outputs.get(mapId).dataFile(), StandardOpenOption.WRITE)) {
@@ -75,7 +75,7 @@ final class TestOutputs implements MapOutputs {
     }
   }
 
-  /** What a block must contain. */
+  /** The expected bytes of a block. */
   synchronized byte[] expected(BlockRange block) {
     MapOutput output = outputs.get(block.mapId());
     int from = (int) output.offset(block.startReduceId());
@@ -83,9 +83,7 @@ final class TestOutputs implements MapOutputs {
     return java.util.Arrays.copyOfRange(contents.get(block.mapId()), from, to);
   }
 
-  /**
-   * From now on a map output cannot be opened before the latch is down, as on a disk that hangs.
-   */
+  /** From now on a map output cannot be opened until the latch opens, as on a hanging disk. */
   synchronized CountDownLatch blockUntil(long mapId) {
     blockedMapId = mapId;
     blocked = new CountDownLatch(1);

@@ -13,7 +13,7 @@ import org.apache.logging.log4j.core.appender.AbstractAppender;
 import org.apache.logging.log4j.core.config.Configurator;
 import org.apache.logging.log4j.core.config.Property;
 
-/** Everything that both modules log, from TRACE on and with stack traces, until closed. */
+/** Collects everything that both modules log, from TRACE on and with stack traces, until closed. */
 final class TraceLog implements AutoCloseable {
   private static final String OURS = "org.sparkrdma";
 

@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 
-/** The bytes that a task would get; any second answer or failure is an error. */
+/** The bytes that a task receives; a second answer or a failure is an error. */
 final class Answers implements BlockFetchingListener {
   private static final byte[] FAILED = {};
   private final Map<String, byte[]> bytes = new ConcurrentHashMap<>();

@@ -65,7 +65,7 @@ class BitFlipTest {
     "lz4, CRC32", "zstd, CRC32", "snappy, CRC32", "lzf, CRC32", "none, CRC32",
     "lz4, CRC32C", "zstd, CRC32C", "snappy, CRC32C", "lzf, CRC32C", "none, CRC32C",
   })
-  void shouldNoticeEachOfTenThousandFlippedBits(String codec, String sums) throws Exception {
+  void shouldDetectEachOfTenThousandFlippedBits(String codec, String sums) throws Exception {
     Configurator.setLevel(LOGGER, Level.ERROR);
     try (SparkOutputs outputs = new SparkOutputs(folder, settings(codec, sums));
         VerbsEngine engine = Verbs.choose("soft", EngineSettings.of(Map.of())).engine();
@@ -98,7 +98,7 @@ class BitFlipTest {
                 counters,
                 Duration.ofSeconds(5));
         for (int done = 0; done < FLIPS; done += AT_ONCE) {
-          // Each name once in a request, as Spark asks.
+          // Each name once in a request, as in Spark's requests.
           for (int i = 0; i < AT_ONCE; i += names.size()) {
             List<String> some = names.subList(0, Math.min(names.size(), AT_ONCE - i));
             Answers answers = new Answers(some.size());
@@ -119,7 +119,7 @@ class BitFlipTest {
   }
 
   @Test
-  void shouldCountAndLogBothSumsOfABlockThatReadBroughtWrong() throws Exception {
+  void shouldCountAndLogBothChecksumsOfACorruptBlock() throws Exception {
     try (SparkOutputs outputs = new SparkOutputs(folder, settings("zstd", "ADLER32"));
         CapturedLog log = new CapturedLog();
         ReadingPair pair =
@@ -139,7 +139,7 @@ class BitFlipTest {
   }
 
   @Test
-  void shouldBringEveryBlockWhenEachReadOfTheDeviceFlipsABit() throws Exception {
+  void shouldDeliverEveryBlockWhenEachReadFlipsABit() throws Exception {
     Configurator.setLevel(LOGGER, Level.ERROR);
     try (SparkOutputs outputs = new SparkOutputs(folder, settings("none", "CRC32"));
         ReadingPair pair =

@@ -31,8 +31,8 @@ import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.spi.EngineSettings;
 
 /**
- * A server of map outputs and a reader of them on two loopback devices, and the client that Spark's
- * fetcher would be given at the reader.
+ * A server and a reader of map outputs on two loopback devices, and the reader's block client for
+ * Spark's fetcher.
  */
 final class ReadingPair implements AutoCloseable {
   private final End server;
@@ -41,7 +41,7 @@ final class ReadingPair implements AutoCloseable {
   private final RdmaBlockClient client;
 
   /**
-   * @param faults what goes wrong at the reader, as the loopback engine takes it
+   * @param faults fault plan of the reader's loopback engine
    */
   ReadingPair(MapOutputs outputs, ResolverClient spark, String faults) throws VerbsException {
     server = new End(outputs, 1, "");
@@ -58,14 +58,14 @@ final class ReadingPair implements AutoCloseable {
             Duration.ofSeconds(5));
   }
 
-  /** Fetches blocks as Spark's iterator does; they are all there when it returns. */
+  /** Fetches blocks like Spark's iterator; returns when all are answered. */
   Answers fetch(List<String> blockIds) throws InterruptedException {
     Answers answers = new Answers(blockIds.size());
     client.fetchBlocks("host", 1, "1", blockIds.toArray(String[]::new), answers, null);
     return answers.await();
   }
 
-  /** Of the reader. */
+  /** A counter of the reader. */
   long count(Counter counter) {
     return reader.counters.value(counter);
   }
@@ -74,7 +74,7 @@ final class ReadingPair implements AutoCloseable {
     return reader.counters.value(reason);
   }
 
-  /** All blocks that went by TCP, whatever the reason. */
+  /** Number of all blocks by TCP, for any reason. */
   long fallbacks() {
     long all = 0;
     for (FallbackReason reason : FallbackReason.values()) {
@@ -90,7 +90,7 @@ final class ReadingPair implements AutoCloseable {
     server.close();
   }
 
-  /** Has none. */
+  /** Has no map outputs. */
   private static final class NoOutputs implements MapOutputs {
     @Override
     public MapOutput open(int shuffleId, long mapId) {
@@ -103,7 +103,7 @@ final class ReadingPair implements AutoCloseable {
     }
   }
 
-  /** A transport and what it stands on. */
+  /** A transport and its resources. */
   private static final class End implements AutoCloseable {
     private final ShuffleCounters counters = new ShuffleCounters();
     private final PinnedBudget budget = new PinnedBudget(64L << 20, 4_096);

@@ -10,7 +10,7 @@ import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.apache.spark.network.shuffle.DownloadFileManager;
 
-/** Stands for Spark's own transfer: brings what the resolver gives. Safe for any thread. */
+/** A fake of Spark's own transfer: delivers the resolver's blocks. Safe for any thread. */
 final class ResolverClient extends BlockStoreClient {
   private final Function<String, ManagedBuffer> blocks;
   private final AtomicInteger fetched = new AtomicInteger();

@@ -34,7 +34,7 @@ import org.sparkrdma.shuffle.output.SparkMapOutputs;
 import scala.Option;
 import scala.Tuple2;
 
-/** An application in this JVM, and the map outputs that Spark's own writers have left in it. */
+/** An application in this JVM, and map outputs of Spark's own writers. */
 final class SparkOutputs implements AutoCloseable {
   /** Reduce partitions of every shuffle; one of them stays empty. */
   static final int PARTITIONS = 6;
@@ -51,7 +51,7 @@ final class SparkOutputs implements AutoCloseable {
   private final JavaSparkContext spark;
   private final IndexShuffleBlockResolver resolver;
 
-  /** A shuffle. */
+  /** One shuffle. */
   record Shuffle(int id, List<Long> maps) {}
 
   SparkOutputs(Path folder, Map<String, String> settings) {
@@ -63,7 +63,7 @@ final class SparkOutputs implements AutoCloseable {
             .set("spark.driver.host", "127.0.0.1")
             .set("spark.ui.enabled", "false")
             .set("spark.local.dir", folder.toString())
-            // Nothing refers to the shuffles but the files that this looks at.
+            // Only the inspected files refer to the shuffles.
             .set("spark.cleaner.referenceTracking", "false")
             .set("spark.serializer", "org.apache.spark.serializer.KryoSerializer")
             .set("spark.shuffle.sort.bypassMergeThreshold", "1")
@@ -118,7 +118,7 @@ final class SparkOutputs implements AutoCloseable {
     return new Shuffle(dependency.shuffleId(), maps);
   }
 
-  /** The same map outputs as another executor has them to which they were migrated. */
+  /** The same map outputs after migration to another executor. */
   Shuffle migrated(Shuffle shuffle) throws IOException {
     SerializerManager serializers = SparkEnv.get().serializerManager();
     List<Long> maps = new ArrayList<>();
@@ -142,7 +142,7 @@ final class SparkOutputs implements AutoCloseable {
     stream.onComplete(stream.getID());
   }
 
-  /** What Spark's own transfer would send. */
+  /** The bytes that Spark's own transfer sends. */
   ManagedBuffer block(String name) {
     BlockId id = BlockId$.MODULE$.apply(name);
     return resolver.getBlockData(id, Option.empty());

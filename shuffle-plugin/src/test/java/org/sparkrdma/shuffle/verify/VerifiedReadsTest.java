@@ -19,8 +19,8 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.verify.SparkOutputs.Shuffle;
 
 /**
- * Every way in which Spark stores and sums up map outputs: each block comes by READ, is checked,
- * and is right; nobody is left alone.
+ * Every way in which Spark stores map outputs and computes checksums: each block is read by READ,
+ * verified and correct; no peer is quarantined.
  */
 @Timeout(120)
 class VerifiedReadsTest {
@@ -28,7 +28,7 @@ class VerifiedReadsTest {
   private static final List<String> CODECS = List.of("lz4", "zstd", "snappy", "lzf", "none");
   private static final List<String> SUMS = List.of("ADLER32", "CRC32", "CRC32C", OFF);
 
-  /** By partitions: one, the empty one, one behind the other, some, all. */
+  /** Partitions: one, the empty one, two adjacent ones, some, all. */
   private static final int[][] RANGES = {{0, 1}, {5, 6}, {1, 2}, {2, 3}, {1, 4}, {3, 6}, {0, 6}};
 
   @TempDir Path folder;
@@ -38,7 +38,7 @@ class VerifiedReadsTest {
     for (int codec = 0; codec < CODECS.size(); codec++) {
       for (int sums = 0; sums < SUMS.size(); sums++) {
         cells.add(Arguments.of(CODECS.get(codec), SUMS.get(sums), false));
-        // Every codec and every kind of sum is met encrypted, each pair of them is not.
+        // Every codec and every checksum is tested with encryption, but not every pair.
         if (codec == 0 || sums == codec % SUMS.size()) {
           cells.add(Arguments.of(CODECS.get(codec), SUMS.get(sums), true));
         }
@@ -60,7 +60,7 @@ class VerifiedReadsTest {
         readAll(pair, outputs, sorted);
         readAll(pair, outputs, migrated);
         assertThat(pair.fallbacks()).isZero();
-        // UnsafeShuffleWriter records the sums of the spills, before they are encrypted anew.
+        // UnsafeShuffleWriter records the checksums of the spills, before they are encrypted again.
         boolean wrongSums = encrypted && !sums.equals(OFF);
         List<String> first = blocks(merged, new int[][] {{0, 1}});
         assertRight(outputs, pair.fetch(first), first);
@@ -68,7 +68,7 @@ class VerifiedReadsTest {
             .isEqualTo(wrongSums ? merged.maps().size() : 0);
         long before = pair.fallbacks();
         readAll(pair, outputs, merged);
-        assertThat(pair.fallbacks()).as("known by now").isEqualTo(before);
+        assertThat(pair.fallbacks()).as("already known").isEqualTo(before);
         assertThat(pair.fallbacks()).isEqualTo(pair.count(FallbackReason.CHECKSUM_UNUSABLE));
         assertThat(spark.fetched()).isEqualTo((int) before);
         assertThat(pair.count(Counter.BLOCKS_VERIFIED))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Tests of the promise that no wrong byte reaches a task: map outputs that Spark itself has
- * written, in every way it can, read through everything that is ours.
+ * Tests that no wrong byte reaches a task: map outputs that Spark itself wrote, in every mode, read
+ * through the whole plug-in.
  */
 package org.sparkrdma.shuffle.verify;

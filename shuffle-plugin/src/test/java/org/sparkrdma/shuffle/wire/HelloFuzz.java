@@ -33,7 +33,7 @@ class HelloFuzz {
 
   @MethodSource("privateData")
   @FuzzTest(maxExecutions = 200_000, maxDuration = "10m")
-  void shouldBeAProofOrRefused(byte[] input) {
+  void shouldDecodeAHelloOrRefuseIt(byte[] input) {
     GUARD.accepts(input.length, () -> read(input));
   }
 

@@ -58,7 +58,7 @@ class HelloTest {
   }
 
   @Test
-  void shouldProveNothingWhenAnyBitIsFlipped() {
+  void shouldRefuseAProofWithAnyFlippedBit() {
     byte[] request = hello().encodeRequest(token, binding);
     // Version and length are checked before.
     for (int bit = 16; bit < Hello.LENGTH_BYTES * 8; bit++) {
@@ -69,7 +69,7 @@ class HelloTest {
   }
 
   @Test
-  void shouldProveNothingOnAnotherConnection() throws Exception {
+  void shouldRefuseAProofOfAnotherConnection() throws Exception {
     byte[] request = hello().encodeRequest(token, binding);
     InetAddress other = InetAddress.getByName("10.0.0.3");
     List<Binding> others =
@@ -85,7 +85,7 @@ class HelloTest {
   }
 
   @Test
-  void shouldNotTakeAnAnswerToAnotherRequest() {
+  void shouldRefuseAnAnswerToAnotherRequest() {
     Hello request = hello();
     byte[] answer = request.answer(3, bytes(16)).encodeAnswer(token, binding, request);
     assertThat(provesAnswer(answer, request)).isTrue();
@@ -122,7 +122,7 @@ class HelloTest {
   }
 
   @Test
-  void shouldOnlyRefuseGarbage() {
+  void shouldRefuseGarbage() {
     int refused = 0;
     for (int round = 0; round < ROUNDS; round++) {
       byte[] garbage = bytes(random.nextInt(80));
@@ -154,7 +154,7 @@ class HelloTest {
   }
 
   @Test
-  void shouldNeedBothTokenAndSecretForTheKey() {
+  void shouldDeriveTheKeyFromTokenAndSecret() {
     byte[] secret = bytes(20);
     byte[] request = hello().encodeRequest(ProofKey.of(token, secret), binding);
     assertThat(provesRequest(request, ProofKey.of(token, secret))).isTrue();

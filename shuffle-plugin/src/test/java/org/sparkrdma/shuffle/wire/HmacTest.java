@@ -9,7 +9,7 @@ import java.util.HexFormat;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The known answers of RFC 4231, section 4. */
+/** The test vectors of RFC 4231, section 4. */
 class HmacTest {
   private static final HexFormat HEX = HexFormat.of();
 
@@ -29,7 +29,7 @@ class HmacTest {
     // Test case 5: the result is cut to 128 bits
     "0c, 20, 546573742057697468205472756e636174696f6e, 1, a3b6167473100ee06e0c796c2955552b"
   })
-  void shouldGiveTheKnownAnswer(
+  void shouldMatchTheTestVectors(
       String key, int keyTimes, String data, int dataTimes, String expected) {
     assertAnswer(repeat(key, keyTimes), repeat(data, dataTimes), expected);
   }
@@ -43,7 +43,7 @@ class HmacTest {
         + " The key needs to be hashed before being used by the HMAC algorithm.,"
         + "9b09ffa71b942fcb27635fbcd5b0e944bfdc63644f0713938a7f51535c3a35e2"
   })
-  void shouldGiveTheKnownAnswerForAKeyLongerThanABlock(String data, String expected) {
+  void shouldMatchTheTestVectorsForLongKeys(String data, String expected) {
     assertAnswer(repeat("aa", 131), data.getBytes(US_ASCII), expected);
   }
 

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.sparkrdma.fuzz.DecoderGuard;
 
-/** What a reader asks. */
+/** Requests of readers. */
 class LocateFuzz {
   private static final DecoderGuard GUARD =
       new DecoderGuard("wire.Locate", MalformedMessageException.class);
@@ -29,7 +29,7 @@ class LocateFuzz {
 
   @MethodSource("messages")
   @FuzzTest(maxExecutions = 200_000, maxDuration = "10m")
-  void shouldBeALocateOrRefused(byte[] input) {
+  void shouldDecodeALocateOrRefuseIt(byte[] input) {
     GUARD.accepts(input.length, () -> read(input));
   }
 

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.sparkrdma.fuzz.DecoderGuard;
 
-/** Where a server says that blocks are. */
+/** Answers of servers. */
 class LocatedFuzz {
   private static final DecoderGuard GUARD =
       new DecoderGuard("wire.Located", MalformedMessageException.class);
@@ -31,7 +31,7 @@ class LocatedFuzz {
 
   @MethodSource("messages")
   @FuzzTest(maxExecutions = 200_000, maxDuration = "10m")
-  void shouldBeALocatedOrRefused(byte[] input) {
+  void shouldDecodeALocatedOrRefuseIt(byte[] input) {
     GUARD.accepts(input.length, () -> read(input));
   }
 

@@ -20,7 +20,7 @@ import net.jqwik.api.constraints.Size;
 import net.jqwik.api.lifecycle.AfterContainer;
 import org.sparkrdma.fuzz.DecoderGuard;
 
-/** Whatever is written is read as it was; whatever else comes is refused. */
+/** Messages are decoded as they were encoded; everything else is refused. */
 class MessagesPropertyTest {
   private static final DecoderGuard GUARD =
       new DecoderGuard("wire.properties", MalformedMessageException.class);
@@ -189,7 +189,7 @@ class MessagesPropertyTest {
   }
 
   @Property(seed = "4")
-  void shouldSeeThatABitOfAProofWasChanged(
+  void shouldDetectAChangedBitOfAProof(
       @ForAll @IntRange(max = 0xFFFF) int generation,
       @ForAll long callee,
       @ForAll long caller,
@@ -207,7 +207,7 @@ class MessagesPropertyTest {
     assertThat(read && Hello.decode(changed).isProvenRequest(changed, KEY, BINDING)).isFalse();
   }
 
-  /** A type and counts that fit somewhat, so that not all fail at the first look. */
+  /** A type and plausible counts, so that not all inputs fail at the first check. */
   @Provide
   Arbitrary<byte[]> nearly() {
     return Combinators.combine(
@@ -223,7 +223,7 @@ class MessagesPropertyTest {
   }
 
   @Property(seed = "5")
-  void shouldMakeAValueOfAnyBytesOrRefuseThem(@ForAll("nearly") byte[] bytes) {
+  void shouldDecodeAnyBytesOrRefuseThem(@ForAll("nearly") byte[] bytes) {
     ByteBuffer message = ByteBuffer.wrap(bytes);
     GUARD.accepts(bytes.length, () -> MessageType.of(message));
     GUARD.accepts(bytes.length, () -> Locate.decode(message));
@@ -242,7 +242,7 @@ class MessagesPropertyTest {
   }
 
   private static void assertAccepted(ByteBuffer message, DecoderGuard.Decoding decoding) {
-    // What the assertions themselves allocate is not the decoder's.
+    // Memory that the assertions allocate is not the decoder's.
     assertThat(GUARD.accepts(MESSAGE_BYTES + message.remaining(), decoding)).isTrue();
   }
 

@@ -12,7 +12,7 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Every message comes back as it was written, and whatever else comes is refused. */
+/** Every message is decoded as it was encoded, and everything else is refused. */
 @Timeout(60)
 class MessagesTest {
   private static final int ROUNDS = 500;
@@ -198,7 +198,7 @@ class MessagesTest {
   }
 
   @Test
-  void shouldOnlyRefuseGarbage() {
+  void shouldRefuseGarbage() {
     List<Consumer<ByteBuffer>> decoders =
         List.of(
             MessageType::of,
@@ -223,7 +223,7 @@ class MessagesTest {
     assertThat(refused).isGreaterThan(GARBAGE_ROUNDS);
   }
 
-  /** Random bytes, or a right message with some bytes changed. */
+  /** Random bytes, or a valid message with some changed bytes. */
   private ByteBuffer garbage() {
     int choice = random.nextInt(3);
     if (choice == 0) {
@@ -300,7 +300,7 @@ class MessagesTest {
     assertThat(buffer.position()).isEqualTo(100);
   }
 
-  /** A buffer of random length in which nothing is zero, as a reused one is. */
+  /** A buffer of random length without zeros, like a reused one. */
   private ByteBuffer target() {
     for (int i = 0; i < buffer.capacity(); i += Long.BYTES) {
       buffer.putLong(i, -1);

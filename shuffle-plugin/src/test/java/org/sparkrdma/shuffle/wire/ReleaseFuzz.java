@@ -12,7 +12,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.sparkrdma.fuzz.DecoderGuard;
 
-/** Leases given back, and the answer to that. */
+/** Releases of leases, and their answers. */
 class ReleaseFuzz {
   private static final DecoderGuard GUARD =
       new DecoderGuard("wire.Release", MalformedMessageException.class);
@@ -28,7 +28,7 @@ class ReleaseFuzz {
 
   @MethodSource("messages")
   @FuzzTest(maxExecutions = 200_000, maxDuration = "10m")
-  void shouldBeLeasesOrRefused(byte[] input) {
+  void shouldDecodeLeasesOrRefuseThem(byte[] input) {
     GUARD.accepts(input.length, () -> read(input));
   }
 
