@@ -22,7 +22,7 @@ final class ContainerLimitIT {
   private static final long HEAP_MIB = 640;
 
   /** The heap that Java reports is a little smaller: one survivor space is always empty. */
-  private static final long MOST_PINNED_MIB = (LIMIT_MIB - HEAP_MIB) / 2 + 16;
+  private static final long MAX_PINNED_MIB = (LIMIT_MIB - HEAP_MIB) / 2 + 16;
 
   private static final Pattern PINNED = Pattern.compile("RDMA may pin ([0-9]+) MiB: (.*)");
 
@@ -49,11 +49,11 @@ final class ContainerLimitIT {
     assertThat(pinnedMib(cluster.executorLogs(2)))
         .as("half of the limit minus the heap, on each transport")
         .hasSize(2)
-        .allSatisfy(mib -> assertThat(mib).isBetween(1L, MOST_PINNED_MIB));
+        .allSatisfy(mib -> assertThat(mib).isBetween(1L, MAX_PINNED_MIB));
     assertThat(pinnedMib(cluster.executorLogs(1)))
         .as("the same executors without a limit")
         .hasSize(2)
-        .allSatisfy(mib -> assertThat(mib).isGreaterThan(MOST_PINNED_MIB));
+        .allSatisfy(mib -> assertThat(mib).isGreaterThan(MAX_PINNED_MIB));
   }
 
   private static long peakMib(List<String> events) {

@@ -33,10 +33,10 @@ object HeldJob {
   }
 
   private final class FirstReducer extends SparkListener {
-    private val told = new AtomicBoolean
+    private val printed = new AtomicBoolean
 
     override def onTaskEnd(event: SparkListenerTaskEnd): Unit =
-      if (event.taskType == "ResultTask" && !told.getAndSet(true)) {
+      if (event.taskType == "ResultTask" && !printed.getAndSet(true)) {
         println("READING on")
       }
   }

@@ -57,7 +57,7 @@ public final class LeakRecord {
     }
   }
 
-  /** What was acquired, by which thread, and the stack; null where no records are kept. */
+  /** The acquired object, its thread and the stack; null where no records are kept. */
   public Throwable site() {
     return site;
   }

@@ -20,7 +20,10 @@ public interface MemoryRegion extends AutoCloseable {
   /** The access that is allowed. */
   Set<AccessFlag> access();
 
-  /** What a peer needs to access it. The key is a secret of both peers and is never logged. */
+  /**
+   * The address and key with which a peer accesses it. The key is a secret of both peers and is
+   * never logged.
+   */
   RemoteRegion remote();
 
   @Override

@@ -40,7 +40,7 @@ public final class WorkRequest {
     lengths = new int[maxSge];
   }
 
-  /** Begins a {@link Opcode#SEND}; unsignalled until told otherwise, as the other operations. */
+  /** Begins a {@link Opcode#SEND}; unsignalled by default, as the other operations. */
   public WorkRequest send(long id) {
     return begin(id, Opcode.SEND, 0, 0, 0);
   }

@@ -42,8 +42,8 @@ import org.sparkrdma.verbs.spi.EngineSettings;
 public final class RpingServer implements AutoCloseable {
   private static final int PORT = 7174;
   private static final int MESSAGE_BYTES = 16;
-  private static final int MOST_BYTES = 64 << 10;
-  private static final int RECEIVED_AT = MOST_BYTES;
+  private static final int MAX_BYTES = 64 << 10;
+  private static final int RECEIVED_AT = MAX_BYTES;
   private static final int SENT_AT = RECEIVED_AT + MESSAGE_BYTES;
   private static final int DEPTH = 8;
   private static final long RECEIVE = 1;
@@ -118,18 +118,22 @@ public final class RpingServer implements AutoCloseable {
 
   /** False when the client disconnects before its end. */
   private boolean ping() {
-    int lengthBytes = told().getInt(12);
-    if (lengthBytes < 1 || lengthBytes > MOST_BYTES) {
+    int lengthBytes = clientBuffer().getInt(12);
+    if (lengthBytes < 1 || lengthBytes > MAX_BYTES) {
       throw new IllegalStateException("unexpected message length: lengthBytes=" + lengthBytes);
     }
-    return post(work.read(OWN, told().getLong(0), told().getInt(8)).local(region, 0, lengthBytes))
+    return post(
+            work.read(OWN, clientBuffer().getLong(0), clientBuffer().getInt(8))
+                .local(region, 0, lengthBytes))
         && answer()
         && awaitMessage()
-        && post(work.write(OWN, told().getLong(0), told().getInt(8)).local(region, 0, lengthBytes))
+        && post(
+            work.write(OWN, clientBuffer().getLong(0), clientBuffer().getInt(8))
+                .local(region, 0, lengthBytes))
         && answer();
   }
 
-  private ByteBuffer told() {
+  private ByteBuffer clientBuffer() {
     return memory.slice(RECEIVED_AT, MESSAGE_BYTES).order(ByteOrder.BIG_ENDIAN);
   }
 

@@ -66,10 +66,10 @@ final class JavaReader implements AutoCloseable {
         connection.createQueuePair(
             domain, new QueuePairSettings(completions, completions, MAX_DEPTH, 1, 1, 0, Set.of()));
     connection.connect(ConnectionParameters.of(new byte[0]));
-    ByteBuffer told =
+    ByteBuffer privateData =
         ByteBuffer.wrap(expect(ConnectionEvent.Type.ESTABLISHED, manager).privateData());
-    remoteAddress = told.getLong();
-    remoteKey = told.getInt();
+    remoteAddress = privateData.getLong();
+    remoteKey = privateData.getInt();
   }
 
   static JavaReader connect(String address) throws VerbsException {

@@ -45,7 +45,7 @@ private[faults] object FaultTable {
 
   def page(results: Seq[FaultResult]): String = {
     val rows = results.map { r =>
-      val told = Shown.filter(r.counter(_) > 0).map(name => s"$name ${r.counter(name)}")
+      val counters = Shown.filter(r.counter(_) > 0).map(name => s"$name ${r.counter(name)}")
       val reasons = r.reasons.toSeq.sorted.map { case (k, v) => s"$k $v" }
       Seq(
         r.name,
@@ -54,7 +54,7 @@ private[faults] object FaultTable {
         r.counter("rdma.blocks.read").toString,
         if (reasons.isEmpty) "0"
         else s"${r.counter("tcp.blocks.read")} (${reasons.mkString(", ")})",
-        told.mkString(", "),
+        counters.mkString(", "),
         s"${decimal(r.seconds)} of ${r.boundSeconds}"
       ).mkString("| ", " | ", " |")
     }

@@ -6,7 +6,7 @@ import org.sparkrdma.scenarios.faults.FaultPoint.seeded
 import org.sparkrdma.scenarios.faults.plan.Act
 import org.sparkrdma.scenarios.faults.plan.Step
 
-/** What goes wrong when leases are given back. */
+/** Faults of the release of leases. */
 private[faults] object ReleaseFaults {
   val all: Seq[FaultPoint] = seeded(
     Seq(

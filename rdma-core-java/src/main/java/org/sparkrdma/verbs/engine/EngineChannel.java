@@ -64,6 +64,6 @@ public abstract class EngineChannel implements CompletionChannel {
     return closed;
   }
 
-  /** Gives back what it holds; called once. */
+  /** Releases its resources; called once. */
   protected void destroy() {}
 }

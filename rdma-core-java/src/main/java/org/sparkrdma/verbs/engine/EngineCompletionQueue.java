@@ -89,6 +89,6 @@ public abstract class EngineCompletionQueue implements CompletionQueue {
     device.onClosed(this);
   }
 
-  /** Gives back what it holds; called once, when no queue pair completes in it. */
+  /** Releases its resources; called once, when no queue pair completes in it. */
   protected void destroy() {}
 }

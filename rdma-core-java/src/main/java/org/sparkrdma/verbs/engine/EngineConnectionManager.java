@@ -171,6 +171,6 @@ public abstract class EngineConnectionManager implements ConnectionManager {
   /** Called once at close, before listeners and connections are closed. */
   protected void stopEvents() {}
 
-  /** Gives back what it holds; called once at close, when nothing is left in it. */
+  /** Releases its resources; called once at close, when nothing is left in it. */
   protected void destroy() {}
 }

@@ -90,7 +90,7 @@ public abstract class EngineMemory implements HostMemory {
     return true;
   }
 
-  /** Gives the memory back; called once, when no region is left. */
+  /** Frees the memory; called once, when no region is left. */
   protected abstract void free();
 
   /** As {@link #free} when the device is closed: slices that are still in use stay readable. */

@@ -147,6 +147,6 @@ public abstract class EngineProtectionDomain implements ProtectionDomain {
     device.onClosed(this);
   }
 
-  /** Gives the domain back to the device; called once, when it is empty. */
+  /** Deallocates the domain; called once, when it is empty. */
   protected abstract void deallocate();
 }

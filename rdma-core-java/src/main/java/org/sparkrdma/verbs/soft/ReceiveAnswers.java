@@ -6,8 +6,8 @@ import org.sparkrdma.verbs.soft.wire.FrameHeader;
 import org.sparkrdma.verbs.soft.wire.Link;
 
 /**
- * What the receive side answers to the peer's messages. The answers are sent with the queue pair's
- * next turn, as soon as the link has room. Confined to the device thread.
+ * Answers of the receive side to the peer's messages. They are sent with the queue pair's next
+ * turn, as soon as the link has room. Confined to the device thread.
  */
 final class ReceiveAnswers {
   private static final int MAX_BYTES = 2 * FrameHeader.BYTES;

@@ -8,10 +8,9 @@ import org.sparkrdma.verbs.soft.shared.HostIdentity;
 import org.sparkrdma.verbs.soft.shared.SharedState;
 
 /**
- * What the objects of a device use of each other's: none of them knows the device itself. Closed by
- * the device.
+ * Objects that the parts of a device share; no part knows the device itself. Closed by the device.
  *
- * @param shared what other processes see; safe for any thread
+ * @param shared the state visible to other processes; safe for any thread
  * @param thread the device thread; safe for any thread where it says so
  * @param faults safe for any thread
  * @param network confined to the device thread

@@ -1,5 +1,5 @@
 /**
- * What an engine implements to be found: {@link org.sparkrdma.verbs.spi.VerbsProvider}, listed in
+ * The interface of an engine provider: {@link org.sparkrdma.verbs.spi.VerbsProvider}, listed in
  * {@code META-INF/services}, and the settings it understands.
  */
 package org.sparkrdma.verbs.spi;

@@ -70,9 +70,9 @@ public abstract class DeviceContract extends VerbsContract {
   @Test
   void shouldOpenAListedDevice() throws Exception {
     VerbsEngine engine = load(Map.of());
-    for (DeviceInfo told : engine.devices()) {
-      try (Device device = engine.open(told)) {
-        assertThat(device.info()).isEqualTo(told);
+    for (DeviceInfo listed : engine.devices()) {
+      try (Device device = engine.open(listed)) {
+        assertThat(device.info()).isEqualTo(listed);
       }
     }
   }

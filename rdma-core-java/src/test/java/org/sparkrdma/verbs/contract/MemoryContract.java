@@ -59,7 +59,7 @@ public abstract class MemoryContract extends VerbsContract {
     assertThat(firstByte(early)).isIn("0", "refused");
   }
 
-  /** What a late reader sees: no fault, and no bytes of the memory's next owner. */
+  /** The byte that a late reader sees: no fault, and no byte of the memory's next owner. */
   private static String firstByte(ByteBuffer slice) {
     try {
       return Byte.toString(slice.get(0));

@@ -81,9 +81,9 @@ abstract class LateReads extends VerbsContract {
     Connection asking = prepare(peer());
     asking.connect(
         new ConnectionParameters(new byte[0], 16, 6, 7, ACK_TIMEOUT, Duration.ofSeconds(15)));
-    ByteBuffer told =
+    ByteBuffer region =
         ByteBuffer.wrap(event(client, ConnectionEvent.Type.ESTABLISHED).privateData());
-    source = new RemoteSource(told.getLong(), told.getInt());
+    source = new RemoteSource(region.getLong(), region.getInt());
     return asking;
   }
 

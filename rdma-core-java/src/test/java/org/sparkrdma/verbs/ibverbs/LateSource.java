@@ -38,7 +38,7 @@ final class LateSource {
     var engine = Verbs.choose("ibverbs", EngineSettings.of(Map.of())).engine();
     try (Node node = Node.open(engine, address)) {
       Node.Block source = node.block(LENGTH, FILL, Node.READABLE);
-      byte[] told =
+      byte[] region =
           ByteBuffer.allocate(TOLD_BYTES)
               .putLong(source.region().address())
               .putInt(source.region().remote().remoteKey())
@@ -53,17 +53,18 @@ final class LateSource {
         for (ConnectionEvent event = node.events.poll();
             event != null;
             event = node.events.poll()) {
-          answer(node, event, told);
+          answer(node, event, region);
         }
       }
     }
   }
 
-  private static void answer(Node node, ConnectionEvent event, byte[] told) throws VerbsException {
+  private static void answer(Node node, ConnectionEvent event, byte[] region)
+      throws VerbsException {
     Connection connection = event.connection();
     if (event.type() == ConnectionEvent.Type.CONNECT_REQUEST) {
       connection.createQueuePair(node.domain, node.settings());
-      connection.accept(ConnectionParameters.of(told));
+      connection.accept(ConnectionParameters.of(region));
     } else if (event.type() == ConnectionEvent.Type.DISCONNECTED) {
       connection.close();
     }

@@ -38,9 +38,9 @@ class TwoDevices extends VerbsContract {
   @Test
   void shouldNotQueryAttributesThatADeviceHasReported() throws Exception {
     VerbsEngine engine = load(java.util.Map.of());
-    for (DeviceInfo told : engine.devices()) {
-      try (Device device = engine.open(told)) {
-        assertThat(device.info()).isSameAs(told);
+    for (DeviceInfo listed : engine.devices()) {
+      try (Device device = engine.open(listed)) {
+        assertThat(device.info()).isSameAs(listed);
       }
     }
   }

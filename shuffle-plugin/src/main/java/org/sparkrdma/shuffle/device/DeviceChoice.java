@@ -28,23 +28,23 @@ import org.sparkrdma.verbs.device.PortState;
  * an executor on one subnet cannot reach an executor on another. The subnet is that of the best
  * address, the lowest of several, so that hosts with the same subnets choose the same one.
  *
- * @param device as its engine told of it
+ * @param device attributes from its engine
  * @param port counted from 1
  * @param addresses of the port that peers may use, the preferred one first
- * @param why a few words for the log
+ * @param reason for the choice, for the log
  */
 public record DeviceChoice(
-    DeviceInfo device, int port, List<NetworkAddress> addresses, String why) {
-  /** How good an address is, best first. */
+    DeviceInfo device, int port, List<NetworkAddress> addresses, String reason) {
+  /** Preference of an address, best first. */
   private enum Reach {
     SPARK_ITSELF("Spark itself listens there"),
     SAME_FAMILY("an active port with an address of the family that Spark uses"),
     OTHER_FAMILY("an active port with an address, though not of the family that Spark uses");
 
-    private final String why;
+    private final String reason;
 
-    Reach(String why) {
-      this.why = why;
+    Reach(String reason) {
+      this.reason = reason;
     }
   }
 
@@ -62,7 +62,7 @@ public record DeviceChoice(
    * Chooses.
    *
    * @param networks tells the subnet of an address of this host
-   * @throws VerbsException when nothing will do; says of each device why
+   * @throws VerbsException when no device is usable, with a reason for each
    */
   public static DeviceChoice of(
       List<DeviceInfo> devices,
@@ -74,7 +74,7 @@ public record DeviceChoice(
     List<Candidate> candidates = new ArrayList<>();
     for (DeviceInfo device : devices) {
       if (!selector.devices().isEmpty() && !selector.devices().contains(device.name())) {
-        refused.add(device.name() + " was not asked for");
+        refused.add(device.name() + " is not selected");
         continue;
       }
       for (PortInfo port : device.ports()) {
@@ -89,7 +89,7 @@ public record DeviceChoice(
     }
     for (String name : selector.devices()) {
       if (devices.stream().noneMatch(device -> device.name().equals(name))) {
-        refused.add(name + " is not there");
+        refused.add(name + " does not exist");
       }
     }
     if (candidates.isEmpty()) {
@@ -110,7 +110,7 @@ public record DeviceChoice(
     }
   }
 
-  /** Addresses that mean something to other hosts, or to this one where Spark needs no more. */
+  /** Addresses that other hosts can reach; loopback where Spark itself uses it. */
   private static boolean isReachable(InetAddress address, InetAddress sparkHost) {
     return !address.isLinkLocalAddress()
         && (!address.isLoopbackAddress() || sparkHost.isLoopbackAddress());
@@ -118,7 +118,7 @@ public record DeviceChoice(
 
   private static String objection(PortInfo port, DeviceSelector selector) {
     if (selector.port().isPresent() && selector.port().getAsInt() != port.number()) {
-      return "was not asked for";
+      return "is not selected";
     }
     if (port.state() != PortState.ACTIVE) {
       return "is not active: state=" + port.state();
@@ -133,7 +133,7 @@ public record DeviceChoice(
       DeviceSelector selector,
       Predicate<InetAddress> allowed,
       Function<InetAddress, NetworkAddress> networks) {
-    List<Gid> gids = port.gids().stream().filter(gid -> isAskedFor(gid, selector)).toList();
+    List<Gid> gids = port.gids().stream().filter(gid -> matches(gid, selector)).toList();
     if (gids.isEmpty() && (selector.gid().isPresent() || selector.gidType().isPresent())) {
       return "has no such GID: gid="
           + (selector.gid().isPresent() ? selector.gid().getAsInt() : "any")
@@ -144,23 +144,23 @@ public record DeviceChoice(
     boolean any = false;
     for (InetAddress address : port.addresses()) {
       if (allowed.test(address)
-          && (!restricted || gids.stream().anyMatch(g -> leadsTo(g, address)))) {
+          && (!restricted || gids.stream().anyMatch(g -> hasAddress(g, address)))) {
         candidates.add(
             new Candidate(
                 device, port, networks.apply(address), reach(address, selector.sparkHost())));
         any = true;
       }
     }
-    return any ? null : "has no address that will do: addresses=" + inWords(port.addresses());
+    return any ? null : "has no usable address: addresses=" + text(port.addresses());
   }
 
-  private static boolean isAskedFor(Gid gid, DeviceSelector selector) {
+  private static boolean matches(Gid gid, DeviceSelector selector) {
     return (selector.gid().isEmpty() || selector.gid().getAsInt() == gid.index())
         && (selector.gidType().isEmpty() || selector.gidType().get() == gid.type());
   }
 
   /** With RoCE a GID is an address; elsewhere the port's addresses belong to all its GIDs. */
-  private static boolean leadsTo(Gid gid, InetAddress address) {
+  private static boolean hasAddress(Gid gid, InetAddress address) {
     return switch (gid.type()) {
       case ROCE_V1, ROCE_V2, LOOPBACK -> gid.address().equals(address);
       case INFINIBAND, IWARP -> true;
@@ -175,7 +175,7 @@ public record DeviceChoice(
   }
 
   private static DeviceChoice best(List<Candidate> candidates, DeviceSelector selector) {
-    // A list of devices asks for all of them.
+    // A list of devices selects all of them.
     boolean listed = selector.devices().size() > 1;
     Candidate best = candidates.stream().min(DeviceChoice::compare).orElseThrow();
     List<Candidate> good =
@@ -198,7 +198,7 @@ public record DeviceChoice(
         chosen.device(),
         chosen.port().number(),
         addresses(chosen, candidates),
-        chosen.reach().why + explain(devices, devicesOf(good)));
+        chosen.reach().reason + explain(devices, devicesOf(good)));
   }
 
   /** Orders by reach, then by subnet. */
@@ -225,7 +225,7 @@ public record DeviceChoice(
     return addresses;
   }
 
-  /** What the log says about devices that other executors use, or none. */
+  /** Text for the log about devices that other executors use, or none. */
   private static String explain(List<String> used, List<String> good) {
     String unused =
         good.stream().filter(name -> !used.contains(name)).collect(Collectors.joining(" "));
@@ -235,7 +235,7 @@ public record DeviceChoice(
             : "; not used because in another subnet: " + unused + " (see rails.routed)");
   }
 
-  private static String inWords(List<InetAddress> addresses) {
+  private static String text(List<InetAddress> addresses) {
     return String.join(" ", addresses.stream().map(InetAddress::getHostAddress).toList());
   }
 }

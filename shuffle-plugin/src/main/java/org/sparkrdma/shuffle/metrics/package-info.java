@@ -1,5 +1,5 @@
 /**
- * What the plug-in counts: {@link org.sparkrdma.shuffle.metrics.ShuffleCounters}, one per executor.
+ * Counters of the plug-in: {@link org.sparkrdma.shuffle.metrics.ShuffleCounters}, one per executor.
  *
  * <p>Safe for any thread; depends on nothing else of the plug-in.
  */

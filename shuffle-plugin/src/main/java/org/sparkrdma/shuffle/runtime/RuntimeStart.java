@@ -142,7 +142,7 @@ final class RuntimeStart {
         choice.port(),
         engine.name(),
         choice.addresses(),
-        choice.why());
+        choice.reason());
     return choice;
   }
 

@@ -36,7 +36,7 @@ interface TransportFactory {
   RunningParts.Transport start(Parts parts) throws VerbsException;
 
   /**
-   * What a transport is built from. The runtime owns all of it.
+   * Parts of a transport, owned by the runtime.
    *
    * @param env of this executor
    * @param resolver finds map outputs

@@ -6,9 +6,9 @@ import java.util.Map;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 
 /**
- * What the leases of one peer hold, and its limits, so that a peer that releases nothing leaves
- * memory to others. A peer at its limit gets the answer BUSY, as when the budget is full. Used with
- * the server's lock.
+ * Memory held by the leases of one peer, and its limits, so that a peer that releases nothing
+ * leaves memory to others. A peer at its limit gets the answer BUSY, as when the budget is full.
+ * Used with the server's lock.
  */
 final class PeerShare {
   private static final int WHOLE = 100;

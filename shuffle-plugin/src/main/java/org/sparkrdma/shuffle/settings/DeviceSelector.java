@@ -8,7 +8,7 @@ import java.util.OptionalInt;
 import org.sparkrdma.verbs.device.GidType;
 
 /**
- * What an executor asks of the machine it runs on.
+ * The selected devices and addresses of an executor.
  *
  * @param devices names of devices that may be used, in any order; empty for all
  * @param port of the device, counted from 1; empty for any

@@ -358,12 +358,12 @@ public enum ShuffleSetting {
     return defaultText;
   }
 
-  /** What is allowed, in words. */
+  /** Allowed values, as text. */
   public String allowed() {
     return type.allowed();
   }
 
-  /** What it does, in Markdown. */
+  /** Description, in Markdown. */
   public String meaning() {
     return meaning;
   }

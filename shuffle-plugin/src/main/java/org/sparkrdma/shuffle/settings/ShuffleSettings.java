@@ -175,7 +175,7 @@ public final class ShuffleSettings {
     return text(ShuffleSetting.ENGINE);
   }
 
-  /** What the engines themselves are told. */
+  /** The settings of the engines. */
   public EngineSettings engineSettings() {
     return engineSettings;
   }

@@ -10,9 +10,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What a setting's text may be, in words and as a parser.
+ * Allowed values of a setting, as text and as a parser.
  *
- * @param allowed the allowed values in words, units included
+ * @param allowed the allowed values as text, including units
  * @param parser gives the value, or throws IllegalArgumentException
  */
 record ValueType(String allowed, Function<String, Object> parser) {

@@ -81,7 +81,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
   private volatile boolean closed;
 
   /**
-   * What the transport uses.
+   * Resources and settings of the transport.
    *
    * @param device open; closed by the caller, after the transport
    * @param budget the one account of pinned bytes

@@ -25,9 +25,10 @@ import java.util.Arrays;
  * <p>All fields little-endian. A proof is the beginning of an HMAC-SHA-256 (RFC 2104) with the
  * callee's {@link ProofKey} over a letter that names the message, the {@link Binding}, the first 36
  * bytes of the request and, but for the request itself, those of the answer. Only executors that
- * the driver told know the key; so an old endpoint, another application on a port used again, and a
- * stranger all fail the same check. The callee's nonce makes a request that was overheard useless:
- * nobody else can confirm it. The length byte is there because some transports pad private data.
+ * received it from the driver know the key; so an old endpoint, another application on a port used
+ * again, and a stranger all fail the same check. The callee's nonce makes a request that was
+ * overheard useless: nobody else can confirm it. The length byte is there because some transports
+ * pad private data.
  */
 public final class Hello {
   /** Version of the protocol: of this layout and of all messages. */

@@ -23,7 +23,9 @@ final class Sinks {
 
   private Sinks() {}
 
-  /** Lends a chunk, the one given back last if nobody was quicker, and writes into all of it. */
+  /**
+   * Leases a chunk, the one released last unless another thread took it, and writes all its bytes.
+   */
   static RegisteredChunk take(byte content) {
     RegisteredChunk chunk = POOL.tryTake().orElseThrow();
     for (int i = 0; i < LENGTH; i++) {

@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 
-/** How often Spark's fetcher is told of each block, which is named by a number. Any thread. */
+/** Number of answers to Spark's fetcher for each block, which is named by a number. Any thread. */
 final class AnswerCounts implements BlockFetchingListener {
   private final AtomicIntegerArray answers;
 

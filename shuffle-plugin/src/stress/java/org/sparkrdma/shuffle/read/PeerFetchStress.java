@@ -50,7 +50,7 @@ public class PeerFetchStress {
     fetch.onFailed(1, FallbackReason.TIMEOUT, "on purpose");
   }
 
-  /** Whoever gives up. */
+  /** The thread that fails the rest. */
   @Actor
   public void giveUp() {
     fetch.failRest(FallbackReason.READ_ERROR, "on purpose");

@@ -43,7 +43,7 @@ class DeviceChoiceTest {
 
     assertThat(choice.device().name()).isEqualTo("mlx5_1");
     assertThat(address(choice)).isEqualTo(at(SPARK));
-    assertThat(choice.why()).contains("Spark itself");
+    assertThat(choice.reason()).contains("Spark itself");
   }
 
   @Test
@@ -62,7 +62,7 @@ class DeviceChoiceTest {
   void shouldPassOverAddressesThatNoPeerCanReach() {
     assertThatThrownBy(() -> choose(device("rxe0", active(1, "fe80::1", "127.0.0.1"))))
         .isInstanceOf(VerbsException.class)
-        .hasMessageContaining("rxe0 port 1 has no address that will do")
+        .hasMessageContaining("rxe0 port 1 has no usable address")
         .hasMessageContaining("127.0.0.1");
   }
 
@@ -98,7 +98,7 @@ class DeviceChoiceTest {
     };
 
     assertThat(chosenBy(3, two)).containsOnly("mlx5_1");
-    assertThat(choose(two).why()).contains("in another subnet: mlx5_0", "rails.routed");
+    assertThat(choose(two).reason()).contains("in another subnet: mlx5_0", "rails.routed");
   }
 
   @Test
@@ -155,8 +155,8 @@ class DeviceChoiceTest {
     devices = List.of("mlx5_9");
 
     assertThatThrownBy(() -> choose(device("mlx5_0", active(1, SPARK))))
-        .hasMessageContaining("mlx5_0 was not asked for")
-        .hasMessageContaining("mlx5_9 is not there");
+        .hasMessageContaining("mlx5_0 is not selected")
+        .hasMessageContaining("mlx5_9 does not exist");
   }
 
   @Test

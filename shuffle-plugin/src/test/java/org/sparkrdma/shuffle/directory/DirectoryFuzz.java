@@ -71,25 +71,27 @@ class DirectoryFuzz {
     DirectoryService service = new DirectoryService("");
     if (Boolean.TRUE.equals(service.answer(message))) {
       List<?> changes = (List<?>) service.answer(List.of(DirectoryService.CHANGES, 0L));
-      ExecutorRecord told = RecordCodec.decode(((List<?>) changes.get(2)).get(0));
+      ExecutorRecord decoded = RecordCodec.decode(((List<?>) changes.get(2)).get(0));
       ExecutorRecord published = RecordCodec.decode(((List<?>) message).get(1));
-      require(published.executorId().equals(told.executorId()), "the same executor", 0);
-      require(published.reasons().equals(told.reasons()), "the same reasons", 0);
+      require(published.executorId().equals(decoded.executorId()), "the same executor", 0);
+      require(published.reasons().equals(decoded.reasons()), "the same reasons", 0);
       require(
-          published.endpoint().isPresent() == told.endpoint().isPresent(), "an endpoint or not", 0);
-      if (told.endpoint().isPresent()) {
-        sameEndpoint(published.endpoint().get(), told.endpoint().get());
+          published.endpoint().isPresent() == decoded.endpoint().isPresent(),
+          "an endpoint or not",
+          0);
+      if (decoded.endpoint().isPresent()) {
+        sameEndpoint(published.endpoint().get(), decoded.endpoint().get());
       }
     }
   }
 
-  private static void sameEndpoint(Endpoint published, Endpoint told) {
-    int addresses = told.addresses().size();
+  private static void sameEndpoint(Endpoint published, Endpoint decoded) {
+    int addresses = decoded.addresses().size();
     require(addresses >= 1 && addresses <= Endpoint.MAX_ADDRESSES, "addresses", addresses);
-    int tokenBytes = told.token().length;
+    int tokenBytes = decoded.token().length;
     require(tokenBytes == Endpoint.TOKEN_BYTES, "a token", tokenBytes);
-    require(published.addresses().equals(told.addresses()), "the same addresses", addresses);
-    require(Arrays.equals(published.token(), told.token()), "the same token", 0);
+    require(published.addresses().equals(decoded.addresses()), "the same addresses", addresses);
+    require(Arrays.equals(published.token(), decoded.token()), "the same token", 0);
   }
 
   private static Object object(ByteBuffer in, int depth) {

@@ -33,7 +33,7 @@ final class FakeDomain implements ProtectionDomain {
   private long nextAddress = 1L << 40;
   private int nextKey = 7;
   private long registeredBytes;
-  private long mostRegisteredBytes;
+  private long maxRegisteredBytes;
   private boolean refusesFiles;
   private boolean breaks;
   private int fileCalls;
@@ -74,8 +74,8 @@ final class FakeDomain implements ProtectionDomain {
   }
 
   /** Maximum of {@link #registeredBytes}. */
-  long mostRegisteredBytes() {
-    return mostRegisteredBytes;
+  long maxRegisteredBytes() {
+    return maxRegisteredBytes;
   }
 
   /** First addresses of the regions deregistered so far, in that order. */
@@ -147,7 +147,7 @@ final class FakeDomain implements ProtectionDomain {
   private FakeRegion add(FakeRegion region) {
     regions.put(region.key, region);
     registeredBytes += region.pinnedBytes();
-    mostRegisteredBytes = Math.max(mostRegisteredBytes, registeredBytes);
+    maxRegisteredBytes = Math.max(maxRegisteredBytes, registeredBytes);
     return region;
   }
 

@@ -50,7 +50,7 @@ class PartialAnswersTest {
       int slots = mode == Mode.WINDOW ? 0 : 1 + random.nextInt(3);
       try (var on = ServerFixture.of(folder, mode, slots, budgetBytes, messageBytes)) {
         fetchAndCompare(on, random);
-        assertThat(on.domain.mostRegisteredBytes()).isLessThanOrEqualTo(budgetBytes);
+        assertThat(on.domain.maxRegisteredBytes()).isLessThanOrEqualTo(budgetBytes);
       }
     }
   }

@@ -58,7 +58,7 @@ class ServingModelTest {
       for (int step = 0; step < STEPS; step++) {
         step();
         assertThat(on.domain.registeredBytes()).isEqualTo(on.budget.pinnedBytes());
-        assertThat(on.domain.mostRegisteredBytes()).isLessThanOrEqualTo(budgetBytes);
+        assertThat(on.domain.maxRegisteredBytes()).isLessThanOrEqualTo(budgetBytes);
         checkHeld();
       }
       for (long peer = 0; peer < PEERS; peer++) {

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 
-/** What the agent owns is closed to others while it runs. */
+/** Only the agent's thread may use its state while it runs. */
 @Timeout(60)
 class AgentOwnershipTest {
   @TempDir private Path directory;

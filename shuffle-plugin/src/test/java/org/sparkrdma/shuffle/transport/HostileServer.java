@@ -73,7 +73,7 @@ final class HostileServer implements AutoCloseable {
   private QueuePair queuePair;
   private volatile boolean stopping;
 
-  /** What it does. */
+  /** Behaviour of the server. */
   interface Script {
     /** A LOCATE is received. */
     void onLocate(Question question);

@@ -49,7 +49,7 @@ class VerifiedReadsTest {
 
   @ParameterizedTest(name = "codec {0}, sums {1}, encrypted {2}")
   @MethodSource("cells")
-  void shouldCheckEveryBlockAndBlameNobody(String codec, String sums, boolean encrypted)
+  void shouldVerifyEveryBlockWithoutQuarantine(String codec, String sums, boolean encrypted)
       throws Exception {
     try (SparkOutputs outputs = new SparkOutputs(folder, settings(codec, sums, encrypted))) {
       ResolverClient spark = new ResolverClient(outputs::block);

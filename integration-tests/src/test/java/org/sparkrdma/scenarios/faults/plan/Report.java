@@ -5,7 +5,7 @@ import java.io.Serializable;
 import java.util.List;
 
 /**
- * What the rules did in one process.
+ * Results of the rules in one process.
  *
  * @param hits number of times that each rule fired with a block in flight
  * @param firstMs first time that the first rule fired, as {@link System#currentTimeMillis}; 0 if

@@ -27,7 +27,7 @@ import org.sparkrdma.verbs.engine.EngineQueuePair;
 public abstract class DeviceQueuePair extends EngineQueuePair {
   private static final Logger LOG = LoggerFactory.getLogger(DeviceQueuePair.class);
 
-  /** What was done with a completion of the device. */
+  /** Outcome for a completion of the device. */
   public enum Outcome {
     /** It is not shown: its work was flushed before, or the queue pair is closed. */
     SUPPRESSED,
@@ -242,6 +242,6 @@ public abstract class DeviceQueuePair extends EngineQueuePair {
   /** Called once at close, while the device still has the queue pair. */
   protected void onDestroyed() {}
 
-  /** Gives back its native memory; called once at close, when the device has destroyed it. */
+  /** Frees its native memory; called once at close, when the device has destroyed it. */
   protected abstract void free();
 }

@@ -56,7 +56,7 @@ public final class QueuePairTable<Q extends DeviceQueuePair> {
     queuePairs = changed;
   }
 
-  /** Gives a name back, whether or not a queue pair was put under it. */
+  /** Frees a name, whether or not a queue pair was put under it. */
   public synchronized void giveBack(int name) {
     int index = name & 0xffff;
     DeviceQueuePair[] changed = queuePairs.clone();

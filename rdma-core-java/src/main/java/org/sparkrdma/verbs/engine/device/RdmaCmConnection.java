@@ -14,10 +14,9 @@ import org.sparkrdma.verbs.engine.EngineDevice;
 /**
  * An identifier of the kernel's connection manager, see rdma_cm(7), and its queue pair.
  *
- * <p>When it ends, by whichever side, it is ended here first: the queue pair is broken, the kernel
- * told, and the event offered at once, since not every kernel's event arrives. The lock guards the
- * identifier too; events of the kernel and failures of the queue pair come on other threads than
- * the owner's.
+ * <p>When either end ends the connection, this class breaks the queue pair, disconnects, and offers
+ * the event at once, because not every event of the kernel arrives. The lock guards the identifier
+ * too; events of the kernel and failures of the queue pair come on other threads than the owner's.
  *
  * @param <Q> the engine's queue pairs
  */
@@ -121,7 +120,7 @@ public abstract class RdmaCmConnection<Q extends DeviceQueuePair> extends Engine
     manager.addAttempt(this);
   }
 
-  /** The request was not sent, and the caller is told so. */
+  /** The request was not sent; the caller gets the error. */
   protected final void abandonAttempt() {
     manager.removeAttempt(this);
     moveTo(ConnectionPhase.ENDED);
@@ -211,7 +210,7 @@ public abstract class RdmaCmConnection<Q extends DeviceQueuePair> extends Engine
     offer(type, privateData, reason);
   }
 
-  /** Has the device give back the work of the queue pair, where rdma_disconnect does not. */
+  /** Makes the device flush the queue pair, where rdma_disconnect does not. */
   protected void breakQueuePair() {}
 
   /** See rdma_disconnect(3); the connection may have ended already. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What the engines for RDMA devices share: posted work and its flushing, completion queues that a
- * device fills, and connections of the kernel's RDMA connection manager (rdma_cm(7)).
+ * Shared code of the engines for RDMA devices: posted work and its flushing, completion queues that
+ * a device fills, and connections of the kernel's RDMA connection manager (rdma_cm(7)).
  *
  * <p>Entry class {@link org.sparkrdma.verbs.engine.device.DeviceQueuePair}. Only the engines
  * ibverbs and disni use this package.

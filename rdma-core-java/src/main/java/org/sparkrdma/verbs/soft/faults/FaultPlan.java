@@ -129,7 +129,7 @@ public final class FaultPlan {
   /**
    * Counts a completed READ and chooses the bit of its data to flip.
    *
-   * @return the number of the bit, counted from the first byte; -1 to leave the data alone
+   * @return the number of the bit, counted from the first byte; -1 for none
    */
   public long bitToFlip(long lengthBytes) {
     if (lengthBytes == 0 || !fires(Kind.FLIP_BIT)) {

@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 
 /**
- * What a device shows to other processes: its directory, its table, and the numbers it has given to
+ * The state of a device that other processes see: its directory, its table, and the numbers of its
  * regions, queue pairs and files. Safe for any thread. Closed by the device, last of all.
  */
 public final class SharedState implements AutoCloseable {
