@@ -10,14 +10,13 @@ import org.w3c.dom.Element;
 import org.w3c.dom.NodeList;
 
 /**
- * Fails when the reports of Surefire and Failsafe tell of a skipped test that the list does not
- * allow to be skipped for that reason. Run as {@code java CheckSkips.java LIST TARGET}, where TARGET
- * is a module's build directory. How the list is written stands at its beginning.
+ * Fails when the reports of Surefire and Failsafe contain a skipped test that the list does not allow for that reason. Run as {@code java CheckSkips.java LIST TARGET}, where TARGET
+ * is a module's build directory. The beginning of the list describes its format.
  */
 final class CheckSkips {
   private static final List<String> REPORTS = List.of("surefire-reports", "failsafe-reports");
 
-  /** A test, by a pattern of its class and name, and how the reason for its skip must begin. */
+  /** A pattern for class and name of a test, and the required beginning of the reason of its skip. */
   private record Allowed(String test, String reason) {
     static Allowed parse(String line) {
       String[] parts = line.split(" \\| ", 2);

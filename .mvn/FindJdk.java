@@ -10,10 +10,10 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
- * Prints the home of a JDK of at least the given feature version, or nothing: the one that runs
- * this if it will do, else the one that JAVA22_HOME or a JAVA_HOME_25_X64 names, else the oldest
- * that is good enough in the usual places. Run as {@code java FindJdk.java 22}, or as {@code java
- * FindJdk.java 17 17} where a newer one than the second number is not wanted.
+ * Prints the home of a JDK of at least the given feature version, or nothing: the JDK that runs
+ * this program if it is new enough, else the one in JAVA22_HOME or JAVA_HOME_25_X64, else the
+ * oldest suitable one in the usual places. Run as {@code java FindJdk.java 22}, or as {@code java
+ * FindJdk.java 17 17}, where the second number is the maximum version.
  */
 final class FindJdk {
   private static final List<String> PLACES =
@@ -60,7 +60,7 @@ final class FindJdk {
     }
   }
 
-  /** The feature version of the JDK there; 0 when there is none with a compiler. */
+  /** The feature version of a JDK; 0 when there is none with a compiler. */
   private static int version(Path home) {
     Path release = home.resolve("release");
     if (!Files.isExecutable(home.resolve("bin/javac")) || !Files.isReadable(release)) {
