@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What the parts of the guest tool share.
+# Functions shared by the parts of the guest tool.
 #
 # SPDX-License-Identifier: Apache-2.0
 
@@ -19,7 +19,7 @@ fail() {
   exit "$tool_failed"
 }
 
-# Fails with one sentence that installs all that the guest needs, if one of these commands is missing.
+# Fails with one sentence that names the packages to install, if one of these commands is missing.
 need() {
   local command missing=()
   PATH=$PATH:/usr/sbin:/sbin

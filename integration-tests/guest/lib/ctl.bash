@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# ./guest ctl: faults for a run that is going on.
+# ./guest ctl: faults for a run in progress.
 #
 # SPDX-License-Identifier: Apache-2.0
 
@@ -50,8 +50,8 @@ need_run() {
   fi
 }
 
-# The rule of each wire, as told last, comes back with the link. The guests' own kernels do this, as
-# the host's may lack netem.
+# The last rule of each wire is restored with the link. The guests' own kernels apply it, because the host's may
+# lack netem.
 set_link() {
   case $1 in
     down) apply_netem "loss 100%" ;;
@@ -66,7 +66,7 @@ set_netem() {
   echo "$1" >"$state/netem"
 }
 
-# An empty rule takes the wires as they are.
+# An empty rule leaves the wires unchanged.
 apply_netem() {
   local rule=$1 node change="tc qdisc replace dev \$wire root netem $1"
   [[ -n $rule ]] || change="tc qdisc del dev \$wire root 2>/dev/null || true"
@@ -78,7 +78,7 @@ apply_netem() {
   done
 }
 
-# Hands bash to a node's first process, and waits for its output and exit code.
+# Sends bash commands to a node's first process, and waits for their output and exit code.
 run_on() {
   local node=$1 order code
   need_node "$node"

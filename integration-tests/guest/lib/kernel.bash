@@ -3,7 +3,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-# Of the kernel, as Debian's packages name it.
+# Version of the kernel, as in the names of Debian's packages.
 readonly series=${SPARKRDMA_GUEST_LINUX:-6.12}
 readonly source_package=linux-source-$series
 readonly build_tools=(apt-get apt-cache dpkg gcc make flex bison bc xz tar flock nice)
@@ -48,7 +48,7 @@ cached_kernel() {
   [[ -n $newest ]] && echo "$newest"
 }
 
-# Prints the version of the source that apt would bring; fails when it knows none.
+# Prints the version of the source that apt would install; fails when there is none.
 source_version() {
   local version
   version=$(apt-cache policy "$source_package" 2>/dev/null | sed -n 's/^ *Candidate: //p')
@@ -65,7 +65,7 @@ ensure_kernel() {
     if find_newest; then return; fi
   fi
   if [[ -z $version ]] && kernel=$(cached_kernel); then
-    say "apt knows no $source_package: taking the kernel at hand, $kernel"
+    say "apt has no $source_package: using the cached kernel $kernel"
     return
   fi
   need "${build_tools[@]}"
@@ -74,27 +74,27 @@ ensure_kernel() {
   mkdir -p "$kernel_cache" || fail "cannot make the cache $kernel_cache: set SPARKRDMA_GUEST_CACHE"
   exec {lock}>"$kernel_cache/lock"
   if ! flock -n "$lock"; then
-    say "another build is going on in $kernel_cache: waiting for it"
+    say "another build runs in $kernel_cache: waiting for it"
     flock "$lock"
   fi
   [[ -x $kernel ]] || build_kernel "$version" >&2
   exec {lock}>&-
 }
 
-# Looks for the kernel of the newest source; leaves the caller the source's version as well.
+# Finds the kernel of the newest source; also sets the source's version for the caller.
 find_newest() {
   version=$(source_version) || version=''
   kernel=$kernel_cache/linux-$version-$(fragment_hash)
   [[ -n $version && -x $kernel ]]
 }
 
-# Builds in a directory that goes away however this ends.
+# Builds in a directory that is deleted at every exit.
 build_kernel() {
   local version=$1 started=$SECONDS free
   free=$(df -Pm "$kernel_cache" | awk 'NR == 2 {print $4}')
   ((free >= build_space_mib)) || fail "the build needs $build_space_mib MiB in $kernel_cache and" \
     "$free are free: set SPARKRDMA_GUEST_CACHE to another place"
-  # What builds left that were killed.
+  # Deletes directories of killed builds.
   find "$kernel_cache" -maxdepth 1 -name 'build.??????' -exec rm -rf {} +
   log=$kernel_cache/build.log
   work=$(mktemp -d "$kernel_cache/build.XXXXXX")
@@ -162,7 +162,7 @@ configure() {
     && make ARCH=um olddefconfig && check_config
 }
 
-# Kconfig drops silently what it cannot choose.
+# Kconfig silently drops options that it cannot select.
 check_config() {
   local option
   while read -r option; do

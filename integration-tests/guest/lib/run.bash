@@ -6,14 +6,14 @@
 readonly run_tools=(unshare setpriv setsid mkfifo getent stty ip tc ethtool rdma tcpdump perl)
 readonly timed_out=124
 
-# Where runs keep their state: one directory each. No blanks in it, as kernels are told of it.
+# Where runs keep their state: one directory each. Without blanks, because it is a kernel parameter.
 state_root=/tmp/sparkrdma-guest-$(id -u)
 readonly state_root
 
-# What a JVM in the guest needs of the host: each page that it touches is a mapping there.
+# Required by a JVM in the guest: each page that it touches is a mapping on the host.
 readonly max_map_count=8000000 least_map_count=1000000
 
-# What may be under way on a wire: more than the READs of a connection bring at once.
+# Maximum bytes in flight on a wire: more than the answers to all READs in flight of a connection.
 readonly wire_bytes=$((32 << 20))
 
 run_usage() {
