@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.Map;
 import org.apache.spark.TaskFailedReason;
 import org.apache.spark.api.plugin.DriverPlugin;
@@ -62,7 +63,10 @@ public final class ReadCounts implements SparkPlugin {
       if (!counts.equals(written)) {
         written = counts;
         try {
-          Files.writeString(directory.resolve(name), counts);
+          // Atomic, because the executor may be killed while it writes.
+          Path unfinished =
+              Files.writeString(directory.resolve(name + TransferLog.UNFINISHED), counts);
+          Files.move(unfinished, directory.resolve(name), StandardCopyOption.ATOMIC_MOVE);
         } catch (IOException e) {
           throw new UncheckedIOException(e);
         }

@@ -19,6 +19,9 @@ record TransferLog(Map<String, Blocks> byApplication) {
   /** Environment variable of all processes of a run that names the directory. */
   static final String VARIABLE = "IT_TRANSFERS";
 
+  /** Suffix of a file that its executor has not finished. */
+  static final String UNFINISHED = ".unfinished";
+
   /** Blocks by READ, and blocks by TCP through our client. */
   record Blocks(long byRead, long byTcp) {
     Blocks plus(Blocks other) {
@@ -31,6 +34,9 @@ record TransferLog(Map<String, Blocks> byApplication) {
     try (DirectoryStream<Path> files = Files.newDirectoryStream(directory)) {
       for (Path file : files) {
         String name = file.getFileName().toString();
+        if (name.endsWith(UNFINISHED)) {
+          continue;
+        }
         String[] counts = Files.readString(file).split(" ", 2);
         byApplication.merge(
             name.substring(0, name.indexOf('_')),

@@ -27,6 +27,14 @@ final class TransferLogTest {
   }
 
   @Test
+  void shouldIgnoreAFileThatAKilledExecutorHasNotFinished() throws IOException {
+    put("app-1_0_10", "3 1");
+    put("app-1_1_11" + TransferLog.UNFINISHED, "");
+
+    assertThat(TransferLog.read(directory).total()).isEqualTo(new TransferLog.Blocks(3, 1));
+  }
+
+  @Test
   void shouldReportAnApplicationWhoseBlocksAllCameByTcp() throws IOException {
     put("app-1_0_10", "3 0");
     put("app-2_0_11", "0 5");

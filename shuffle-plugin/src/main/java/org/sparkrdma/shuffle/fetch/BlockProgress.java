@@ -7,9 +7,8 @@ import java.util.Optional;
 import java.util.function.Predicate;
 
 /**
- * How far one block of a {@link BlockFetch} has come. Owned by the agent until it is handed to
- * {@link Delivery}, which then owns it, for good or until it hands it back to have the next piece
- * fetched.
+ * State of one block of a {@link BlockFetch}. Owned by the agent until it passes it to {@link
+ * Delivery}. Delivery passes it back when the next piece must be fetched.
  */
 public final class BlockProgress {
   private static final long UNKNOWN = -1;
@@ -57,8 +56,8 @@ public final class BlockProgress {
   }
 
   /**
-   * Whether the server is to sum it up itself, decided when it is first asked for: sums of both
-   * kinds in one block would not fit each other.
+   * Whether the server must compute checksums. Decided at the first request: checksums of both
+   * kinds in one block would not match.
    */
   public boolean freshSums(Predicate<BlockRange> unusable) {
     if (!asked) {
@@ -68,12 +67,12 @@ public final class BlockProgress {
     return freshSums;
   }
 
-  /** What has been read and not been written to disk. */
+  /** Data that was read and not yet written to disk. */
   List<Segment> segments() {
     return segments;
   }
 
-  /** How many bytes of the block have been read. */
+  /** Bytes of the block that have been read. */
   public long bytesRead() {
     return bytesRead;
   }
@@ -82,12 +81,12 @@ public final class BlockProgress {
     return checksumKind;
   }
 
-  /** Whether it is to be written to disk. */
+  /** Whether it is written to disk. */
   public boolean toDisk() {
     return fetch.files() != null;
   }
 
-  /** The file it is written to; null before the first piece. */
+  /** Its file; null before the first piece. */
   DiskBlock disk() {
     return disk;
   }
@@ -96,7 +95,7 @@ public final class BlockProgress {
     disk = opened;
   }
 
-  /** Takes what a LOCATED says of the whole block; false when it contradicts an earlier one. */
+  /** Sets length and checksum kind from a LOCATED; false when they differ from an earlier one. */
   public boolean learn(long length, int kind) {
     if (blockBytes == UNKNOWN) {
       blockBytes = length;
@@ -105,7 +104,7 @@ public final class BlockProgress {
     return blockBytes == length && checksumKind == kind;
   }
 
-  /** Whether an answer has told its length. */
+  /** Whether its length is known from an answer. */
   public boolean isLengthKnown() {
     return blockBytes != UNKNOWN;
   }
@@ -129,7 +128,7 @@ public final class BlockProgress {
     return reservation;
   }
 
-  /** Gives its reservation back. What was read keeps its memory. */
+  /** Closes its reservation. Data that was read keeps its memory. */
   public void cancelReservation() {
     if (reservation != null) {
       reservation.close();
@@ -150,7 +149,7 @@ public final class BlockProgress {
     return waiting ? nowNs - waitingSinceNs : 0;
   }
 
-  /** Takes the bytes of a finished part. */
+  /** Adds the bytes of a finished part. */
   public void commit(ReadBatch.Part part) {
     waiting &= part.bytes() == 0;
     segments.addAll(part.segments());
@@ -172,7 +171,7 @@ public final class BlockProgress {
   /**
    * Uses its one reissue after its connection broke.
    *
-   * @return false when it was used before; the block is then not asked for again
+   * @return false when it was used before; the block is then not requested again
    */
   public boolean tryUseReissue() {
     boolean first = !reissued;
@@ -183,15 +182,15 @@ public final class BlockProgress {
   /**
    * Uses one wait for room at the peer.
    *
-   * @return false when all are used; the block is then not asked for again
+   * @return false when all are used; the block is then not requested again
    */
   public boolean tryUseWait() {
     return ++waitsForRoom <= MAX_WAITS_FOR_ROOM;
   }
 
   /**
-   * Uses one of the answers that may bring only little of it. Honest servers give such answers at
-   * the ends of windows, and where the checksums of many small partitions fill a message.
+   * Counts an answer with little data. Correct servers send such answers at the ends of windows,
+   * and where the checksums of many small partitions fill a message.
    *
    * @return false when all are used
    */
@@ -200,7 +199,7 @@ public final class BlockProgress {
     return ++smallProgress <= MAX_SMALL_PROGRESS + partitions;
   }
 
-  /** Hands the memory it holds over to a {@link FetchedBlock}. */
+  /** Moves its memory into a {@link FetchedBlock}. */
   FetchedBlock toFetchedBlock() {
     Optional<FetchedBlock> copy =
         reservation == null ? Optional.empty() : reservation.tryCopy(segments);
@@ -210,12 +209,12 @@ public final class BlockProgress {
     return fetched;
   }
 
-  /** Claims its one answer; false when it has been answered. */
+  /** Claims its one answer; false when it was answered before. */
   boolean claimAnswer() {
     return fetch.claimAnswer(index);
   }
 
-  /** Gives back the memory it holds. */
+  /** Releases its memory. */
   void releaseSegments() {
     segments.forEach(segment -> segment.chunk().release());
     segments.clear();

@@ -49,7 +49,7 @@ public final class ReceiveMemory {
     this.maxCopiedBytes = maxCopiedBytes;
   }
 
-  /** Whether a block of this length may ever be received. */
+  /** Whether a block of this length can ever be received. */
   public boolean canFit(long lengthBytes) {
     return lengthBytes <= pool.limitBytes() / READER_PART;
   }
@@ -93,7 +93,7 @@ public final class ReceiveMemory {
     return openRoom();
   }
 
-  /** Releases the open chunk, when nothing is being received; blocks hold their own references. */
+  /** Releases the open chunk, when no READ is outstanding; blocks hold their own references. */
   public synchronized void closeOpenChunk() {
     if (open != null) {
       open.release();

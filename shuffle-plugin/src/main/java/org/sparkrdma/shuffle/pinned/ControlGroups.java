@@ -38,7 +38,7 @@ final class ControlGroups {
       limits.add(group.resolve("memory.limit_in_bytes"));
       stats.add(group.resolve("memory.stat"));
     }
-    Stream<String> limits =
+    Stream<String> values =
         Stream.concat(
             limits.stream().flatMap(file -> SystemFiles.lines(file).stream()),
             // Version 1 also reports the minimum of groups outside this namespace.
@@ -46,7 +46,7 @@ final class ControlGroups {
                 .flatMap(file -> SystemFiles.lines(file).stream())
                 .filter(line -> line.startsWith("hierarchical_memory_limit")));
     // Without a limit, version 2 has "max" and version 1 a number near 2^63.
-    return limits
+    return values
         .map(SystemFiles::number)
         .flatMapToLong(OptionalLong::stream)
         .filter(limit -> limit < Long.MAX_VALUE / 2)

@@ -22,14 +22,13 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 
 /**
- * One request's life: each of its blocks comes by RDMA, or is handed to the {@link TcpFallback},
- * never both. Blocks that fail while earlier ones wait for their turn join them. Safe for any
- * thread.
+ * One request to a peer: each block is fetched by RDMA or passed to the {@link TcpFallback}, never
+ * both. Blocks that fail while earlier ones are queued join their request. Safe for any thread.
  */
 final class PeerFetch implements FetchHandler {
   private static final Logger LOG = LoggerFactory.getLogger(PeerFetch.class);
 
-  /** After these the peer may have withdrawn its endpoint. */
+  /** Reasons after which the peer may have withdrawn its endpoint. */
   private static final Set<FallbackReason> SUGGESTS_A_CHANGE =
       EnumSet.of(
           FallbackReason.REFUSED,
@@ -54,7 +53,7 @@ final class PeerFetch implements FetchHandler {
   /**
    * Created on the thread of the task that reads.
    *
-   * @param recheck called when the peer's endpoint may be out of date
+   * @param recheck called when the peer's endpoint may be outdated
    */
   PeerFetch(
       PeerAddress peer,
@@ -79,7 +78,7 @@ final class PeerFetch implements FetchHandler {
     this.reader = task == null ? NO_READER : task.taskAttemptId();
   }
 
-  /** Asks the transport for all blocks. */
+  /** Requests all blocks from the transport. */
   void begin(BlockTransport transport, Endpoint endpoint) {
     try {
       transport.fetch(endpoint, ranges, files, this);
@@ -139,7 +138,7 @@ final class PeerFetch implements FetchHandler {
     }
   }
 
-  /** All blocks that are not settled go by TCP, in one request. */
+  /** Sends all unanswered blocks to TCP, in one request. */
   void failRest(FallbackReason reason, String detail) {
     int count = 0;
     boolean first;
@@ -160,7 +159,7 @@ final class PeerFetch implements FetchHandler {
     }
   }
 
-  /** Adds first and settles then: an Error in between must not leave a block without an answer. */
+  /** Adds before it settles: an Error in between must not leave a block without an answer. */
   private synchronized boolean addFailed(int index) {
     if (settled.get(index)) {
       return false;

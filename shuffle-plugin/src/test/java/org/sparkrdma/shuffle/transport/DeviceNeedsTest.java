@@ -18,18 +18,18 @@ import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.DeviceLimits;
 import org.sparkrdma.verbs.device.Transport;
 
-/** Devices on which peers cannot be authenticated. */
+/** Devices on which peers could not prove who they are. */
 class DeviceNeedsTest {
   private static final Set<Capability> ENOUGH =
       EnumSet.of(Capability.ACCEPT_PRIVATE_DATA, Capability.REJECT, Capability.QUEUE_PAIR_ACCESS);
 
   @Test
-  void shouldAcceptADeviceWithEnoughPrivateData() {
+  void shouldTakeADeviceThatCarriesTheProofBothWays() {
     assertThatCode(() -> DeviceNeeds.check(device(ENOUGH, 56), false)).doesNotThrowAnyException();
   }
 
   @Test
-  void shouldNameAllMissingCapabilities() {
+  void shouldNameAllThatIsMissing() {
     assertThatThrownBy(() -> DeviceNeeds.check(device(Set.of(Capability.FILE_REGIONS), 0), true))
         .isInstanceOf(VerbsException.class)
         .hasMessageContaining("engine disni")
@@ -38,7 +38,7 @@ class DeviceNeedsTest {
   }
 
   @Test
-  void shouldNameOneMissingCapability() {
+  void shouldNameTheOneThatIsMissing() {
     assertThatThrownBy(() -> DeviceNeeds.check(device(EnumSet.of(Capability.REJECT), 56), true))
         .hasMessageEndingWith("device mlx5_0 lacks ACCEPT_PRIVATE_DATA");
     assertThatThrownBy(() -> DeviceNeeds.check(device(ENOUGH, 55), true))
@@ -57,7 +57,7 @@ class DeviceNeedsTest {
   }
 
   @Test
-  void shouldOpenNothingOnADeviceWithMissingCapabilities() {
+  void shouldOpenNothingOnADeviceThatLacksSomething() {
     List<String> calls = new ArrayList<>();
     Device device =
         (Device)

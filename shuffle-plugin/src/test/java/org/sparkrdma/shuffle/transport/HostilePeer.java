@@ -38,7 +38,7 @@ import org.sparkrdma.verbs.cm.ConnectionManager;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
 import org.sparkrdma.verbs.device.Transport;
 
-/** A proven executor that then breaks the protocol; plain verbs, one connection. */
+/** An executor that was let in and then does what it likes; bare verbs, one connection. */
 final class HostilePeer implements AutoCloseable {
   private static final long POLL_NS = 1_000_000;
   private static final Duration PATIENCE = Duration.ofSeconds(10);
@@ -97,7 +97,7 @@ final class HostilePeer implements AutoCloseable {
     confirm(server);
   }
 
-  /** Connects as the executor of that incarnation, and sends nothing. */
+  /** Connects as the executor of that incarnation, and says nothing. */
   void connectAs(long incarnation, Endpoint server) throws VerbsException {
     resolve(server);
     request = Hello.request(0, server.incarnation(), incarnation, new byte[Hello.NONCE_BYTES]);
@@ -106,7 +106,7 @@ final class HostilePeer implements AutoCloseable {
         .isEqualTo(ConnectionEvent.Type.ESTABLISHED);
   }
 
-  /** Requests a connection with this private data; returns the outcome. */
+  /** Asks for a connection with this private data; how that ends. */
   ConnectionEvent.Type ask(Endpoint server, byte[] privateData) throws VerbsException {
     resolve(server);
     return request(privateData);
@@ -127,7 +127,7 @@ final class HostilePeer implements AutoCloseable {
     return event.type();
   }
 
-  /** Confirms the connection, and waits for the answer to an empty RELEASE. */
+  /** Confirms the connection, and waits for an answer to a message without meaning. */
   private void confirm(Endpoint server) {
     receiveAnswer();
     ByteBuffer target = outgoing.slice(sentBytes, BUFFER_BYTES / 2);
@@ -141,7 +141,7 @@ final class HostilePeer implements AutoCloseable {
     assertThat(queuePair.postReceive(work)).isTrue();
   }
 
-  /** Waits for one more answer. */
+  /** Returns when one more answer has come. */
   void awaitAnswer() {
     int before = answers;
     while (answers == before) {
@@ -159,7 +159,7 @@ final class HostilePeer implements AutoCloseable {
     return event;
   }
 
-  /** Sends bytes unchanged, without waiting. */
+  /** Sends bytes as they are, without waiting for anything. */
   void send(byte[] message) {
     outgoing.put(sentBytes, message);
     send(message.length);
@@ -168,24 +168,24 @@ final class HostilePeer implements AutoCloseable {
   private void send(int lengthBytes) {
     work.send(1).local(region, sentBytes, lengthBytes).signalled();
     assertThat(queuePair.postSend(work)).isTrue();
-    // Earlier sends may still be in progress.
+    // What was posted before may still be on its way out.
     sentBytes = (sentBytes + lengthBytes) % (BUFFER_BYTES / 2);
   }
 
-  /** Sends an empty RELEASE, and accepts its answer at any time. */
+  /** Sends a RELEASE of nothing, and takes its answer whenever it comes. */
   void release() {
     receiveAnswer();
     ByteBuffer target = outgoing.slice(sentBytes, BUFFER_BYTES / 2);
     send(new Release.Encoder().begin(target, 1).finish());
   }
 
-  /** Sends a LOCATE for one block, and accepts its answer at any time. */
+  /** Sends a LOCATE for one block, and takes its answer whenever it comes. */
   void locateAndReceive(BlockRange block) {
     receiveAnswer();
     locate(block);
   }
 
-  /** Sends a LOCATE for one block without waiting. */
+  /** Sends a LOCATE for one block without waiting for anything. */
   void locate(BlockRange block) {
     ByteBuffer target = outgoing.slice(sentBytes, BUFFER_BYTES / 2);
     Locate.Encoder encoder = new Locate.Encoder().begin(target, 1);
@@ -194,9 +194,7 @@ final class HostilePeer implements AutoCloseable {
     send(encoder.finish());
   }
 
-  /**
-   * Requests a block and never releases the lease; returns the kind of the answer's first piece.
-   */
+  /** Asks for a block and never gives the lease back; what the first piece of the answer says. */
   Located.Kind hoard(BlockRange block) {
     return learn(block).kind();
   }
@@ -211,7 +209,7 @@ final class HostilePeer implements AutoCloseable {
     return answer;
   }
 
-  /** READs a piece; true when the READ succeeded. */
+  /** READs what the piece names; true when the bytes came. */
   boolean read(long address, int remoteKey, int lengthBytes) {
     work.read(READ_ID, address, remoteKey).local(region, BUFFER_BYTES, lengthBytes).signalled();
     if (!queuePair.postSend(work)) {

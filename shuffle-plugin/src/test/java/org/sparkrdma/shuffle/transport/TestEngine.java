@@ -11,8 +11,8 @@ import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.spi.EngineSettings;
 
 /**
- * The engine of the tests: the loopback engine, or the engine in the property {@code test.engine},
- * on the only device of a guest.
+ * What the tests run over: the loopback engine, or the one that the property {@code test.engine}
+ * names, on the only device of a guest.
  */
 final class TestEngine {
   private static final String SOFT = "soft";
@@ -36,7 +36,7 @@ final class TestEngine {
     return engine.open(engine.devices().get(0).name());
   }
 
-  /** Address of the device. */
+  /** Where the device listens. */
   static InetAddress address() {
     if (isSoft()) {
       return InetAddress.getLoopbackAddress();
@@ -44,7 +44,7 @@ final class TestEngine {
     try {
       return InetAddress.getByName(System.getenv("GUEST_ADDRESS"));
     } catch (UnknownHostException e) {
-      throw new IllegalStateException("runs in the guest only, which sets GUEST_ADDRESS", e);
+      throw new IllegalStateException("to be run in the guest: it sets GUEST_ADDRESS", e);
     }
   }
 }
