@@ -38,7 +38,7 @@ import org.sparkrdma.verbs.cm.ConnectionManager;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
 import org.sparkrdma.verbs.device.Transport;
 
-/** An executor that was let in and then does what it likes; bare verbs, one connection. */
+/** A proven executor that then breaks the protocol; plain verbs, one connection. */
 final class HostilePeer implements AutoCloseable {
   private static final long POLL_NS = 1_000_000;
   private static final Duration PATIENCE = Duration.ofSeconds(10);

@@ -11,7 +11,7 @@ import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.spi.EngineSettings;
 
 /**
- * What the tests run over: the loopback engine, or the one that the property {@code test.engine}
+ * The engine of the tests: the loopback engine, or the one that the property {@code test.engine}
  * names, on the only device of a guest.
  */
 final class TestEngine {
