@@ -49,6 +49,7 @@ int main(void) {
   SIZE(T, N);
   FIELD(T, N, node_guid, "NODE_GUID");
   FIELD(T, N, max_mr_size, "MAX_MR_SIZE");
+  FIELD(T, N, vendor_id, "VENDOR_ID");
   FIELD(T, N, max_qp, "MAX_QP");
   FIELD(T, N, max_qp_wr, "MAX_QP_WR");
   FIELD(T, N, max_sge, "MAX_SGE");

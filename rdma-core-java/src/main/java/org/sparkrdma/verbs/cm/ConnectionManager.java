@@ -21,6 +21,16 @@ import org.sparkrdma.verbs.VerbsException;
  */
 public interface ConnectionManager extends AutoCloseable {
   /**
+   * Sets the traffic class of listeners and connections that are made afterwards: the TOS byte of
+   * IPv4, the traffic class of IPv6 and InfiniBand, see RDMA_OPTION_ID_TOS in rdma_set_option(3).
+   * Without it the system's default applies. Has no effect without {@link
+   * org.sparkrdma.verbs.device.Capability#TRAFFIC_CLASS}.
+   *
+   * @throws IllegalArgumentException when it is not 0 to 255
+   */
+  void setTrafficClass(int trafficClass);
+
+  /**
    * Listens for connection requests, see rdma_listen(3).
    *
    * @param address port 0 chooses a free port; see {@link Listener#address()}

@@ -13,6 +13,8 @@ public enum Capability {
   REJECT,
   /** The acknowledge time-out of a connection can be set. */
   ACK_TIMEOUT,
+  /** Listeners and connections can be given a traffic class. */
+  TRAFFIC_CLASS,
   /** Private data travels with accept as well as with connect. */
   ACCEPT_PRIVATE_DATA,
   /**

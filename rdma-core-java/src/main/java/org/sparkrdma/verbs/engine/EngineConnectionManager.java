@@ -3,6 +3,7 @@ package org.sparkrdma.verbs.engine;
 
 import java.net.InetSocketAddress;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -17,11 +18,14 @@ import org.sparkrdma.verbs.cm.ConnectionManager;
 public abstract class EngineConnectionManager implements ConnectionManager {
   public static final byte[] NO_DATA = {};
 
+  private static final int MAX_TRAFFIC_CLASS = 255;
+
   private final EngineDevice<?> device;
   private final EngineChannel channel;
   private final Queue<ConnectionEvent> events = new ConcurrentLinkedQueue<>();
   private final Map<Object, EngineListener> listeners = new ConcurrentHashMap<>();
   private final Map<Object, EngineConnection<?>> connections = new ConcurrentHashMap<>();
+  private volatile OptionalInt trafficClass = OptionalInt.empty();
   private volatile boolean closed;
 
   protected EngineConnectionManager(EngineDevice<?> device, EngineChannel channel) {
@@ -31,6 +35,20 @@ public abstract class EngineConnectionManager implements ConnectionManager {
 
   public final EngineDevice<?> device() {
     return device;
+  }
+
+  @Override
+  public final void setTrafficClass(int newTrafficClass) {
+    if (newTrafficClass < 0 || newTrafficClass > MAX_TRAFFIC_CLASS) {
+      throw new IllegalArgumentException(
+          "bad traffic class: value=" + newTrafficClass + " allowed=0 to " + MAX_TRAFFIC_CLASS);
+    }
+    trafficClass = OptionalInt.of(newTrafficClass);
+  }
+
+  /** Traffic class for new identifiers; empty for the system's default. */
+  protected final OptionalInt trafficClass() {
+    return trafficClass;
   }
 
   /**

@@ -104,13 +104,7 @@ final class CmIdentifier {
   /** Sets the acknowledge time-out, where the transport has one and the parameters name one. */
   void setAckTimeout(ConnectionParameters parameters) throws VerbsException {
     if (parameters.ackTimeout() > 0 && device.rules().hasAckTimeout()) {
-      try (NativeArena one = new NativeArena()) {
-        long exponent = one.allocate(1);
-        Memory.putByte(exponent, parameters.ackTimeout());
-        if (cm.setAckTimeout(id, exponent) != 0) {
-          throw Libraries.failure("rdma_set_option", "ackTimeout=" + parameters.ackTimeout());
-        }
-      }
+      device.options().set(id, CmOptions.Option.ACK_TIMEOUT, parameters.ackTimeout());
     }
   }
 

@@ -109,7 +109,20 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
       if (cm.createId(channel, id) != 0) {
         throw Libraries.failure("rdma_create_id", "");
       }
-      return Memory.getLong(id);
+      return withTrafficClass(Memory.getLong(id));
+    }
+  }
+
+  /** Before the address is bound or resolved, since the route takes it then. */
+  private long withTrafficClass(long id) throws VerbsException {
+    try {
+      if (trafficClass().isPresent()) {
+        device.options().set(id, CmOptions.Option.TOS, trafficClass().getAsInt());
+      }
+      return id;
+    } catch (VerbsException e) {
+      cm.destroyId(id);
+      throw e;
     }
   }
 

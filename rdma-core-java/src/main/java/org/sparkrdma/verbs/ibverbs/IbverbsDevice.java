@@ -20,6 +20,8 @@ final class IbverbsDevice extends EngineDevice<IbverbsCompletionChannel> {
   private final Contexts contexts;
   private final long context;
   private final TransportRules rules;
+  private final Driver driver;
+  private final CmOptions options;
   private final AsyncEvents asyncEvents;
   private final QueuePairTable<IbverbsQueuePair> queuePairs = new QueuePairTable<>();
   private final AtomicLong registeredBytes = new AtomicLong();
@@ -30,6 +32,7 @@ final class IbverbsDevice extends EngineDevice<IbverbsCompletionChannel> {
       IbverbsSettings settings,
       Contexts contexts,
       long context,
+      Driver driver,
       DeviceInfo info,
       Consumer<Device> onClosed) {
     super(info, onClosed);
@@ -37,7 +40,9 @@ final class IbverbsDevice extends EngineDevice<IbverbsCompletionChannel> {
     this.settings = settings;
     this.contexts = contexts;
     this.context = context;
+    this.driver = driver;
     rules = TransportRules.of(Contexts.transportType(context));
+    options = new CmOptions(info.name(), libraries.cm()::setOption);
     asyncEvents = AsyncEvents.acquire(libraries.verbs(), context);
   }
 
@@ -55,6 +60,14 @@ final class IbverbsDevice extends EngineDevice<IbverbsCompletionChannel> {
 
   TransportRules rules() {
     return rules;
+  }
+
+  Driver driver() {
+    return driver;
+  }
+
+  CmOptions options() {
+    return options;
   }
 
   AsyncEvents asyncEvents() {

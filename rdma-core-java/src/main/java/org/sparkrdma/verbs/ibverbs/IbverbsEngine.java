@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.verbs.ibverbs;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -14,12 +13,9 @@ import org.sparkrdma.verbs.device.DeviceInfo;
 final class IbverbsEngine implements VerbsEngine {
   private final Libraries libraries;
   private final IbverbsSettings settings;
+  private final DeviceScan scan = new DeviceScan();
   private final Set<Device> open = ConcurrentHashMap.newKeySet();
   private volatile boolean closed;
-
-  private interface Facts {
-    DeviceInfo of(long context) throws VerbsException;
-  }
 
   IbverbsEngine(Libraries libraries, IbverbsSettings settings) {
     this.libraries = libraries;
@@ -34,11 +30,7 @@ final class IbverbsEngine implements VerbsEngine {
   @Override
   public List<DeviceInfo> devices() throws VerbsException {
     try (Contexts contexts = Contexts.open(libraries)) {
-      List<DeviceInfo> devices = new ArrayList<>();
-      for (long context : contexts.all()) {
-        devices.add(DeviceFacts.of(libraries, context, settings));
-      }
-      return devices;
+      return scan.run(contexts.all(), context -> DeviceFacts.of(libraries, context, settings));
     }
   }
 
@@ -52,7 +44,7 @@ final class IbverbsEngine implements VerbsEngine {
     return open(device.name(), context -> device);
   }
 
-  private Device open(String deviceName, Facts facts) throws VerbsException {
+  private Device open(String deviceName, DeviceScan.Query facts) throws VerbsException {
     if (closed) {
       throw new IllegalStateException("engine is closed");
     }
@@ -61,8 +53,9 @@ final class IbverbsEngine implements VerbsEngine {
       for (long context : contexts.all()) {
         if (Contexts.name(context).equals(deviceName)) {
           DeviceInfo info = facts.of(context);
+          Driver driver = Driver.of(libraries.verbs(), context);
           var device =
-              new IbverbsDevice(libraries, settings, contexts, context, info, open::remove);
+              new IbverbsDevice(libraries, settings, contexts, context, driver, info, open::remove);
           open.add(device);
           return device;
         }

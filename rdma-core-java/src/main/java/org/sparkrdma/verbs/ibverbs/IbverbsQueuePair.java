@@ -56,17 +56,16 @@ final class IbverbsQueuePair extends DeviceQueuePair {
         device.info().limits(),
         device.rules().hasImmediateData(),
         device.settings().flushTimeoutNs(),
-        device.rules().mayFailSilently());
+        device.driver().mayFailSilently());
     this.device = device;
     this.qp = qp;
     remoteAccess = settings.remoteAccess();
     postSendFunction = Memory.getLong(device.context() + IbvContext.OPS_POST_SEND);
     postReceiveFunction = Memory.getLong(device.context() + IbvContext.OPS_POST_RECV);
-    TransportRules rules = device.rules();
     int maxSge = settings.maxSge();
     int batch = Math.min(BATCH, settings.sendDepth());
-    sendArray = WorkArray.ofSends(arena, batch, maxSge, rules);
-    receiveArray = WorkArray.ofReceives(arena, 1, maxSge, rules);
+    sendArray = WorkArray.ofSends(arena, batch, maxSge, device.driver());
+    receiveArray = WorkArray.ofReceives(arena, 1, maxSge, device.driver());
     device.asyncEvents().listen(qp, this::onAsyncFailure);
     device.queuePairs().put(this);
   }

@@ -47,7 +47,11 @@ enum TransportRules {
   /** Capabilities of a device with this transport, except inline. */
   Set<Capability> capabilities() {
     var all =
-        EnumSet.of(Capability.REJECT, Capability.ACCEPT_PRIVATE_DATA, Capability.FILE_REGIONS);
+        EnumSet.of(
+            Capability.REJECT,
+            Capability.ACCEPT_PRIVATE_DATA,
+            Capability.FILE_REGIONS,
+            Capability.TRAFFIC_CLASS);
     if (hasQueuePairAccess()) {
       all.add(Capability.QUEUE_PAIR_ACCESS);
     }
@@ -74,24 +78,6 @@ enum TransportRules {
 
   boolean hasImmediateData() {
     return this == INFINIBAND;
-  }
-
-  /**
-   * Flags of every send and write: siw completes them before READs that were posted earlier, unless
-   * they carry a fence.
-   */
-  int sendFlags() {
-    return this == IWARP ? VerbsLibrary.SEND_FENCE : 0;
-  }
-
-  /** Whether work without memory needs an element of length 0. */
-  boolean wantsAnElement() {
-    return this == IWARP;
-  }
-
-  /** Whether unsignalled work may fail without a completion; siw drops those. */
-  boolean mayFailSilently() {
-    return this == IWARP;
   }
 
   boolean hasAckTimeout() {

@@ -22,13 +22,13 @@ final class WorkArray {
   private final long requests;
   private final long elements;
   private final int maxSge;
-  private final TransportRules rules;
+  private final Driver driver;
   private final long bad;
 
-  private WorkArray(NativeArena arena, boolean sends, int count, int maxSge, TransportRules rules) {
+  private WorkArray(NativeArena arena, boolean sends, int count, int maxSge, Driver driver) {
     this.sends = sends;
     this.maxSge = maxSge;
-    this.rules = rules;
+    this.driver = driver;
     size = sends ? IbvSendWr.SIZE : IbvRecvWr.SIZE;
     requests = arena.allocate((long) count * size);
     elements = arena.allocate((long) count * maxSge * IbvSge.SIZE);
@@ -38,12 +38,12 @@ final class WorkArray {
     }
   }
 
-  static WorkArray ofSends(NativeArena arena, int count, int maxSge, TransportRules rules) {
-    return new WorkArray(arena, true, count, maxSge, rules);
+  static WorkArray ofSends(NativeArena arena, int count, int maxSge, Driver driver) {
+    return new WorkArray(arena, true, count, maxSge, driver);
   }
 
-  static WorkArray ofReceives(NativeArena arena, int count, int maxSge, TransportRules rules) {
-    return new WorkArray(arena, false, count, maxSge, rules);
+  static WorkArray ofReceives(NativeArena arena, int count, int maxSge, Driver driver) {
+    return new WorkArray(arena, false, count, maxSge, driver);
   }
 
   private long request(int i) {
@@ -79,7 +79,7 @@ final class WorkArray {
     } else {
       writeElements(i, request, count);
     }
-    if (count == 0 && rules.wantsAnElement() && (!sends || request.opcode() == Opcode.READ)) {
+    if (count == 0 && driver.wantsAnElement() && (!sends || request.opcode() == Opcode.READ)) {
       Memory.putLong(element(i, 0) + IbvSge.ADDR, 0);
       Memory.putInt(element(i, 0) + IbvSge.LENGTH, 0);
       Memory.putInt(element(i, 0) + IbvSge.LKEY, 0);
@@ -111,7 +111,7 @@ final class WorkArray {
     Memory.putInt(at + IbvSendWr.OPCODE, opcode == Opcode.READ ? READ : code(opcode));
     Memory.putInt(
         at + IbvSendWr.SEND_FLAGS,
-        (opcode == Opcode.READ ? 0 : rules.sendFlags())
+        (opcode == Opcode.READ ? 0 : driver.sendFlags())
             | (request.isSignalled() ? VerbsLibrary.SEND_SIGNALED : 0)
             | (request.isInline() ? VerbsLibrary.SEND_INLINE : 0));
     Memory.putInt(at + IbvSendWr.IMM_DATA, Integer.reverseBytes(request.immediate()));

@@ -36,6 +36,7 @@ final class SoftDeviceFacts {
   static DeviceInfo info(SoftSettings settings, HostIdentity host) throws VerbsException {
     var capabilities = EnumSet.allOf(Capability.class);
     capabilities.remove(Capability.ACK_TIMEOUT);
+    capabilities.remove(Capability.TRAFFIC_CLASS);
     if (settings.maxInlineBytes() == 0) {
       capabilities.remove(Capability.INLINE);
     }

@@ -245,6 +245,23 @@ public abstract class ConnectionContract extends VerbsContract {
     }
   }
 
+  @Test
+  void shouldConnectWithATrafficClass() throws Exception {
+    client.manager.setTrafficClass(104);
+    server.manager.setTrafficClass(255);
+    Pair pair = connect();
+    assertThat(pair.client().state()).isEqualTo(QueuePairState.READY_TO_SEND);
+  }
+
+  @Test
+  void shouldRefuseATrafficClassThatIsNoByte() {
+    for (int value : new int[] {-1, 256}) {
+      assertThatThrownBy(() -> client.manager.setTrafficClass(value))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("value=" + value + " allowed=0 to 255");
+    }
+  }
+
   static byte[] pattern(int length, int first) {
     byte[] bytes = new byte[length];
     for (int i = 0; i < length; i++) {

@@ -81,6 +81,11 @@ final class FaultyConnectionManager implements ConnectionManager {
   }
 
   @Override
+  public void setTrafficClass(int trafficClass) {
+    real.setTrafficClass(trafficClass);
+  }
+
+  @Override
   public Listener listen(InetSocketAddress address, int backlog) throws VerbsException {
     return real.listen(address, backlog);
   }

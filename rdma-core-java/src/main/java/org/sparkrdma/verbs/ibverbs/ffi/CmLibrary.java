@@ -10,7 +10,6 @@ public final class CmLibrary {
 
   private static final int PS_TCP = 0x0106;
   private static final int OPTION_ID = 0;
-  private static final int OPTION_ID_ACK_TIMEOUT = 3;
 
   private final long getDevices;
   private final long freeDevices;
@@ -137,8 +136,18 @@ public final class CmLibrary {
     return Downcalls.callInt(disconnect, id);
   }
 
-  /** Sets the acknowledge time-out; {@code exponent} points to its one byte. */
-  public int setAckTimeout(long id, long exponent) {
-    return Downcalls.callInt(setOption, id, OPTION_ID, OPTION_ID_ACK_TIMEOUT, exponent, 1);
+  /**
+   * Sets an option of level RDMA_OPTION_ID with a value of one byte.
+   *
+   * @return 0, or the error number
+   */
+  public int setOption(long id, int option, int value) {
+    try (NativeArena one = new NativeArena()) {
+      long at = one.allocate(1);
+      Memory.putByte(at, value);
+      return Downcalls.callInt(setOption, id, OPTION_ID, option, at, 1) == 0
+          ? 0
+          : Downcalls.errno();
+    }
   }
 }

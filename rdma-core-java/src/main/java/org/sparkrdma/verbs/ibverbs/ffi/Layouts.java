@@ -53,6 +53,7 @@ public final class Layouts {
     public static final int SIZE = 232;
     public static final int NODE_GUID = 64;
     public static final int MAX_MR_SIZE = 80;
+    public static final int VENDOR_ID = 96;
     public static final int MAX_QP = 108;
     public static final int MAX_QP_WR = 112;
     public static final int MAX_SGE = 120;

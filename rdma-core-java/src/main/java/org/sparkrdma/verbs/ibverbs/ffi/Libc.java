@@ -14,6 +14,7 @@ public final class Libc {
   public static final int ENOMEM = 12;
   static final int ENOSYS = 38;
   static final int EOPNOTSUPP = 95;
+  private static final int ENOPROTOOPT = 92;
   public static final int POLLIN = 1;
 
   private static final int PROT_READ = 1;
@@ -54,6 +55,11 @@ public final class Libc {
   private static final long STRERROR = LIBRARY.get("strerror");
 
   private Libc() {}
+
+  /** Whether the error number says that the kernel lacks a feature. */
+  public static boolean isUnsupported(int errno) {
+    return errno == ENOSYS || errno == ENOPROTOOPT || errno == EOPNOTSUPP;
+  }
 
   /** See calloc(3): zeroed memory, or 0. {@link #free} frees it. */
   static long calloc(long lengthBytes) {
