@@ -3,6 +3,8 @@ package org.sparkrdma.guest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.BufferedReader;
+import java.nio.file.Path;
 import java.util.Map;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
@@ -10,25 +12,41 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Isolated;
 import org.sparkrdma.guest.cluster.StepResult;
 
-/** Hosts with two RDMA devices: no block uses TCP, whether the devices share a subnet or not. */
+/**
+ * Hosts with two RDMA devices: no block uses TCP, whether the devices share a subnet or not. All
+ * packets of RDMA have the traffic class that was set.
+ */
 @Isolated("It takes both processors.")
-@Timeout(300)
+@Timeout(600)
 final class RailsIT {
   private static final String DEVICE = "RDMA uses device %s port 1 of engine ibverbs";
+  private static final String ROCE = "udp dst port 4791";
+
+  /** The TOS byte of IPv4, as the applications set it: DSCP 26. */
+  private static final String MARKED = "ip[1] == 104";
 
   @Test
-  void shouldShuffleByReadOnTwoSubnetsAndOverTwoDevicesOfOneSubnet() throws Exception {
-    ClusterRun cluster = ClusterRun.named("rails").with("--rails", "2");
+  void shouldShuffleByMarkedReadsOnTwoSubnetsAndOverTwoDevicesOfOneSubnet() throws Exception {
+    Path capture = Path.of(Build.property("it.guest.directory"), "rails.pcap");
+    ClusterRun cluster =
+        ClusterRun.named("rails").with("--rails", "2").with("--capture", capture.toString());
 
     Map<String, StepResult> steps = cluster.run("rocev2-two-subnets", "rocev2-one-subnet");
 
-    String logs = cluster.executorLogs(1) + cluster.executorLogs(2);
     assertAllByRead(steps.get("rocev2-two-subnets/blocks"));
     assertAllByRead(steps.get("rocev2-one-subnet/blocks"));
     // On two subnets both executors use the lower one. On one subnet the devices are spread, so
     // that each connection joins rxe0 of one kernel and rxe1 of the other.
+    String logs = cluster.executorLogs(1) + cluster.executorLogs(2);
     assertThat(count(logs, DEVICE.formatted("rxe0"))).as(logs).isEqualTo(3);
     assertThat(count(logs, DEVICE.formatted("rxe1"))).as(logs).isEqualTo(1);
+    // Requests of connections go to queue pair 1, in the base transport header after IP and UDP.
+    String request = "ip[32:4] & 0xffffff == 1";
+    assertThat(packets(capture, ROCE + " and " + MARKED + " and " + request)).isPositive();
+    for (String node : new String[] {"10.99.1.1", "10.99.1.2"}) {
+      assertThat(packets(capture, ROCE + " and " + MARKED + " and src " + node)).isPositive();
+    }
+    assertThat(packets(capture, ROCE + " and not " + MARKED)).isZero();
   }
 
   private static void assertAllByRead(StepResult step) {
@@ -40,5 +58,17 @@ final class RailsIT {
 
   private static long count(String text, String part) {
     return Pattern.compile(part, Pattern.LITERAL).matcher(text).results().count();
+  }
+
+  private static long packets(Path capture, String filter) throws Exception {
+    Process tcpdump =
+        new ProcessBuilder("tcpdump", "-n", "-r", capture.toString(), filter)
+            .redirectError(ProcessBuilder.Redirect.DISCARD)
+            .start();
+    try (BufferedReader lines = tcpdump.inputReader()) {
+      long count = lines.lines().count();
+      assertThat(tcpdump.waitFor()).isZero();
+      return count;
+    }
   }
 }

@@ -204,6 +204,9 @@ public final class ClusterNode {
           .set("spark.shuffle.rdma.connect.timeout", "30s")
           .set("spark.task.maxFailures", "1");
     }
+    if (isOnRails(name)) {
+      conf.set("spark.shuffle.rdma.tos", "104");
+    }
     return conf.set("spark.shuffle.manager", MANAGER)
         .set("spark.shuffle.rdma.engine", "ibverbs")
         .set("spark.shuffle.rdma.copy.first", "false")
@@ -213,8 +216,12 @@ public final class ClusterNode {
         .set("spark.shuffle.rdma.device", devices(name));
   }
 
+  private static boolean isOnRails(String name) {
+    return name.equals(TWO_SUBNETS) || name.equals(ONE_SUBNET);
+  }
+
   private static String devices(String name) {
-    if (name.equals(TWO_SUBNETS) || name.equals(ONE_SUBNET)) {
+    if (isOnRails(name)) {
       return "rxe0,rxe1";
     }
     return name.startsWith("iwarp") ? "siw0" : "rxe0";

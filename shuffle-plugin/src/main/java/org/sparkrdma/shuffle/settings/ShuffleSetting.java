@@ -253,12 +253,43 @@ public enum ShuffleSetting {
   /** Until a silent peer counts as dead. */
   PEER_TIMEOUT(
       "peer.timeout",
-      "4s",
-      ValueType.duration(Duration.ofMillis(100), Duration.ofMinutes(30)),
+      ValueType.DERIVED,
+      ValueType.duration(Duration.ofMillis(100), Duration.ofMinutes(30)).orDerived(),
       "Controls how long a peer's device may be silent, while an answer of it is awaited, "
           + "before the peer counts as dead; a process that is stopped or pauses is not dead, "
-          + "because its device answers. A longer time delays the fallback to TCP after a host has "
+          + "because its device answers. `auto` is the time after which this executor's own device "
+          + "gives up repeating packets, and 250 ms: 4 s with the defaults of `ack.timeout` and "
+          + "`ack.retry.max`. A longer time delays the fallback to TCP after a host has "
           + "failed. Raise it when the network is interrupted for seconds at a time."),
+  /** Until a packet is repeated. */
+  ACK_TIMEOUT(
+      "ack.timeout",
+      "500ms",
+      ValueType.duration(Duration.ofMillis(1), Duration.ofSeconds(60)),
+      "Controls how long the device waits for the acknowledgement of a packet before it repeats it, "
+          + "rounded up to 4.096 us times a power of two (500ms is 2^17, as `timeout` 17 of other RDMA "
+          + "software). A longer time repeats lost packets later and bears longer congestion. Raise "
+          + "it when connections break under congestion; iWARP and kernels without the option keep "
+          + "their own time."),
+  /** How often a packet is repeated. */
+  ACK_RETRY_MAX(
+      "ack.retry.max",
+      "6",
+      ValueType.count(0, 6),
+      "Controls how often the device repeats a packet that is not acknowledged, before the "
+          + "connection breaks and its blocks use TCP. More repetitions bear longer interruptions of "
+          + "the network and detect a failed host later. Reduce it to detect failed hosts sooner; 7 is "
+          + "not allowed because some devices then repeat without end."),
+  /** Marking of packets. */
+  TOS(
+      "tos",
+      ValueType.DERIVED,
+      ValueType.count(0, 255).orDerived(),
+      "Controls the traffic class of RDMA packets: the TOS byte of IPv4, the traffic class byte of "
+          + "IPv6 and InfiniBand; the upper six bits are the DSCP, so DSCP 26 is 104. Switches map it "
+          + "to a priority, with RoCE usually one without loss (PFC); `auto` keeps the system's "
+          + "default (`default_roce_tos` of `rdma_cm` in configfs). Set it to the value for which "
+          + "your network is configured; the loopback engine and `disni` ignore it."),
   /** Until an idle connection is closed. */
   IDLE_TIMEOUT(
       "idle.timeout",

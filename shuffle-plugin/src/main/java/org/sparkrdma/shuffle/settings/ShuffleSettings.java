@@ -234,6 +234,11 @@ public final class ShuffleSettings {
    * @param pinnedMaxBytes what may be pinned in all, set or derived
    */
   public TransportSettings transport(long pinnedMaxBytes) {
+    PacketSettings packets =
+        PacketSettings.of(
+            numberOrDerived(ShuffleSetting.TOS),
+            duration(ShuffleSetting.ACK_TIMEOUT),
+            number(ShuffleSetting.ACK_RETRY_MAX));
     return new TransportSettings(
         (int) bytes(ShuffleSetting.MESSAGE_SIZE),
         number(ShuffleSetting.LOCATES_MAX),
@@ -242,14 +247,15 @@ public final class ShuffleSettings {
         bytesOrDerived(ShuffleSetting.POOL_MAX).orElse(pinnedMaxBytes / 2),
         duration(ShuffleSetting.CONNECT_TIMEOUT),
         duration(ShuffleSetting.REQUEST_TIMEOUT),
-        duration(ShuffleSetting.PEER_TIMEOUT),
+        durationOrDerived(ShuffleSetting.PEER_TIMEOUT).orElseGet(packets::peerTimeout),
         duration(ShuffleSetting.IDLE_TIMEOUT),
         duration(ShuffleSetting.QUARANTINE_MIN),
         duration(ShuffleSetting.QUARANTINE_MAX),
         number(ShuffleSetting.CONNECTIONS_MAX),
         number(ShuffleSetting.DELIVERY_THREADS),
         flag(ShuffleSetting.VERIFY),
-        duration(ShuffleSetting.SPIN_TIMEOUT));
+        duration(ShuffleSetting.SPIN_TIMEOUT),
+        packets);
   }
 
   /** The serving side's part. */
@@ -295,6 +301,10 @@ public final class ShuffleSettings {
   private OptionalInt numberOrDerived(ShuffleSetting setting) {
     Optional<?> value = (Optional<?>) values.get(setting);
     return value.isPresent() ? OptionalInt.of((Integer) value.get()) : OptionalInt.empty();
+  }
+
+  private Optional<Duration> durationOrDerived(ShuffleSetting setting) {
+    return ((Optional<?>) values.get(setting)).map(Duration.class::cast);
   }
 
   private Optional<Long> bytesOrDerived(ShuffleSetting setting) {

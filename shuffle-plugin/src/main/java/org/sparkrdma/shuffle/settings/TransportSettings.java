@@ -21,6 +21,7 @@ import java.time.Duration;
  * @param deliveryThreads number of threads that verify, write to disk and deliver
  * @param verify whether checksums are compared
  * @param spin how long the agent polls before it sleeps
+ * @param packets how devices mark and repeat packets
  */
 public record TransportSettings(
     int messageBytes,
@@ -37,7 +38,8 @@ public record TransportSettings(
     int maxConnections,
     int deliveryThreads,
     boolean verify,
-    Duration spin) {
+    Duration spin,
+    PacketSettings packets) {
   /** Maximum open requests per connection: W LOCATEs and a RELEASE. */
   public int requestsOpen() {
     return locatesInFlight + 1;

@@ -11,6 +11,7 @@ import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.shuffle.fetch.BlockProgress;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.settings.PacketSettings;
 import org.sparkrdma.shuffle.wire.Binding;
 import org.sparkrdma.shuffle.wire.Hello;
 import org.sparkrdma.shuffle.wire.MalformedMessageException;
@@ -40,6 +41,13 @@ import org.sparkrdma.verbs.device.Capability;
  */
 final class PeerConnection {
   private static final Logger LOG = LoggerFactory.getLogger(PeerConnection.class);
+
+  /**
+   * Without limit. Receives are always posted, but a pause of the peer's JVM may delay them, and
+   * every request has its own deadline.
+   */
+  private static final int RECEIVER_NOT_READY_RETRIES = 7;
+
   private static final Set<AccessFlag> REMOTE_ACCESS = Set.of(AccessFlag.REMOTE_READ);
 
   private final TransportContext context;
@@ -185,10 +193,14 @@ final class PeerConnection {
   }
 
   private ConnectionParameters parameters(byte[] privateData, int readsInFlight) {
-    // Receives are always posted, but a pause of the peer's JVM may delay them. Retry for ever,
-    // since every request has its own deadline.
+    PacketSettings packets = context.settings().packets();
     return new ConnectionParameters(
-        privateData, readsInFlight, 6, 7, 17, context.settings().connectTimeout());
+        privateData,
+        readsInFlight,
+        packets.ackRetries(),
+        RECEIVER_NOT_READY_RETRIES,
+        packets.ackTimeout(),
+        context.settings().connectTimeout());
   }
 
   /**

@@ -42,6 +42,8 @@ import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.ConnectionManager;
+import org.sparkrdma.verbs.device.Capability;
+import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.DeviceLimits;
 import org.sparkrdma.verbs.device.Transport;
 
@@ -142,6 +144,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
         Math.min(settings.maxConnections(), limits.maxCompletionQueueDepth() / perConnection);
     completions = undo.push(device.createCompletionQueue(connections * perConnection, channel));
     manager = undo.push(device.createConnectionManager(channel));
+    setTrafficClass(device.info(), settings);
     sinks = undo.push(sinkPool(device, domain, env.budget(), settings));
     receive = new ReceiveMemory(sinks, Runtime.getRuntime().maxMemory() / COPIES_PART);
     int slots = settings.slotsPerConnection();
@@ -222,6 +225,16 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     server.start();
     agentThread = named("rdma-agent").newThread(agent);
     agentThread.start();
+  }
+
+  private void setTrafficClass(DeviceInfo device, TransportSettings settings) {
+    settings.packets().trafficClass().ifPresent(manager::setTrafficClass);
+    if (settings.packets().trafficClass().isPresent() && !device.can(Capability.TRAFFIC_CLASS)) {
+      LOG.warn(
+          "spark.shuffle.rdma.tos has no effect: engine {} cannot set it on device {}",
+          device.engine(),
+          device.name());
+    }
   }
 
   private static RegisteredPool sinkPool(

@@ -55,6 +55,42 @@ class ShuffleSettingsTest {
   }
 
   @Test
+  void shouldRoundTheAcknowledgeTimeOutUpToOneThatDevicesHave() {
+    assertThat(of(Map.of()).transport(1 << 30).packets())
+        .isEqualTo(new PacketSettings(OptionalInt.empty(), 17, 6));
+    assertThat(ackTimeout("1ms")).isEqualTo(8);
+    assertThat(ackTimeout("536870us")).isEqualTo(17);
+    assertThat(ackTimeout("536871us")).isEqualTo(18);
+    assertThat(ackTimeout("60s")).isEqualTo(24);
+  }
+
+  private static int ackTimeout(String text) {
+    return of(Map.of(P + "ack.timeout", text)).transport(1 << 30).packets().ackTimeout();
+  }
+
+  @Test
+  void shouldDeriveThePeerTimeOutFromTheTimeForWhichTheDeviceRepeatsPackets() {
+    // 7 times 4.096 us * 2^17, or as often as it is sent, and 250 ms.
+    assertThat(peerTimeout(Map.of())).isEqualTo(Duration.ofNanos(7 * (4_096L << 17) + 250_000_000));
+    assertThat(peerTimeout(Map.of(P + "ack.timeout", "2s", P + "ack.retry.max", "1")))
+        .isEqualTo(Duration.ofNanos(2 * (4_096L << 19) + 250_000_000));
+    assertThat(peerTimeout(Map.of(P + "ack.timeout", "2s", P + "peer.timeout", "3s")))
+        .isEqualTo(Duration.ofSeconds(3));
+  }
+
+  private static Duration peerTimeout(Map<String, String> texts) {
+    return of(texts).transport(1 << 30).peerTimeout();
+  }
+
+  @Test
+  void shouldTakeATrafficClassOfOneByte() {
+    for (int value : new int[] {0, 104, 255}) {
+      assertThat(of(Map.of(P + "tos", "" + value)).transport(1 << 30).packets().trafficClass())
+          .hasValue(value);
+    }
+  }
+
+  @Test
   void shouldMapChoices() {
     ShuffleSettings settings = of(Map.of(P + "mode", "required", P + "serve", "copy"));
     assertThat(settings.mode()).isEqualTo(ShuffleSettings.Mode.REQUIRED);
@@ -82,6 +118,12 @@ class ShuffleSettingsTest {
     "lease.timeout, 5m m, units us",
     "request.timeout, 99999999999999999d, units us",
     "listen.port, 70000, 0 to 65535",
+    "tos, 256, from 0 to 255",
+    "tos, -1, from 0 to 255",
+    "tos, ef, 'auto, or a whole number'",
+    "ack.retry.max, 7, from 0 to 6",
+    "ack.timeout, 17, units us",
+    "ack.timeout, 2min, 1ms to 60s",
     "listen.port, eighty, 0 to 65535",
     "device.port, 0, 'auto, or a whole number from 1 to 255'",
     "gid.index, -1, 'auto, or a whole number from 0 to 65535'",

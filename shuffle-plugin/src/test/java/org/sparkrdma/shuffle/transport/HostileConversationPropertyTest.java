@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.AbstractExecutorService;
@@ -39,6 +40,7 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.output.MapOutput;
 import org.sparkrdma.shuffle.output.MapOutputs;
 import org.sparkrdma.shuffle.serve.BlockServer;
+import org.sparkrdma.shuffle.settings.PacketSettings;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.thread.Owner;
@@ -108,7 +110,8 @@ class HostileConversationPropertyTest {
           16,
           1,
           true,
-          Duration.ZERO);
+          Duration.ZERO,
+          new PacketSettings(OptionalInt.empty(), 17, 6));
   private final BlockServer blocks = blockServer();
   private long nowNs;
 

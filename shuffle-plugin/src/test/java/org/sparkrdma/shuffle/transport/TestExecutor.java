@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.Random;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.LongSupplier;
@@ -21,6 +22,7 @@ import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.settings.PacketSettings;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.wire.Hello;
@@ -196,7 +198,8 @@ final class TestExecutor implements AutoCloseable {
             options.maxConnections,
             2,
             options.verify,
-            Duration.ZERO),
+            Duration.ZERO,
+            new PacketSettings(OptionalInt.empty(), 17, 6)),
         new ServeSettings(
             options.mode,
             options.windowBytes,

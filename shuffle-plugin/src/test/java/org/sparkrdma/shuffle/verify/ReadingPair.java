@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import org.apache.spark.network.util.MapConfigProvider;
 import org.apache.spark.network.util.TransportConf;
@@ -20,6 +21,7 @@ import org.sparkrdma.shuffle.output.MapOutput;
 import org.sparkrdma.shuffle.output.MapOutputs;
 import org.sparkrdma.shuffle.read.RdmaBlockClient;
 import org.sparkrdma.shuffle.read.TcpFallback;
+import org.sparkrdma.shuffle.settings.PacketSettings;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.transport.RdmaTransport;
@@ -131,7 +133,8 @@ final class ReadingPair implements AutoCloseable {
                   16,
                   2,
                   true,
-                  Duration.ofNanos(0)),
+                  Duration.ofNanos(0),
+                  new PacketSettings(OptionalInt.empty(), 17, 6)),
               new ServeSettings(
                   ServeSettings.Mode.AUTO,
                   1 << 20,

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.settings;
+
+import java.time.Duration;
+import java.util.OptionalInt;
+
+/**
+ * How devices mark and repeat the packets of a connection.
+ *
+ * @param trafficClass TOS byte of IPv4, traffic class of IPv6 and InfiniBand; empty for the
+ *     system's default
+ * @param ackTimeout exponent of the acknowledge time-out: 4.096 us times 2 to its power
+ * @param ackRetries how often a packet is repeated that is not acknowledged
+ */
+public record PacketSettings(OptionalInt trafficClass, int ackTimeout, int ackRetries) {
+  private static final long ACK_UNIT_NS = 4_096;
+
+  /** For the event of the device, which must come first: it names the READ at fault. */
+  private static final Duration EVENT_DELAY = Duration.ofMillis(250);
+
+  /** With the acknowledge time-out rounded up to one that devices have. */
+  static PacketSettings of(OptionalInt trafficClass, Duration ackTimeout, int ackRetries) {
+    long units = (ackTimeout.toNanos() + ACK_UNIT_NS - 1) / ACK_UNIT_NS;
+    int exponent = Long.SIZE - Long.numberOfLeadingZeros(Math.max(1, units - 1));
+    return new PacketSettings(trafficClass, exponent, ackRetries);
+  }
+
+  /** The silence of a peer after which its device has surely been given up by ours. */
+  Duration peerTimeout() {
+    return Duration.ofNanos((ACK_UNIT_NS << ackTimeout) * (ackRetries + 1)).plus(EVENT_DELAY);
+  }
+}
