@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A real standalone Spark cluster on this machine: a Master, Workers and executors in processes of
  * their own, all on 127.0.0.1.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * What the commands of this module have in common: options, progress, a run's directory, and a
  * cluster that does not outlive them.

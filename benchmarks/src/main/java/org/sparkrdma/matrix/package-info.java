@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * What the {@code matrix} script runs after the build: the same two jobs on each version of Spark
  * and Java, with Spark's own shuffle and with the plug-in, and a comparison of their answers.

@@ -26,6 +26,9 @@ class ScriptsIT {
   private static final int MISUSE = 2;
   private static final int GUEST_FAILED = 125;
 
+  /** Compiled by the build where it finds a JDK of 22 or newer. */
+  private static final Path BENCHMARKS_FOR_JAVA_22 = Path.of("target/java22-classes/org");
+
   @TempDir private Path directory;
 
   @ParameterizedTest
@@ -166,6 +169,7 @@ class ScriptsIT {
   @Test
   void shouldMeasureTheVerbsLayer() throws Exception {
     assumeTrue(compilesForTheVerbsLayer(), "no C compiler or no headers of the verbs libraries");
+    assumeTrue(Files.exists(BENCHMARKS_FOR_JAVA_22), "the build found no JDK of 22 or newer");
     Outcome outcome =
         Script.run(Map.of(), "bench", "verbs", "-f", "1", "-wi", "0", "-i", "1", "-r", "1");
     assertSucceeded(outcome, "Benchmark");

@@ -2,6 +2,7 @@
 package org.sparkrdma.matrix;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -73,7 +74,8 @@ class MatrixIT {
             conf(),
             List.of(plan(), directory.resolve("result.json").toString()));
     try (StandaloneCluster cluster =
-        StandaloneCluster.start(ClusterSettings.twoWorkers(home, directory))) {
+        StandaloneCluster.start(
+            ClusterSettings.twoWorkers(home, directory).withSpark(home, java17Home()))) {
       int exitCode = cluster.run(application, line -> {});
       List<String> log = Files.readAllLines(cluster.driverLog(application));
 
@@ -87,6 +89,13 @@ class MatrixIT {
                   + " spark.driver.extraClassPath to that path");
       assertThat(executorDirectories()).isZero();
     }
+  }
+
+  /** Spark 3.5 runs on Java 17 and not on all later versions. */
+  private static Path java17Home() throws Exception {
+    Path home = JavaHomes.find(Path.of("..").toAbsolutePath().normalize()).get(17);
+    assumeTrue(home != null, "no JDK of version 17");
+    return home;
   }
 
   private String plan() throws IOException {

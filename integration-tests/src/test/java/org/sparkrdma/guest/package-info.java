@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Tests on user-mode Linux kernels with soft RDMA devices, run by the tool in {@code
  * integration-tests/guest}.

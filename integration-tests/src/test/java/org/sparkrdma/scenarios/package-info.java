@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Jobs on small clusters with the plug-in: their results must be vanilla Spark's, and their blocks
  * must use the expected transfer.

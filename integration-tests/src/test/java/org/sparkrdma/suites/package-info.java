@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Runs ScalaTest suites against the packaged plug-in, each in a new JVM with its own Spark home,
  * temporary directory and environment: Spark's own suites and the scenarios.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * RDMA verbs in Java: the nouns of ibv(7) and rdma_cm(7), the same for every engine.
  *

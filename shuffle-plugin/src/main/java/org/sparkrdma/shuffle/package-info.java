@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The class that Spark loads: {@link org.sparkrdma.shuffle.RdmaShuffleManager}.
  *

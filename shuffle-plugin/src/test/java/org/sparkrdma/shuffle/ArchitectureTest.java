@@ -48,6 +48,7 @@ class ArchitectureTest {
     "fetch, 'metrics wire directory'",
     "transport, 'metrics wire address directory serve thread fetch output settings'",
     "read, 'metrics directory fetch spark settings'",
+    "runtime, 'address device directory fetch metrics output pinned read settings spark transport wire'",
   })
   void shouldDependOnlyOnLowerPackages(String name, String known) {
     String own = ROOT + "." + name + "..";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Jobs whose shuffle is measured, under each shuffle in turn.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * TeraGen, TeraSort and TeraValidate as Spark jobs on Hadoop's own TeraInputFormat and
  * TeraOutputFormat, with the numbers that tell how the shuffle's bytes travelled.

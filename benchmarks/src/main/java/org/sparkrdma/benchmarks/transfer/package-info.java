@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * How fast blocks travel from one executor to another, and what that costs: the plug-in's block
  * client on the loopback engine against Spark's own, in one run, over the same kind of files.

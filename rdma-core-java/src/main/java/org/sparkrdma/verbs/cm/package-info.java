@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Connection management after rdma_cm(7): addresses are resolved, connections requested with
  * private data, accepted or rejected, and everything that happens is a {@link

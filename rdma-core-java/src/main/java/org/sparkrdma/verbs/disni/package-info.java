@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The engine over DiSNI, for Java 17 and 21 where the user has installed libdisni and brings
  * DiSNI's jar: a thin adapter, because DiSNI has fewer verbs than the API. What it lacks is a

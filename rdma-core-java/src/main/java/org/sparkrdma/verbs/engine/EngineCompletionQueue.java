@@ -48,6 +48,7 @@ public abstract class EngineCompletionQueue implements CompletionQueue {
 
   @Override
   public final void arm() {
+    checkOpen();
     if (channel == null) {
       throw new IllegalStateException("completion queue has no channel");
     }

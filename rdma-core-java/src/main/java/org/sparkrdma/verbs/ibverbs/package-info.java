@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The engine on the system's libibverbs and librdmacm. They are called through java.lang.foreign on
  * Java 22 and newer, and through jffi before.

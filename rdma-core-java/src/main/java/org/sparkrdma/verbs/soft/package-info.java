@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * A loopback RDMA device in pure Java: processes of one user on one host are its peers.
  *

@@ -203,6 +203,7 @@ public abstract class CompletionContract extends VerbsContract {
     client.queue.close();
     assertThatThrownBy(() -> client.queue.poll(1, c -> {}))
         .isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(client.queue::arm).isInstanceOf(IllegalStateException.class);
     client.close();
   }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The contract of a verbs engine, as tests that run on every engine. {@link
  * org.sparkrdma.verbs.contract.VerbsContract} is their base class, {@link

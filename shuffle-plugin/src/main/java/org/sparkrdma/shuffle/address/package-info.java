@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Addresses of listeners with their subnets, and the choice of a pair of addresses for a
  * connection. Immutable values.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The directory of listeners: executors publish their {@link
  * org.sparkrdma.shuffle.directory.Endpoint} to the driver ({@link

@@ -56,10 +56,10 @@ public final class BlockProgress {
   }
 
   /**
-   * Whether the server must compute checksums. Decided at the first request: checksums of both
-   * kinds in one block would not match.
+   * Decides at the first request whether the server computes the checksums, and returns that
+   * decision ever after: checksums of both kinds in one block would not fit each other.
    */
-  public boolean freshSums(Predicate<BlockRange> unusable) {
+  public boolean decideFreshSums(Predicate<BlockRange> unusable) {
     if (!asked) {
       asked = true;
       freshSums = unusable.test(range);
@@ -102,11 +102,6 @@ public final class BlockProgress {
       checksumKind = kind;
     }
     return blockBytes == length && checksumKind == kind;
-  }
-
-  /** Whether its length is known from an answer. */
-  public boolean isLengthKnown() {
-    return blockBytes != UNKNOWN;
   }
 
   /** Bytes of memory that its next READs need, after {@link #learn}. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Requests for blocks: their state, and delivery of each block exactly once.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Counters of the plug-in: {@link org.sparkrdma.shuffle.metrics.ShuffleCounters}, one per executor.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * What Spark has written: where the blocks of a map output lie, and what their bytes sum up to.
  *

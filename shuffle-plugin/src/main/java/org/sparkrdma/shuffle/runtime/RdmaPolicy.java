@@ -27,7 +27,7 @@ public final class RdmaPolicy {
   public static List<String> warnings(SparkConf conf, ShuffleSettings settings) {
     List<String> warnings = new ArrayList<>();
     if (conf.getBoolean("spark.shuffle.useOldFetchProtocol", false)) {
-      warnings.add("spark.shuffle.useOldFetchProtocol=true names blocks by map index");
+      warnings.add("spark.shuffle.useOldFetchProtocol=true is not supported; set it to false");
     }
     if (settings.engine().equals("disni")) {
       warnings.add(

@@ -88,6 +88,9 @@ public final class RdmaRuntime implements AutoCloseable {
   private List<String> reasons = List.of();
   private RunningParts parts;
 
+  /** Why the transport failed before the runtime was up; else null. */
+  private String failedAtStart;
+
   /**
    * Creates a runtime that is not started.
    *
@@ -240,27 +243,40 @@ public final class RdmaRuntime implements AutoCloseable {
 
   private void run() {
     RunningParts started = start.run(this::onOutOfService).orElse(null);
-    if (!settle(started, start.reasons())) {
-      if (started != null) {
-        started.close();
-      }
-    } else if (started != null) {
+    State now = settle(started, start.reasons());
+    if (started != null && now != State.UP) {
+      started.close();
+    }
+    if (now == State.UP) {
       Endpoint endpoint = started.transport().endpoint();
       LOG.info("RDMA is up: {}", endpoint);
       transport.complete(started.transport().fetches());
-      var unused = directory.publish(endpoint).thenRun(published::countDown);
-    } else {
+      publish(endpoint);
+    } else if (now == State.OFF) {
       LOG.warn(
           "RDMA is not used in this executor, its shuffle reads use TCP: {}",
-          String.join("; ", start.reasons()));
+          String.join("; ", reasons()));
       giveUp("RDMA is off");
-      var unused = directory.withdraw(executorId, start.reasons());
+      var unused = directory.withdraw(executorId, reasons());
     }
     decided.countDown();
   }
 
+  /** Not after {@link #turnOff}, whose withdrawal must be the later call. */
+  private synchronized void publish(Endpoint endpoint) {
+    if (state == State.UP) {
+      var unused = directory.publish(endpoint).thenRun(published::countDown);
+    }
+  }
+
   /** Called on the transport's own thread, which cannot close the transport. */
   private void onOutOfService(String reason) {
+    synchronized (this) {
+      if (state == State.STARTING) {
+        failedAtStart = reason;
+        return;
+      }
+    }
     Thread closer = new Thread(() -> turnOff(reason), "rdma-runtime-off");
     closer.setDaemon(true);
     closer.start();
@@ -288,15 +304,15 @@ public final class RdmaRuntime implements AutoCloseable {
     published.countDown();
   }
 
-  /** Sets the result of the start; false when the runtime was closed before. */
-  private synchronized boolean settle(RunningParts started, List<String> found) {
-    if (state == State.STOPPED) {
-      return false;
+  /** The state after the start: stopped when the runtime was closed in the meantime. */
+  private synchronized State settle(RunningParts started, List<String> found) {
+    if (state == State.STARTING) {
+      boolean up = started != null && failedAtStart == null;
+      parts = up ? started : null;
+      reasons = failedAtStart == null ? found : List.of(failedAtStart);
+      state = up ? State.UP : State.OFF;
     }
-    parts = started;
-    reasons = found;
-    state = started == null ? State.OFF : State.UP;
-    return true;
+    return state;
   }
 
   /**

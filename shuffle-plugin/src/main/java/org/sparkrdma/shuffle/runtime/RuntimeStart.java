@@ -95,7 +95,7 @@ final class RuntimeStart {
       reasons.add(e.getMessage());
     } catch (Throwable e) {
       // An Error too: tasks wait for the outcome.
-      LOG.warn("RDMA did not start", e);
+      LOG.warn("RDMA did not start in this executor; its shuffle reads use TCP", e);
       reasons.add(e.toString());
     }
     return Optional.empty();

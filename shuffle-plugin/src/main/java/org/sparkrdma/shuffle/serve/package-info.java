@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The serving side: answers LOCATE with places that peers may READ.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * Every key {@code spark.shuffle.rdma.*} in one table, {@link
  * org.sparkrdma.shuffle.settings.ShuffleSetting}, and the values of one application, validated

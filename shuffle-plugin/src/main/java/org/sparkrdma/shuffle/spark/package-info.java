@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * All that differs between the versions of Spark and Scala that this jar runs on, and nothing else.
  *

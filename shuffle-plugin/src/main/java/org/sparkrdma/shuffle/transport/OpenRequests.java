@@ -89,7 +89,7 @@ final class OpenRequests {
           range.startReduceId(),
           range.endReduceId(),
           block.bytesRead(),
-          block.freshSums(context.delivery()::sumsUnusable));
+          block.decideFreshSums(context.delivery()::sumsUnusable));
       asked.add(block);
     }
     send(slot, locateEncoder.finish(), asked, nowNs, heldLeases);

@@ -364,7 +364,7 @@ final class PeerConnection {
     if (broken == null) {
       LOG.info("Connection to peer {} failed: {}", peer, detail);
     }
-    // A flush error does not identify the failed request; see siw in the design notes.
+    // A flush error does not identify the failed request; siw completes all with it.
     if (failed instanceof ReadOperation read && status != WorkStatus.FLUSH_ERROR) {
       markBroken(
           new BrokenConnection(

@@ -125,7 +125,8 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     Undo undo = new Undo();
     try {
       return new RdmaTransport(settings, serveSettings, environment, undo);
-    } catch (VerbsException | RuntimeException e) {
+    } catch (Throwable e) {
+      // An Error too, such as "unable to create native thread".
       undo.close();
       throw e;
     }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The transport agent: one thread that owns, establishes and checks all connections.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The messages between executors, one flyweight each, its layout drawn in its Javadoc: the proof in
  * the connection request ({@link org.sparkrdma.shuffle.wire.Hello}) and after it ({@link

@@ -141,6 +141,23 @@ class RdmaRuntimeTest {
   }
 
   @Test
+  void shouldBeOffWhenTheTransportFailsBeforeTheStartIsOver() {
+    RdmaRuntime runtime =
+        runtime(
+            engine,
+            parts -> {
+              parts.outOfService().accept("the device was removed");
+              return engine.transport();
+            },
+            List.of());
+    runtime.start();
+    assertThatThrownBy(() -> runtime.require(WAIT)).hasMessageContaining("the device was removed");
+    assertThat(runtime.state()).isEqualTo(RdmaRuntime.State.OFF);
+    assertThat(engine.closed()).containsExactly("transport", "device", "engine");
+    runtime.close();
+  }
+
+  @Test
   void shouldSkipADeviceWithoutAnActivePort() {
     FakeEngine down = new FakeEngine(PortState.DOWN);
     RdmaRuntime runtime = runtime(down, parts -> down.transport(), List.of());

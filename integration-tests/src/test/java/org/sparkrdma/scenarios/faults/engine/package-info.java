@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * An engine that decorates the loopback engine and injects the {@link
  * org.sparkrdma.scenarios.faults.plan.Faults} of the process. The service loader finds it in a jar

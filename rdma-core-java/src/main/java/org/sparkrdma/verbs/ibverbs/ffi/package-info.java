@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The functions and structs of libibverbs, librdmacm and libc that the ibverbs engine uses, and
  * nothing of the engine itself. Public for the engine's package only.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /**
  * The state of a loopback device that other processes see: its directory in shared memory,
  * accessible to its user only and removed with the process or by the next one; the table of its

@@ -25,6 +25,9 @@ final class Bindings {
     } catch (IllegalCallerException e) {
       throw new EngineUnavailableException(
           "this JVM forbids native access: start it with --enable-native-access=ALL-UNNAMED", e);
+    } catch (LinkageError e) {
+      Throwable cause = e.getCause() == null ? e : e.getCause();
+      throw new EngineUnavailableException("java.lang.foreign does not work here: " + cause, e);
     }
   }
 }
