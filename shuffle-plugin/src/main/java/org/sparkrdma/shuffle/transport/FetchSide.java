@@ -25,7 +25,7 @@ import org.sparkrdma.shuffle.wire.Release;
  *
  * <pre>
  *  wanted ──LOCATE──► open ──LOCATED──► batch of READs ──all done──► delivered
- *    ▲                  │ rest not told    │ rest of a block
+ *    ▲                  │ rest not located    │ rest of a block
  *    ├──────────────────┴──────────────────┤
  *    └──memory reserved── waiting ◄────────┘ no receive memory
  * </pre>
@@ -56,7 +56,7 @@ final class FetchSide implements ReadOperation.Listener {
 
   /**
    * @param slots buffers, one for each request that may be open
-   * @param wantMore takes blocks to disk whose next piece is wanted; from any thread
+   * @param wantMore receives blocks to disk whose next piece must be fetched; any thread
    */
   FetchSide(
       TransportContext context,
@@ -81,7 +81,7 @@ final class FetchSide implements ReadOperation.Listener {
     return wanted.isEmpty() && waiting.isEmpty() && requests.isEmpty() && batches.isEmpty();
   }
 
-  /** Posts what can be posted; the caller flushes the send queue. */
+  /** Posts all possible requests; the caller flushes the send queue. */
   void pump(long nowNs) {
     assert context.owner().holds();
     postReads();
@@ -218,7 +218,9 @@ final class FetchSide implements ReadOperation.Listener {
         .fail(block, FallbackReason.POOL_EMPTY, "block larger than half of the receive pool");
   }
 
-  /** In front, in their order: neighbours stay together, and so do the windows they lie in. */
+  /**
+   * Adds them at the front in order, so that neighbouring blocks and their windows stay together.
+   */
   private void askAgainFirst(List<BlockProgress> blocks) {
     for (int i = blocks.size() - 1; i >= 0; i--) {
       wanted.addFirst(blocks.get(i));
@@ -255,7 +257,7 @@ final class FetchSide implements ReadOperation.Listener {
         unfinished.add(block);
       }
     }
-    // A block that already holds memory goes first, before others take the rest.
+    // A block that already holds memory goes first, before others use the rest.
     askAgainFirst(unfinished);
     if (!whole.isEmpty()) {
       context.delivery().deliver(whole);
@@ -305,8 +307,7 @@ final class FetchSide implements ReadOperation.Listener {
   }
 
   /**
-   * Gives everything up, after the queue pair is destroyed: sinks go back, and the blocks are
-   * returned.
+   * Ends all requests after the queue pair is destroyed: releases the sinks and returns the blocks.
    */
   List<BlockProgress> abandon() {
     assert context.owner().holds();

@@ -186,7 +186,7 @@ final class LocatedReader {
       while (placed < message.lengthBytes()) {
         int room = memory.room();
         if (room == 0) {
-          // Windows took the memory that the reservation counted on.
+          // Windows have taken the memory of the reservation.
           block.cancelReservation();
         }
         long reserved = room == 0 ? 0 : block.reservation().unplacedBytes();

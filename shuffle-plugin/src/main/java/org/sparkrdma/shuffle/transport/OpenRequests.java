@@ -47,7 +47,7 @@ final class OpenRequests {
     return !open.isEmpty() || !leasesToRelease.isEmpty();
   }
 
-  /** The same without what the answer to one request tells. */
+  /** As {@link #holdLeases}, without the lease that one request may bring. */
   boolean holdLeasesBeside(OpenRequest request) {
     return open.stream().anyMatch(other -> other != request) || !leasesToRelease.isEmpty();
   }
@@ -167,7 +167,7 @@ final class OpenRequests {
         return request;
       }
     }
-    throw new MalformedMessageException("answer to nothing: requestId=" + requestId);
+    throw new MalformedMessageException("answer without a request: requestId=" + requestId);
   }
 
   /** A request that timed out, or null. */

@@ -50,9 +50,9 @@ import org.sparkrdma.verbs.device.Transport;
 /**
  * An executor's end of the RDMA shuffle: listens, connects, fetches and serves on one device.
  *
- * <p>{@link #open} builds and starts it; {@link #close} answers every block still under way, closes
- * every connection and frees all memory, in verbs order. The device and the budget belong to the
- * caller. Safe for any thread.
+ * <p>{@link #open} builds and starts it. {@link #close} answers every open block, closes every
+ * connection and frees all memory, in verbs order. The device and the budget belong to the caller.
+ * Safe for any thread.
  */
 public final class RdmaTransport implements BlockTransport, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(RdmaTransport.class);
@@ -89,10 +89,10 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
    * @param budget the one account of pinned bytes
    * @param outputs the map outputs to serve
    * @param conf of Spark's shuffle transport, for blocks that go to disk
-   * @param addresses of the device where to listen, the preferred one first
-   * @param port where to listen on each of them; 0 takes free ones
+   * @param addresses of the device for listeners, the preferred one first
+   * @param port of each listener; 0 selects free ports
    * @param identity creates this executor's endpoint from the listeners' addresses
-   * @param secret of the application, which both ends of a connection must know; empty without
+   * @param secret of the application, known to both ends of a connection; empty without
    *     authentication
    * @param fabricTrusted whether the administrator trusts every host of the fabric
    * @param outOfService receives the reason when the device was removed or the agent failed,
@@ -271,7 +271,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
   private void leaseExpired(long number) {
     PeerConnection connection = table.numbered(number);
     if (connection != null) {
-      connection.markBroken(BrokenConnection.connectionLost("peer kept a lease too long"));
+      connection.markBroken(BrokenConnection.connectionLost("lease expired"));
     }
   }
 
@@ -332,7 +332,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
       throw new IllegalStateException(
           "the transport agent did not end within "
               + STOP_SECONDS
-              + " s; what the device holds is left to the system");
+              + " s; the device's resources are left to the system");
     }
     server.close();
     agent.drain();
