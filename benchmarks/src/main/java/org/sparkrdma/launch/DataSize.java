@@ -39,6 +39,18 @@ public record DataSize(long bytes) {
     }
   }
 
+  /** As {@link #parse} takes it: a whole number of the largest unit that gives one. */
+  public String toOption() {
+    String[] units = {"k", "m", "g", "t"};
+    long amount = bytes / KIB;
+    int unit = 0;
+    while (amount % KIB == 0 && unit < units.length - 1) {
+      amount /= KIB;
+      unit++;
+    }
+    return amount + units[unit];
+  }
+
   /** The largest unit that leaves at least one, with one decimal where it is needed. */
   @Override
   public String toString() {

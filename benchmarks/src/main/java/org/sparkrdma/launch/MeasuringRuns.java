@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.sparkrdma.cluster.ClusterException;
 import org.sparkrdma.cluster.SparkApplication;
 import org.sparkrdma.cluster.StandaloneCluster;
@@ -34,6 +35,22 @@ public record MeasuringRuns(
   public <T> T run(
       String name, Class<?> main, Object plan, Map<String, String> conf, Class<T> resultType)
       throws ClusterException, LaunchException, IOException, InterruptedException {
+    return run(name, main, plan, conf, resultType, step -> {});
+  }
+
+  /**
+   * The same, with the application's progress for the caller too.
+   *
+   * @param onStep is given each step, on a thread of its own
+   */
+  public <T> T run(
+      String name,
+      Class<?> main,
+      Object plan,
+      Map<String, String> conf,
+      Class<T> resultType,
+      Consumer<ProgressLine> onStep)
+      throws ClusterException, LaunchException, IOException, InterruptedException {
     ObjectMapper json = new ObjectMapper();
     Path planFile = directory.data().resolve(name + "-plan.json");
     Path resultFile = directory.data().resolve(name + ".json");
@@ -51,7 +68,13 @@ public record MeasuringRuns(
     int exitCode =
         cluster.run(
             application,
-            line -> ProgressLine.parse(line).ifPresent(step -> progress.step(name, step)));
+            line ->
+                ProgressLine.parse(line)
+                    .ifPresent(
+                        step -> {
+                          progress.step(name, step);
+                          onStep.accept(step);
+                        }));
     if (exitCode != 0 || !Files.exists(resultFile)) {
       throw new LaunchException(
           "the %s application failed with exit code %d".formatted(name, exitCode),

@@ -9,7 +9,7 @@ import org.apache.spark.sql.SparkSession;
  * A query with a join, a distinct count and two aggregations, all of which shuffle. Its rows are
  * the same in every run, and in the same order.
  */
-final class CustomerReport {
+public final class CustomerReport {
   private static final int CUSTOMERS = 5_000;
 
   private static final String QUERY =
@@ -31,7 +31,7 @@ final class CustomerReport {
   private CustomerReport() {}
 
   /** The rows as text, in the session of the running application. */
-  static List<String> rows(long orders, int partitions) {
+  public static List<String> rows(long orders, int partitions) {
     SparkSession session = SparkSession.builder().getOrCreate();
     // Both tables are shuffled: neither is broadcast.
     session.sql("SET spark.sql.autoBroadcastJoinThreshold=-1");

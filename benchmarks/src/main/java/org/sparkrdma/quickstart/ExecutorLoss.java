@@ -6,16 +6,20 @@ import java.util.function.Supplier;
 import org.sparkrdma.launch.ProgressLine;
 
 /**
- * Kills one executor, with SIGKILL, once in a sort: when the first tasks that read the shuffle are
- * done and others still read. Owned by the thread that follows the application's progress.
+ * Kills one executor, with SIGKILL, once in each run: when the first tasks that read the shuffle
+ * have ended and others still read. Owned by the thread that follows the application's progress.
  */
 final class ExecutorLoss {
+  /** Runs are reported as "run 1 of 3"; other phases of an application begin with other words. */
+  private static final String RUN = "run ";
+
   private final int tasks;
   private final Supplier<List<ProcessHandle>> executors;
+  private String phase = "";
   private boolean over;
 
   /**
-   * @param tasks that the sort's job has at least: as many that write as that read
+   * @param tasks of the Spark job with the shuffle: as many that write as that read, at least
    */
   ExecutorLoss(int tasks, Supplier<List<ProcessHandle>> executors) {
     this.tasks = tasks;
@@ -24,6 +28,13 @@ final class ExecutorLoss {
 
   /** Returns whether an executor was killed now. */
   boolean onStep(ProgressLine step) {
+    if (!step.phase().startsWith(RUN)) {
+      return false;
+    }
+    if (!step.phase().equals(phase)) {
+      phase = step.phase();
+      over = false;
+    }
     if (over || step.total() < tasks || step.done() <= step.total() / 2) {
       return false;
     }

@@ -2,31 +2,52 @@
 package org.sparkrdma.quickstart;
 
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
-import org.sparkrdma.benchmarks.tera.GeneratedInput;
+import java.util.function.Consumer;
+import org.sparkrdma.benchmarks.jobs.BenchmarkPlan;
+import org.sparkrdma.benchmarks.jobs.BenchmarkReport;
+import org.sparkrdma.benchmarks.jobs.LaunchedRuns;
+import org.sparkrdma.benchmarks.jobs.RunResult;
+import org.sparkrdma.benchmarks.jobs.ShuffleJob;
+import org.sparkrdma.benchmarks.jobs.ShuffleMode;
 import org.sparkrdma.cluster.ClusterException;
+import org.sparkrdma.cluster.StandaloneCluster;
 import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.ClusterOptions;
 import org.sparkrdma.launch.DataSize;
 import org.sparkrdma.launch.Installation;
 import org.sparkrdma.launch.LaunchException;
+import org.sparkrdma.launch.MeasuringRuns;
+import org.sparkrdma.launch.ProgressLine;
 import org.sparkrdma.launch.ProgressLog;
+import org.sparkrdma.launch.RunDirectory;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
 
 /**
- * The command behind the {@code quickstart} script: generates records, sorts them once under each
- * shuffle, and compares the runs. What each option means stands in the script's help.
+ * The command behind the {@code quickstart} script: runs one job once under each shuffle and
+ * compares. What each option means stands in the script's help.
  */
 @Command(name = "quickstart")
 public final class Quickstart implements Callable<Integer> {
+  private static final Map<ShuffleJob, DataSize> DEFAULT_SIZES =
+      Map.of(ShuffleJob.GROUPBY, DataSize.parse("256m"), ShuffleJob.TERASORT, DataSize.parse("1g"));
+
   @Mixin private ClusterOptions options;
 
-  @Option(names = "--size", defaultValue = "1g", converter = DataSize.Converter.class)
+  @Option(names = "--job", defaultValue = "groupby")
+  private ShuffleJob job;
+
+  @Option(names = "--size", converter = DataSize.Converter.class)
   private DataSize size;
 
   @Option(names = "--modes", split = ",", defaultValue = "vanilla,rdma,fallback")
@@ -41,6 +62,8 @@ public final class Quickstart implements Callable<Integer> {
   @Option(names = "--ui-port", defaultValue = "0")
   private int uiPort;
 
+  @Spec private CommandSpec spec;
+
   private Quickstart() {}
 
   public static void main(String[] arguments) {
@@ -53,6 +76,11 @@ public final class Quickstart implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException, InterruptedException {
+    BenchmarkPlan plan = plan();
+    Optional<String> objection = options.reportFile().flatMap(LaunchedRuns::objection);
+    if (objection.isPresent()) {
+      throw new ParameterException(spec.commandLine(), objection.get());
+    }
     options.check();
     if (options.checkOnly()) {
       return 0;
@@ -62,27 +90,60 @@ public final class Quickstart implements Callable<Integer> {
     return options
         .command("quickstart", installation, progress)
         .run(
-            DiskNeed.of(size, modes.size(), options.keep()),
+            plan.diskSpace(),
             settings -> settings.withPorts(port, uiPort),
-            (cluster, directory) ->
-                runAll(
-                    new TeraRuns(cluster, installation, directory, size, progress, killExecutor),
-                    progress));
+            (cluster, directory) -> run(plan, cluster, directory, installation, progress));
   }
 
-  private void runAll(TeraRuns runs, ProgressLog progress)
-      throws LaunchException, ClusterException, IOException, InterruptedException {
-    GeneratedInput input = runs.generate();
-    progress.say("input: %,d records, checksum %s".formatted(input.records(), input.checksum()));
-    List<RunReport> done = new ArrayList<>();
-    for (ShuffleMode mode : modes) {
-      done.add(RunReport.of(mode, runs.sort(mode), killExecutor));
-      if (!options.keep()) {
-        runs.deleteOutput(mode);
-      }
+  /** One run under each shuffle. TeraSort has no warm-up, since it takes long. */
+  private BenchmarkPlan plan() {
+    if (!DEFAULT_SIZES.containsKey(job)) {
+      throw new ParameterException(
+          spec.commandLine(), "--job is %s; allowed are groupby and terasort".formatted(job));
     }
-    Report report = new Report(done);
-    options.publish(SummaryTable.of(report), report, report.disagreement(input));
-    System.out.println("Every run sorted the input: records and checksums are equal.");
+    boolean warm = job == ShuffleJob.GROUPBY && !killExecutor;
+    String shape = job.shapeOf(size == null ? DEFAULT_SIZES.get(job) : size);
+    return new BenchmarkPlan(
+        job, List.of(shape), List.copyOf(modes), 1, warm ? 1 : 0, "", command());
+  }
+
+  private String command() {
+    return "./quickstart --job %s%s%s"
+        .formatted(
+            job,
+            size == null ? "" : " --size " + size.toOption(),
+            killExecutor ? " --kill-executor" : "");
+  }
+
+  private void run(
+      BenchmarkPlan plan,
+      StandaloneCluster cluster,
+      RunDirectory directory,
+      Installation installation,
+      ProgressLog progress)
+      throws LaunchException, ClusterException, IOException, InterruptedException {
+    MeasuringRuns runs = new MeasuringRuns(cluster, installation, directory, progress);
+    BenchmarkReport report = LaunchedRuns.run(plan, runs, onStep(plan, cluster, progress));
+    LaunchedRuns.publish(report, options);
+    RunResult first = report.cases().get(0).runs().get(0);
+    System.out.println(
+        String.format(
+            Locale.ROOT,
+            "Every run gave the right answer: %,d records with the digest %s.",
+            first.answer().rows(),
+            first.answer().digest()));
+  }
+
+  private Consumer<ProgressLine> onStep(
+      BenchmarkPlan plan, StandaloneCluster cluster, ProgressLog progress) {
+    if (!killExecutor) {
+      return step -> {};
+    }
+    ExecutorLoss loss = new ExecutorLoss(plan.shuffleTasks(), cluster::executors);
+    return step -> {
+      if (loss.onStep(step)) {
+        progress.say(job + ": killed an executor");
+      }
+    };
   }
 }

@@ -21,7 +21,7 @@ import org.sparkrdma.launch.Script.Outcome;
  * Every script as a user runs it, on the jars as packaged: its help, a wrong option, the smallest
  * real run. Runs of the guest tool are in the guest tests, which have its kernel.
  */
-@Timeout(180)
+@Timeout(400)
 class ScriptsIT {
   private static final int MISUSE = 2;
   private static final int GUEST_FAILED = 125;
@@ -40,6 +40,10 @@ class ScriptsIT {
         "bench",
         "bench list",
         "bench groupby",
+        "bench terasort",
+        "bench pagerank",
+        "bench skewjoin",
+        "bench broadcastfree",
         "bench compare",
         "bench transfer",
         "bench recovery",
@@ -64,6 +68,10 @@ class ScriptsIT {
         "soak --hours=2",
         "bench list --long",
         "bench groupby --round 1",
+        "bench terasort --size 1g",
+        "bench pagerank --pages 5",
+        "bench skewjoin -x",
+        "bench broadcastfree --orders=5",
         "bench compare --html x",
         "bench transfer --round 1",
         "bench recovery -x",
@@ -82,6 +90,7 @@ class ScriptsIT {
       strings = {
         "quickstart --size big",
         "quickstart --report .",
+        "quickstart --job pagerank",
         "matrix --cells 1.0.0-2.10-8",
         "matrix --cells 3.5.9-2.12-25",
         "soak --minutes 0",
@@ -116,12 +125,24 @@ class ScriptsIT {
   }
 
   @Test
-  void shouldSortUnderThePlugIn() throws Exception {
+  void shouldRunTheQuickStartUnderThePlugIn() throws Exception {
     Path report = directory.resolve("new/report.json");
-    Outcome outcome = run("quickstart --size 2m --modes rdma --report " + report);
-    assertSucceeded(outcome, "Every run sorted the input");
-    assertThat(new ObjectMapper().readTree(report.toFile()).at("/runs/0/bytes/rdma").asLong())
-        .isPositive();
+    Outcome outcome = run("quickstart --size 1m --modes rdma --report " + report);
+    assertSucceeded(outcome, "Every run gave the right answer");
+    assertThat(outcome.output()).contains("fetch wait s", "executor CPU s");
+    assertThat(bytesByRead(report)).isPositive();
+  }
+
+  @Test
+  void shouldSortInTheQuickStart() throws Exception {
+    Path report = directory.resolve("report.json");
+    Outcome outcome = run("quickstart --job terasort --size 2m --modes rdma --report " + report);
+    assertSucceeded(outcome, "Every run gave the right answer");
+    assertThat(bytesByRead(report)).isPositive();
+  }
+
+  private static long bytesByRead(Path report) throws IOException {
+    return new ObjectMapper().readTree(report.toFile()).at("/cases/0/runs/0/bytes/read").asLong();
   }
 
   @Test
@@ -141,6 +162,18 @@ class ScriptsIT {
     Outcome comparison = run("bench compare %s %s --page %s".formatted(report, report, page));
     assertSucceeded(comparison, "within spread");
     assertThat(page).content().contains("Chart.js v");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "pagerank --shapes 1000x3x2x4",
+        "skewjoin --shapes 100000x1000x50x4",
+        "broadcastfree --shapes 1000x4"
+      })
+  void shouldGetTheSameAnswerOfEachJobByRead(String job) throws Exception {
+    Outcome outcome = run("bench " + job + " --modes vanilla,rdma --rounds 1 --warm-ups 0");
+    assertSucceeded(outcome, "All answers are equal.");
   }
 
   @Test

@@ -20,17 +20,27 @@ class ExecutorLossTest {
 
   @Test
   void shouldWaitForTheJobThatReadsAndForItsFirstReader() {
-    loss.onStep(new ProgressLine("sort", 4, 4, "tasks"));
-    loss.onStep(new ProgressLine("sort", 4, 8, "tasks"));
+    loss.onStep(new ProgressLine("run 1 of 2, sort", 4, 4, "tasks"));
+    loss.onStep(new ProgressLine("run 1 of 2, sort", 4, 8, "tasks"));
     assertThat(asked).isEmpty();
-    loss.onStep(new ProgressLine("sort", 5, 8, "tasks"));
+    loss.onStep(new ProgressLine("run 1 of 2, sort", 5, 8, "tasks"));
     assertThat(asked).hasSize(1);
   }
 
   @Test
   void shouldKillOnlyOnce() {
-    loss.onStep(new ProgressLine("sort", 5, 8, "tasks"));
-    loss.onStep(new ProgressLine("sort", 6, 8, "tasks"));
+    loss.onStep(new ProgressLine("run 1 of 2, sort", 5, 8, "tasks"));
+    loss.onStep(new ProgressLine("run 1 of 2, sort", 6, 8, "tasks"));
     assertThat(asked).hasSize(1);
+  }
+
+  @Test
+  void shouldKillInEachRunAndInNoOtherPhase() {
+    loss.onStep(new ProgressLine("generate the input", 8, 8, "tasks"));
+    assertThat(asked).isEmpty();
+    loss.onStep(new ProgressLine("run 1 of 2, vanilla", 5, 8, "tasks"));
+    loss.onStep(new ProgressLine("compute the answer", 8, 8, "tasks"));
+    loss.onStep(new ProgressLine("run 2 of 2, rdma", 5, 8, "tasks"));
+    assertThat(asked).hasSize(2);
   }
 }

@@ -3,15 +3,22 @@ package org.sparkrdma.quickstart;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.util.HashSet;
-import java.util.Map;
-import java.util.Set;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.benchmarks.jobs.ShuffleJob;
+import org.sparkrdma.launch.DataSize;
 import org.sparkrdma.launch.ScriptHelp;
 
+@Timeout(60)
 class QuickstartTest {
+  private static final int MISUSE = 2;
+
+  @TempDir private Path directory;
+
   @Test
   void shouldExplainEveryOptionAndEveryDefaultInTheScriptsHelp() throws Exception {
     // Port 0 is said in words.
@@ -19,22 +26,28 @@ class QuickstartTest {
         "quickstart", Quickstart.commandLine(), value -> value.equals("0") ? "" : value);
   }
 
-  @ParameterizedTest
-  @EnumSource
-  void shouldDifferBetweenModesInTheShufflesSettingsOnly(ShuffleMode mode) {
-    Set<String> keys = new HashSet<>(mode.conf().keySet());
-    keys.removeIf(key -> key.startsWith("spark.shuffle.rdma."));
-    assertThat(keys).containsExactly("spark.shuffle.manager");
+  @Test
+  void shouldRefuseWrongValuesWithTheExitCodeForMisuse() {
+    assertThat(check("--size", "big")).isEqualTo(MISUSE);
+    assertThat(check("--job", "pagerank")).isEqualTo(MISUSE);
+    assertThat(check("--report", "a.csv")).isEqualTo(MISUSE);
+    assertThat(check("--job", "terasort", "--size", "2m")).isZero();
+    assertThat(check()).isZero();
   }
 
   @Test
-  void shouldTakeTheEngineByItselfInTheFallbackRun() {
-    assertThat(ShuffleMode.FALLBACK.conf())
-        .isEqualTo(Map.of("spark.shuffle.manager", "org.sparkrdma.shuffle.RdmaShuffleManager"));
+  void shouldShuffleAsMuchAsTheUserAsksFor() {
+    assertThat(ShuffleJob.GROUPBY.shapeOf(DataSize.parse("256m"))).isEqualTo("256x256x4k");
+    assertThat(ShuffleJob.GROUPBY.shapeOf(DataSize.parse("1g"))).isEqualTo("512x512x4k");
+    assertThat(ShuffleJob.GROUPBY.shapeOf(DataSize.parse("1k"))).isEqualTo("2x2x4k");
+    assertThat(ShuffleJob.TERASORT.shapeOf(DataSize.parse("1536m"))).isEqualTo("1536m");
+    assertThat(ShuffleJob.TERASORT.shapeOf(DataSize.parse("2048m"))).isEqualTo("2g");
   }
 
-  @Test
-  void shouldRefuseAWrongSizeWithTheExitCodeForMisuse() {
-    assertThat(Quickstart.commandLine().execute("--size", "big")).isEqualTo(2);
+  private int check(String... arguments) {
+    List<String> all = new ArrayList<>(List.of("--project", directory.toString()));
+    all.addAll(List.of("--work-dir", directory.toString(), "--check-only"));
+    all.addAll(List.of(arguments));
+    return Quickstart.commandLine().execute(all.toArray(new String[0]));
   }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.benchmarks.jobs;
 
+import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -13,6 +15,16 @@ public record Answer(long rows, String digest) {
   /** An answer from the number of rows and the sum of their digests modulo 2^64. */
   static Answer of(long rows, long digestSum) {
     return new Answer(rows, Long.toHexString(digestSum));
+  }
+
+  /** An answer whose rows have an order: their digests depend on their places. */
+  static Answer ofRows(List<String> rows) {
+    long sum = 0;
+    for (int i = 0; i < rows.size(); i++) {
+      byte[] row = (i + "|" + rows.get(i)).getBytes(StandardCharsets.UTF_8);
+      sum += NoiseBlocks.checksum(row);
+    }
+    return of(rows.size(), sum);
   }
 
   /** How this answer differs from the expected one, in one sentence; empty if it does not. */

@@ -3,6 +3,7 @@ package org.sparkrdma.benchmarks.jobs;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -30,7 +31,7 @@ final class BenchmarkPage {
       }
     }
     page.heading("Command and environment");
-    page.table(environment(report));
+    page.textTable(environment(report));
     return page.render();
   }
 
@@ -48,7 +49,7 @@ final class BenchmarkPage {
   static List<List<String>> environment(BenchmarkReport report) {
     Environment environment = report.environment();
     List<List<String>> rows = new ArrayList<>();
-    rows.add(List.of("", ""));
+    rows.add(List.of("what", "value"));
     rows.add(List.of("command", report.plan().command()));
     rows.add(List.of("date", environment.date()));
     rows.add(List.of("Spark", environment.spark()));
@@ -56,7 +57,7 @@ final class BenchmarkPage {
     rows.add(List.of("master", environment.master()));
     rows.add(List.of("executors", Integer.toString(executors(report))));
     rows.add(List.of("driver's host", environment.host()));
-    rows.add(List.of("load at the start", Double.toString(environment.load())));
+    rows.add(List.of("load at the start", String.format(Locale.ROOT, "%.1f", environment.load())));
     Map<String, String> settings = new TreeMap<>(environment.settings());
     settings.putAll(environment.fixedSettings());
     settings.forEach((key, value) -> rows.add(List.of(key, value)));

@@ -4,6 +4,7 @@ package org.sparkrdma.benchmarks.jobs;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import org.sparkrdma.launch.DataSize;
 
 /**
  * What is run.
@@ -23,6 +24,8 @@ public record BenchmarkPlan(
     int warmUps,
     String data,
     String command) {
+  /** Logs and copies of jars. */
+  private static final long OTHER_BYTES = 300L << 20;
 
   /**
    * The shuffles in the order of one round. Each round begins with another one, so that none always
@@ -39,6 +42,19 @@ public record BenchmarkPlan(
   /** The same with another directory. */
   BenchmarkPlan withData(String newData) {
     return new BenchmarkPlan(job, shapes, modes, rounds, warmUps, newData, command);
+  }
+
+  /** Disk space for the largest shape: shuffle files of warm-ups are there in the measured run. */
+  public DataSize diskSpace() {
+    return new DataSize(
+        shapes.stream().mapToLong(shape -> job.workload(shape).diskBytes()).max().orElseThrow()
+                * (warmUps + 1)
+            + OTHER_BYTES);
+  }
+
+  /** Tasks of the job with the shuffle, of the first shape, at least. */
+  public int shuffleTasks() {
+    return job.workload(shapes.get(0)).tasks();
   }
 
   /** Runs of the job in all, warm-ups included. */

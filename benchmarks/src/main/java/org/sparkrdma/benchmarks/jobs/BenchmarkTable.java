@@ -3,6 +3,7 @@ package org.sparkrdma.benchmarks.jobs;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 import org.sparkrdma.launch.DataSize;
@@ -61,7 +62,7 @@ public final class BenchmarkTable {
     row.add(new DataSize(last.bytes().read()).toString());
     row.add(new DataSize(last.bytes().tcp()).toString());
     row.add(new DataSize(last.bytes().local()).toString());
-    row.add("%,d".formatted(last.blocks().read() + last.blocks().tcp()));
+    row.add(String.format(Locale.ROOT, "%,d", last.blocks().read() + last.blocks().tcp()));
     row.add(fallbacks(last.fallbacks()));
     return row;
   }

@@ -118,9 +118,9 @@ record Comparison(BenchmarkReport first, BenchmarkReport second) {
     page.endCharts();
     page.table(rows());
     page.heading("First report");
-    page.table(BenchmarkPage.environment(first));
+    page.textTable(BenchmarkPage.environment(first));
     page.heading("Second report");
-    page.table(BenchmarkPage.environment(second));
+    page.textTable(BenchmarkPage.environment(second));
     return page.render();
   }
 }

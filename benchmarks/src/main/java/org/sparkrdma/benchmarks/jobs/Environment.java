@@ -61,6 +61,7 @@ public record Environment(
       }
     }
     settings.remove("spark.shuffle.manager");
+    settings.remove("spark.executor.id");
     FixedSettings.all().keySet().forEach(settings::remove);
     return settings;
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.benchmarks.jobs;
 
+import java.util.Locale;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
 import org.apache.spark.HashPartitioner;
@@ -17,6 +19,7 @@ record GroupBy(NoiseBlocks blocks) implements Workload {
   /** Small enough for several in the shortest block, large enough not to measure serialization. */
   private static final int MAX_RECORD_BYTES = 1 << 10;
 
+  private static final int SMALL_BLOCK_BYTES = 4 << 10;
   private static final long SEED = 20_261_121;
 
   /**
@@ -35,16 +38,30 @@ record GroupBy(NoiseBlocks blocks) implements Workload {
             SEED));
   }
 
+  /** Blocks of 4 KiB, as many as give this size, as many maps as reducers. */
+  static String shapeOfSmallBlocks(DataSize size) {
+    long side = Math.max(2, Math.round(Math.sqrt((double) size.bytes() / SMALL_BLOCK_BYTES)));
+    return "%1$dx%1$dx4k".formatted(side);
+  }
+
   @Override
   public String description() {
-    return "%,d blocks of %s, %s in all"
-        .formatted(
-            blocks.blocks(), new DataSize(blocks.blockBytes()), new DataSize(blocks.totalBytes()));
+    return String.format(
+        Locale.ROOT,
+        "%,d blocks of %s, %s in all",
+        blocks.blocks(),
+        new DataSize(blocks.blockBytes()),
+        new DataSize(blocks.totalBytes()));
   }
 
   @Override
   public long diskBytes() {
     return blocks.totalBytes() + blocks.totalBytes() / 8;
+  }
+
+  @Override
+  public int tasks() {
+    return blocks.maps() + blocks.reducers();
   }
 
   @Override
@@ -57,7 +74,23 @@ record GroupBy(NoiseBlocks blocks) implements Workload {
             .groupByKey(new HashPartitioner(noise.reducers()))
             .map(group -> summarize(group._2))
             .fold(new Tuple2<>(0L, 0L), (a, b) -> new Tuple2<>(a._1 + b._1, a._2 + b._2));
-    return () -> Answer.of(sum._1, sum._2);
+    return () -> requireAll(spark, Answer.of(sum._1, sum._2));
+  }
+
+  /** Makes all records again, without a shuffle, and compares. */
+  private Answer requireAll(JavaSparkContext spark, Answer answer) throws BenchmarkException {
+    NoiseBlocks noise = blocks;
+    long sum =
+        spark
+            .parallelize(IntStream.range(0, noise.maps()).boxed().toList(), noise.maps())
+            .map(noise::sumOfMap)
+            .fold(0L, Long::sum);
+    Answer expected = Answer.of(noise.blocks() * noise.recordsPerBlock(), sum);
+    Optional<String> difference = answer.difference(expected);
+    if (difference.isPresent()) {
+      throw new BenchmarkException("records were lost or changed: " + difference.get());
+    }
+    return answer;
   }
 
   private static Tuple2<Long, Long> summarize(Iterable<byte[]> values) {

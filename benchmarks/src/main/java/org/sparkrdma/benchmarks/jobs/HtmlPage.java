@@ -43,7 +43,16 @@ final class HtmlPage {
    * @param rows the headings first
    */
   void table(List<List<String>> rows) {
-    body.append("<table>\n");
+    table("<table>", rows);
+  }
+
+  /** A table without numbers to compare, aligned on the left. */
+  void textTable(List<List<String>> rows) {
+    table("<table class=\"text\">", rows);
+  }
+
+  private void table(String begin, List<List<String>> rows) {
+    body.append(begin).append('\n');
     for (int i = 0; i < rows.size(); i++) {
       String tag = i == 0 ? "th" : "td";
       body.append("<tr>");

@@ -33,6 +33,15 @@ public record NoiseBlocks(int maps, int reducers, int blockBytes, int recordByte
         .iterator();
   }
 
+  /** Sum of the checksums of all records of one map output. */
+  long sumOfMap(int map) {
+    long sum = 0;
+    for (var records = ofMap(map); records.hasNext(); ) {
+      sum += checksum(records.next()._2);
+    }
+    return sum;
+  }
+
   private byte[] noise(SplittableRandom random, int record) {
     byte[] noise = new byte[Math.min(recordBytes, blockBytes - record * recordBytes)];
     random.nextBytes(noise);

@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import org.sparkrdma.launch.DataSize;
 
 /**
  * Every job, with the shapes that were chosen before anything was measured. {@code ./bench list}
@@ -13,7 +14,15 @@ import java.util.Optional;
  */
 public enum ShuffleJob {
   /** Blocks of one length. */
-  GROUPBY("MAPSxREDUCERSxBLOCK", "256x256x4k,96x96x64k", false);
+  GROUPBY("MAPSxREDUCERSxBLOCK", "256x256x4k,96x96x64k", false),
+  /** Records from files into files. */
+  TERASORT("SIZE", "1g", true),
+  /** Many small records, several iterations. */
+  PAGERANK("PAGESxLINKSxITERATIONSxPARTITIONS", "200000x8x5x64", false),
+  /** A join in SQL in which one key has many rows. */
+  SKEWJOIN("ROWSxKEYSxPERCENTxPARTITIONS", "2000000x20000x30x64", false),
+  /** A sort-merge join and aggregations in SQL. */
+  BROADCASTFREE("ORDERSxPARTITIONS", "1000000x64", false);
 
   private final String form;
 
@@ -38,6 +47,11 @@ public enum ShuffleJob {
     return List.of(shapes.split(",", -1));
   }
 
+  /** The shape of the quick start, for the jobs that it offers: so many bytes are shuffled. */
+  public String shapeOf(DataSize size) {
+    return this == GROUPBY ? GroupBy.shapeOfSmallBlocks(size) : size.toOption();
+  }
+
   /** How a shape is written. */
   String form() {
     return form;
@@ -57,6 +71,10 @@ public enum ShuffleJob {
     try {
       return switch (this) {
         case GROUPBY -> GroupBy.parse(shape);
+        case TERASORT -> TeraSortJob.parse(shape);
+        case PAGERANK -> PageRank.parse(shape);
+        case SKEWJOIN -> SkewJoin.parse(shape);
+        case BROADCASTFREE -> BroadcastFree.parse(shape);
       };
     } catch (IllegalArgumentException e) {
       throw new IllegalArgumentException(

@@ -12,6 +12,9 @@ public interface Workload {
   /** Disk space that one run needs for shuffle files and output, in bytes. */
   long diskBytes();
 
+  /** Tasks of the Spark job with the shuffle, those that write and those that read; at least. */
+  int tasks();
+
   /**
    * Writes the input, if the job reads any from files. Called once, under Spark's own shuffle.
    *

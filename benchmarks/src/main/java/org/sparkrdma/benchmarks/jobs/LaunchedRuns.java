@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.benchmarks.jobs;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.sparkrdma.cluster.ClusterException;
+import org.sparkrdma.launch.ClusterOptions;
+import org.sparkrdma.launch.LaunchException;
+import org.sparkrdma.launch.MeasuringRuns;
+import org.sparkrdma.launch.ProgressLine;
+
+/** A benchmark on a cluster of this machine, by RDMA READ on the loopback engine. Stateless. */
+public final class LaunchedRuns {
+  /** On one host, whatever devices it has. */
+  private static final Map<String, String> CONF = Map.of("spark.shuffle.rdma.engine", "soft");
+
+  private LaunchedRuns() {}
+
+  /** Why the report cannot be written to this file, in one sentence. */
+  public static Optional<String> objection(Path report) {
+    return new BenchmarkFiles(report).objection();
+  }
+
+  /**
+   * Runs the plan to its end.
+   *
+   * @param onStep is given each step of the application, on a thread of its own
+   */
+  public static BenchmarkReport run(
+      BenchmarkPlan plan, MeasuringRuns runs, Consumer<ProgressLine> onStep)
+      throws LaunchException, ClusterException, IOException, InterruptedException {
+    return runs.run(
+        plan.job().toString(),
+        LaunchedBenchmark.class,
+        plan.withData("file:" + runs.directory().data()),
+        CONF,
+        BenchmarkReport.class,
+        onStep);
+  }
+
+  /** Prints the table and writes the files that the user wants. */
+  public static void publish(BenchmarkReport report, ClusterOptions options)
+      throws LaunchException {
+    Optional<BenchmarkFiles> files = options.reportFile().map(BenchmarkFiles::new);
+    options.publish(
+        BenchmarkTable.of(report), report, files.flatMap(each -> each.writeBeside(report)));
+    files.ifPresent(each -> System.out.println("The page with plots is " + each.html()));
+  }
+}
