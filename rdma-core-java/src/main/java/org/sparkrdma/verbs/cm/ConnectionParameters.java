@@ -10,13 +10,15 @@ import java.time.Duration;
  * @param privateData for the peer, at most the device's limit; not null. The peer may receive it
  *     padded with zeros: include the length
  * @param readsInFlight maximum number of outstanding RDMA READs in each direction (initiator depth
- *     and responder resources)
+ *     and responder resources); ignored without {@link
+ *     org.sparkrdma.verbs.device.Capability#READ_DEPTH}
  * @param retryCount retries when the peer does not acknowledge, 0 to 6: 7 means without limit on
  *     some transports and is rejected
  * @param receiverNotReadyRetryCount retries when the peer has no receive posted, 0 to 7; 7 means
  *     without limit
  * @param ackTimeout exponent of the acknowledge time-out, 4.096 us times 2 to its power, 1 to 31; 0
- *     uses the default of the device
+ *     uses the default of the device; ignored without {@link
+ *     org.sparkrdma.verbs.device.Capability#ACK_TIMEOUT}
  * @param timeout maximum time for the answer of the peer; for connect only
  */
 public record ConnectionParameters(

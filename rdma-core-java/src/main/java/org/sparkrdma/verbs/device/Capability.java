@@ -15,6 +15,13 @@ public enum Capability {
   ACK_TIMEOUT,
   /** Listeners and connections can be given a traffic class. */
   TRAFFIC_CLASS,
+  /**
+   * The number of outstanding READs of a connection can be set. Without this feature it is what the
+   * engine or the device decides.
+   */
+  READ_DEPTH,
+  /** Devices can be reached by IPv6 addresses as well as by IPv4 addresses. */
+  IPV6,
   /** Private data travels with accept as well as with connect. */
   ACCEPT_PRIVATE_DATA,
   /**

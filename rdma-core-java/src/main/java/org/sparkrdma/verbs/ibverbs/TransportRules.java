@@ -50,6 +50,8 @@ enum TransportRules {
         EnumSet.of(
             Capability.REJECT,
             Capability.ACCEPT_PRIVATE_DATA,
+            Capability.READ_DEPTH,
+            Capability.IPV6,
             Capability.FILE_REGIONS,
             Capability.TRAFFIC_CLASS);
     if (hasQueuePairAccess()) {

@@ -37,6 +37,7 @@ final class SoftDeviceFacts {
     var capabilities = EnumSet.allOf(Capability.class);
     capabilities.remove(Capability.ACK_TIMEOUT);
     capabilities.remove(Capability.TRAFFIC_CLASS);
+    capabilities.remove(Capability.READ_DEPTH);
     if (settings.maxInlineBytes() == 0) {
       capabilities.remove(Capability.INLINE);
     }
