@@ -24,7 +24,7 @@ public final class DisniProvider implements VerbsProvider {
 
   @Override
   public int order() {
-    // Only by name: its connections cannot prove who a peer is, so no shuffle goes over it.
+    // Only by name: ibverbs uses the same devices, needs less, and can withhold remote access.
     return -1;
   }
 

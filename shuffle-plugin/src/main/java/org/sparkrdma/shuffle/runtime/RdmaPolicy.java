@@ -4,7 +4,6 @@ package org.sparkrdma.shuffle.runtime;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.spark.SparkConf;
-import org.sparkrdma.shuffle.settings.ShuffleSetting;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 
 /** Reasons against RDMA in Spark's own settings. Stateless. */
@@ -28,12 +27,6 @@ public final class RdmaPolicy {
     List<String> warnings = new ArrayList<>();
     if (conf.getBoolean("spark.shuffle.useOldFetchProtocol", false)) {
       warnings.add("spark.shuffle.useOldFetchProtocol=true is not supported; set it to false");
-    }
-    if (settings.engine().equals("disni")) {
-      warnings.add(
-          "engine disni carries no shuffle, because its connections cannot prove who a peer is; set "
-              + ShuffleSetting.ENGINE.key()
-              + "=auto");
     }
     boolean safe =
         settings.trustedFabric() || conf.getBoolean("spark.io.encryption.enabled", false);

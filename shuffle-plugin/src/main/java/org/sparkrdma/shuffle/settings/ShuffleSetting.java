@@ -32,10 +32,9 @@ public enum ShuffleSetting {
       ValueType.text("auto, or an engine's name"),
       "Controls which verbs engine is used: `ibverbs`, `disni`, `soft`, or another one that Java's"
           + " ServiceLoader finds; `auto` takes the first engine that finds a device. It never takes "
-          + "`disni`, which carries no shuffle, or `soft`, which is a loopback device for tests and "
-          + "demonstrations on one host. A named engine is the only one that is tried. Name an engine "
-          + "to learn why it "
-          + "cannot run, or to use `soft`."),
+          + "`disni`, which needs `fabric.trusted=true` and software that you install, or `soft`, "
+          + "which is a loopback device for tests and demonstrations on one host. A named engine is "
+          + "the only one that is tried. Name an engine to use it, or to learn why it cannot run."),
   /** Which devices. */
   DEVICE(
       "device",
@@ -356,7 +355,7 @@ public enum ShuffleSetting {
       "Controls whether RDMA is used although other hosts of the fabric could read blocks: where "
           + "Spark's network is encrypted (`spark.network.crypto.enabled`, `spark.ssl.rpc.enabled` "
           + "or encryption by SASL) and `spark.io.encryption.enabled` is not, and on devices that "
-          + "cannot withhold remote access until a peer is proven (iWARP, DiSNI). With `true` blocks "
+          + "cannot withhold remote access until a peer is proven (iWARP, and all with engine `disni`). With `true` blocks "
           + "cross the fabric as they are stored; with `false` RDMA is off in both cases. Set it to "
           + "`true` when only trusted hosts can reach the fabric.");
 

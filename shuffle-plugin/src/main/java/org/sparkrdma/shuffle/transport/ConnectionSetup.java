@@ -13,18 +13,31 @@ import org.sparkrdma.shuffle.wire.MalformedMessageException;
  *
  * <pre>
  *  initiator  RESOLVING ──request──► CONNECTING ──takeAnswer──► PROVEN ──establish──► ESTABLISHED
- *  responder  ACCEPTING ─────────────takeConfirm──────────────► PROVEN ──establish──► ESTABLISHED
+ *  responder  GREETED ──takeRequest──► ACCEPTING ──takeConfirm──► PROVEN ──establish──► ESTABLISHED
  *  both       any state ──close──► CLOSED
+ *
+ *  and where request and answer are messages on a connected queue pair:
+ *  initiator  RESOLVING ──open──► OPENING ──request──► CONNECTING
+ *  responder  GREETED ──refuse──► REFUSED
  * </pre>
  *
  * <p>Only in PROVEN and ESTABLISHED may the peer have remote access and are messages accepted. The
- * class does not depend on how the three messages travel.
+ * class does not depend on how the three messages travel, see {@link SetupExchange}.
  */
 final class ConnectionSetup {
   /** State of the set-up. */
   enum State {
+    /** Initiator: address and route are being resolved. */
     RESOLVING,
+    /** Initiator: the queue pair is being connected, without a request. */
+    OPENING,
+    /** Initiator: the request is sent. */
     CONNECTING,
+    /** Responder: there is no proven request yet. */
+    GREETED,
+    /** Responder: a greeted peer got a refusal. */
+    REFUSED,
+    /** Responder: the request is proven and answered, but not confirmed. */
     ACCEPTING,
     PROVEN,
     ESTABLISHED,
@@ -49,13 +62,9 @@ final class ConnectionSetup {
     return new ConnectionSetup(calleeKey, State.RESOLVING);
   }
 
-  /** Set-up of a connection that the peer requested and proved. */
-  static ConnectionSetup ofResponder(byte[] ownKey, Binding binding, Hello request, Hello answer) {
-    ConnectionSetup setup = new ConnectionSetup(ownKey, State.ACCEPTING);
-    setup.binding = binding;
-    setup.request = request;
-    setup.answer = answer;
-    return setup;
+  /** Set-up of a connection that a peer initiates. */
+  static ConnectionSetup ofResponder(byte[] ownKey) {
+    return new ConnectionSetup(ownKey, State.GREETED);
   }
 
   State state() {
@@ -65,6 +74,21 @@ final class ConnectionSetup {
   /** Whether this executor initiated the connection. */
   boolean isInitiator() {
     return initiator;
+  }
+
+  /** Initiator: whether there is no proven answer yet. */
+  boolean isAttempt() {
+    return state == State.RESOLVING || state == State.OPENING || state == State.CONNECTING;
+  }
+
+  /** Responder: whether there is no CONFIRM yet. */
+  boolean isUnconfirmed() {
+    return state == State.GREETED || state == State.REFUSED || state == State.ACCEPTING;
+  }
+
+  /** Whether the next message of the peer is its request or answer, if those are messages. */
+  boolean expectsHello() {
+    return state == State.CONNECTING || state == State.GREETED;
   }
 
   boolean isEstablished() {
@@ -81,12 +105,30 @@ final class ConnectionSetup {
     return answer.generation();
   }
 
+  /** Initiator: the queue pair is connected first, and the request sent as a message. */
+  void open() {
+    move(State.RESOLVING, State.OPENING);
+  }
+
   /** Initiator: returns the request to send. */
   byte[] request(Hello hello, int queuePairNumber, InetAddress source, InetAddress destination) {
-    move(State.RESOLVING, State.CONNECTING);
+    move(state == State.OPENING ? State.OPENING : State.RESOLVING, State.CONNECTING);
     request = hello;
     binding = new Binding(queuePairNumber, source, destination);
     return hello.encodeRequest(calleeKey, binding);
+  }
+
+  /** Responder: takes a proven request, to be answered with this answer. */
+  void takeRequest(Binding requestBinding, Hello provenRequest, Hello ownAnswer) {
+    move(State.GREETED, State.ACCEPTING);
+    binding = requestBinding;
+    request = provenRequest;
+    answer = ownAnswer;
+  }
+
+  /** Responder: the request is refused by a message. */
+  void refuse() {
+    move(State.GREETED, State.REFUSED);
   }
 
   /** Responder: returns the answer to send. */

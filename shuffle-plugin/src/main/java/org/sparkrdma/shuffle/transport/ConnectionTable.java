@@ -4,8 +4,6 @@ package org.sparkrdma.shuffle.transport;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import org.sparkrdma.shuffle.wire.Binding;
-import org.sparkrdma.shuffle.wire.Hello;
 import org.sparkrdma.verbs.cm.Connection;
 
 /** All connections, by the index that their work requests carry. Owned by the agent. */
@@ -40,11 +38,11 @@ final class ConnectionTable {
     return Optional.ofNullable(longest);
   }
 
-  /** Number of connections that peers requested and have not proven yet. */
-  int acceptingCount() {
+  /** Number of connections that peers initiated and have not confirmed yet. */
+  int unconfirmedCount() {
     int count = 0;
     for (PeerConnection connection : all) {
-      count += connection.isAccepting() ? 1 : 0;
+      count += connection.isUnconfirmed() ? 1 : 0;
     }
     return count;
   }
@@ -55,13 +53,10 @@ final class ConnectionTable {
         connection, PeerConnection.initiate(context, peer, freeIndex(), nextNumber++, connection));
   }
 
-  /** Adds a connection that a peer requested and proved; requires {@link #hasRoom}. */
-  PeerConnection respond(
-      Peer peer, Connection connection, Binding binding, Hello request, Hello answer) {
+  /** Adds a connection that a peer initiates; requires {@link #hasRoom}. */
+  PeerConnection greet(Peer peer, Connection connection) {
     return add(
-        connection,
-        PeerConnection.respond(
-            context, peer, freeIndex(), nextNumber++, connection, binding, request, answer));
+        connection, PeerConnection.greet(context, peer, freeIndex(), nextNumber++, connection));
   }
 
   private int freeIndex() {

@@ -1,59 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.transport;
 
-import java.util.ArrayList;
-import java.util.List;
-import org.sparkrdma.shuffle.wire.Hello;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.DeviceInfo;
 
 /**
- * Checks that a device can authenticate peers. The proof travels in the private data of the
- * connection request and of its answer, so that a peer without proof is refused before a queue pair
- * exists.
- *
- * <p>A device that cannot change the access flags of a connected queue pair grants remote access
- * before both ends are proven. It is used only where the administrator trusts the fabric.
+ * Checks that a device keeps strangers out, or that the administrator trusts all hosts of the
+ * fabric.
  */
 final class DeviceNeeds {
+  private static final String TRUST =
+      "; set spark.shuffle.rdma.fabric.trusted=true if every host of the fabric is trusted";
+
   private DeviceNeeds() {}
 
   /**
-   * Rejects a device that lacks a required capability.
+   * Rejects a device that cannot keep strangers out of a fabric that is not trusted.
    *
    * @param fabricTrusted whether the administrator trusts every host of the fabric
-   * @throws VerbsException naming all missing capabilities
+   * @throws VerbsException that names the setting which allows the device
    */
   static void check(DeviceInfo device, boolean fabricTrusted) throws VerbsException {
-    List<String> missing = new ArrayList<>();
-    for (Capability needed : List.of(Capability.ACCEPT_PRIVATE_DATA, Capability.REJECT)) {
-      if (!device.can(needed)) {
-        missing.add(needed.name());
-      }
+    if (fabricTrusted) {
+      return;
     }
-    int privateData = device.limits().maxPrivateDataBytes();
-    if (privateData < Hello.LENGTH_BYTES) {
-      missing.add("private data of " + Hello.LENGTH_BYTES + " bytes (it has " + privateData + ")");
-    }
-    if (!missing.isEmpty()) {
-      throw new VerbsException(
-          "listen",
-          "engine "
-              + device.engine()
-              + " cannot keep strangers out, so it carries no shuffle: device "
-              + device.name()
-              + " lacks "
-              + String.join(", ", missing));
-    }
-    if (!device.can(Capability.QUEUE_PAIR_ACCESS) && !fabricTrusted) {
+    if (!device.can(Capability.QUEUE_PAIR_ACCESS)) {
       throw new VerbsException(
           "listen",
           "device "
               + device.name()
-              + " gives a peer remote access before the peer is proven, because it cannot change the"
-              + " access of a connected queue pair; set spark.shuffle.rdma.fabric.trusted=true if"
-              + " every host of the fabric is trusted");
+              + " gives a peer remote access before the peer is proven, because engine "
+              + device.engine()
+              + " cannot change the access of its connected queue pairs"
+              + TRUST);
+    }
+    if (HelloPath.of(device) == HelloPath.SEND) {
+      throw new VerbsException(
+          "listen",
+          "device "
+              + device.name()
+              + " connects a peer before the peer is proven, because engine "
+              + device.engine()
+              + " shows no private data of connection requests"
+              + TRUST);
     }
   }
 }

@@ -97,12 +97,12 @@ final class FetchSide implements ReadOperation.Listener {
   }
 
   /**
-   * Sends the message that confirms the connection; it has no answer.
+   * Sends a message of the connection's set-up.
    *
    * @param writer writes it into a buffer and returns its length
    */
-  void confirm(ToIntFunction<ByteBuffer> writer) {
-    requests.confirm(writer);
+  void sendSetupMessage(ToIntFunction<ByteBuffer> writer) {
+    requests.sendSetupMessage(writer);
   }
 
   private boolean holdsLeases() {

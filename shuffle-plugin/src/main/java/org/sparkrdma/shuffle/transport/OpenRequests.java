@@ -99,8 +99,8 @@ final class OpenRequests {
     return !leasesToRelease.isEmpty() && !releaseOpen && !freeSlots.isEmpty();
   }
 
-  /** Sends a message that has no answer; as the first. */
-  void confirm(ToIntFunction<ByteBuffer> writer) {
+  /** Sends a message of the connection's set-up, before any request. */
+  void sendSetupMessage(ToIntFunction<ByteBuffer> writer) {
     ControlSlot slot = freeSlots.poll();
     int length = writer.applyAsInt(slot.bytes());
     sends.send(

@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.transport;
 
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
+import java.util.function.ToIntFunction;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.shuffle.fetch.BlockProgress;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
-import org.sparkrdma.shuffle.settings.PacketSettings;
-import org.sparkrdma.shuffle.wire.Binding;
-import org.sparkrdma.shuffle.wire.Hello;
 import org.sparkrdma.shuffle.wire.MalformedMessageException;
 import org.sparkrdma.shuffle.wire.MessageType;
-import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.QueuePair;
 import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.VerbsException;
@@ -24,15 +21,13 @@ import org.sparkrdma.verbs.WorkCompletion;
 import org.sparkrdma.verbs.WorkRequest;
 import org.sparkrdma.verbs.WorkStatus;
 import org.sparkrdma.verbs.cm.Connection;
-import org.sparkrdma.verbs.cm.ConnectionParameters;
-import org.sparkrdma.verbs.device.Capability;
 
 /**
  * One connection to a peer, used by both for fetching and serving. Owned by the agent. Its set-up
  * goes through the transitions of {@link ConnectionSetup}.
  *
  * <p>The queue pair is created without remote access; the peer gets it after its proof. Before that
- * every message except the CONFIRM is a protocol error.
+ * every message but those of the set-up is a protocol error.
  *
  * <p>The initiator sends first on every transport; the responder must not (RFC 5044, section 7.1.2;
  * kernel siw closes the connection otherwise).
@@ -42,23 +37,16 @@ import org.sparkrdma.verbs.device.Capability;
 final class PeerConnection {
   private static final Logger LOG = LoggerFactory.getLogger(PeerConnection.class);
 
-  /**
-   * Without limit. Receives are always posted, but a pause of the peer's JVM may delay them, and
-   * every request has its own deadline.
-   */
-  private static final int RECEIVER_NOT_READY_RETRIES = 7;
-
-  private static final Set<AccessFlag> REMOTE_ACCESS = Set.of(AccessFlag.REMOTE_READ);
-
   private final TransportContext context;
-  private final Peer peer;
   private final int index;
   private final long number;
   private final Connection connection;
   private final ConnectionSetup setup;
+  private final SetupExchange exchange;
   private final long bornNs;
   private final List<ControlSlot> slots = new ArrayList<>();
   private final WorkRequest receive = new WorkRequest(1);
+  private Peer peer;
   private QueuePair queuePair;
   private SendQueue sends;
   private FetchSide fetches;
@@ -83,6 +71,7 @@ final class PeerConnection {
     this.number = number;
     this.connection = connection;
     this.setup = setup;
+    this.exchange = new SetupExchange(context, connection, setup);
     this.bornNs = context.nanoClock().getAsLong();
     this.lastUsedNs = bornNs;
   }
@@ -95,28 +84,25 @@ final class PeerConnection {
         context, peer, index, number, connection, ConnectionSetup.ofInitiator(key));
   }
 
-  /** Creates a connection for a proven request of the peer, to be accepted with this answer. */
-  static PeerConnection respond(
-      TransportContext context,
-      Peer peer,
-      int index,
-      long number,
-      Connection connection,
-      Binding binding,
-      Hello request,
-      Hello answer) {
+  /**
+   * Creates a connection that a peer initiates.
+   *
+   * @param peer a stranger until {@link #identify}, where the peer has sent no request yet
+   */
+  static PeerConnection greet(
+      TransportContext context, Peer peer, int index, long number, Connection connection) {
     byte[] key = context.proofKey(context.self());
     return new PeerConnection(
-        context,
-        peer,
-        index,
-        number,
-        connection,
-        ConnectionSetup.ofResponder(key, binding, request, answer));
+        context, peer, index, number, connection, ConnectionSetup.ofResponder(key));
   }
 
   Peer peer() {
     return peer;
+  }
+
+  /** The stranger has proven by its request which executor it is. */
+  void identify(Peer caller) {
+    peer = caller;
   }
 
   int index() {
@@ -129,6 +115,11 @@ final class PeerConnection {
 
   Connection connection() {
     return connection;
+  }
+
+  /** Its set-up, until it is established. */
+  SetupExchange setup() {
+    return exchange;
   }
 
   /** Whether this executor initiated it. */
@@ -146,15 +137,14 @@ final class PeerConnection {
     return setup.state() == ConnectionSetup.State.PROVEN;
   }
 
-  /** Whether the peer requested it and has not confirmed it yet. */
-  boolean isAccepting() {
-    return setup.state() == ConnectionSetup.State.ACCEPTING;
+  /** Whether the peer initiated it and has not confirmed it yet. */
+  boolean isUnconfirmed() {
+    return setup.isUnconfirmed();
   }
 
   /** Whether this executor initiated it and has no answer yet. */
   boolean isAttempt() {
-    return setup.state() == ConnectionSetup.State.RESOLVING
-        || setup.state() == ConnectionSetup.State.CONNECTING;
+    return setup.isAttempt();
   }
 
   boolean isClosed() {
@@ -166,71 +156,10 @@ final class PeerConnection {
     return setup.generation();
   }
 
-  /**
-   * Initiator: sends the connection request, after resolution and {@link #prepare}.
-   *
-   * @throws VerbsException when the request cannot be sent
-   */
-  void request(Hello hello, int readsInFlight) throws VerbsException {
-    assert context.owner().holds();
-    byte[] privateData =
-        setup.request(
-            hello,
-            context.device().can(Capability.REQUEST_TELLS_QUEUE_PAIR) ? queuePair.number() : 0,
-            connection.localAddress().getAddress(),
-            connection.remoteAddress().getAddress());
-    connection.connect(parameters(privateData, readsInFlight));
-  }
-
-  /**
-   * Responder: accepts the peer's request, after {@link #prepare}.
-   *
-   * @throws VerbsException when the answer cannot be sent
-   */
-  void answer(int readsInFlight) throws VerbsException {
-    assert context.owner().holds();
-    connection.accept(parameters(setup.answer(), readsInFlight));
-  }
-
-  private ConnectionParameters parameters(byte[] privateData, int readsInFlight) {
-    PacketSettings packets = context.settings().packets();
-    return new ConnectionParameters(
-        privateData,
-        readsInFlight,
-        packets.ackRetries(),
-        RECEIVER_NOT_READY_RETRIES,
-        packets.ackTimeout(),
-        context.settings().connectTimeout());
-  }
-
-  /**
-   * Initiator: checks the peer's answer. If it proves the peer, grants remote access and sends the
-   * CONFIRM.
-   *
-   * @return whether the peer is proven
-   * @throws VerbsException when the device cannot grant access
-   */
-  boolean takeAnswer(byte[] privateData) throws VerbsException {
-    assert context.owner().holds();
-    if (broken != null || !setup.takeAnswer(privateData)) {
-      return false;
-    }
-    grantRemoteAccess();
-    fetches.confirm(setup::writeConfirm);
-    sends.flush();
-    return true;
-  }
-
   /** Allows fetches over this connection; the peer must be proven. */
   void establish() {
     assert context.owner().holds();
     setup.establish();
-  }
-
-  private void grantRemoteAccess() throws VerbsException {
-    if (context.device().can(Capability.QUEUE_PAIR_ACCESS)) {
-      queuePair.setRemoteAccess(REMOTE_ACCESS);
-    }
   }
 
   long ageNs(long nowNs) {
@@ -291,12 +220,12 @@ final class PeerConnection {
                 context.settings().receiveDepth(),
                 1,
                 0,
-                context.device().can(Capability.QUEUE_PAIR_ACCESS) ? Set.of() : REMOTE_ACCESS));
+                SetupExchange.initialAccess(context)));
     sends = new SendQueue(queuePair, context.settings().sendDepth(), WorkIds.sends(index));
     int receives = context.settings().receiveDepth();
     int requests = receives + context.settings().requestsOpen();
     fetches =
-        new FetchSide(context, sends, slots.subList(receives, requests), peer::wantFromAnyThread);
+        new FetchSide(context, sends, slots.subList(receives, requests), this::wantFromAnyThread);
     serves =
         new ServeSide(
             context,
@@ -305,10 +234,20 @@ final class PeerConnection {
             number,
             this::receiveAgain,
             this::onProtocolError);
+    exchange.useQueuePair(queuePair, this::sendSetupMessage);
     for (int i = 0; i < receives; i++) {
       receiveAgain(slots.get(i));
     }
     return true;
+  }
+
+  private void wantFromAnyThread(BlockProgress block) {
+    peer.wantFromAnyThread(block);
+  }
+
+  private void sendSetupMessage(ToIntFunction<ByteBuffer> writer) {
+    fetches.sendSetupMessage(writer);
+    sends.flush();
   }
 
   private void receiveAgain(ControlSlot slot) {
@@ -340,7 +279,8 @@ final class PeerConnection {
       fail(completion.status(), completion.requestId());
     } else if (WorkIds.isReceive(completion.requestId())) {
       lastUsedNs = nowNs;
-      if (broken == null) {
+      if (broken == null || isAttempt()) {
+        // The message may be the refusal that a disconnect event has overtaken.
         ControlSlot slot = slots.get((int) (completion.requestId() & WorkIds.LOW_MASK));
         onMessage(slot, (int) completion.byteLength(), nowNs);
       }
@@ -350,7 +290,7 @@ final class PeerConnection {
   }
 
   private void fail(WorkStatus status, long id) {
-    if (isAttempt()) {
+    if (isAttempt() || setup.state() == ConnectionSetup.State.REFUSED) {
       // A refusal flushes the receives. On iWARP the flush may arrive before the refusal, which
       // contains the reason. Every attempt ends with an event.
       return;
@@ -383,7 +323,7 @@ final class PeerConnection {
     try {
       var message = slot.message(lengthBytes);
       MessageType type = MessageType.of(message);
-      if (type != MessageType.CONFIRM && !setup.isPeerProven()) {
+      if (type != MessageType.HELLO && type != MessageType.CONFIRM && !setup.isPeerProven()) {
         throw new MalformedMessageException(type + " of a peer that is not proven");
       }
       switch (type) {
@@ -402,9 +342,12 @@ final class PeerConnection {
           receiveAgain(slot);
         }
         case CONFIRM -> {
-          setup.takeConfirm(message);
+          exchange.onConfirm(message);
           receiveAgain(slot);
-          grantRemoteAccess();
+        }
+        case HELLO -> {
+          exchange.onHello(message);
+          receiveAgain(slot);
         }
       }
     } catch (MalformedMessageException e) {

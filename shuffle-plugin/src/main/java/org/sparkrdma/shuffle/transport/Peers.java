@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.transport;
 
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -23,6 +24,9 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
 final class Peers {
   private static final Logger LOG = LoggerFactory.getLogger(Peers.class);
   private static final int CORRUPTIONS_TOLERATED = 3;
+  private static final Set<FallbackReason> QUARANTINING =
+      EnumSet.of(
+          FallbackReason.TIMEOUT, FallbackReason.PROTOCOL_ERROR, FallbackReason.CONNECT_FAILED);
 
   private final TransportContext context;
   private final ConnectionTable table;
@@ -36,11 +40,28 @@ final class Peers {
 
   Peer of(long incarnation) {
     assert context.owner().holds();
-    Peer peer =
-        byIncarnation.computeIfAbsent(
-            incarnation, key -> new Peer(key, block -> context.agent().accept(() -> want(block))));
+    Peer peer = byIncarnation.computeIfAbsent(incarnation, this::create);
     peer.touch(context.nanoClock().getAsLong());
     return peer;
+  }
+
+  /** A peer of which only a connection is known yet. */
+  Peer stranger() {
+    return create(0);
+  }
+
+  private Peer create(long incarnation) {
+    return new Peer(incarnation, block -> context.agent().accept(() -> want(block)));
+  }
+
+  /** Whether there is room for a connection, perhaps in place of an idle one. */
+  boolean makeRoom(long nowNs) {
+    if (!table.hasRoom()) {
+      table
+          .longestIdle(nowNs)
+          .ifPresent(idle -> end(idle, BrokenConnection.connectionLost("made room")));
+    }
+    return table.hasRoom();
   }
 
   /**
@@ -121,8 +142,7 @@ final class Peers {
     if (counted) {
       context.counters().increment(Counter.CONNECTIONS_CLOSED);
     }
-    if (cause.reason() == FallbackReason.TIMEOUT
-        || cause.reason() == FallbackReason.PROTOCOL_ERROR) {
+    if (QUARANTINING.contains(cause.reason()) && isKnown(connection.peer())) {
       quarantine(connection.peer(), cause.reason().label(), cause.detail());
       if (attempt) {
         giveUpForNow(connection.peer(), cause.reason(), cause.detail());
@@ -138,6 +158,10 @@ final class Peers {
         context.delivery().fail(block, FallbackReason.LOST_PEER, cause.detail());
       }
     }
+  }
+
+  private boolean isKnown(Peer peer) {
+    return byIncarnation.get(peer.incarnation()) == peer;
   }
 
   /** A connection attempt failed: pending blocks use TCP, and the peer is quarantined. */

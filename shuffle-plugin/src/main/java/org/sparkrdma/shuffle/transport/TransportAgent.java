@@ -226,11 +226,19 @@ final class TransportAgent implements Runnable, CompletionHandler {
   }
 
   private int turn(PeerConnection connection, boolean tick) {
+    byte[] hello = connection.setup().pollHello();
+    if (hello != null) {
+      connector.onHello(connection, hello, nowNs);
+      if (connection.isClosed()) {
+        return 1;
+      }
+    }
     if (connection.isReadyToEstablish() && connection.broken() == null) {
       peers.establish(connection);
     }
-    if (connection.isAccepting() && connection.ageNs(nowNs) > settings.connectTimeout().toNanos()) {
-      connection.markBroken(BrokenConnection.connectionLost("accepted, but not confirmed"));
+    if (connection.isUnconfirmed()
+        && connection.ageNs(nowNs) > settings.connectTimeout().toNanos()) {
+      connection.markBroken(BrokenConnection.connectionLost("not confirmed in time"));
     }
     if (connection.broken() == null && connection.isEstablished()) {
       if (tick) {

@@ -15,7 +15,9 @@ public enum MessageType {
   /** Server to reader: the answer to a RELEASE. */
   RELEASED(4),
   /** Initiator to responder, once and first: confirms that it asked for this connection. */
-  CONFIRM(5);
+  CONFIRM(5),
+  /** First message of each end, where connection events show no private data. */
+  HELLO(6);
 
   private final byte code;
 

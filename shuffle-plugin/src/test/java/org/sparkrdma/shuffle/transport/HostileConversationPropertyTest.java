@@ -257,7 +257,7 @@ class HostileConversationPropertyTest {
     void run() throws VerbsException {
       require(connection.prepare(), "control buffers", control.chunksOut());
       Hello request = Hello.request(0, 2, 1, new byte[Hello.NONCE_BYTES]);
-      connection.request(request, 16);
+      connection.setup().request(request, 16);
       if (server.blockBytes(0) % 50 == 7) {
         // No block may be fetched before the proof.
         toReader.add(HostileServer.released(1));
@@ -267,7 +267,9 @@ class HostileConversationPropertyTest {
         Hello answer = request.answer(1, new byte[Hello.NONCE_BYTES]);
         Binding binding = TestBinding.ofInitiator(memory, wire);
         require(
-            connection.takeAnswer(answer.encodeAnswer(KEY, binding, request)), "a proven peer", 0);
+            connection.setup().takeAnswer(answer.encodeAnswer(KEY, binding, request)),
+            "a proven peer",
+            0);
         peers.establish(connection);
       }
       for (int i = 0; i < MAX_STEPS && !answers.areComplete(); i++) {

@@ -4,7 +4,6 @@ package org.sparkrdma.shuffle.transport;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.ByteBuffer;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -26,7 +25,6 @@ import org.sparkrdma.verbs.HostMemory;
 import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.QueuePair;
-import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.WorkCompletion;
@@ -35,13 +33,12 @@ import org.sparkrdma.verbs.WorkStatus;
 import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionManager;
-import org.sparkrdma.verbs.cm.ConnectionParameters;
+import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.Transport;
 
 /** A proven executor that then breaks the protocol; plain verbs, one connection. */
 final class HostilePeer implements AutoCloseable {
   private static final long POLL_NS = 1_000_000;
-  private static final Duration PATIENCE = Duration.ofSeconds(10);
   private static final int DEPTH = 64;
   private static final int BUFFER_BYTES = 64 << 10;
   private static final long ANSWER_ID = 1L << 32;
@@ -59,6 +56,7 @@ final class HostilePeer implements AutoCloseable {
   private final ByteBuffer incoming;
   private final WorkRequest work = new WorkRequest(1);
   private final List<WorkStatus> failures = new ArrayList<>();
+  private final BareInitiator initiator;
   private Connection connection;
   private QueuePair queuePair;
   private Hello request;
@@ -70,12 +68,18 @@ final class HostilePeer implements AutoCloseable {
   private boolean disconnected;
 
   HostilePeer() throws VerbsException {
-    engine = WatchedEngine.watch(TestEngine.load(Map.of()));
+    this(TestEngine.load(Map.of()));
+  }
+
+  /** On another engine than {@link TestEngine}'s. */
+  HostilePeer(VerbsEngine bare) throws VerbsException {
+    engine = WatchedEngine.watch(bare);
     device = TestEngine.open(engine);
     channel = device.createCompletionChannel();
     queue = device.createCompletionQueue(4 * DEPTH, channel);
     domain = device.allocateProtectionDomain();
     manager = device.createConnectionManager(channel);
+    initiator = new BareInitiator(device, channel, queue, domain, manager);
     memory = device.allocate(2L * BUFFER_BYTES);
     region = domain.register(memory, 0, 2L * BUFFER_BYTES, Set.of(AccessFlag.LOCAL_WRITE));
     outgoing = memory.slice(0, BUFFER_BYTES);
@@ -84,6 +88,16 @@ final class HostilePeer implements AutoCloseable {
 
   boolean isOnIwarp() {
     return device.info().transport() == Transport.IWARP;
+  }
+
+  /** Whether its queue pair has no remote access before the proof. */
+  boolean isAccessWithheld() {
+    return device.info().can(Capability.QUEUE_PAIR_ACCESS);
+  }
+
+  /** Whether a peer that is refused never gets a queue pair. */
+  boolean isKeptOut() {
+    return initiator.path() == HelloPath.PRIVATE_DATA;
   }
 
   /** Connects with a proof, as any executor of the application can, and confirms it. */
@@ -106,23 +120,25 @@ final class HostilePeer implements AutoCloseable {
         .isEqualTo(ConnectionEvent.Type.ESTABLISHED);
   }
 
-  /** Asks for a connection with this private data; how that ends. */
-  ConnectionEvent.Type ask(Endpoint server, byte[] privateData) throws VerbsException {
+  /** Asks for a connection with this request; how that ends. */
+  ConnectionEvent.Type ask(Endpoint server, byte[] content) throws VerbsException {
     resolve(server);
-    return request(privateData);
+    return request(content);
+  }
+
+  /** Connects its queue pair, and sends a request only where that is private data. */
+  ConnectionEvent.Type connectOnly(Endpoint server, byte[] content) throws VerbsException {
+    resolve(server);
+    return initiator.connect(connection, content).type();
   }
 
   private void resolve(Endpoint server) throws VerbsException {
-    connection = manager.resolve(server.preferredAddress(), null, PATIENCE);
-    assertThat(next().type()).isEqualTo(ConnectionEvent.Type.RESOLVED);
-    queuePair =
-        connection.createQueuePair(
-            domain, new QueuePairSettings(queue, queue, DEPTH, DEPTH, 1, 0, Set.of()));
+    connection = initiator.resolve(server, DEPTH);
+    queuePair = connection.queuePair();
   }
 
-  private ConnectionEvent.Type request(byte[] privateData) throws VerbsException {
-    connection.connect(new ConnectionParameters(privateData, 4, 6, 7, 17, PATIENCE));
-    ConnectionEvent event = next();
+  private ConnectionEvent.Type request(byte[] content) throws VerbsException {
+    ConnectionEvent event = initiator.request(connection, content);
     answer = event.privateData();
     return event.type();
   }
@@ -148,15 +164,6 @@ final class HostilePeer implements AutoCloseable {
       assertThat(failures).isEmpty();
       poll();
     }
-  }
-
-  private ConnectionEvent next() {
-    ConnectionEvent event = manager.pollEvent();
-    while (event == null) {
-      channel.await(POLL_NS);
-      event = manager.pollEvent();
-    }
-    return event;
   }
 
   /** Sends bytes as they are, without waiting for anything. */
@@ -254,6 +261,7 @@ final class HostilePeer implements AutoCloseable {
     }
     region.close();
     memory.close();
+    initiator.close();
     device.close();
     engine.close();
   }

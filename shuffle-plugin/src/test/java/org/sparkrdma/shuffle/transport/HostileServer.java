@@ -18,6 +18,7 @@ import org.sparkrdma.shuffle.address.TestAddresses;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.wire.Binding;
 import org.sparkrdma.shuffle.wire.Hello;
+import org.sparkrdma.shuffle.wire.HelloMessage;
 import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.shuffle.wire.MessageType;
 import org.sparkrdma.shuffle.wire.Release;
@@ -71,6 +72,8 @@ final class HostileServer implements AutoCloseable {
   private final AtomicInteger confirms = new AtomicInteger();
   private final Thread thread;
   private QueuePair queuePair;
+  private Binding binding;
+  private Connection connection;
   private volatile boolean stopping;
 
   /** Behaviour of the server. */
@@ -148,8 +151,13 @@ final class HostileServer implements AutoCloseable {
   }
 
   HostileServer(long incarnation, Script script) throws VerbsException {
+    this(TestEngine.load(Map.of()), incarnation, script);
+  }
+
+  /** On another engine than {@link TestEngine}'s. */
+  HostileServer(VerbsEngine bare, long incarnation, Script script) throws VerbsException {
     this.script = script;
-    engine = WatchedEngine.watch(TestEngine.load(Map.of()));
+    engine = WatchedEngine.watch(bare);
     device = TestEngine.open(engine);
     channel = device.createCompletionChannel();
     queue = device.createCompletionQueue(4 * DEPTH, channel);
@@ -211,7 +219,7 @@ final class HostileServer implements AutoCloseable {
   }
 
   private void accept(ConnectionEvent request) {
-    Connection connection = request.connection();
+    connection = request.connection();
     try {
       queuePair =
           connection.createQueuePair(
@@ -223,13 +231,37 @@ final class HostileServer implements AutoCloseable {
         freeSends.add(i);
         receive(i);
       }
-      Hello hello = Hello.decode(request.privateData());
-      byte[] answer = script.answer(hello, TestBinding.ofResponder(connection), endpoint);
+      binding = TestBinding.ofResponder(connection);
+      boolean bySend = HelloPath.of(device.info()) == HelloPath.SEND;
+      byte[] answer = bySend ? new byte[0] : answer(request.privateData());
       connection.accept(new ConnectionParameters(answer, 4, 6, 7, 17, Duration.ofSeconds(10)));
-      script.onAccepted(this);
+      if (!bySend) {
+        script.onAccepted(this);
+      }
     } catch (VerbsException e) {
       throw new IllegalStateException(e);
     }
+  }
+
+  private byte[] answer(byte[] request) {
+    return script.answer(Hello.decode(request), binding, endpoint);
+  }
+
+  /** The request came as a message; so does the answer, unless the script has none. */
+  private void onHello(ByteBuffer message) {
+    byte[] answer = answer(HelloMessage.decode(message));
+    if (answer != null) {
+      ByteBuffer out = ByteBuffer.allocate(BUFFER_BYTES);
+      byte[] bytes = new byte[HelloMessage.encode(out, answer)];
+      out.get(0, bytes);
+      send(bytes);
+    }
+    script.onAccepted(this);
+  }
+
+  /** Ends the connection; on the server's thread. */
+  void disconnect() {
+    connection.disconnect();
   }
 
   private void receive(int slot) {
@@ -266,6 +298,7 @@ final class HostileServer implements AutoCloseable {
                   Short.toUnsignedInt(message.getShort(4))));
       case RELEASE -> script.onRelease(this, message.getLong(8));
       case CONFIRM -> confirms.incrementAndGet();
+      case HELLO -> onHello(message);
       default -> throw new IllegalStateException("nobody asked the reader");
     }
     receive(slot - DEPTH);

@@ -7,12 +7,10 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
@@ -27,25 +25,20 @@ import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.wire.Binding;
 import org.sparkrdma.shuffle.wire.Hello;
-import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.CompletionChannel;
 import org.sparkrdma.verbs.CompletionQueue;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.ProtectionDomain;
-import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionManager;
-import org.sparkrdma.verbs.cm.ConnectionParameters;
 import org.sparkrdma.verbs.device.Capability;
 
 /** Only a peer that proves for each connection that it knows the driver's token is accepted. */
 @Timeout(60)
 class ProofTest {
-  private static final long POLL_NS = 1_000_000;
-  private static final Duration PATIENCE = Duration.ofSeconds(5);
 
   @TempDir private Path directory;
   private final Random random = new Random(3);
@@ -56,6 +49,7 @@ class ProofTest {
   private CompletionQueue queue;
   private ProtectionDomain domain;
   private ConnectionManager manager;
+  private BareInitiator initiator;
 
   @BeforeEach
   void openADeviceOfAStranger() throws VerbsException {
@@ -65,10 +59,13 @@ class ProofTest {
     queue = device.createCompletionQueue(64, channel);
     domain = device.allocateProtectionDomain();
     manager = device.createConnectionManager(channel);
+    initiator = new BareInitiator(device, channel, queue, domain, manager);
   }
 
   @AfterEach
   void closeAllWithoutLeaks() {
+    manager.close();
+    initiator.close();
     device.close();
     engine.close();
     executors.forEach(TestExecutor::close);
@@ -117,17 +114,19 @@ class ProofTest {
   @Test
   void shouldBoundUnconfirmedConnections() throws Exception {
     TestExecutor server = start(new TestExecutor.Options(2));
-    Hello.Refusal refusal = null;
-    for (int i = 0; refusal == null; i++) {
+    ConnectionEvent event = null;
+    for (int i = 0; event == null || event.type() == ConnectionEvent.Type.ESTABLISHED; i++) {
       assertThat(i).as("connections that are not confirmed").isLessThan(16);
-      ConnectionEvent event =
+      event =
           connect(
               server,
               binding ->
                   hello(server.endpoint()).encodeRequest(server.endpoint().token(), binding));
-      refusal = Hello.decodeRefusal(event.privateData());
     }
-    assertThat(refusal).isEqualTo(Hello.Refusal.BUSY);
+    assertThat(event.type()).isEqualTo(ConnectionEvent.Type.REJECTED);
+    // Without private data the device itself rejects, without a reason.
+    assertThat(Hello.decodeRefusal(event.privateData()))
+        .isEqualTo(initiator.path() == HelloPath.SEND ? null : Hello.Refusal.BUSY);
     assertThat(server.count(Counter.CONNECTIONS_ESTABLISHED)).isZero();
   }
 
@@ -231,22 +230,8 @@ class ProofTest {
   /** The outcome of a request whose private data is made for its connection. */
   private ConnectionEvent connect(TestExecutor server, Function<Binding, byte[]> privateData)
       throws VerbsException {
-    Connection connection = manager.resolve(server.endpoint().preferredAddress(), null, PATIENCE);
-    assertThat(nextOf(connection).type()).isEqualTo(ConnectionEvent.Type.RESOLVED);
-    connection.createQueuePair(
-        domain, new QueuePairSettings(queue, queue, 4, 4, 1, 0, Set.<AccessFlag>of()));
-    byte[] request = privateData.apply(TestBinding.ofInitiator(device, connection));
-    connection.connect(new ConnectionParameters(request, 4, 6, 7, 17, PATIENCE));
-    return nextOf(connection);
-  }
-
-  private ConnectionEvent nextOf(Connection connection) {
-    while (true) {
-      ConnectionEvent event = manager.pollEvent();
-      if (event != null && event.connection() == connection) {
-        return event;
-      }
-      channel.await(POLL_NS);
-    }
+    Connection connection = initiator.resolve(server.endpoint(), 4);
+    return initiator.request(
+        connection, privateData.apply(TestBinding.ofInitiator(device, connection)));
   }
 }

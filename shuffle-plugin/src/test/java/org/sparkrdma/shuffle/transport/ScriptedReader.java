@@ -186,10 +186,10 @@ final class ScriptedReader {
       throw new IllegalStateException("no control buffers");
     }
     Hello request = Hello.request(0, 2, 1, new byte[Hello.NONCE_BYTES]);
-    connection.request(request, 16);
+    connection.setup().request(request, 16);
     Hello answer = request.answer(1, new byte[Hello.NONCE_BYTES]);
     Binding binding = TestBinding.ofInitiator(device, wire);
-    if (!connection.takeAnswer(answer.encodeAnswer(KEY, binding, request))) {
+    if (!connection.setup().takeAnswer(answer.encodeAnswer(KEY, binding, request))) {
       throw new IllegalStateException("peer not proven");
     }
     peers.establish(connection);

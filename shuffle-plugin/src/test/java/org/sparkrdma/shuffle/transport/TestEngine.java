@@ -12,24 +12,36 @@ import org.sparkrdma.verbs.spi.EngineSettings;
 
 /**
  * The engine of the tests: the loopback engine, or the one that the property {@code test.engine}
- * names, on the only device of a guest.
+ * names, on the only device of a guest. With {@code soft-limited} it is the loopback engine as a
+ * {@link LimitedEngine}.
  */
 final class TestEngine {
   private static final String SOFT = "soft";
+  private static final String SOFT_LIMITED = "soft-limited";
   private static final String NAME = System.getProperty("test.engine", SOFT);
 
   private TestEngine() {}
 
   static boolean isSoft() {
-    return NAME.equals(SOFT);
+    return NAME.equals(SOFT) || NAME.equals(SOFT_LIMITED);
+  }
+
+  /** Whether the engine is used only where every host of the fabric is trusted. */
+  static boolean needsTrust() {
+    return !NAME.equals(SOFT);
+  }
+
+  /** Whether request and answer of a connection's set-up are messages. */
+  static boolean isHelloBySend() {
+    return NAME.equals(SOFT_LIMITED);
   }
 
   static VerbsEngine load(Map<String, String> settings) {
-    Verbs.Choice choice = Verbs.choose(NAME, EngineSettings.of(settings));
+    Verbs.Choice choice = Verbs.choose(isSoft() ? SOFT : NAME, EngineSettings.of(settings));
     if (choice.engine() == null) {
       throw new IllegalStateException("no engine: name=" + NAME + " reasons=" + choice.reasons());
     }
-    return choice.engine();
+    return NAME.equals(SOFT_LIMITED) ? LimitedEngine.over(choice.engine()) : choice.engine();
   }
 
   static Device open(VerbsEngine engine) throws VerbsException {

@@ -62,8 +62,9 @@ final class TestExecutor implements AutoCloseable {
     private boolean copiesFirst;
     private boolean verify = true;
     private boolean watched = true;
+    private boolean limited;
     private LongSupplier nanoClock = System::nanoTime;
-    private boolean fabricTrusted = !TestEngine.isSoft();
+    private boolean fabricTrusted = TestEngine.needsTrust();
     private ServeSettings.Mode mode = ServeSettings.Mode.AUTO;
 
     Options(long incarnation) {
@@ -77,6 +78,13 @@ final class TestExecutor implements AutoCloseable {
 
     Options acknowledgeDelay(String duration) {
       engine.put("soft.ack.delay", duration);
+      return this;
+    }
+
+    /** On an engine without private data, whatever {@link TestEngine} says. */
+    Options limited() {
+      limited = true;
+      fabricTrusted = true;
       return this;
     }
 
@@ -164,7 +172,8 @@ final class TestExecutor implements AutoCloseable {
   }
 
   TestExecutor(Path directory, Options options) throws VerbsException, IOException {
-    VerbsEngine bare = TestEngine.load(options.engine);
+    VerbsEngine loaded = TestEngine.load(options.engine);
+    VerbsEngine bare = options.limited ? LimitedEngine.over(loaded) : loaded;
     engine = options.watched ? WatchedEngine.watch(bare) : bare;
     device = TestEngine.open(engine);
     budget = new PinnedBudget(options.pinnedBytes, 4096);

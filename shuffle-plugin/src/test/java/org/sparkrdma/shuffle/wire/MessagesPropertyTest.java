@@ -231,6 +231,7 @@ class MessagesPropertyTest {
     GUARD.accepts(bytes.length, () -> Release.decodeAnswer(message));
     GUARD.accepts(bytes.length, () -> Hello.decode(bytes));
     GUARD.accepts(bytes.length, () -> Hello.decodeRefusal(bytes));
+    GUARD.accepts(bytes.length, () -> HelloMessage.decode(message));
     GUARD.accepts(
         bytes.length,
         () -> {

@@ -33,6 +33,22 @@ class MessagesTest {
       List<Long> sums) {}
 
   @Test
+  void shouldReadAHelloMessageAsItWasWritten() {
+    for (int length = 0; length <= Hello.LENGTH_BYTES; length++) {
+      byte[] content = new byte[length];
+      random.nextBytes(content);
+      ByteBuffer message = buffer.slice(0, HelloMessage.encode(buffer, content));
+      assertThat(MessageType.of(message)).isEqualTo(MessageType.HELLO);
+      assertThat(HelloMessage.decode(message)).isEqualTo(content);
+    }
+    byte[] tooLong = new byte[Hello.LENGTH_BYTES + 1];
+    ByteBuffer message = buffer.slice(0, HelloMessage.encode(buffer, tooLong));
+    assertThatThrownBy(() -> HelloMessage.decode(message))
+        .isInstanceOf(MalformedMessageException.class)
+        .hasMessageContaining("lengthBytes=61");
+  }
+
+  @Test
   void shouldReadALocateAsItWasWritten() {
     for (int round = 0; round < ROUNDS; round++) {
       long requestId = random.nextLong();

@@ -42,6 +42,7 @@ public enum Step {
       case RELEASE -> RELEASE_RECEIVED;
       case RELEASED -> RELEASED_RECEIVED;
       case CONFIRM -> CONFIRM_RECEIVED;
+      case HELLO -> throw new IllegalStateException("the loopback engine has private data");
     };
   }
 }

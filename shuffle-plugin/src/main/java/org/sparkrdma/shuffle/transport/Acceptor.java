@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.wire.Binding;
+import org.sparkrdma.shuffle.wire.Hello;
+import org.sparkrdma.shuffle.wire.Hello.Refusal;
+import org.sparkrdma.shuffle.wire.MalformedMessageException;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.cm.Connection;
+
+/**
+ * Accepts or refuses the connection requests of peers. Owned by the agent.
+ *
+ * <p>On {@link HelloPath#PRIVATE_DATA} a request is checked before there is a queue pair. On {@link
+ * HelloPath#SEND} a peer is greeted, which means connected although it is unknown, and its first
+ * message is the request.
+ *
+ * <p>A new connection replaces an established one only after its initiator has confirmed it, and
+ * the number of unconfirmed connections is limited. So a replayed request does no harm.
+ */
+final class Acceptor {
+  private static final Logger LOG = LoggerFactory.getLogger(Acceptor.class);
+  private static final int MIN_UNCONFIRMED = 8;
+
+  private final TransportContext context;
+  private final ConnectionTable table;
+  private final Peers peers;
+  private final Nonces nonces;
+  private final int readsInFlight;
+  private final int maxUnconfirmed;
+  private final HelloPath path;
+
+  /** A request is refused. */
+  private static final class RefusedException extends Exception {
+    private static final long serialVersionUID = 1L;
+
+    private final Refusal refusal;
+
+    RefusedException(Refusal refusal, String detail) {
+      super(detail, null, false, false);
+      this.refusal = refusal;
+    }
+  }
+
+  /**
+   * @param readsInFlight maximum number of outstanding READs per queue pair
+   */
+  Acceptor(
+      TransportContext context,
+      ConnectionTable table,
+      Peers peers,
+      Nonces nonces,
+      int readsInFlight) {
+    this.context = context;
+    this.table = table;
+    this.peers = peers;
+    this.nonces = nonces;
+    this.readsInFlight = readsInFlight;
+    this.maxUnconfirmed = Math.max(MIN_UNCONFIRMED, context.settings().maxConnections() / 4);
+    this.path = HelloPath.of(context.device());
+  }
+
+  /** The device reports a connection request. */
+  void onRequest(Connection connection, byte[] privateData, long nowNs) {
+    try {
+      if (path == HelloPath.SEND) {
+        makeRoom(nowNs);
+        prepare(table.greet(peers.stranger(), connection), SetupExchange::greet);
+      } else {
+        Binding binding = binding(connection);
+        Hello request = checkProof(privateData, binding);
+        Peer caller = peers.of(request.callerIncarnation());
+        checkCollision(caller, request, nowNs);
+        makeRoom(nowNs);
+        PeerConnection accepted = table.greet(caller, connection);
+        takeRequest(accepted, caller, binding, request);
+        prepare(accepted, SetupExchange::answer);
+      }
+    } catch (RefusedException e) {
+      report(e);
+      connection.reject(rejection(e.refusal));
+      connection.close();
+    }
+  }
+
+  /** A greeted peer has sent its request. */
+  void onHello(PeerConnection greeted, byte[] content, long nowNs) {
+    try {
+      Binding binding = binding(greeted.connection());
+      Hello request = checkProof(content, binding);
+      Peer caller = peers.of(request.callerIncarnation());
+      checkCollision(caller, request, nowNs);
+      takeRequest(greeted, caller, binding, request);
+      greeted.setup().answer(readsInFlight);
+    } catch (RefusedException e) {
+      report(e);
+      greeted.setup().refuse(e.refusal);
+    } catch (VerbsException e) {
+      abandon(greeted, e.getMessage());
+    }
+  }
+
+  private static Binding binding(Connection connection) {
+    return new Binding(
+        connection.requestQueuePairNumber(),
+        connection.remoteAddress().getAddress(),
+        connection.localAddress().getAddress());
+  }
+
+  private Hello checkProof(byte[] content, Binding binding) throws RefusedException {
+    Hello request;
+    try {
+      request = Hello.decode(content);
+    } catch (MalformedMessageException e) {
+      throw new RefusedException(Hello.refusalOf(content), e.getMessage());
+    }
+    Endpoint self = context.self();
+    if (request.calleeIncarnation() != self.incarnation()) {
+      throw new RefusedException(Refusal.INCARNATION, "not for this start of this executor");
+    }
+    if (!request.isProvenRequest(content, context.proofKey(self), binding)) {
+      throw new RefusedException(Refusal.PROOF, "no proof of belonging to the application");
+    }
+    return request;
+  }
+
+  private void checkCollision(Peer caller, Hello request, long nowNs) throws RefusedException {
+    boolean ownAttemptStands =
+        caller.attempt() != null
+            && Long.compareUnsigned(context.self().incarnation(), caller.incarnation()) < 0;
+    boolean crossed =
+        caller.established() != null
+            && caller.established().isInitiator()
+            && caller.established().ageNs(nowNs) < context.settings().connectTimeout().toNanos()
+            && caller.isBehind(request.generation());
+    if (ownAttemptStands || crossed) {
+      throw new RefusedException(Refusal.COLLISION, "both ends asked at once");
+    }
+  }
+
+  private void makeRoom(long nowNs) throws RefusedException {
+    if (table.unconfirmedCount() >= maxUnconfirmed) {
+      throw new RefusedException(Refusal.BUSY, "too many connections are not confirmed");
+    }
+    if (!peers.makeRoom(nowNs)) {
+      throw new RefusedException(Refusal.BUSY, "too many connections");
+    }
+  }
+
+  private void takeRequest(PeerConnection connection, Peer caller, Binding binding, Hello request) {
+    int generation =
+        caller.isBehind(request.generation()) ? caller.generation() : request.generation();
+    connection.identify(caller);
+    connection.setup().takeRequest(binding, request, request.answer(generation + 1, nonces.next()));
+    caller.addAccepting(connection);
+  }
+
+  /** What is done once the queue pair exists. */
+  private interface Reply {
+    void send(SetupExchange exchange, int readsInFlight) throws VerbsException;
+  }
+
+  private void prepare(PeerConnection connection, Reply reply) {
+    try {
+      if (connection.prepare()) {
+        reply.send(connection.setup(), readsInFlight);
+      } else {
+        connection.connection().reject(rejection(Refusal.BUSY));
+        peers.end(connection, BrokenConnection.connectionLost("no memory for control messages"));
+      }
+    } catch (VerbsException e) {
+      abandon(connection, e.getMessage());
+    }
+  }
+
+  private void abandon(PeerConnection connection, String detail) {
+    LOG.info("Cannot accept a connection of peer {}: detail={}", connection.peer(), detail);
+    peers.end(connection, BrokenConnection.connectionLost(detail));
+  }
+
+  private byte[] rejection(Refusal refusal) {
+    return path == HelloPath.SEND ? new byte[0] : Hello.encodeRefusal(refusal);
+  }
+
+  private void report(RefusedException refused) {
+    if (refused.refusal != Refusal.COLLISION) {
+      context.counters().increment(Counter.CONNECTIONS_REFUSED);
+      LOG.info(
+          "Refusing a connection request: reason={} detail={}",
+          refused.refusal,
+          refused.getMessage());
+    }
+  }
+}

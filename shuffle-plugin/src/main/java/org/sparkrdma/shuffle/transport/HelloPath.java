@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import org.sparkrdma.shuffle.wire.Hello;
+import org.sparkrdma.verbs.device.Capability;
+import org.sparkrdma.verbs.device.DeviceInfo;
+
+/** How the request and the answer that prove both ends of a connection travel on a device. */
+enum HelloPath {
+  /** With the device's own connection request and reply: an unproven request gets no queue pair. */
+  PRIVATE_DATA,
+  /** As the first SEND of each end: the queue pair is connected before either end is proven. */
+  SEND;
+
+  static HelloPath of(DeviceInfo device) {
+    boolean shown =
+        device.can(Capability.ACCEPT_PRIVATE_DATA)
+            && device.can(Capability.REJECT)
+            && device.limits().maxPrivateDataBytes() >= Hello.LENGTH_BYTES;
+    return shown ? PRIVATE_DATA : SEND;
+  }
+}

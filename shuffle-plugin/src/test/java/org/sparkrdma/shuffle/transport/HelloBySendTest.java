@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.wire.Binding;
+import org.sparkrdma.shuffle.wire.Hello;
+import org.sparkrdma.shuffle.wire.HelloMessage;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
+
+/**
+ * Set-up of connections on an engine without private data, by the first SEND of each end: until
+ * both ends are proven nothing else is sent or accepted, and nothing lasts.
+ */
+@Timeout(60)
+class HelloBySendTest {
+  private static final BlockRange BLOCK = new BlockRange(0, 1, 0, 1);
+  private static final Duration SHORT = Duration.ofSeconds(1);
+
+  /** Of {@link TestExecutor}, whose connections are few. */
+  private static final int MAX_UNCONFIRMED = 8;
+
+  @TempDir private Path directory;
+  private final List<TestExecutor> executors = new ArrayList<>();
+  private final List<HostilePeer> peers = new ArrayList<>();
+  private TestExecutor server;
+
+  @BeforeEach
+  void startServer() throws Exception {
+    server = executor(new TestExecutor.Options(2).connectTimeout(SHORT));
+    server.outputs().write(BLOCK.mapId(), new Random(1), 1_000);
+  }
+
+  @AfterEach
+  void closeAllWithoutLeaks() {
+    peers.forEach(HostilePeer::close);
+    executors.forEach(TestExecutor::close);
+    // JUnit may hold this instance, and Java 17 unmaps what nobody holds.
+    peers.clear();
+    executors.clear();
+  }
+
+  private TestExecutor executor(TestExecutor.Options options) throws Exception {
+    Path own = Files.createDirectory(directory.resolve("executor-" + executors.size()));
+    executors.add(new TestExecutor(own, options.limited()));
+    return executors.get(executors.size() - 1);
+  }
+
+  private HostilePeer peer() throws VerbsException {
+    peers.add(new HostilePeer(LimitedEngine.over(TestEngine.load(Map.of()))));
+    return peers.get(peers.size() - 1);
+  }
+
+  private void assertHonestPeerReads() throws Exception {
+    CollectedBlocks collected = new CollectedBlocks(List.of(BLOCK));
+    executor(new TestExecutor.Options(1))
+        .transport()
+        .fetch(server.endpoint(), List.of(BLOCK), null, collected);
+    assertThat(collected.await().bytes(0)).isEqualTo(server.outputs().expected(BLOCK));
+  }
+
+  /** Connected, without a request. */
+  private HostilePeer silentPeer() throws VerbsException {
+    HostilePeer peer = peer();
+    assertThat(peer.connectOnly(server.endpoint(), new byte[0]))
+        .isEqualTo(ConnectionEvent.Type.ESTABLISHED);
+    return peer;
+  }
+
+  private static byte[] message(byte[] content) {
+    ByteBuffer out = ByteBuffer.allocate(100);
+    byte[] message = new byte[HelloMessage.encode(out, content)];
+    out.get(0, message);
+    return message;
+  }
+
+  @Test
+  void shouldReadBlocksOfAPeerThatIsProvenByMessages() throws Exception {
+    assertHonestPeerReads();
+    assertThat(server.count(Counter.CONNECTIONS_ESTABLISHED)).isEqualTo(1);
+    assertThat(server.count(Counter.PROTOCOL_ERRORS)).isZero();
+  }
+
+  @Test
+  void shouldBoundTheConnectionsWithoutRequestFromTheDevicesEventOn() throws Exception {
+    for (int i = 0; i < MAX_UNCONFIRMED; i++) {
+      silentPeer();
+    }
+    assertThat(peer().connectOnly(server.endpoint(), new byte[0]))
+        .isEqualTo(ConnectionEvent.Type.REJECTED);
+    assertThat(server.count(Counter.CONNECTIONS_REFUSED)).isEqualTo(1);
+    for (int i = 0; i < MAX_UNCONFIRMED; i++) {
+      peers.get(i).awaitEnd();
+    }
+    assertHonestPeerReads();
+  }
+
+  @Test
+  void shouldEndAConnectionThatSendsNoRequestWithinTheConnectTimeout() throws Exception {
+    silentPeer().awaitEnd();
+    assertThat(server.count(Counter.PROTOCOL_ERRORS)).isZero();
+    assertHonestPeerReads();
+  }
+
+  @Test
+  void shouldEndAConnectionWhoseFirstMessageIsNotItsRequest() throws Exception {
+    HostilePeer peer = silentPeer();
+    peer.locate(BLOCK);
+    peer.awaitEnd();
+    assertThat(server.count(Counter.PROTOCOL_ERRORS)).isEqualTo(1);
+    // Nobody knows whom to quarantine.
+    assertThat(server.count(Counter.PEERS_QUARANTINED)).isZero();
+    assertHonestPeerReads();
+  }
+
+  @Test
+  void shouldEndAConnectionWhoseRequestIsFollowedByAnother() throws Exception {
+    HostilePeer peer = peer();
+    peer.connectAs(4711, server.endpoint());
+    peer.send(message(new byte[Hello.LENGTH_BYTES]));
+    peer.awaitEnd();
+    assertThat(server.count(Counter.PROTOCOL_ERRORS)).isEqualTo(1);
+    assertHonestPeerReads();
+  }
+
+  @Test
+  void shouldEndAnEstablishedConnectionThatSendsARequest() throws Exception {
+    HostilePeer peer = peer();
+    peer.connect(server.endpoint());
+    peer.send(message(new byte[Hello.LENGTH_BYTES]));
+    peer.awaitEnd();
+    assertThat(server.count(Counter.PROTOCOL_ERRORS)).isEqualTo(1);
+  }
+
+  @Test
+  void shouldEndARefusedConnectionThatItsInitiatorKeeps() throws Exception {
+    HostilePeer peer = peer();
+    assertThat(peer.ask(server.endpoint(), new byte[Hello.LENGTH_BYTES]))
+        .isEqualTo(ConnectionEvent.Type.REJECTED);
+    peer.awaitEnd();
+    assertThat(server.count(Counter.CONNECTIONS_REFUSED)).isEqualTo(1);
+    assertThat(server.count(Counter.PROTOCOL_ERRORS)).isZero();
+  }
+
+  @Test
+  void shouldTakeNothingFromARefusedPeer() throws Exception {
+    HostilePeer peer = peer();
+    peer.ask(server.endpoint(), new byte[Hello.LENGTH_BYTES]);
+    peer.locate(BLOCK);
+    peer.awaitEnd();
+    assertThat(server.count(Counter.PROTOCOL_ERRORS)).isEqualTo(1);
+  }
+
+  /** How a fetch from such a server ends. */
+  private CollectedBlocks fetchFrom(HostileServer.Script script, TestExecutor reader)
+      throws Exception {
+    try (HostileServer hostile =
+        new HostileServer(LimitedEngine.over(TestEngine.load(Map.of())), 7, script)) {
+      CollectedBlocks collected = new CollectedBlocks(List.of(BLOCK));
+      reader.transport().fetch(hostile.endpoint(), List.of(BLOCK), null, collected);
+      return collected.await();
+    }
+  }
+
+  /** Gives no answer to a request. */
+  private interface NoAnswer extends HostileServer.Script {
+    @Override
+    default void onLocate(HostileServer.Question question) {
+      throw new IllegalStateException("a LOCATE before the proof");
+    }
+
+    @Override
+    default byte[] answer(Hello request, Binding binding, Endpoint self) {
+      return null;
+    }
+  }
+
+  @Test
+  void shouldGiveUpOnAServerThatDoesNotAnswerTheRequest() throws Exception {
+    TestExecutor reader = executor(new TestExecutor.Options(1).connectTimeout(SHORT));
+    assertThat(fetchFrom(new NoAnswer() {}, reader).reason(0))
+        .isEqualTo(FallbackReason.CONNECT_FAILED);
+    assertThat(reader.count(Counter.PEERS_QUARANTINED)).isEqualTo(1);
+  }
+
+  @Test
+  void shouldQuarantineAServerThatSendsSomethingElseThanTheAnswer() throws Exception {
+    TestExecutor reader = executor(new TestExecutor.Options(1));
+    NoAnswer script =
+        new NoAnswer() {
+          @Override
+          public void onAccepted(HostileServer hostile) {
+            hostile.send(HostileServer.released(1));
+          }
+        };
+    assertThat(fetchFrom(script, reader).reason(0)).isEqualTo(FallbackReason.PROTOCOL_ERROR);
+    assertThat(reader.count(Counter.PROTOCOL_ERRORS)).isEqualTo(1);
+    assertThat(reader.count(Counter.PEERS_QUARANTINED)).isEqualTo(1);
+  }
+
+  @Test
+  void shouldNotTryAgainAtOnceWhenAServerDisconnectsInsteadOfAnswering() throws Exception {
+    TestExecutor reader = executor(new TestExecutor.Options(1));
+    NoAnswer script =
+        new NoAnswer() {
+          @Override
+          public void onAccepted(HostileServer hostile) {
+            hostile.disconnect();
+          }
+        };
+    assertThat(fetchFrom(script, reader).reason(0)).isEqualTo(FallbackReason.CONNECT_FAILED);
+    assertThat(reader.count(Counter.PEERS_QUARANTINED)).isEqualTo(1);
+  }
+}
