@@ -145,6 +145,10 @@ final class ClusterRun {
       command.addAll(List.of("bash", "-c", onNodeTwo, Long.toString(limitBytes)));
     }
     command.addAll(ClusterJava.command());
+    if (List.of(applications).stream().anyMatch(name -> name.endsWith("disni"))) {
+      shipped.add(Disni.jar());
+      command.add("-Dguest.disni.library=" + Disni.folder());
+    }
     command.add("-Dguest.jars=" + String.join(",", shipped));
     command.add("-Dguest.answers=" + VanillaAnswers.directory());
     if (List.of(applications).stream().anyMatch(name -> name.endsWith("ipv6"))) {

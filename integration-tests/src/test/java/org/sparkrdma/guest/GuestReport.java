@@ -19,26 +19,29 @@ final class GuestReport {
 
   private GuestReport() {}
 
-  /** Adds to the result of a transport, {@code rocev2} or {@code iwarp}, with this Java version. */
-  static synchronized void add(String transport, Consumer<ObjectNode> change) throws IOException {
+  /** Adds to the result of {@code ibverbs} on a transport with this Java version. */
+  static void add(String transport, Consumer<ObjectNode> change) throws IOException {
+    add("ibverbs", transport, change);
+  }
+
+  /** Adds to the result of an engine on a transport, {@code rocev2} or {@code iwarp}. */
+  static synchronized void add(String engine, String transport, Consumer<ObjectNode> change)
+      throws IOException {
     ObjectNode report =
         Files.exists(FILE) ? (ObjectNode) JSON.readTree(FILE.toFile()) : JSON.createObjectNode();
     String java = GuestJdk.version();
     ArrayNode results = report.withArray("results");
     ObjectNode result = null;
     for (var one : results) {
-      if (one.path("transport").asText().equals(transport)
+      if (one.path("engine").asText().equals(engine)
+          && one.path("transport").asText().equals(transport)
           && one.path("java").asText().equals(java)) {
         result = (ObjectNode) one;
       }
     }
     if (result == null) {
       result =
-          results
-              .addObject()
-              .put("engine", "ibverbs")
-              .put("transport", transport)
-              .put("java", java);
+          results.addObject().put("engine", engine).put("transport", transport).put("java", java);
     }
     change.accept(result);
     JSON.writerWithDefaultPrettyPrinter().writeValue(FILE.toFile(), report);

@@ -14,6 +14,7 @@ import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.sparkrdma.runners.UnrunTests;
 import org.sparkrdma.verbs.spi.VerbsProvider;
 
 /** Allowed dependencies between packages. */
@@ -36,6 +37,13 @@ class ArchitectureTest {
             .withImportOption(new ImportOption.DoNotIncludeTests())
             .importPackages("org.sparkrdma");
     assertThat(production).isNotEmpty();
+  }
+
+  @Test
+  void shouldHaveNoTestClassThatNothingRuns() throws Exception {
+    assertThat(UnrunTests.ofThisModule())
+        .as("not matched by Surefire or Failsafe, and not named by a guest test")
+        .isEmpty();
   }
 
   @Test

@@ -18,6 +18,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.sparkrdma.runners.UnrunTests;
 
 /** Allowed dependencies between packages of the plug-in. */
 class ArchitectureTest {
@@ -26,6 +27,13 @@ class ArchitectureTest {
       new ClassFileImporter()
           .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
           .importPackages(ROOT);
+
+  @Test
+  void shouldHaveNoTestClassThatNothingRuns() throws Exception {
+    assertThat(UnrunTests.ofThisModule())
+        .as("not matched by Surefire or Failsafe, and not named by a guest test")
+        .isEmpty();
+  }
 
   @Test
   void shouldKeepPackagesFreeOfCycles() {

@@ -27,6 +27,7 @@ public final class ClusterNode {
   private static final String IN_BACKGROUND = "exec 2 setsid -f >/dev/null 2>&1 </dev/null ";
   private static final String AUTHENTICATED = "authenticated";
   private static final String TRANSFER = "transfer";
+  private static final String DISNI = "disni";
   private static final String IPV6 = "ipv6";
 
   /** Two RoCE devices in each kernel, each pair of them in a subnet of its own. */
@@ -144,6 +145,10 @@ public final class ClusterNode {
           application.blocksWithLossDuring("node-killed", "kill 2");
         }
         case TWO_SUBNETS, ONE_SUBNET, "rocev2-ipv6", "iwarp-ipv6" -> application.blocks("blocks");
+        case "rocev2-disni", "iwarp-disni" -> {
+          application.tera("tera");
+          application.blocks("blocks");
+        }
         case "rocev2-smoke-transfer" -> {
           application.tera("tera");
           application.transfer();
@@ -207,12 +212,17 @@ public final class ClusterNode {
     if (isOnRails(name)) {
       conf.set("spark.shuffle.rdma.tos", "104");
     }
+    if (name.endsWith(DISNI)) {
+      conf.set("spark.executor.extraLibraryPath", System.getProperty("guest.disni.library"));
+    }
     return conf.set("spark.shuffle.manager", MANAGER)
-        .set("spark.shuffle.rdma.engine", "ibverbs")
+        .set("spark.shuffle.rdma.engine", name.endsWith(DISNI) ? DISNI : "ibverbs")
         .set("spark.shuffle.rdma.copy.first", "false")
         .set("spark.shuffle.rdma.request.timeout", "10s")
-        // siw cannot withhold remote access.
-        .set("spark.shuffle.rdma.fabric.trusted", Boolean.toString(name.startsWith("iwarp")))
+        // siw and DiSNI cannot withhold remote access.
+        .set(
+            "spark.shuffle.rdma.fabric.trusted",
+            Boolean.toString(name.startsWith("iwarp") || name.endsWith(DISNI)))
         .set("spark.shuffle.rdma.device", devices(name));
   }
 

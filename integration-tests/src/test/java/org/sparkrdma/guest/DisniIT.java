@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.guest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Isolated;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.sparkrdma.guest.cluster.StepResult;
+
+/**
+ * The verbs contract, foreign and misbehaving peers, and Spark on two kernels, over DiSNI: when
+ * {@code -Ddisni.library=FOLDER} names the folder of a libdisni, on Java 17.
+ */
+@Isolated("It takes both processors.")
+@Timeout(900)
+final class DisniIT {
+  private static final String ENGINE = "org.sparkrdma.verbs.disni.";
+  private static final String TRANSPORT = "org.sparkrdma.shuffle.transport.";
+
+  @BeforeAll
+  static void requireLibrary() {
+    Disni.assumeUsable();
+  }
+
+  @ParameterizedTest
+  @CsvSource({"rocev2, DisniVerbsContractOnRoceV2, 113", "iwarp, DisniVerbsContractOnIwarp, 106"})
+  void shouldKeepTheContract(String transport, String tests, int atLeast) throws Exception {
+    JsonNode summary =
+        GuestTests.run(
+            GuestTests.guest(transport, Duration.ofMinutes(9)),
+            GuestTests.classPath(),
+            Disni.options(),
+            ENGINE + tests);
+    int passed = summary.path("passed").asInt();
+    GuestReport.add(
+        "disni",
+        transport,
+        result ->
+            result
+                .put("kernel", summary.path("kernel").asText())
+                .put("contractTests", passed + summary.path("failed").asInt())
+                .put("contractPassed", passed)
+                .put("contractSkipped", summary.path("skipped").asInt()));
+    assertThat(passed).isGreaterThanOrEqualTo(atLeast);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"rocev2, 36", "iwarp, 35"})
+  void shouldLoseNothingToStrangersAndPeersThatMisbehave(String transport, int atLeast)
+      throws Exception {
+    JsonNode summary =
+        GuestTests.run(
+            GuestTests.guest(transport, Duration.ofMinutes(5)),
+            String.join(
+                ":",
+                GuestTests.classPath(),
+                Build.property("it.plugin.tests"),
+                Path.of(Build.property("it.spark.home"), "jars") + "/*"),
+            Disni.options("-Dtest.engine=disni"),
+            TRANSPORT + "HelloBySendTest",
+            TRANSPORT + "HostilePeerTest",
+            TRANSPORT + "ProofTest");
+    assertThat(summary.path("passed").asInt()).as("%s", summary).isGreaterThanOrEqualTo(atLeast);
+  }
+
+  @Test
+  void shouldShuffleByReadBetweenTwoKernels() throws Exception {
+    Map<String, StepResult> steps = ClusterRun.named("disni").run("rocev2-disni", "iwarp-disni");
+    assertThat(steps).hasSize(4);
+    assertThat(steps.values()).allMatch(StepResult::right);
+    for (StepResult step : steps.values()) {
+      assertThat(step.rdmaBytes()).as("%s", step).isPositive().isEqualTo(step.remoteBytesRead());
+      assertThat(step.tcpBytes()).as("%s", step).isZero();
+      assertThat(step.failedTasks()).as("%s", step).isZero();
+    }
+    for (String transport : List.of("rocev2", "iwarp")) {
+      StepResult tera = steps.get(transport + "-disni/tera");
+      GuestReport.add(
+          "disni",
+          transport,
+          result ->
+              result
+                  .put("nodes", 2)
+                  .put("jobRight", tera.right())
+                  .put("jobRdmaBytes", tera.rdmaBytes()));
+    }
+  }
+}
