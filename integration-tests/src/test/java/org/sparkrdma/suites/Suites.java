@@ -22,6 +22,7 @@ final class Suites {
           "ServingSuite",
           "faults.FaultsSuite",
           "ExecutorLossSuite",
+          "TerminationSuite",
           "LifetimeSuite",
           "DriverRestartSuite",
           "ShuffleServiceSuite",

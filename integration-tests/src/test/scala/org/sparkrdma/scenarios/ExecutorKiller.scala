@@ -6,14 +6,22 @@ import java.util.concurrent.atomic.AtomicInteger
 import org.apache.spark.scheduler.SparkListener
 import org.apache.spark.scheduler.SparkListenerTaskEnd
 
-/** Kills a process with SIGKILL after a number of reducers has ended. Used once. */
-private[scenarios] final class ExecutorKiller(pid: Long, afterReducers: Int) extends SparkListener {
+/** Kills a process after a number of reducers has ended. Used once.
+  *
+  * @param signal
+  *   how to kill: by default as the kernel would, with SIGKILL
+  */
+private[scenarios] final class ExecutorKiller(
+    pid: Long,
+    afterReducers: Int,
+    signal: ProcessHandle => Boolean = _.destroyForcibly()
+) extends SparkListener {
   private val ended = new AtomicInteger
 
   def fired: Boolean = ended.get >= afterReducers
 
   override def onTaskEnd(event: SparkListenerTaskEnd): Unit =
     if (event.taskType == "ResultTask" && ended.incrementAndGet() == afterReducers) {
-      ProcessHandle.of(pid).ifPresent(process => process.destroyForcibly(): Unit)
+      ProcessHandle.of(pid).ifPresent(process => signal(process): Unit)
     }
 }
