@@ -159,7 +159,7 @@ final class Acceptor {
     caller.addAccepting(connection);
   }
 
-  /** What is done once the queue pair exists. */
+  /** The next step once the queue pair exists. */
   private interface Reply {
     void send(SetupExchange exchange, int readsInFlight) throws VerbsException;
   }

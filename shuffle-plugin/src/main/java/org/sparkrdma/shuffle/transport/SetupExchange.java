@@ -58,7 +58,7 @@ final class SetupExchange {
     sender = messageSender;
   }
 
-  /** What a queue pair allows the peer from the start: nothing, where the device can do that. */
+  /** Access of the peer from the start: none, where the device can change it later. */
   static Set<AccessFlag> initialAccess(TransportContext context) {
     return context.device().can(Capability.QUEUE_PAIR_ACCESS) ? Set.of() : REMOTE_ACCESS;
   }
