@@ -81,8 +81,8 @@ interface ForeignBinding {
   void fill(long address, long lengthBytes, byte value);
 
   /**
-   * Shows a mapping through buffers. The range unmaps it with {@link Libc#unmap} when it is closed
-   * and, at the latest, when no buffer over it is reachable.
+   * Shows a mapping through buffers. The range unmaps it with {@link Libc#unmap} when it is closed;
+   * see {@link AddressRange#abandon} for a range that is not.
    */
   AddressRange view(long address, long lengthBytes);
 }
