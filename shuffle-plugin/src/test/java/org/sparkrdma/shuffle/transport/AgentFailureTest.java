@@ -53,7 +53,8 @@ class AgentFailureTest {
       while (reader.outOfService().isEmpty()) {
         Thread.onSpinWait();
       }
-      assertThat(reader.outOfService().get(0)).contains("failed", "OutOfMemoryError: on purpose");
+      assertThat(reader.outOfService().get(0))
+          .contains("failed", "OutOfMemoryError: thrown by the test");
 
       CollectedBlocks later = new CollectedBlocks(blocks);
       reader.transport().fetch(server.endpoint(), blocks, null, later);
