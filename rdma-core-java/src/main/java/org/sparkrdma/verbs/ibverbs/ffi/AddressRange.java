@@ -23,9 +23,9 @@ public interface AddressRange extends AutoCloseable {
   void close();
 
   /**
-   * Abandons the mapping without unmapping it, for a shutdown that finds buffers in use. jffi's range
-   * is unmapped when no buffer over it is reachable; that of java.lang.foreign stays to the end of
-   * the process.
+   * Abandons the mapping without unmapping it, for a shutdown that finds buffers in use. jffi's
+   * range is unmapped when no buffer over it is reachable; that of java.lang.foreign stays to the
+   * end of the process.
    */
   void abandon();
 }
