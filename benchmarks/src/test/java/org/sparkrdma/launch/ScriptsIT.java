@@ -176,12 +176,13 @@ class ScriptsIT {
     assertSucceeded(outcome, "All answers are equal.");
   }
 
+  /** A reader may use a quarter of the pinned memory and has 48 MiB in flight. */
   @Test
   void shouldMeasureBlockTransfer() throws Exception {
     Outcome outcome =
         run(
-            "bench transfer --sizes 64k --verify off --rounds 1 --warm-ups 1 --pinned 4m --total 16m"
-                + " --maps 2");
+            "bench transfer --sizes 64k --verify off --rounds 1 --warm-ups 1 --pinned 200m"
+                + " --total 800m --maps 2");
     assertSucceeded(outcome, "All bytes of RDMA came by READ");
   }
 
