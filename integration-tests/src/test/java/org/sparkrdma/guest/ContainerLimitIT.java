@@ -40,8 +40,8 @@ final class ContainerLimitIT {
     }
     for (int node = 1; node <= 2; node++) {
       assertThat(cluster.executorLogs(node))
-          .contains("device rxe0 port 1 of engine ibverbs at fd99:1:0:0:0:0:0:" + node + ":")
-          .contains("device siw0 port 1 of engine ibverbs at fd99:2:0:0:0:0:0:" + node + ":");
+          .contains("device rxe0 port 1 of engine ibverbs at [fd99:1:0:0:0:0:0:" + node + "/")
+          .contains("device siw0 port 1 of engine ibverbs at [fd99:2:0:0:0:0:0:" + node + "/");
     }
     List<String> events = cluster.content("memory.events").lines().toList();
     assertThat(events).contains("oom 0", "oom_kill 0");

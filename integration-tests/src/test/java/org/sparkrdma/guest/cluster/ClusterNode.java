@@ -202,7 +202,7 @@ public final class ClusterNode {
     if (name.endsWith(TRANSFER)) {
       // All tiers of the JIT compiler.
       conf.set("spark.executor.extraJavaOptions", "-XX:+UseSerialGC")
-          .set("spark.shuffle.rdma.pinned.max", "96m")
+          .set("spark.shuffle.rdma.pinned.max", "160m")
           .set("spark.shuffle.rdma.mode", "required")
           .set("spark.shuffle.rdma.verify", "false")
           // The first connection is established while both ends still compile.
