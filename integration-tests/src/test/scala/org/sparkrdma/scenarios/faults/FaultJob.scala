@@ -48,9 +48,6 @@ private[faults] object FaultJob {
   /** Many blocks, in many requests. */
   val Usual: FaultJob = FaultJob(maps = 12, reducers = 12, records = 20)
 
-  /** Blocks so large that receive memory holds only two. */
-  val Bulky: FaultJob = FaultJob(maps = 4, reducers = 4, records = 1_500)
-
   private def noise(seed: Int): Array[Byte] = {
     val bytes = new Array[Byte](RecordBytes)
     new SplittableRandom(seed).nextBytes(bytes)

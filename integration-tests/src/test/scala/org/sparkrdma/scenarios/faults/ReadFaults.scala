@@ -48,14 +48,6 @@ private[faults] object ReadFaults {
         "the checksum fails; the block is fetched again by TCP",
         Seq(rule(Step.READ, Act.FLIP_BIT, chance = 0.2)),
         counts = Set("fallback.corrupt", "verify.corrupt")
-      ),
-      FaultPoint(
-        "receive memory is used up by slow READs",
-        "blocks that waited for 30 ms use TCP",
-        Seq(rule(Step.READ, Act.HOLD, 700, chance = 1, maxFires = 3)),
-        counts = Set("fallback.pool-empty"),
-        job = FaultJob.Bulky,
-        boundSeconds = 30
       )
     )
   )
