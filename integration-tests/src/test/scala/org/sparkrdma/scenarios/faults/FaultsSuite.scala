@@ -37,7 +37,7 @@ final class FaultsSuite extends ScenarioSuite with BeforeAndAfterAll with Eventu
   }
 
   test("should give the vanilla answer when the driver's directory does not answer") {
-    assert(expected.size === 2)
+    assert(expected.size === 1)
     SparkCluster.run(FaultBench.conf()) { cluster =>
       val mute = MuteDirectory.replace(SparkEnv.get)
       val ((answer, seconds), traffic) = cluster.trafficOf {
