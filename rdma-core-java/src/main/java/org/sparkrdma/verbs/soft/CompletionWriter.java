@@ -6,7 +6,11 @@ import org.sparkrdma.verbs.WorkStatus;
 import org.sparkrdma.verbs.soft.wire.FrameHeader;
 
 /**
- * Writes the completions of a queue pair into its completion queues. Confined to the device thread.
+ * Writes the completions of a queue pair into its completion queues, and clears the entries that
+ * they complete. Confined to the device thread.
+ *
+ * <p>An entry is cleared before its completion is published: as soon as the owner polls the
+ * completion it may fill the entry again.
  */
 final class CompletionWriter {
   private final SoftQueuePair queuePair;
@@ -31,8 +35,8 @@ final class CompletionWriter {
     if (completion != null) {
       completion.set(queuePair, true, position);
       completion.view.setSuccess(entry.id, queuePair.number(), entry.opcode, entry.totalBytes);
-      publish(sendQueue);
     }
+    publish(sendQueue, completion, entry);
   }
 
   void failSend(long position, WorkEntry entry, WorkStatus status) {
@@ -52,8 +56,8 @@ final class CompletionWriter {
       if ((header.flags & FrameHeader.WITH_IMMEDIATE) != 0) {
         completion.view.setImmediate(header.immediate);
       }
-      publish(receiveQueue);
     }
+    publish(receiveQueue, completion, entry);
   }
 
   void failReceive(long position, WorkEntry entry, WorkStatus status) {
@@ -66,8 +70,8 @@ final class CompletionWriter {
     if (completion != null) {
       completion.set(queuePair, send, position);
       completion.view.setFailure(entry.id, queuePair.number(), status, 0);
-      publish(queue);
     }
+    publish(queue, completion, entry);
   }
 
   /** The next free entry; null when the queue is overrun, which breaks the queue pair. */
@@ -81,8 +85,9 @@ final class CompletionWriter {
     return completion;
   }
 
-  private void publish(SoftCompletionQueue queue) {
-    if (queue.publish()) {
+  private void publish(SoftCompletionQueue queue, Completion completion, WorkEntry entry) {
+    entry.clear();
+    if (completion != null && queue.publish()) {
       thread.signalLater(queue);
     }
   }

@@ -77,7 +77,6 @@ final class ReceiveSide {
   void onMessageEnd(FrameHeader header) {
     if (receiving != null) {
       completions.completeReceive(head, receiving, header);
-      receiving.clear();
       receiving = null;
       head++;
       answers.acknowledgeSoon(expected);
@@ -92,7 +91,6 @@ final class ReceiveSide {
     for (; head < tail; head++) {
       WorkEntry entry = queue.entry(head);
       completions.failReceive(head, entry, head == failed ? status : WorkStatus.FLUSH_ERROR);
-      entry.clear();
     }
   }
 

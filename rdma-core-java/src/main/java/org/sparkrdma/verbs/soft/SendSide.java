@@ -108,6 +108,7 @@ final class SendSide {
         WorkEntry entry = queue.entry(next);
         long before = entry.progress;
         more = execute(entry);
+        // When its owner has filled the completed entry again, progress is 0.
         bytes += Math.max(0, entry.progress - before);
         requests++;
       } else {
@@ -172,9 +173,10 @@ final class SendSide {
         entry.flipBit(bit);
       }
     }
+    long bytes = entry.totalBytes;
     next++;
     completeHead();
-    signalInTime(entry.totalBytes);
+    signalInTime(bytes);
     return true;
   }
 
@@ -308,8 +310,9 @@ final class SendSide {
     WorkEntry entry = queue.entry(head);
     if (entry.signalled) {
       completions.completeSend(head, entry);
+    } else {
+      entry.clear();
     }
-    entry.clear();
     head++;
   }
 
@@ -321,7 +324,6 @@ final class SendSide {
     for (; head < tail; head++) {
       WorkEntry entry = queue.entry(head);
       completions.failSend(head, entry, head == failed ? status : WorkStatus.FLUSH_ERROR);
-      entry.clear();
     }
     next = head;
     schedule.skipTo(head);

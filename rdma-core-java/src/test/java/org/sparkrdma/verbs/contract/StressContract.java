@@ -117,6 +117,35 @@ public abstract class StressContract extends VerbsContract {
     shared.close();
   }
 
+  @Test
+  void shouldRunARequestThatIsPostedAsSoonAsTheOnlyOneBeforeItCompletes() throws Exception {
+    int reads = 100 * ROUNDS / engine().shorter();
+    Node.Block source = server.block(BLOCKS, 7, Node.READABLE);
+    Node.Block sink = client.block(BLOCKS, 0, Node.SINK);
+    CompletionQueue queue = client.device.createCompletionQueue(1, null);
+    Pair pair =
+        connect(new QueuePairSettings(queue, queue, 1, 1, 1, 0, Node.REMOTE), server.settings());
+    int[] completed = new int[1];
+    for (int i = 0; i < reads; i++) {
+      int id = i;
+      assertThat(pair.client().postSend(read(id, sink, source))).isTrue();
+      spinUntil(
+          () ->
+              queue.poll(
+                      1,
+                      completion -> {
+                        assertThat(completion.status()).isEqualTo(WorkStatus.SUCCESS);
+                        assertThat(completion.requestId()).isEqualTo(id);
+                        completed[0]++;
+                      })
+                  == 1);
+    }
+    assertThat(completed[0]).isEqualTo(reads);
+    assertThat(sink.bytes()).containsOnly(7);
+    pair.clientEnd().close();
+    queue.close();
+  }
+
   private static WorkRequest read(long id, Node.Block sink, Node.Block source) {
     return sink.readFrom(id, source.region());
   }
