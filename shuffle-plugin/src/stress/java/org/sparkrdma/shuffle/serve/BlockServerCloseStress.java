@@ -87,29 +87,11 @@ public class BlockServerCloseStress {
     return message;
   }
 
-  private static final class Call implements LocateCall {
-    private final ByteBuffer request = ByteBuffer.wrap(REQUEST);
-    private final ByteBuffer answer = ByteBuffer.allocate(BlockServer.MIN_ANSWER_BYTES);
+  private static final class Call extends TestLocateCall {
     private int ends;
 
-    @Override
-    public long peer() {
-      return 1;
-    }
-
-    @Override
-    public boolean isClosed() {
-      return false;
-    }
-
-    @Override
-    public ByteBuffer request() {
-      return request;
-    }
-
-    @Override
-    public ByteBuffer answer() {
-      return answer;
+    Call() {
+      super(1, ByteBuffer.wrap(REQUEST), ByteBuffer.allocate(BlockServer.MIN_ANSWER_BYTES));
     }
 
     @Override

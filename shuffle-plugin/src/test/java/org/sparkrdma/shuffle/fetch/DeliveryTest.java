@@ -6,8 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.AbstractExecutorService;
-import java.util.concurrent.TimeUnit;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.DownloadFile;
 import org.apache.spark.network.shuffle.DownloadFileManager;
@@ -18,6 +16,7 @@ import org.sparkrdma.shuffle.address.TestAddresses;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.thread.SameThreadExecutor;
 
 /** Errors at each step from the agent through the delivery to the handler. */
 class DeliveryTest implements FetchHandler {
@@ -130,36 +129,13 @@ class DeliveryTest implements FetchHandler {
   }
 
   /** Runs at once, or throws like {@code Thread.start}. */
-  private final class Threads extends AbstractExecutorService {
+  private final class Threads extends SameThreadExecutor {
     @Override
     public void execute(Runnable task) {
       if (!hasThreads) {
         throw new OutOfMemoryError("unable to create native thread");
       }
       task.run();
-    }
-
-    @Override
-    public void shutdown() {}
-
-    @Override
-    public List<Runnable> shutdownNow() {
-      return List.of();
-    }
-
-    @Override
-    public boolean isShutdown() {
-      return false;
-    }
-
-    @Override
-    public boolean isTerminated() {
-      return false;
-    }
-
-    @Override
-    public boolean awaitTermination(long timeout, TimeUnit unit) {
-      return true;
     }
   }
 }

@@ -239,41 +239,16 @@ class BlockServerThreadTest {
     }
   }
 
-  private static final class FutureCall implements LocateCall {
-    private final long peer;
-    private final ByteBuffer request;
-    private final ByteBuffer answer;
+  private static final class FutureCall extends TestLocateCall {
     private final CompletableFuture<Located.Decoder> future = new CompletableFuture<>();
 
     FutureCall(long peer, ByteBuffer request, ByteBuffer answer) {
-      this.peer = peer;
-      this.request = request;
-      this.answer = answer;
-    }
-
-    @Override
-    public long peer() {
-      return peer;
-    }
-
-    @Override
-    public boolean isClosed() {
-      return false;
-    }
-
-    @Override
-    public ByteBuffer request() {
-      return request;
-    }
-
-    @Override
-    public ByteBuffer answer() {
-      return answer;
+      super(peer, request, answer);
     }
 
     @Override
     public void answered(int lengthBytes) {
-      future.complete(new Located.Decoder().begin(answer.slice(0, lengthBytes)));
+      future.complete(new Located.Decoder().begin(answer().slice(0, lengthBytes)));
     }
 
     @Override

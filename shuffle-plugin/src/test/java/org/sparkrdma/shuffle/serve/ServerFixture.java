@@ -230,7 +230,7 @@ final class ServerFixture implements AutoCloseable {
       this.domain = domain;
       malformed = call.reason;
       if (call.reason == null) {
-        decode(new Located.Decoder().begin(call.answer.slice(0, call.lengthBytes)));
+        decode(new Located.Decoder().begin(call.answer().slice(0, call.lengthBytes)));
       }
     }
 
@@ -272,38 +272,13 @@ final class ServerFixture implements AutoCloseable {
     }
   }
 
-  private static final class Call implements LocateCall {
-    private final long peer;
-    private final ByteBuffer request;
-    private final ByteBuffer answer;
+  private static final class Call extends TestLocateCall {
     private int ends;
     private int lengthBytes;
     private String reason;
 
     Call(long peer, ByteBuffer request, ByteBuffer answer) {
-      this.peer = peer;
-      this.request = request;
-      this.answer = answer;
-    }
-
-    @Override
-    public long peer() {
-      return peer;
-    }
-
-    @Override
-    public boolean isClosed() {
-      return false;
-    }
-
-    @Override
-    public ByteBuffer request() {
-      return request;
-    }
-
-    @Override
-    public ByteBuffer answer() {
-      return answer;
+      super(peer, request, answer);
     }
 
     @Override

@@ -161,23 +161,20 @@ final class SimulatedServer implements AutoCloseable {
   }
 
   /** A LOCATE and its answer. */
-  final class Call implements LocateCall {
-    private final long peer;
+  final class Call extends TestLocateCall {
     private final long sentNs;
-    private final ByteBuffer request = ByteBuffer.allocate(100);
-    private final ByteBuffer answer = ByteBuffer.allocate(1000);
     private int answers;
     private int lengthBytes;
     private long answeredNs;
     private boolean closed;
 
     Call(long peer, int shuffleId, long mapId, long sentNs) {
-      this.peer = peer;
+      super(peer, ByteBuffer.allocate(100), ByteBuffer.allocate(1000));
       this.sentNs = sentNs;
-      Locate.Encoder encoder = new Locate.Encoder().begin(request, 1);
+      Locate.Encoder encoder = new Locate.Encoder().begin(request(), 1);
       encoder.block(shuffleId, mapId, 0, 1, 0, false);
       int length = encoder.finish();
-      request.position(0).limit(length);
+      request().position(0).limit(length);
     }
 
     long latencyNs() {
@@ -187,7 +184,7 @@ final class SimulatedServer implements AutoCloseable {
 
     Located.Kind kind() {
       assertThat(answers).isEqualTo(1);
-      Located.Decoder in = new Located.Decoder().begin(answer.slice(0, lengthBytes));
+      Located.Decoder in = new Located.Decoder().begin(answer().slice(0, lengthBytes));
       assertThat(in.nextPiece()).isTrue();
       return in.kind();
     }
@@ -201,23 +198,8 @@ final class SimulatedServer implements AutoCloseable {
     }
 
     @Override
-    public long peer() {
-      return peer;
-    }
-
-    @Override
     public boolean isClosed() {
       return closed;
-    }
-
-    @Override
-    public ByteBuffer request() {
-      return request;
-    }
-
-    @Override
-    public ByteBuffer answer() {
-      return answer;
     }
 
     @Override

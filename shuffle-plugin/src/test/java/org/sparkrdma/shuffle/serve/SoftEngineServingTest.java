@@ -127,29 +127,7 @@ class SoftEngineServingTest {
     request.limit(encoder.finish()).position(0);
     boolean[] answered = new boolean[1];
     server.locate(
-        new LocateCall() {
-          private final ByteBuffer answer = ByteBuffer.allocate(4096);
-
-          @Override
-          public long peer() {
-            return map;
-          }
-
-          @Override
-          public boolean isClosed() {
-            return false;
-          }
-
-          @Override
-          public ByteBuffer request() {
-            return request;
-          }
-
-          @Override
-          public ByteBuffer answer() {
-            return answer;
-          }
-
+        new TestLocateCall(map, request, ByteBuffer.allocate(4096)) {
           @Override
           public void answered(int lengthBytes) {
             answered[0] = true;

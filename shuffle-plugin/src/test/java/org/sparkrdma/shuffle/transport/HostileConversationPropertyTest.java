@@ -16,8 +16,6 @@ import java.util.Map;
 import java.util.OptionalInt;
 import java.util.Random;
 import java.util.Set;
-import java.util.concurrent.AbstractExecutorService;
-import java.util.concurrent.TimeUnit;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.lifecycle.AfterContainer;
@@ -44,6 +42,7 @@ import org.sparkrdma.shuffle.settings.PacketSettings;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.thread.Owner;
+import org.sparkrdma.shuffle.thread.SameThreadExecutor;
 import org.sparkrdma.shuffle.wire.Binding;
 import org.sparkrdma.shuffle.wire.Hello;
 import org.sparkrdma.verbs.AccessFlag;
@@ -128,37 +127,6 @@ class HostileConversationPropertyTest {
     }
   }
 
-  /** Runs tasks at once. */
-  private static final class Now extends AbstractExecutorService {
-    @Override
-    public void execute(Runnable command) {
-      command.run();
-    }
-
-    @Override
-    public void shutdown() {}
-
-    @Override
-    public List<Runnable> shutdownNow() {
-      return List.of();
-    }
-
-    @Override
-    public boolean isShutdown() {
-      return false;
-    }
-
-    @Override
-    public boolean isTerminated() {
-      return false;
-    }
-
-    @Override
-    public boolean awaitTermination(long timeout, TimeUnit unit) {
-      return true;
-    }
-  }
-
   /** Counts the answers of each block. */
   private static final class Answers implements FetchHandler {
     private final int[] counts;
@@ -218,8 +186,8 @@ class HostileConversationPropertyTest {
       answers = new Answers(count);
       Delivery delivery =
           new Delivery(
-              new Now(),
-              new Now(),
+              new SameThreadExecutor(),
+              new SameThreadExecutor(),
               new TransportConf("shuffle", new MapConfigProvider(Map.of())),
               true,
               counters,

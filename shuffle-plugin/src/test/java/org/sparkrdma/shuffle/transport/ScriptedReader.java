@@ -11,7 +11,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.Set;
-import java.util.concurrent.AbstractExecutorService;
 import java.util.concurrent.TimeUnit;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.util.MapConfigProvider;
@@ -35,6 +34,7 @@ import org.sparkrdma.shuffle.settings.PacketSettings;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.thread.Owner;
+import org.sparkrdma.shuffle.thread.SameThreadExecutor;
 import org.sparkrdma.shuffle.wire.Binding;
 import org.sparkrdma.shuffle.wire.Hello;
 import org.sparkrdma.shuffle.wire.Locate;
@@ -129,8 +129,8 @@ final class ScriptedReader {
     receive = new ReceiveMemory(sinks, maxCopiedBytes);
     Delivery delivery =
         new Delivery(
-            new OnCaller(),
-            new OnCaller(),
+            new SameThreadExecutor(),
+            new SameThreadExecutor(),
             new TransportConf("shuffle", new MapConfigProvider(Map.of())),
             true,
             counters,
@@ -193,37 +193,6 @@ final class ScriptedReader {
       throw new IllegalStateException("peer not proven");
     }
     peers.establish(connection);
-  }
-
-  /** Runs at once what it is given. */
-  private static final class OnCaller extends AbstractExecutorService {
-    @Override
-    public void execute(Runnable command) {
-      command.run();
-    }
-
-    @Override
-    public void shutdown() {}
-
-    @Override
-    public List<Runnable> shutdownNow() {
-      return List.of();
-    }
-
-    @Override
-    public boolean isShutdown() {
-      return false;
-    }
-
-    @Override
-    public boolean isTerminated() {
-      return false;
-    }
-
-    @Override
-    public boolean awaitTermination(long timeout, TimeUnit unit) {
-      return true;
-    }
   }
 
   /** Serves nothing. */
