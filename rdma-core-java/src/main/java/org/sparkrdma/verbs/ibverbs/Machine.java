@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.PortState;
+import org.sparkrdma.verbs.ibverbs.ffi.Architecture;
 import org.sparkrdma.verbs.spi.EngineUnavailableException;
 
 /**
@@ -22,7 +23,7 @@ record Machine(Path root) {
   void checkPlatform() throws EngineUnavailableException {
     String system = System.getProperty("os.name");
     String processor = System.getProperty("os.arch");
-    if (!system.equals("Linux") || !List.of("amd64", "aarch64").contains(processor)) {
+    if (!system.equals("Linux") || Architecture.of(processor).isEmpty()) {
       throw new EngineUnavailableException(
           "needs Linux on x86-64 or aarch64, this is " + system + " on " + processor);
     }

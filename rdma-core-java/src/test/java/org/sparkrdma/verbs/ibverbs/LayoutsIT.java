@@ -12,32 +12,66 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.sparkrdma.verbs.ibverbs.ffi.Architecture;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts;
 
-/** Compares offsets and sizes of structs with the C compiler's. */
+/** Compares offsets and sizes of structs with those of the C compilers. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class LayoutsIT {
-  private static final List<Path> HEADERS =
-      List.of(Path.of("/usr/include/infiniband/verbs.h"), Path.of("/usr/include/rdma/rdma_cma.h"));
+  private static final Path INCLUDE = Path.of("/usr/include");
+  private static final List<String> HEADERS = List.of("infiniband/verbs.h", "rdma/rdma_cma.h");
 
   @TempDir private Path directory;
 
-  @Test
-  void shouldMatchTheCCompiler() throws Exception {
+  @BeforeEach
+  void requireHeaders() {
     assumeTrue(
-        HEADERS.stream().allMatch(Files::exists),
+        HEADERS.stream().map(INCLUDE::resolve).allMatch(Files::exists),
         "no headers: install libibverbs-dev librdmacm-dev");
-    assumeTrue(hasCompiler(), "no C compiler: install gcc");
-
-    assertThat(ofJava()).isEqualTo(ofC());
   }
 
-  private boolean hasCompiler() throws Exception {
+  @Test
+  void shouldMatchTheCCompiler() throws Exception {
+    assumeTrue(hasCompiler("cc"), "no C compiler: install gcc");
+
+    assertThat(ofJava(Architecture.of(System.getProperty("os.arch")).orElseThrow()))
+        .isEqualTo(ofC());
+  }
+
+  /** The compiler compares by itself, so nothing runs on a processor of that architecture. */
+  @ParameterizedTest
+  @EnumSource
+  void shouldMatchTheCompilerOf(Architecture architecture) throws Exception {
+    String triplet = triplet(architecture);
+    assumeTrue(
+        hasCompiler(triplet + "-gcc"),
+        "no compiler for this architecture: install gcc-" + triplet.replace('_', '-'));
+    Map<String, Integer> values = ofJava(architecture);
+
+    assertThat(compare(triplet, values)).isEmpty();
+
+    System.out.println(
+        "struct layouts: architecture=" + architecture + " values=" + values.size() + " as in C");
+    values.merge("IbvContext.ABI_COMPAT", 1, Integer::sum);
+    assertThat(compare(triplet, values)).contains("IbvContext.ABI_COMPAT");
+  }
+
+  private static String triplet(Architecture architecture) {
+    return switch (architecture) {
+      case X86_64 -> "x86_64-linux-gnu";
+      case AARCH64 -> "aarch64-linux-gnu";
+    };
+  }
+
+  private boolean hasCompiler(String name) throws Exception {
     try {
-      return run("cc", "--version").exitValue() == 0;
+      return run(name, "--version").exitValue() == 0;
     } catch (IOException e) {
       return false;
     }
@@ -45,11 +79,7 @@ class LayoutsIT {
 
   private Map<String, Integer> ofC() throws Exception {
     Path program = directory.resolve("layouts");
-    Path source = directory.resolve("layouts.c");
-    try (var resource = LayoutsIT.class.getResourceAsStream("/layouts.c")) {
-      Files.copy(resource, source);
-    }
-    Process compiled = run("cc", "-o", program.toString(), source.toString());
+    Process compiled = run("cc", "-o", program.toString(), source().toString());
     assertThat(compiled.exitValue()).as(output()).isZero();
     assertThat(run(program.toString()).exitValue()).isZero();
     Map<String, Integer> values = new TreeMap<>();
@@ -58,6 +88,46 @@ class LayoutsIT {
       values.put(words[0], Integer.parseInt(words[1]));
     }
     return values;
+  }
+
+  /** The output of the compiler of an architecture; empty when its values equal these. */
+  private String compare(String triplet, Map<String, Integer> values) throws Exception {
+    Path header = directory.resolve("expected.h");
+    StringBuilder lines = new StringBuilder();
+    values.forEach(
+        (name, value) ->
+            lines.append("#define ").append(name.replace('.', '_')).append(" " + value + "\n"));
+    Files.writeString(header, lines);
+    run(
+        triplet + "-gcc",
+        "-fsyntax-only",
+        "-Wall",
+        "-I" + headersOfRdma(),
+        "-DEXPECTED=\"" + header + "\"",
+        source().toString());
+    return output();
+  }
+
+  /** A folder without the C library's headers, since each compiler has its own. */
+  private Path headersOfRdma() throws IOException {
+    Path folder = Files.createDirectories(directory.resolve("include"));
+    for (String header : HEADERS) {
+      Path link = folder.resolve(header).getParent();
+      if (!Files.exists(link)) {
+        Files.createSymbolicLink(link, INCLUDE.resolve(header).getParent());
+      }
+    }
+    return folder;
+  }
+
+  private Path source() throws IOException {
+    Path source = directory.resolve("layouts.c");
+    if (!Files.exists(source)) {
+      try (var resource = LayoutsIT.class.getResourceAsStream("/layouts.c")) {
+        Files.copy(resource, source);
+      }
+    }
+    return source;
   }
 
   private Process run(String... command) throws Exception {
@@ -74,13 +144,16 @@ class LayoutsIT {
     return Files.readString(directory.resolve("output")).strip();
   }
 
-  private static Map<String, Integer> ofJava() throws IllegalAccessException {
+  private static Map<String, Integer> ofJava(Architecture architecture)
+      throws IllegalAccessException {
     Map<String, Integer> values = new TreeMap<>();
     for (Class<?> struct : Layouts.class.getClasses()) {
       for (Field field : struct.getFields()) {
         values.put(struct.getSimpleName() + "." + field.getName(), field.getInt(null));
       }
     }
+    values.put("IbvContext.ABI_COMPAT", Layouts.IbvContext.abiCompat(architecture));
+    values.put("VerbsContext.SIZE", Layouts.VerbsContext.size(architecture));
     return values;
   }
 }

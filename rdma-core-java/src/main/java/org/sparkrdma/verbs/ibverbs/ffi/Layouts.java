@@ -3,7 +3,8 @@ package org.sparkrdma.verbs.ibverbs.ffi;
 
 /**
  * Sizes and offsets of the C structs, on 64-bit Linux: the ABI of rdma-core since 2017. The names
- * are those of the headers, {@code STRUCT_FIELD}; a test compares each with the C compiler's.
+ * are those of the headers, {@code STRUCT_FIELD}; a test compares each with the C compilers' of
+ * both architectures. Values that depend on the {@link Architecture} are methods of it too.
  */
 public final class Layouts {
   private Layouts() {}
@@ -24,19 +25,34 @@ public final class Layouts {
     public static final int OPS_POST_SEND = 208;
     public static final int OPS_POST_RECV = 216;
     public static final int ASYNC_FD = 268;
-    public static final int ABI_COMPAT = 320;
+    public static final int ABI_COMPAT = abiCompat(Architecture.CURRENT);
+
+    /** Offset of the member mutex; abi_compat follows it. */
+    private static final int MUTEX = 280;
 
     private IbvContext() {}
+
+    public static int abiCompat(Architecture architecture) {
+      return MUTEX + architecture.pthreadMutexBytes();
+    }
+
+    static int size(Architecture architecture) {
+      return abiCompat(architecture) + Long.BYTES;
+    }
   }
 
   /** struct verbs_context, whose last member is a struct ibv_context. */
   public static final class VerbsContext {
-    public static final int SIZE = 648;
+    public static final int SIZE = size(Architecture.CURRENT);
     public static final int QUERY_DEVICE_EX = 216;
     public static final int SZ = 312;
     public static final int CONTEXT = 320;
 
     private VerbsContext() {}
+
+    public static int size(Architecture architecture) {
+      return CONTEXT + IbvContext.size(architecture);
+    }
   }
 
   /** struct ibv_device_attr_ex; begins with struct ibv_device_attr. */
