@@ -12,7 +12,7 @@ import java.util.concurrent.TimeoutException;
 
 /** Ends processes together with everything they have started. */
 final class ProcessTree {
-  private static final long LOOK_INTERVAL_MS = 50;
+  private static final long POLL_INTERVAL_MS = 50;
 
   private ProcessTree() {}
 
@@ -28,14 +28,14 @@ final class ProcessTree {
     long deadlineNs = System.nanoTime() + grace.toNanos();
     while (anyAlive(all) && System.nanoTime() < deadlineNs) {
       roots.forEach(root -> root.descendants().forEach(all::add));
-      awaitOne(all, LOOK_INTERVAL_MS);
+      awaitOne(all, POLL_INTERVAL_MS);
       if (!anyAlive(roots)) {
         all.forEach(ProcessHandle::destroy);
       }
     }
     all.forEach(ProcessHandle::destroyForcibly);
     while (anyAlive(all)) {
-      awaitOne(all, LOOK_INTERVAL_MS);
+      awaitOne(all, POLL_INTERVAL_MS);
     }
   }
 

@@ -73,12 +73,12 @@ public final class ClusterCommand {
         .setCaseInsensitiveEnumValuesAllowed(true)
         .setParameterExceptionHandler(
             (problem, arguments) -> {
-              complain(name, problem.getMessage() + " (see " + help + ")");
+              printError(name, problem.getMessage() + " (see " + help + ")");
               return problem.getCommandLine().getCommandSpec().exitCodeOnInvalidInput();
             })
         .setExecutionExceptionHandler(
             (failure, line, parsed) -> {
-              complain(
+              printError(
                   name,
                   failure instanceof LaunchException
                       ? failure.getMessage()
@@ -105,13 +105,13 @@ public final class ClusterCommand {
         return failed(e, directory);
       }
       if (keep) {
-        progress.say("data and logs are kept in " + directory.path());
+        progress.log("data and logs are kept in " + directory.path());
       } else {
         directory.deleteAll();
       }
       return 0;
     } catch (LaunchException e) {
-      complain(name, e.getMessage());
+      printError(name, e.getMessage());
       return FAILURE;
     }
   }
@@ -121,12 +121,12 @@ public final class ClusterCommand {
       throws LaunchException, ClusterException, IOException, InterruptedException {
     ClusterSettings settings =
         adjust.apply(ClusterSettings.twoWorkers(installation.sparkHome(), directory.path()));
-    progress.say("starting a Spark cluster: a Master and %d Workers".formatted(settings.workers()));
+    progress.log("starting a Spark cluster: a Master and %d Workers".formatted(settings.workers()));
     try (StandaloneCluster cluster = StandaloneCluster.start(settings)) {
       Thread endHook = new Thread(() -> endEarly(cluster, directory), "end-" + name);
       Runtime.getRuntime().addShutdownHook(endHook);
       try {
-        progress.say("cluster is up, its web page is " + cluster.masterUiUrl());
+        progress.log("cluster is up, its web page is " + cluster.masterUiUrl());
         work.run(cluster, directory);
       } finally {
         if (!removed(endHook)) {
@@ -149,12 +149,12 @@ public final class ClusterCommand {
   private void endEarly(StandaloneCluster cluster, RunDirectory directory) {
     ending = true;
     System.err.println();
-    complain(name, "interrupted: ending the cluster and deleting its data");
+    printError(name, "interrupted: ending the cluster and deleting its data");
     cluster.close();
     try {
       directory.deleteAll();
     } catch (IOException e) {
-      complain(name, "cannot delete " + directory.path() + ": " + e.getMessage());
+      printError(name, "cannot delete " + directory.path() + ": " + e.getMessage());
     }
   }
 
@@ -162,7 +162,7 @@ public final class ClusterCommand {
     if (ending) {
       return FAILURE;
     }
-    complain(name, failure.getMessage());
+    printError(name, failure.getMessage());
     Optional<Path> log =
         failure instanceof ClusterException cluster
             ? cluster.log()
@@ -178,7 +178,7 @@ public final class ClusterCommand {
     return FAILURE;
   }
 
-  private static void complain(String name, String sentence) {
+  private static void printError(String name, String sentence) {
     System.err.println(name + ": " + sentence);
   }
 }

@@ -9,13 +9,13 @@ import java.util.List;
 
 /** The last lines of a log, however long it is. */
 final class LogTail {
-  private static final int MOST_BYTES = 64 << 10;
+  private static final int MAX_BYTES = 64 << 10;
 
   private LogTail() {}
 
   static List<String> of(Path log, int lines) throws IOException {
     try (RandomAccessFile file = new RandomAccessFile(log.toFile(), "r")) {
-      long start = Math.max(0, file.length() - MOST_BYTES);
+      long start = Math.max(0, file.length() - MAX_BYTES);
       byte[] end = new byte[(int) (file.length() - start)];
       file.seek(start);
       file.readFully(end);

@@ -64,7 +64,7 @@ public record MeasuringRuns(
             DRIVER_MIB,
             between(conf),
             List.of(planFile.toString(), resultFile.toString()));
-    progress.say(name + ": submitted");
+    progress.log(name + ": submitted");
     int exitCode =
         cluster.run(
             application,

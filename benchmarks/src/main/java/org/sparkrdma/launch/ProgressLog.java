@@ -12,7 +12,7 @@ import java.util.function.LongSupplier;
  * <p>Safe for any thread: tasks are reported from the thread that reads the driver's output.
  */
 public final class ProgressLog {
-  private static final long QUIET_NS = TimeUnit.SECONDS.toNanos(5);
+  private static final long MIN_INTERVAL_NS = TimeUnit.SECONDS.toNanos(5);
   private static final String REDRAW = "\r\u001b[K";
 
   private final PrintStream out;
@@ -34,7 +34,7 @@ public final class ProgressLog {
   }
 
   /** Something that happens once. */
-  public synchronized void say(String sentence) {
+  public synchronized void log(String sentence) {
     endLine();
     out.println(stamp() + sentence);
     out.flush();
@@ -54,7 +54,7 @@ public final class ProgressLog {
       }
       out.print(REDRAW + text);
       lineOpen = true;
-    } else if (newJob || done || nowNs.getAsLong() - lastLineNs >= QUIET_NS) {
+    } else if (newJob || done || nowNs.getAsLong() - lastLineNs >= MIN_INTERVAL_NS) {
       out.println(text);
       lastLineNs = nowNs.getAsLong();
     }

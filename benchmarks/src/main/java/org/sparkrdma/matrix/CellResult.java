@@ -72,7 +72,7 @@ record CellResult(
   }
 
   @JsonIgnore
-  boolean isGood() {
+  boolean hasPassed() {
     return problem == null;
   }
 }

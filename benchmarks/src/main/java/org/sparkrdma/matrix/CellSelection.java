@@ -29,7 +29,7 @@ record CellSelection(List<Cell> toRun, List<NotRun> notRun) {
     List<Cell> runnable = new ArrayList<>();
     List<NotRun> others = new ArrayList<>();
     for (Cell cell : Cell.all()) {
-      Optional<String> reason = whyNot(cell, javaHomes);
+      Optional<String> reason = reasonNotToRun(cell, javaHomes);
       if (reason.isEmpty()) {
         runnable.add(cell);
       } else {
@@ -71,7 +71,7 @@ record CellSelection(List<Cell> toRun, List<NotRun> notRun) {
                             .formatted(
                                 name,
                                 String.join(",", Cell.all().stream().map(Cell::name).toList()))));
-    whyNot(cell, javaHomes)
+    reasonNotToRun(cell, javaHomes)
         .ifPresent(
             reason -> {
               throw new IllegalArgumentException("cannot run " + name + ": " + reason);
@@ -79,7 +79,7 @@ record CellSelection(List<Cell> toRun, List<NotRun> notRun) {
     return cell;
   }
 
-  private static Optional<String> whyNot(Cell cell, Map<Integer, Path> javaHomes) {
+  private static Optional<String> reasonNotToRun(Cell cell, Map<Integer, Path> javaHomes) {
     List<Integer> supported = cell.spark().supportedJava();
     if (!supported.contains(cell.java())) {
       return Optional.of(
@@ -94,7 +94,7 @@ record CellSelection(List<Cell> toRun, List<NotRun> notRun) {
   }
 
   /** Whether every cell that this machine can run is chosen. */
-  boolean isWhole() {
+  boolean isComplete() {
     return !notRun.isEmpty();
   }
 }

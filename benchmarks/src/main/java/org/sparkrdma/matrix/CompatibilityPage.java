@@ -57,7 +57,7 @@ final class CompatibilityPage {
                   cell.spark(),
                   cell.scala(),
                   cell.javaVersion() == null ? cell.java() : cell.javaVersion(),
-                  cell.isGood() ? "right" : "**" + cell.problem().replace('|', '/') + "**",
+                  cell.hasPassed() ? "right" : "**" + cell.problem().replace('|', '/') + "**",
                   new DataSize(cell.bytesByRead()),
                   new DataSize(cell.bytesByTcp())));
     }

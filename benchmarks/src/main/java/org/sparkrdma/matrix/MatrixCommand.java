@@ -83,19 +83,19 @@ public final class MatrixCommand implements Callable<Integer> {
     ProgressLog progress = options.progress();
     List<CellResult> results = new ArrayList<>();
     for (Cell cell : selection.toRun()) {
-      progress.say(
+      progress.log(
           "cell %d of %d: %s, Java %d"
               .formatted(results.size() + 1, selection.toRun().size(), cell.spark(), cell.java()));
       results.add(run(cell, javaHomes.get(cell.java()), installation, progress));
     }
     MatrixReport report = new MatrixReport(results, selection.notRun());
-    if (selection.isWhole()) {
+    if (selection.isComplete()) {
       Path page = installation.project().resolve("docs/compatibility.md");
       CompatibilityPage.write(page, report, LocalDate.now(ZoneOffset.UTC));
-      progress.say("wrote " + page);
+      progress.log("wrote " + page);
     }
     options.publish(MatrixTable.of(results), report, Optional.empty());
-    return report.allGood();
+    return report.allPassed();
   }
 
   /** A cell that fails leaves its result, so that the other cells still run. */

@@ -5,7 +5,7 @@ import java.util.List;
 
 /** All cells, those that ran and those that did not. */
 record MatrixReport(List<CellResult> cells, List<CellSelection.NotRun> notRun) {
-  boolean allGood() {
-    return cells.stream().allMatch(CellResult::isGood);
+  boolean allPassed() {
+    return cells.stream().allMatch(CellResult::hasPassed);
   }
 }

@@ -27,7 +27,7 @@ final class MatrixTable {
               new DataSize(cell.bytesByRead()).toString(),
               new DataSize(cell.bytesByTcp()).toString(),
               String.format(Locale.ROOT, "%.0f", cell.seconds()),
-              cell.isGood() ? "none" : cell.problem()));
+              cell.hasPassed() ? "none" : cell.problem()));
     }
     return TextTable.of(rows, column -> column <= 3 || column == HEADINGS.size() - 1);
   }

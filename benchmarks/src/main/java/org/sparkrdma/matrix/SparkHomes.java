@@ -42,7 +42,7 @@ public final class SparkHomes {
         Files.createDirectories(installation.project().resolve("benchmarks/target/spark-homes"));
     Path home = homes.resolve(version + "-" + scala);
     if (!Files.exists(core(home, version, scala))) {
-      progress.say("assembling Spark %s for Scala %s from Maven Central".formatted(version, scala));
+      progress.log("assembling Spark %s for Scala %s from Maven Central".formatted(version, scala));
       Path part = homes.resolve(home.getFileName() + ".part");
       RunDirectory.deleteTree(part);
       copyJars(version, scala, part.resolve("jars"), homes.resolve(home.getFileName() + ".log"));

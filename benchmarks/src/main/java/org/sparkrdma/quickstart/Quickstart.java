@@ -139,10 +139,10 @@ public final class Quickstart implements Callable<Integer> {
     if (!killExecutor) {
       return step -> {};
     }
-    ExecutorLoss loss = new ExecutorLoss(plan.shuffleTasks(), cluster::executors);
+    ExecutorKiller loss = new ExecutorKiller(plan.shuffleTasks(), cluster::executors);
     return step -> {
       if (loss.onStep(step)) {
-        progress.say(job + ": killed an executor");
+        progress.log(job + ": killed an executor");
       }
     };
   }

@@ -12,9 +12,9 @@ import org.sparkrdma.soak.jobs.SoakResult;
 /**
  * What a soak came to.
  *
- * @param settings drawn by the seed, by their key
- * @param trouble how often executors were stopped and killed
- * @param survivors the executors that are judged
+ * @param settings settings that depend on the seed, by their key
+ * @param faults how often executors were stopped and killed
+ * @param longLivedExecutors the executors that are judged
  */
 @JsonPropertyOrder({"seed", "seconds", "flat", "answersRight"})
 record SoakReport(
@@ -22,14 +22,15 @@ record SoakReport(
     double seconds,
     boolean growthJudged,
     Map<String, String> settings,
-    Map<String, Integer> trouble,
+    Map<String, Integer> faults,
     SoakResult result,
-    List<Survivor> survivors,
+    List<LongLivedExecutor> longLivedExecutors,
     List<Sample> samples) {
 
   @JsonProperty
   boolean flat() {
-    return !survivors.isEmpty() && survivors.stream().allMatch(Survivor::isFlat);
+    return !longLivedExecutors.isEmpty()
+        && longLivedExecutors.stream().allMatch(LongLivedExecutor::isFlat);
   }
 
   @JsonProperty
@@ -57,7 +58,7 @@ record SoakReport(
     if (!growthJudged) {
       return Optional.empty();
     }
-    if (survivors.isEmpty()) {
+    if (longLivedExecutors.isEmpty()) {
       return Optional.of("no executor lived long enough to be judged: give more --minutes");
     }
     return flat()

@@ -35,7 +35,7 @@ record SoakRun(
 
   private static final int HEAP_MIB = 640;
 
-  /** The last part of a soak without trouble, so that a kill is over before the last samples. */
+  /** The last part of a soak without faults, so that a kill is over before the last samples. */
   private static final double QUIET_SECONDS = 30;
 
   SoakReport run() throws ClusterException, LaunchException, IOException, InterruptedException {
@@ -43,7 +43,7 @@ record SoakRun(
     Path planFile = directory.data().resolve("plan.json");
     Path resultFile = directory.data().resolve("result.json");
     json.writeValue(planFile.toFile(), new SoakPlan(length.toSeconds(), seed, EXECUTORS));
-    Map<String, String> drawn = DrawnSettings.of(seed);
+    Map<String, String> randomSettings = RandomSettings.of(seed);
     SparkApplication application =
         new SparkApplication(
             "soak",
@@ -51,31 +51,33 @@ record SoakRun(
             installation.jobs(),
             installation.jarsToShip(),
             512,
-            conf(drawn),
+            conf(randomSettings),
             List.of(planFile.toString(), resultFile.toString()));
-    Trouble trouble = new Trouble(seed, EXECUTORS, this::executors, SoakRun::signal, progress::say);
-    Watch watch = new Watch(this::executors, trouble, HEAP_MIB, length.toSeconds() - QUIET_SECONDS);
-    progress.say("submitted, seed %d".formatted(seed));
+    ExecutorFaults faults =
+        new ExecutorFaults(seed, EXECUTORS, this::executors, SoakRun::signal, progress::log);
+    ExecutorMonitor monitor =
+        new ExecutorMonitor(this::executors, faults, HEAP_MIB, length.toSeconds() - QUIET_SECONDS);
+    progress.log("submitted, seed %d".formatted(seed));
     double seconds;
     try {
-      watch.start();
+      monitor.start();
       run(application, resultFile);
-      seconds = watch.seconds();
+      seconds = monitor.seconds();
     } finally {
-      watch.end();
+      monitor.end();
     }
     SoakResult result = json.readValue(resultFile.toFile(), SoakResult.class);
     Map<String, Integer> counts = new TreeMap<>();
-    trouble.counts().forEach((kind, count) -> counts.put(kind.word(), count));
+    faults.counts().forEach((kind, count) -> counts.put(kind.label(), count));
     return new SoakReport(
         seed,
         seconds,
         growthJudged,
-        drawn,
+        randomSettings,
         counts,
         result,
-        Survivor.of(watch.samples(), seconds),
-        watch.samples());
+        LongLivedExecutor.of(monitor.samples(), seconds),
+        monitor.samples());
   }
 
   private void run(SparkApplication application, Path resultFile)
@@ -103,8 +105,8 @@ record SoakRun(
         .waitFor();
   }
 
-  private static Map<String, String> conf(Map<String, String> drawn) {
-    Map<String, String> conf = new HashMap<>(drawn);
+  private static Map<String, String> conf(Map<String, String> randomSettings) {
+    Map<String, String> conf = new HashMap<>(randomSettings);
     conf.put("spark.driver.host", "127.0.0.1");
     conf.put("spark.driver.bindAddress", "127.0.0.1");
     conf.put("spark.ui.enabled", "false");

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.sparkrdma.launch.TextTable;
 
-/** A report as plain text: what was done, and a row for each measure of each survivor. */
+/** A report as plain text: what was done, and a row for each measure of each executor. */
 final class SoakTable {
   private static final List<String> HEADINGS =
       List.of("executor", "measure", "samples", "first third", "last third", "allowed", "verdict");
@@ -18,8 +18,8 @@ final class SoakTable {
   static String of(SoakReport report) {
     List<List<String>> rows = new ArrayList<>(List.of(HEADINGS));
     report
-        .survivors()
-        .forEach(survivor -> survivor.trends().forEach(trend -> rows.add(row(survivor, trend))));
+        .longLivedExecutors()
+        .forEach(executor -> executor.trends().forEach(trend -> rows.add(row(executor, trend))));
     return "seed      %d, %.1f minutes\n".formatted(report.seed(), report.seconds() / 60)
         + "settings  "
         + list(report.settings())
@@ -27,8 +27,8 @@ final class SoakTable {
         + "jobs      "
         + list(report.result().jobs())
         + "\n"
-        + "trouble   "
-        + list(report.trouble())
+        + "faults    "
+        + list(report.faults())
         + "\n"
         + "counters  "
         + list(report.counters())
@@ -37,11 +37,11 @@ final class SoakTable {
         + TextTable.of(rows, column -> column <= 1 || column == HEADINGS.size() - 1);
   }
 
-  private static List<String> row(Survivor survivor, Trend trend) {
+  private static List<String> row(LongLivedExecutor executor, Trend trend) {
     return List.of(
-        survivor.executor(),
+        executor.executor(),
         trend.measure().toString(),
-        Integer.toString(survivor.samples()),
+        Integer.toString(executor.samples()),
         number(trend.first()),
         number(trend.last()),
         trend.measure().isJudged() ? "+" + number(trend.allowed()) : "",

@@ -41,7 +41,7 @@ class ProgressLogTest {
     ProgressLog log = new ProgressLog(out, true, nowNs::get);
     log.step("rdma", new ProgressLine("sort", 1, 3, "tasks"));
     log.step("rdma", new ProgressLine("sort", 2, 3, "tasks"));
-    log.say("done");
+    log.log("done");
     assertThat(bytes.toString(StandardCharsets.UTF_8).replace("\u001b[K", ""))
         .isEqualTo(
             "\r[   0.0 s] rdma: sort, 1 of 3 tasks\r[   0.0 s] rdma: sort, 2 of 3 tasks%n[   0.0 s] done%n"

@@ -28,7 +28,7 @@ class CellSelectionTest {
   @Test
   void shouldSayWhyEachOtherCellIsNotRun() {
     CellSelection selection = of(BOTH, "all");
-    assertThat(selection.isWhole()).isTrue();
+    assertThat(selection.isComplete()).isTrue();
     assertThat(selection.toRun().size() + selection.notRun().size()).isEqualTo(15);
     assertThat(selection.notRun())
         .contains(
@@ -43,7 +43,7 @@ class CellSelectionTest {
         .containsExactly("3.5.9-2.12-17", "4.2.0-2.13-25");
     assertThat(names(of(Map.of(17, Path.of("/jdk-17")), "newest")))
         .containsExactly("4.2.0-2.13-17");
-    assertThat(of(BOTH, "newest").isWhole()).isFalse();
+    assertThat(of(BOTH, "newest").isComplete()).isFalse();
   }
 
   @Test

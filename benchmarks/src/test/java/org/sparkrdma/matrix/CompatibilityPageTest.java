@@ -30,7 +30,7 @@ class CompatibilityPageTest {
             "On 2026-11-21, ",
             "| 3.5.9 | 2.12 | 17.0.15 | right | 3 MiB | 0 B |",
             "| 4.2.0 | 2.13 | 21 | not run: no JDK 21 on this machine |");
-    assertThat(report.allGood()).isTrue();
+    assertThat(report.allPassed()).isTrue();
   }
 
   @Test
@@ -39,14 +39,14 @@ class CompatibilityPageTest {
         new MatrixReport(
             List.of(result(Map.of("rdma.bytes.read", 1L), "row 7 differs")), List.of());
     assertThat(CompatibilityPage.text(report, LocalDate.EPOCH)).contains("| **row 7 differs** |");
-    assertThat(report.allGood()).isFalse();
+    assertThat(report.allPassed()).isFalse();
     assertThat(MatrixTable.of(report.cells())).contains("WRONG", "row 7 differs");
   }
 
   @Test
   void shouldNotCallACellGoodWithoutAByteByRead() {
     CellResult cell = result(Map.of("tcp.bytes.read", 5L, "fallback.unavailable", 2L), null);
-    assertThat(cell.isGood()).isFalse();
+    assertThat(cell.hasPassed()).isFalse();
     assertThat(cell.answerRight()).isTrue();
     assertThat(cell.bytesByTcp()).isEqualTo(5);
     assertThat(cell.fallbacks()).containsExactly(Map.entry("unavailable", 2L));

@@ -29,8 +29,8 @@ class SoakTest {
 
   @Test
   void shouldDrawTheSameSettingsFromTheSameSeed() {
-    assertThat(DrawnSettings.of(7))
-        .isEqualTo(DrawnSettings.of(7))
-        .isNotEqualTo(DrawnSettings.of(8));
+    assertThat(RandomSettings.of(7))
+        .isEqualTo(RandomSettings.of(7))
+        .isNotEqualTo(RandomSettings.of(8));
   }
 }

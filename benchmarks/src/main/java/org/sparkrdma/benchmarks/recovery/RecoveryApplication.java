@@ -44,23 +44,23 @@ public final class RecoveryApplication {
   private static RecoveryResult measure(JavaSparkContext spark, RecoveryPlan plan)
       throws TimeoutException {
     for (int i = 0; i < plan.warmUps(); i++) {
-      tell(i, plan);
-      PaddedShuffle.run(spark, plan);
+      printProgress(i, plan);
+      NoiseShuffle.run(spark, plan);
     }
-    tell(plan.warmUps(), plan);
+    printProgress(plan.warmUps(), plan);
     long startNs = System.nanoTime();
-    long expected = PaddedShuffle.run(spark, plan);
+    long expected = NoiseShuffle.run(spark, plan);
     double undisturbed = seconds(startNs, System.nanoTime());
     long readBytes = readBytes(spark);
     // What was told of these jobs is of no concern to the listener below.
     spark.sc().listenerBus().waitUntilEmpty(LISTENERS_MS);
 
-    ExecutorLoss loss = new ExecutorLoss(firstExecutor(spark), plan.killAfter());
+    ExecutorKillListener loss = new ExecutorKillListener(firstExecutor(spark), plan.killAfter());
     spark.sc().listenerBus().waitUntilEmpty(LISTENERS_MS);
     spark.sc().addSparkListener(loss);
-    tell(plan.warmUps() + 1, plan);
+    printProgress(plan.warmUps() + 1, plan);
     long disturbedNs = System.nanoTime();
-    long checksum = PaddedShuffle.run(spark, plan);
+    long checksum = NoiseShuffle.run(spark, plan);
     long endNs = System.nanoTime();
     spark.sc().listenerBus().waitUntilEmpty(LISTENERS_MS);
     if (checksum != expected) {
@@ -112,7 +112,7 @@ public final class RecoveryApplication {
     return processes.values().iterator().next();
   }
 
-  private static void tell(int done, RecoveryPlan plan) {
+  private static void printProgress(int done, RecoveryPlan plan) {
     System.out.println(new ProgressLine("shuffles", done, plan.warmUps() + 2, "jobs"));
   }
 }

@@ -140,16 +140,16 @@ public final class RecoveryCommand implements Callable<Integer> {
   /** Who begins changes from round to round. */
   private static RecoveryReport.Pair pair(RecoveryRuns runs, int round)
       throws LaunchException, ClusterException, IOException, InterruptedException {
-    List<Contender> order =
+    List<ComparedShuffle> order =
         round % 2 == 1
-            ? List.of(Contender.VANILLA, Contender.RDMA)
-            : List.of(Contender.RDMA, Contender.VANILLA);
-    Map<Contender, RecoveryResult> results = new EnumMap<>(Contender.class);
-    for (Contender contender : order) {
-      results.put(contender, runs.run(contender, round));
+            ? List.of(ComparedShuffle.VANILLA, ComparedShuffle.RDMA)
+            : List.of(ComparedShuffle.RDMA, ComparedShuffle.VANILLA);
+    Map<ComparedShuffle, RecoveryResult> results = new EnumMap<>(ComparedShuffle.class);
+    for (ComparedShuffle shuffle : order) {
+      results.put(shuffle, runs.run(shuffle, round));
     }
-    RecoveryResult vanilla = results.get(Contender.VANILLA);
-    RecoveryResult rdma = results.get(Contender.RDMA);
+    RecoveryResult vanilla = results.get(ComparedShuffle.VANILLA);
+    RecoveryResult rdma = results.get(ComparedShuffle.RDMA);
     if (vanilla.checksum() != rdma.checksum()) {
       throw new LaunchException("the two shuffles gave different records in round " + round);
     }

@@ -27,8 +27,8 @@ record RecoveryReport(RecoveryPlan plan, List<Pair> pairs) {
   /** How much longer ours needs to recover: the ratio of the medians. */
   @JsonProperty
   double ratioOfMedians() {
-    return Spread.of(results(Contender.RDMA), RecoveryResult::recoverySeconds).median()
-        / Spread.of(results(Contender.VANILLA), RecoveryResult::recoverySeconds).median();
+    return Spread.of(results(ComparedShuffle.RDMA), RecoveryResult::recoverySeconds).median()
+        / Spread.of(results(ComparedShuffle.VANILLA), RecoveryResult::recoverySeconds).median();
   }
 
   /** Of the pairs' own ratios. */
@@ -40,11 +40,11 @@ record RecoveryReport(RecoveryPlan plan, List<Pair> pairs) {
   /** The pairs as plain text. */
   String table() {
     List<List<String>> rows = new ArrayList<>(List.of(HEADINGS));
-    for (Contender contender : Contender.values()) {
-      List<RecoveryResult> results = results(contender);
+    for (ComparedShuffle shuffle : ComparedShuffle.values()) {
+      List<RecoveryResult> results = results(shuffle);
       rows.add(
           List.of(
-              contender.toString(),
+              shuffle.toString(),
               Spread.of(results, RecoveryResult::undisturbedSeconds).format(2),
               Spread.of(results, RecoveryResult::recoverySeconds).format(2),
               Spread.of(results, RecoveryResult::failedTasks).format(0),
@@ -59,9 +59,9 @@ record RecoveryReport(RecoveryPlan plan, List<Pair> pairs) {
             ratiosOfPairs().format(2));
   }
 
-  private List<RecoveryResult> results(Contender contender) {
+  private List<RecoveryResult> results(ComparedShuffle shuffle) {
     return pairs.stream()
-        .map(pair -> contender == Contender.VANILLA ? pair.vanilla() : pair.rdma())
+        .map(pair -> shuffle == ComparedShuffle.VANILLA ? pair.vanilla() : pair.rdma())
         .toList();
   }
 }

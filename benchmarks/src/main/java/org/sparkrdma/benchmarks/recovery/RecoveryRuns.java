@@ -14,12 +14,12 @@ record RecoveryRuns(MeasuringRuns runs, RecoveryPlan plan) {
    *
    * @param round from 1
    */
-  RecoveryResult run(Contender contender, int round)
+  RecoveryResult run(ComparedShuffle shuffle, int round)
       throws ClusterException, LaunchException, IOException, InterruptedException {
-    String name = contender + "-" + round;
+    String name = shuffle + "-" + round;
     RecoveryResult result =
-        runs.run(name, RecoveryApplication.class, plan, contender.conf(), RecoveryResult.class);
-    if ((contender == Contender.RDMA) != (result.readBytes() > 0)) {
+        runs.run(name, RecoveryApplication.class, plan, shuffle.conf(), RecoveryResult.class);
+    if ((shuffle == ComparedShuffle.RDMA) != (result.readBytes() > 0)) {
       throw new LaunchException(
           "the %s application read %d bytes by RDMA READ".formatted(name, result.readBytes()));
     }

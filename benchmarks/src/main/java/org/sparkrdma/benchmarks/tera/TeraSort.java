@@ -13,7 +13,7 @@ import scala.Tuple2;
 
 /** Sorts a directory of records into another: sample the keys, shuffle by range, sort, write. */
 public final class TeraSort {
-  private static final int MOST_SAMPLES = 100_000;
+  private static final int MAX_SAMPLES = 100_000;
   private static final int SAMPLES_PER_PARTITION = 1_000;
 
   private TeraSort() {}
@@ -35,7 +35,7 @@ public final class TeraSort {
 
   /** The first keys of every split, as Hadoop's own TeraSort samples. */
   private static List<byte[]> sampleKeys(JavaPairRDD<byte[], byte[]> records, int partitions) {
-    long wanted = Math.min(MOST_SAMPLES, (long) SAMPLES_PER_PARTITION * partitions);
+    long wanted = Math.min(MAX_SAMPLES, (long) SAMPLES_PER_PARTITION * partitions);
     int perSplit = (int) Math.max(1, wanted / Math.max(1, records.getNumPartitions()));
     return records.keys().mapPartitions(keys -> first(keys, perSplit)).collect();
   }

@@ -7,18 +7,19 @@ import java.util.Optional;
 /** Both engines' samples of one round, taken right after each other. */
 record RoundPair(int blockBytes, Sample rdma, Sample netty) {
   /** From what both executors know of both engines. */
-  static RoundPair of(int blockBytes, List<Share> shares) {
+  static RoundPair of(int blockBytes, List<EngineShare> shares) {
     return new RoundPair(
         blockBytes, sample(shares, TransferEngine.RDMA), sample(shares, TransferEngine.NETTY));
   }
 
-  private static Sample sample(List<Share> shares, TransferEngine engine) {
+  private static Sample sample(List<EngineShare> shares, TransferEngine engine) {
     return Sample.of(
-        only(shares, engine, Share.Served.class), only(shares, engine, Share.Fetched.class));
+        only(shares, engine, EngineShare.Served.class),
+        only(shares, engine, EngineShare.Fetched.class));
   }
 
-  private static <T extends Share> T only(
-      List<Share> shares, TransferEngine engine, Class<T> type) {
+  private static <T extends EngineShare> T only(
+      List<EngineShare> shares, TransferEngine engine, Class<T> type) {
     List<T> found =
         shares.stream()
             .filter(share -> share.engine() == engine)
@@ -35,7 +36,7 @@ record RoundPair(int blockBytes, Sample rdma, Sample netty) {
 
   /** What is wrong with it, in one sentence. */
   Optional<String> objection() {
-    return ReadProof.objection(rdma).or(() -> ReadProof.objection(netty));
+    return SampleCheck.objection(rdma).or(() -> SampleCheck.objection(netty));
   }
 
   double throughputRatio() {

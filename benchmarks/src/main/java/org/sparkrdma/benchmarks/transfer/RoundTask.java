@@ -27,7 +27,7 @@ import org.apache.spark.network.shuffle.BlockStoreClient;
 record RoundTask(Layout layout, int round, boolean warmUp, long seed, CpuScope cpu)
     implements Serializable {
   /** What this task has measured of each engine. */
-  List<Share> run() throws IOException, InterruptedException {
+  List<EngineShare> run() throws IOException, InterruptedException {
     SparkEnv env = SparkEnv.get();
     BarrierTaskContext context = BarrierTaskContext.get();
     // Both executors must be up and known before one looks for the other.
@@ -38,7 +38,7 @@ record RoundTask(Layout layout, int round, boolean warmUp, long seed, CpuScope c
     if (peers.stream().map(Peer::executorId).distinct().count() != peers.size()) {
       throw new IllegalStateException("both tasks run in the same executor: " + self);
     }
-    List<Share> shares = new ArrayList<>();
+    List<EngineShare> shares = new ArrayList<>();
     for (TransferEngine engine : TransferEngine.order(round)) {
       int shuffleId = round * TransferEngine.values().length + engine.ordinal();
       shares.add(
@@ -49,7 +49,7 @@ record RoundTask(Layout layout, int round, boolean warmUp, long seed, CpuScope c
     return shares;
   }
 
-  private Share serve(
+  private EngineShare serve(
       SparkEnv env, BarrierTaskContext context, TransferEngine engine, int shuffleId)
       throws IOException {
     CounterDelta counters = new CounterDelta(env);
@@ -62,30 +62,30 @@ record RoundTask(Layout layout, int round, boolean warmUp, long seed, CpuScope c
       context.barrier();
       // The other has fetched all.
       context.barrier();
-      return new Share.Served(engine, sum.total(), used.ns(), counters.now());
+      return new EngineShare.Served(engine, sum.total(), used.ns(), counters.now());
     } finally {
       outputs.remove();
     }
   }
 
-  private Share fetch(
+  private EngineShare fetch(
       SparkEnv env, BarrierTaskContext context, TransferEngine engine, Peer server, int shuffleId)
       throws IOException, InterruptedException {
     BlockSum sum = new BlockSum(warmUp);
     BlockStoreClient client = engine.client(env);
-    BlockPuller puller = new BlockPuller(client, server, layout.blockBytes(), sum);
+    BlockFetcher fetcher = new BlockFetcher(client, server, layout.blockBytes(), sum);
     List<String[]> plan = FetchPlan.of(layout, shuffleId);
     context.barrier();
     CounterDelta counters = new CounterDelta(env);
 
     CpuScope.Usage used = cpu.begin();
     long startNs = System.nanoTime();
-    puller.pull(plan);
+    fetcher.fetch(plan);
     long ns = System.nanoTime() - startNs;
     long cpuNs = used.ns();
 
     Map<String, Long> grown = counters.now();
     context.barrier();
-    return new Share.Fetched(engine, layout.totalBytes(), ns, sum.total(), cpuNs, grown);
+    return new EngineShare.Fetched(engine, layout.totalBytes(), ns, sum.total(), cpuNs, grown);
   }
 }

@@ -20,7 +20,7 @@ record Sample(
     Map<String, Long> counters) {
 
   /** Of both ends. */
-  static Sample of(Share.Served served, Share.Fetched fetched) {
+  static Sample of(EngineShare.Served served, EngineShare.Fetched fetched) {
     Map<String, Long> counters = new TreeMap<>(fetched.counters());
     served.counters().forEach((label, grown) -> counters.merge(label, grown, Long::sum));
     return new Sample(

@@ -77,26 +77,27 @@ public final class TransferApplication {
         if (!warmUp) {
           measured.add(pair);
         }
-        tell(plan, layout, i + 1);
+        printProgress(plan, layout, i + 1);
       }
     }
     return new TransferResult(measured, null);
   }
 
-  private static List<Share> run(JavaSparkContext spark, RoundTask task) {
+  private static List<EngineShare> run(JavaSparkContext spark, RoundTask task) {
     return spark
         .parallelize(List.of(0, 1), EXECUTORS)
         .rdd()
         .barrier()
         .mapPartitions(
-            (Function1<Iterator<Integer>, Iterator<Share>> & Serializable) ignored -> shares(task),
+            (Function1<Iterator<Integer>, Iterator<EngineShare>> & Serializable)
+                ignored -> shares(task),
             false,
-            ClassTag$.MODULE$.apply(Share.class))
+            ClassTag$.MODULE$.apply(EngineShare.class))
         .toJavaRDD()
         .collect();
   }
 
-  private static Iterator<Share> shares(RoundTask task) {
+  private static Iterator<EngineShare> shares(RoundTask task) {
     try {
       return CollectionConverters.asScala(task.run().iterator());
     } catch (IOException e) {
@@ -107,7 +108,7 @@ public final class TransferApplication {
     }
   }
 
-  private static void tell(TransferPlan plan, Layout layout, int roundsDone) {
+  private static void printProgress(TransferPlan plan, Layout layout, int roundsDone) {
     System.out.println(
         new ProgressLine(
             "blocks of " + new DataSize(layout.blockBytes()),

@@ -14,9 +14,9 @@ final class GroupByKey {
     long keys = random.nextLong(10, 2_000);
     long count = random.nextLong(50_000, 300_000);
     long seed = random.nextLong();
-    return Known.compare(
-        Known.numbers(spark, count, random.nextInt(3, 9))
-            .mapToPair(number -> new Tuple2<>(number % keys, Known.value(seed, number)))
+    return KnownData.compare(
+        KnownData.numbers(spark, count, random.nextInt(3, 9))
+            .mapToPair(number -> new Tuple2<>(number % keys, KnownData.value(seed, number)))
             .groupByKey(random.nextInt(3, 9))
             .map(group -> isRight(group, keys, count, seed) ? right() : wrong()),
         keys);
@@ -26,7 +26,7 @@ final class GroupByKey {
       Tuple2<Long, Iterable<Long>> group, long keys, long count, long seed) {
     long difference = 0;
     for (long number = group._1; number < count; number += keys) {
-      difference += Known.value(seed, number) + 1;
+      difference += KnownData.value(seed, number) + 1;
     }
     for (long value : group._2) {
       difference -= value + 1;

@@ -16,18 +16,18 @@ final class Join {
     long multiples = random.nextLong(2_000, 20_000);
     long seed = random.nextLong();
     JavaPairRDD<Long, Long> left =
-        Known.numbers(spark, step * multiples, random.nextInt(3, 7))
-            .mapToPair(number -> new Tuple2<>(number, Known.value(seed, number)));
+        KnownData.numbers(spark, step * multiples, random.nextInt(3, 7))
+            .mapToPair(number -> new Tuple2<>(number, KnownData.value(seed, number)));
     JavaPairRDD<Long, Long> right =
-        Known.numbers(spark, multiples, random.nextInt(3, 7))
-            .mapToPair(number -> new Tuple2<>(number * step, Known.value(~seed, number)));
-    return Known.compare(
+        KnownData.numbers(spark, multiples, random.nextInt(3, 7))
+            .mapToPair(number -> new Tuple2<>(number * step, KnownData.value(~seed, number)));
+    return KnownData.compare(
         left.join(right, random.nextInt(3, 9))
             .map(
                 joined -> {
                   boolean isRight =
-                      joined._2._1 == Known.value(seed, joined._1)
-                          && joined._2._2 == Known.value(~seed, joined._1 / step);
+                      joined._2._1 == KnownData.value(seed, joined._1)
+                          && joined._2._2 == KnownData.value(~seed, joined._1 / step);
                   return new Tuple2<>(isRight ? 1L : 0L, isRight ? 0L : 1L);
                 }),
         multiples);

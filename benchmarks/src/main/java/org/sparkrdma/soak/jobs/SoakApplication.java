@@ -56,11 +56,11 @@ public final class SoakApplication {
             jobs, readings, "job %d, %s: %s".formatted(number, job, objection.get()));
       }
       jobs.merge(job.name(), 1, Integer::sum);
-      forgetShuffles();
+      collectGarbage();
       if (number % JOBS_PER_READING == 0) {
         read();
       }
-      tell();
+      printProgress();
     }
     read();
     return new SoakResult(jobs, readings, null);
@@ -70,7 +70,7 @@ public final class SoakApplication {
    * Shuffles are unregistered, and their files deleted, when the driver's collector finds that
    * nobody needs them: after every job, so that executors forget as often as they learn.
    */
-  private static void forgetShuffles() {
+  private static void collectGarbage() {
     System.gc();
   }
 
@@ -105,7 +105,7 @@ public final class SoakApplication {
                     seconds(), executor, usage.nonHeapBytes(), usage.counters())));
   }
 
-  private void tell() {
+  private void printProgress() {
     int total = (int) plan.seconds();
     System.out.println(
         new ProgressLine("random jobs", (int) Math.min(seconds(), total), total, "s"));

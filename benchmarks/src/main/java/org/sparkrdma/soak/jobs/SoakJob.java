@@ -13,7 +13,7 @@ enum SoakJob {
   GROUP_BY_KEY,
   /** Two shuffles read by one stage. */
   JOIN,
-  /** Blocks of megabytes, some of them more than a reader takes into memory. */
+  /** UniformBlocks of megabytes, some of them more than a reader takes into memory. */
   LARGE_BLOCKS,
   /** Thousands of blocks of a few bytes. */
   SMALL_BLOCKS,
@@ -36,12 +36,13 @@ enum SoakJob {
   private static Optional<String> largeBlocks(JavaSparkContext spark, SplittableRandom random) {
     int maps = random.nextInt(2, 5);
     int records = random.nextInt(8, 160);
-    return new Blocks(maps, 3, records, 64 << 10, random.nextLong()).compare(spark);
+    return new UniformBlocks(maps, 3, records, 64 << 10, random.nextLong()).compare(spark);
   }
 
   private static Optional<String> smallBlocks(JavaSparkContext spark, SplittableRandom random) {
     int maps = random.nextInt(6, 30);
     int reducers = random.nextInt(20, 120);
-    return new Blocks(maps, reducers, 1, random.nextInt(8, 200), random.nextLong()).compare(spark);
+    return new UniformBlocks(maps, reducers, 1, random.nextInt(8, 200), random.nextLong())
+        .compare(spark);
   }
 }

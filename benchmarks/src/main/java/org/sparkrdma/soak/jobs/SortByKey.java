@@ -20,12 +20,12 @@ final class SortByKey {
     long odd = random.nextLong() | 1;
     long seed = random.nextLong();
     List<Tuple2<Long, Long>> runs =
-        Known.numbers(spark, count, random.nextInt(3, 9))
+        KnownData.numbers(spark, count, random.nextInt(3, 9))
             .mapToPair(
                 number -> {
                   // Times an odd number is a permutation of what fits in so many bits.
                   long key = (number * odd) & (count - 1);
-                  return new Tuple2<>(key, Known.value(seed, key));
+                  return new Tuple2<>(key, KnownData.value(seed, key));
                 })
             .sortByKey(true, random.nextInt(3, 9))
             .mapPartitions(sorted -> List.of(firstAndLength(sorted, seed)).iterator())
@@ -51,7 +51,7 @@ final class SortByKey {
       if (length == 0) {
         first = record._1;
       }
-      if (record._1 != first + length || record._2 != Known.value(seed, record._1)) {
+      if (record._1 != first + length || record._2 != KnownData.value(seed, record._1)) {
         return DISORDER;
       }
       length++;

@@ -9,15 +9,15 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 final class RoundPairTest {
-  private static final Share SERVED =
-      new Share.Served(TransferEngine.RDMA, 77, 5, Map.of("reads", 1L, "served", 2L));
-  private static final Share FETCHED =
-      new Share.Fetched(TransferEngine.RDMA, 100, 10, 77, 6, Map.of("reads", 3L));
-  private static final Share SERVED_BY_NETTY =
-      new Share.Served(TransferEngine.NETTY, 78, 7, Map.of());
+  private static final EngineShare SERVED =
+      new EngineShare.Served(TransferEngine.RDMA, 77, 5, Map.of("reads", 1L, "served", 2L));
+  private static final EngineShare FETCHED =
+      new EngineShare.Fetched(TransferEngine.RDMA, 100, 10, 77, 6, Map.of("reads", 3L));
+  private static final EngineShare SERVED_BY_NETTY =
+      new EngineShare.Served(TransferEngine.NETTY, 78, 7, Map.of());
 
-  private static Share fetchedByNetty(long sum) {
-    return new Share.Fetched(TransferEngine.NETTY, 100, 20, sum, 8, Map.of());
+  private static EngineShare fetchedByNetty(long sum) {
+    return new EngineShare.Fetched(TransferEngine.NETTY, 100, 20, sum, 8, Map.of());
   }
 
   @Test
@@ -33,13 +33,13 @@ final class RoundPairTest {
 
   @Test
   void shouldTellOtherBytesThanWereWritten() {
-    List<Share> shares = List.of(SERVED, FETCHED, SERVED_BY_NETTY, fetchedByNetty(77));
+    List<EngineShare> shares = List.of(SERVED, FETCHED, SERVED_BY_NETTY, fetchedByNetty(77));
     assertThat(RoundPair.of(4, shares).netty().intact()).isFalse();
   }
 
   @Test
   void shouldRefuseARoundOfWhichOneEndSaysNothing() {
-    List<Share> shares = List.of(SERVED, FETCHED, SERVED_BY_NETTY);
+    List<EngineShare> shares = List.of(SERVED, FETCHED, SERVED_BY_NETTY);
     assertThatThrownBy(() -> RoundPair.of(4, shares))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("engine=NETTY type=Fetched count=0");

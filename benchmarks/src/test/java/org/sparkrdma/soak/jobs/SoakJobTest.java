@@ -29,10 +29,10 @@ class SoakJobTest {
         assertThat(job.run(spark, 5)).as(job.name()).isEmpty();
       }
       assertThat(
-              Known.compare(
+              KnownData.compare(
                   spark.parallelize(List.of(new Tuple2<>(3L, 0L), new Tuple2<>(4L, 1L))), 7))
           .contains("right=7 wrong=1 expected=7");
-      assertThat(Known.compare(spark.parallelize(List.of(new Tuple2<>(3L, 0L))), 4))
+      assertThat(KnownData.compare(spark.parallelize(List.of(new Tuple2<>(3L, 0L))), 4))
           .contains("right=3 wrong=0 expected=4");
     }
   }

@@ -5,10 +5,10 @@ import java.util.Map;
 import java.util.Optional;
 
 /** Makes sure that a sample measured what its name says. */
-final class ReadProof {
+final class SampleCheck {
   private static final String RDMA_BYTES = "rdma.bytes.read";
 
-  private ReadProof() {}
+  private SampleCheck() {}
 
   /**
    * What is wrong with a sample, in one sentence: other bytes came than were written, or not all

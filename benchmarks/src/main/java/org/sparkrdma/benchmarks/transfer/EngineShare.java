@@ -5,7 +5,7 @@ import java.io.Serializable;
 import java.util.Map;
 
 /** What one of the two executors of a round knows of one engine's part; joined in the driver. */
-sealed interface Share extends Serializable {
+sealed interface EngineShare extends Serializable {
   /** Whose part it was. */
   TransferEngine engine();
 
@@ -17,7 +17,7 @@ sealed interface Share extends Serializable {
    * @param counters of the plug-in, what they grew by; zeros left out
    */
   record Served(TransferEngine engine, long sum, long cpuNs, Map<String, Long> counters)
-      implements Share {}
+      implements EngineShare {}
 
   /**
    * Of the one that fetches.
@@ -30,5 +30,5 @@ sealed interface Share extends Serializable {
    */
   record Fetched(
       TransferEngine engine, long bytes, long ns, long sum, long cpuNs, Map<String, Long> counters)
-      implements Share {}
+      implements EngineShare {}
 }

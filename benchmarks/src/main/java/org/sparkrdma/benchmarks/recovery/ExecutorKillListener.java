@@ -13,7 +13,7 @@ import org.apache.spark.scheduler.SparkListenerTaskEnd;
  *
  * <p>Written by Spark's listener thread, read by any when that has no more to tell.
  */
-final class ExecutorLoss extends SparkListener {
+final class ExecutorKillListener extends SparkListener {
   private final long pid;
   private final int afterReducers;
   private final AtomicInteger failedTasks = new AtomicInteger();
@@ -24,7 +24,7 @@ final class ExecutorLoss extends SparkListener {
   /**
    * @param pid of the executor, on this machine
    */
-  ExecutorLoss(long pid, int afterReducers) {
+  ExecutorKillListener(long pid, int afterReducers) {
     this.pid = pid;
     this.afterReducers = afterReducers;
   }

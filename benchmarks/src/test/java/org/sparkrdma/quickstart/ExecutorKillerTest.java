@@ -8,10 +8,10 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.launch.ProgressLine;
 
-class ExecutorLossTest {
+class ExecutorKillerTest {
   private final List<String> asked = new ArrayList<>();
-  private final ExecutorLoss loss =
-      new ExecutorLoss(
+  private final ExecutorKiller loss =
+      new ExecutorKiller(
           8,
           () -> {
             asked.add("executors");

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-class ReadProofTest {
+class SampleCheckTest {
   @Test
   void shouldAcceptThePlugInsPartWhenAllBytesCameByRead() {
     assertThat(objection(TransferEngine.RDMA, true, Map.of("rdma.bytes.read", 100L))).isNull();
@@ -42,6 +42,6 @@ class ReadProofTest {
 
   private static String objection(
       TransferEngine engine, boolean intact, Map<String, Long> counters) {
-    return ReadProof.objection(new Sample(engine, 100, 1, 1, 1, intact, counters)).orElse(null);
+    return SampleCheck.objection(new Sample(engine, 100, 1, 1, 1, intact, counters)).orElse(null);
   }
 }

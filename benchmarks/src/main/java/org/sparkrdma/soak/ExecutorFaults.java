@@ -17,32 +17,32 @@ import java.util.function.Supplier;
  *
  * <p>Owned by the thread that calls it; time is what it is told.
  */
-final class Trouble {
+final class ExecutorFaults {
   /** Kinds, as the report counts them. */
   enum Kind {
     STOPPED,
     KILLED;
 
     /** As it stands in the report. */
-    String word() {
+    String label() {
       return name().toLowerCase(Locale.ROOT);
     }
   }
 
-  private static final double LEAST_PAUSE = 15;
-  private static final double MOST_PAUSE = 40;
-  private static final double LEAST_STOP = 1;
-  private static final double MOST_STOP = 8;
-  private static final double KILL_CHANCE = 0.2;
+  private static final double MIN_PAUSE_SECONDS = 15;
+  private static final double MAX_PAUSE_SECONDS = 40;
+  private static final double MIN_STOP_SECONDS = 1;
+  private static final double MAX_STOP_SECONDS = 8;
+  private static final double KILL_PROBABILITY = 0.2;
 
   private final SplittableRandom random;
   private final int executors;
-  private final Supplier<List<Long>> running;
+  private final Supplier<List<Long>> executorPids;
   private final Signals signals;
-  private final Consumer<String> say;
+  private final Consumer<String> log;
   private final Map<Kind, Integer> counts = new EnumMap<>(Kind.class);
   private final List<Stop> stops = new ArrayList<>();
-  private double next;
+  private double nextSeconds;
 
   /** How a process is stopped, made to go on, and killed. */
   interface Signals {
@@ -52,51 +52,51 @@ final class Trouble {
 
   /**
    * @param executors of the application when all live
-   * @param running the processes of those that live now, in the order of their Workers
+   * @param executorPids the processes of those that live now, in the order of their Workers
    */
-  Trouble(
+  ExecutorFaults(
       long seed,
       int executors,
-      Supplier<List<Long>> running,
+      Supplier<List<Long>> executorPids,
       Signals signals,
-      Consumer<String> say) {
+      Consumer<String> log) {
     random = new SplittableRandom(seed);
     this.executors = executors;
-    this.running = running;
+    this.executorPids = executorPids;
     this.signals = signals;
-    this.say = say;
-    next = MOST_PAUSE;
+    this.log = log;
+    nextSeconds = MAX_PAUSE_SECONDS;
   }
 
   /** Does what is due. */
-  void at(double seconds) throws IOException, InterruptedException {
+  void apply(double seconds) throws IOException, InterruptedException {
     for (Stop stop : List.copyOf(stops)) {
-      if (seconds >= stop.end) {
+      if (seconds >= stop.endSeconds) {
         stops.remove(stop);
         signals.send("CONT", stop.pid);
       }
     }
-    if (seconds < next) {
+    if (seconds < nextSeconds) {
       return;
     }
-    next = seconds + random.nextDouble(LEAST_PAUSE, MOST_PAUSE);
-    boolean kill = random.nextDouble() < KILL_CHANCE;
-    int which = random.nextInt(executors);
-    double length = random.nextDouble(LEAST_STOP, MOST_STOP);
-    List<Long> all = running.get();
+    nextSeconds = seconds + random.nextDouble(MIN_PAUSE_SECONDS, MAX_PAUSE_SECONDS);
+    boolean kill = random.nextDouble() < KILL_PROBABILITY;
+    int stopIndex = random.nextInt(executors);
+    double stopSeconds = random.nextDouble(MIN_STOP_SECONDS, MAX_STOP_SECONDS);
+    List<Long> all = executorPids.get();
     if (all.size() != executors) {
-      // One is being replaced: enough trouble for now.
+      // One is being replaced: enough faults for now.
       return;
     }
     if (kill) {
       count(Kind.KILLED);
-      say.accept("killed an executor");
+      log.accept("killed an executor");
       signals.send("KILL", all.get(executors - 1));
     } else {
       count(Kind.STOPPED);
-      say.accept("stopped an executor for %.1f s".formatted(length));
-      signals.send("STOP", all.get(which));
-      stops.add(new Stop(all.get(which), seconds + length));
+      log.accept("stopped an executor for %.1f s".formatted(stopSeconds));
+      signals.send("STOP", all.get(stopIndex));
+      stops.add(new Stop(all.get(stopIndex), seconds + stopSeconds));
     }
   }
 
@@ -116,5 +116,5 @@ final class Trouble {
     counts.merge(kind, 1, Integer::sum);
   }
 
-  private record Stop(long pid, double end) {}
+  private record Stop(long pid, double endSeconds) {}
 }

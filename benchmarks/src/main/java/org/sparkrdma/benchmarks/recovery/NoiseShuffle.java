@@ -10,8 +10,8 @@ import org.sparkrdma.benchmarks.jobs.NoiseBlocks;
 import scala.Tuple2;
 
 /** A job of one shuffle whose reducers do little more than read. Stateless. */
-final class PaddedShuffle {
-  private PaddedShuffle() {}
+final class NoiseShuffle {
+  private NoiseShuffle() {}
 
   /** Runs it and sums up the checksums of all records that the reducers got. */
   static long run(JavaSparkContext spark, RecoveryPlan plan) {
@@ -23,7 +23,7 @@ final class PaddedShuffle {
         .parallelize(maps, plan.maps())
         .flatMapToPair(blocks::ofMap)
         .partitionBy(new HashPartitioner(plan.reducers()))
-        .mapPartitions(PaddedShuffle::sum)
+        .mapPartitions(NoiseShuffle::sum)
         .collect()
         .stream()
         .mapToLong(Long::longValue)

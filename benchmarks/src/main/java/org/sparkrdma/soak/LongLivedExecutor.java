@@ -10,11 +10,11 @@ import java.util.List;
  * @param samples taken of it after the warm-up
  * @param trends one for each measure
  */
-record Survivor(String executor, int samples, List<Trend> trends) {
+record LongLivedExecutor(String executor, int samples, List<Trend> trends) {
   /** The part of the soak in which classes are loaded, pools filled and arenas made. */
   static final double WARM_UP_PART = 0.25;
 
-  private static final int FEWEST_SAMPLES = 9;
+  private static final int MIN_SAMPLES = 9;
 
   /**
    * Those of all that was ever seen.
@@ -22,7 +22,7 @@ record Survivor(String executor, int samples, List<Trend> trends) {
    * @param all in the order of time
    * @param seconds that the soak took
    */
-  static List<Survivor> of(List<Sample> all, double seconds) {
+  static List<LongLivedExecutor> of(List<Sample> all, double seconds) {
     double warmUpEnd = WARM_UP_PART * seconds;
     double lastRound = all.isEmpty() ? 0 : all.get(all.size() - 1).seconds();
     return all.stream()
@@ -32,13 +32,13 @@ record Survivor(String executor, int samples, List<Trend> trends) {
         .filter(own -> own.get(0).seconds() <= warmUpEnd)
         .filter(own -> own.get(own.size() - 1).seconds() >= lastRound)
         .map(own -> own.stream().filter(each -> each.seconds() > warmUpEnd).toList())
-        .filter(own -> own.size() >= FEWEST_SAMPLES)
-        .map(Survivor::judge)
+        .filter(own -> own.size() >= MIN_SAMPLES)
+        .map(LongLivedExecutor::judge)
         .toList();
   }
 
-  private static Survivor judge(List<Sample> own) {
-    return new Survivor(
+  private static LongLivedExecutor judge(List<Sample> own) {
+    return new LongLivedExecutor(
         own.get(0).executor(),
         own.size(),
         Arrays.stream(Measure.values())

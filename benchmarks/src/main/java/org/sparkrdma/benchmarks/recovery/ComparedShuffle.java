@@ -6,7 +6,7 @@ import java.util.Locale;
 import java.util.Map;
 
 /** The shuffles that are compared; they differ in these settings and in nothing else. */
-enum Contender {
+enum ComparedShuffle {
   /** Spark without the plug-in. */
   VANILLA,
   /** The plug-in on the loopback engine. */

@@ -8,10 +8,10 @@ import org.apache.spark.api.java.JavaSparkContext;
 import scala.Tuple2;
 
 /** Data that both ends of a shuffle can make, each by itself, and the comparison. */
-final class Known {
+final class KnownData {
   private static final long ODD = 0x9E3779B97F4A7C15L;
 
-  private Known() {}
+  private KnownData() {}
 
   /** The value that belongs to a number. */
   static long value(long seed, long number) {

@@ -10,7 +10,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.soak.jobs.SoakResult;
 
-class SurvivorTest {
+class LongLivedExecutorTest {
   private static final int SECONDS = 1_000;
   private static final int INTERVAL = 5;
 
@@ -25,10 +25,10 @@ class SurvivorTest {
         all.add(sample(second, "replacement", 100));
       }
     }
-    assertThat(Survivor.of(all, SECONDS))
+    assertThat(LongLivedExecutor.of(all, SECONDS))
         .singleElement()
-        .matches(Survivor::isFlat)
-        .extracting(Survivor::executor, Survivor::samples)
+        .matches(LongLivedExecutor::isFlat)
+        .extracting(LongLivedExecutor::executor, LongLivedExecutor::samples)
         .containsExactly("lives", 149);
   }
 
@@ -38,7 +38,9 @@ class SurvivorTest {
     for (int second = 0; second < SECONDS; second += INTERVAL) {
       all.add(sample(second, "1", Math.min(second, 250)));
     }
-    assertThat(Survivor.of(all, SECONDS)).singleElement().matches(Survivor::isFlat);
+    assertThat(LongLivedExecutor.of(all, SECONDS))
+        .singleElement()
+        .matches(LongLivedExecutor::isFlat);
   }
 
   @Test
@@ -97,7 +99,7 @@ class SurvivorTest {
         Map.of(),
         Map.of(),
         new SoakResult(Map.of(), List.of(), objection),
-        Survivor.of(samples, SECONDS),
+        LongLivedExecutor.of(samples, SECONDS),
         samples);
   }
 

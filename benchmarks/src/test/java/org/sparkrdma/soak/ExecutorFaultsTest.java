@@ -9,14 +9,14 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-class TroubleTest {
+class ExecutorFaultsTest {
   private static final int SECONDS = 2_000;
 
   private final List<String> signals = new ArrayList<>();
 
   @Test
   void shouldLetEveryExecutorGoOnThatItHasStopped() throws Exception {
-    Trouble trouble = run(List.of(11L, 12L, 13L));
+    ExecutorFaults faults = run(List.of(11L, 12L, 13L));
     Map<String, Integer> stopped = new HashMap<>();
     for (String signal : signals) {
       String pid = signal.substring(signal.indexOf(' '));
@@ -27,15 +27,15 @@ class TroubleTest {
       }
     }
     assertThat(stopped).hasSize(3).allSatisfy((pid, times) -> assertThat(times).isZero());
-    assertThat(trouble.counts().get(Trouble.Kind.STOPPED)).isGreaterThan(20);
+    assertThat(faults.counts().get(ExecutorFaults.Kind.STOPPED)).isGreaterThan(20);
   }
 
   @Test
   void shouldKillNobodyButTheLast() throws Exception {
-    Trouble trouble = run(List.of(11L, 12L, 13L));
+    ExecutorFaults faults = run(List.of(11L, 12L, 13L));
     assertThat(signals.stream().filter(signal -> signal.startsWith("KILL")))
         .containsOnly("KILL 13")
-        .hasSize(trouble.counts().get(Trouble.Kind.KILLED));
+        .hasSize(faults.counts().get(ExecutorFaults.Kind.KILLED));
   }
 
   @Test
@@ -53,14 +53,14 @@ class TroubleTest {
     assertThat(signals).isEmpty();
   }
 
-  private Trouble run(List<Long> running) throws Exception {
-    Trouble trouble =
-        new Trouble(
+  private ExecutorFaults run(List<Long> running) throws Exception {
+    ExecutorFaults faults =
+        new ExecutorFaults(
             3, 3, () -> running, (signal, pid) -> signals.add(signal + " " + pid), sentence -> {});
     for (int second = 0; second < SECONDS; second++) {
-      trouble.at(second);
+      faults.apply(second);
     }
-    trouble.end();
-    return trouble;
+    faults.end();
+    return faults;
   }
 }

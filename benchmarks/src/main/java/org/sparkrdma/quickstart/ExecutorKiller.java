@@ -9,7 +9,7 @@ import org.sparkrdma.launch.ProgressLine;
  * Kills one executor, with SIGKILL, once in each run: when the first tasks that read the shuffle
  * have ended and others still read. Owned by the thread that follows the application's progress.
  */
-final class ExecutorLoss {
+final class ExecutorKiller {
   /** Runs are reported as "run 1 of 3"; other phases of an application begin with other words. */
   private static final String RUN = "run ";
 
@@ -21,7 +21,7 @@ final class ExecutorLoss {
   /**
    * @param tasks of the Spark job with the shuffle: as many that write as that read, at least
    */
-  ExecutorLoss(int tasks, Supplier<List<ProcessHandle>> executors) {
+  ExecutorKiller(int tasks, Supplier<List<ProcessHandle>> executors) {
     this.tasks = tasks;
     this.executors = executors;
   }

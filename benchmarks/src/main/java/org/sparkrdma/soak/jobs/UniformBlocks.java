@@ -14,15 +14,15 @@ import scala.Tuple2;
  * @param records in each block
  * @param recordBytes in each record, of noise
  */
-record Blocks(int maps, int reducers, int records, int recordBytes, long seed)
+record UniformBlocks(int maps, int reducers, int records, int recordBytes, long seed)
     implements java.io.Serializable {
 
   /** Shuffles them and compares every byte. */
   Optional<String> compare(JavaSparkContext spark) {
-    return Known.compare(
-        Known.numbers(spark, maps, maps)
+    return KnownData.compare(
+        KnownData.numbers(spark, maps, maps)
             .flatMapToPair(this::ofMap)
-            .partitionBy(new Placed(reducers))
+            .partitionBy(new NumberedPartitioner(reducers))
             .map(this::judge),
         (long) maps * reducers * records);
   }
@@ -35,7 +35,7 @@ record Blocks(int maps, int reducers, int records, int recordBytes, long seed)
             number ->
                 new Tuple2<>(
                     (int) (number % reducers),
-                    new Tuple2<>(number, Known.bytes(seed, number, recordBytes))))
+                    new Tuple2<>(number, KnownData.bytes(seed, number, recordBytes))))
         .iterator();
   }
 
@@ -43,7 +43,7 @@ record Blocks(int maps, int reducers, int records, int recordBytes, long seed)
     long number = record._2._1;
     boolean right =
         number % reducers == record._1
-            && Arrays.equals(record._2._2, Known.bytes(seed, number, recordBytes));
+            && Arrays.equals(record._2._2, KnownData.bytes(seed, number, recordBytes));
     return new Tuple2<>(right ? 1L : 0L, right ? 0L : 1L);
   }
 }

@@ -4,12 +4,12 @@ package org.sparkrdma.soak.jobs;
 import org.apache.spark.Partitioner;
 
 /** Keys that are the numbers of partitions; all such of one size are equal. */
-final class Placed extends Partitioner {
+final class NumberedPartitioner extends Partitioner {
   private static final long serialVersionUID = 1L;
 
   private final int partitions;
 
-  Placed(int partitions) {
+  NumberedPartitioner(int partitions) {
     this.partitions = partitions;
   }
 
@@ -25,7 +25,7 @@ final class Placed extends Partitioner {
 
   @Override
   public boolean equals(Object other) {
-    return other instanceof Placed placed && placed.partitions == partitions;
+    return other instanceof NumberedPartitioner placed && placed.partitions == partitions;
   }
 
   @Override

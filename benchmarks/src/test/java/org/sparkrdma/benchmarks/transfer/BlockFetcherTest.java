@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
-class BlockPullerTest {
+class BlockFetcherTest {
   private static final int BLOCK_BYTES = 1 << 20;
   private static final Peer SERVER = new Peer("0", "127.0.0.1", 7_777);
 
@@ -27,7 +27,7 @@ class BlockPullerTest {
   @Test
   void shouldReadEveryBlockAndKeepWithinWhatMayBeInFlight() throws Exception {
     List<String[]> plan = FetchPlan.of(new Layout(BLOCK_BYTES, 2, 64), 0);
-    new BlockPuller(client, SERVER, BLOCK_BYTES, sum).pull(plan);
+    new BlockFetcher(client, SERVER, BLOCK_BYTES, sum).fetch(plan);
 
     assertThat(client.asked).hasSize(plan.size());
     // The block that is being read is not in flight any more, as in Spark's fetcher.
@@ -45,8 +45,8 @@ class BlockPullerTest {
   @Test
   void shouldAskForABlockLargerThanAllThatMayBeInFlight() throws Exception {
     client.answerBytes = 64 << 20;
-    new BlockPuller(client, SERVER, 64 << 20, sum)
-        .pull(List.of(new String[] {"a"}, new String[] {"b"}));
+    new BlockFetcher(client, SERVER, 64 << 20, sum)
+        .fetch(List.of(new String[] {"a"}, new String[] {"b"}));
     assertThat(client.asked).hasSize(2);
   }
 
@@ -55,8 +55,8 @@ class BlockPullerTest {
     client.failure = new IOException("no route");
     assertThatThrownBy(
             () ->
-                new BlockPuller(client, SERVER, BLOCK_BYTES, sum)
-                    .pull(List.<String[]>of(new String[] {"shuffle_0_0_0"})))
+                new BlockFetcher(client, SERVER, BLOCK_BYTES, sum)
+                    .fetch(List.<String[]>of(new String[] {"shuffle_0_0_0"})))
         .isInstanceOf(IOException.class)
         .hasMessage("block shuffle_0_0_0 did not come")
         .hasCause(client.failure);
@@ -67,8 +67,8 @@ class BlockPullerTest {
     client.answerBytes = BLOCK_BYTES - 8;
     assertThatThrownBy(
             () ->
-                new BlockPuller(client, SERVER, BLOCK_BYTES, sum)
-                    .pull(List.<String[]>of(new String[] {"shuffle_0_0_0"})))
+                new BlockFetcher(client, SERVER, BLOCK_BYTES, sum)
+                    .fetch(List.<String[]>of(new String[] {"shuffle_0_0_0"})))
         .hasMessage("block shuffle_0_0_0 has 1048568 bytes, not 1048576");
   }
 

@@ -7,7 +7,7 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 
 /** The settings that differ from soak to soak: codec, checksum, what the engine does wrong. */
-final class DrawnSettings {
+final class RandomSettings {
   private static final List<String> CODECS = List.of("lz4", "zstd", "snappy", "lzf", "none");
   private static final List<String> CHECKSUMS = List.of("ADLER32", "CRC32", "CRC32C");
 
@@ -17,19 +17,21 @@ final class DrawnSettings {
           + ",send-error%0.0005,send-hang%0.0002,refuse-connect%0.05,hang-connect%0.03"
           + ",register-error%0.01,seed=";
 
-  private DrawnSettings() {}
+  private RandomSettings() {}
 
   static Map<String, String> of(long seed) {
     SplittableRandom random = new SplittableRandom(seed);
-    Map<String, String> drawn = new TreeMap<>();
+    Map<String, String> randomSettings = new TreeMap<>();
     String codec = CODECS.get(random.nextInt(CODECS.size()));
     if (codec.equals("none")) {
-      drawn.put("spark.shuffle.compress", "false");
+      randomSettings.put("spark.shuffle.compress", "false");
     } else {
-      drawn.put("spark.io.compression.codec", codec);
+      randomSettings.put("spark.io.compression.codec", codec);
     }
-    drawn.put("spark.shuffle.checksum.algorithm", CHECKSUMS.get(random.nextInt(CHECKSUMS.size())));
-    drawn.put("spark.shuffle.rdma.soft.faults", FAULTS + random.nextInt(Integer.MAX_VALUE));
-    return drawn;
+    randomSettings.put(
+        "spark.shuffle.checksum.algorithm", CHECKSUMS.get(random.nextInt(CHECKSUMS.size())));
+    randomSettings.put(
+        "spark.shuffle.rdma.soft.faults", FAULTS + random.nextInt(Integer.MAX_VALUE));
+    return randomSettings;
   }
 }

@@ -14,20 +14,20 @@ import java.util.function.Supplier;
  * Looks at the executors every few seconds and troubles them in between, on a thread of its own
  * that runs from {@link #start} to {@link #end}. What it has seen may be asked for after that.
  */
-final class Watch {
+final class ExecutorMonitor {
   private static final int TICKS_PER_SAMPLE = 5;
 
   private final ScheduledExecutorService thread =
       Executors.newSingleThreadScheduledExecutor(
           task -> {
-            Thread daemon = new Thread(task, "soak-watch");
+            Thread daemon = new Thread(task, "soak-monitor");
             daemon.setDaemon(true);
             return daemon;
           });
   private final Supplier<List<Long>> running;
-  private final Trouble trouble;
+  private final ExecutorFaults faults;
   private final int heapMib;
-  private final double troubleUntil;
+  private final double faultsUntilSeconds;
   private final List<Sample> samples = new ArrayList<>();
   private ScheduledFuture<?> ticking;
   private long startNs;
@@ -36,13 +36,14 @@ final class Watch {
 
   /**
    * @param heapMib of each executor, resident from the start
-   * @param troubleUntil seconds after the start from which nothing befalls them any more
+   * @param faultsUntilSeconds seconds after the start from which nothing befalls them any more
    */
-  Watch(Supplier<List<Long>> running, Trouble trouble, int heapMib, double troubleUntil) {
+  ExecutorMonitor(
+      Supplier<List<Long>> running, ExecutorFaults faults, int heapMib, double faultsUntilSeconds) {
     this.running = running;
-    this.trouble = trouble;
+    this.faults = faults;
     this.heapMib = heapMib;
-    this.troubleUntil = troubleUntil;
+    this.faultsUntilSeconds = faultsUntilSeconds;
   }
 
   void start() {
@@ -56,10 +57,10 @@ final class Watch {
       running.get().forEach(pid -> Sample.take(pid, seconds, heapMib).ifPresent(samples::add));
     }
     try {
-      if (seconds < troubleUntil) {
-        trouble.at(seconds);
+      if (seconds < faultsUntilSeconds) {
+        faults.apply(seconds);
       } else {
-        trouble.end();
+        faults.end();
       }
     } catch (IOException e) {
       failure = e;
@@ -69,12 +70,12 @@ final class Watch {
     }
   }
 
-  /** Ends the watch and lets executors go on that are stopped. */
+  /** Ends the monitor and lets executors go on that are stopped. */
   void end() throws IOException, InterruptedException {
     ticking.cancel(false);
     thread.shutdown();
     thread.awaitTermination(1, TimeUnit.MINUTES);
-    trouble.end();
+    faults.end();
     if (failure != null) {
       throw failure;
     }

@@ -16,8 +16,8 @@ import org.apache.spark.network.shuffle.BlockStoreClient;
  * as fit are in flight, and what comes is queued for the task's thread, which reads it and asks for
  * more. Made for one round, used by one task's thread.
  */
-final class BlockPuller {
-  private static final long PATIENCE_SECONDS = 120;
+final class BlockFetcher {
+  private static final long TIMEOUT_SECONDS = 120;
 
   private final BlockStoreClient client;
   private final Peer server;
@@ -34,7 +34,7 @@ final class BlockPuller {
    * @param blockBytes length of each block
    * @param sum of what was read
    */
-  BlockPuller(BlockStoreClient client, Peer server, int blockBytes, BlockSum sum) {
+  BlockFetcher(BlockStoreClient client, Peer server, int blockBytes, BlockSum sum) {
     this.client = client;
     this.server = server;
     this.blockBytes = blockBytes;
@@ -49,17 +49,17 @@ final class BlockPuller {
    *
    * @throws IOException if a block did not come, or not whole
    */
-  void pull(List<String[]> plan) throws IOException, InterruptedException {
+  void fetch(List<String[]> plan) throws IOException, InterruptedException {
     requests = plan;
     int blocksLeft = plan.stream().mapToInt(request -> request.length).sum();
-    sendWhatFits();
+    sendRequests();
     while (blocksLeft > 0) {
       consume(next());
       blocksLeft--;
     }
   }
 
-  private void sendWhatFits() {
+  private void sendRequests() {
     while (nextRequest < requests.size()) {
       String[] request = requests.get(nextRequest);
       long requestBytes = (long) request.length * blockBytes;
@@ -74,9 +74,9 @@ final class BlockPuller {
   }
 
   private Arrival next() throws IOException, InterruptedException {
-    Arrival arrival = arrivals.poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
+    Arrival arrival = arrivals.poll(TIMEOUT_SECONDS, TimeUnit.SECONDS);
     if (arrival == null) {
-      throw new IOException("no block came for " + PATIENCE_SECONDS + " s");
+      throw new IOException("no block came for " + TIMEOUT_SECONDS + " s");
     }
     if (arrival.buffer() == null) {
       throw new IOException("block " + arrival.blockId() + " did not come", arrival.failure());
@@ -87,7 +87,7 @@ final class BlockPuller {
   private void consume(Arrival arrival) throws IOException {
     bytesInFlight -= blockBytes;
     try (InputStream in = arrival.buffer().createInputStream()) {
-      sendWhatFits();
+      sendRequests();
       long lengthBytes = 0;
       int count = in.readNBytes(chunk, 0, chunk.length);
       while (count > 0) {
