@@ -4,9 +4,7 @@ package org.sparkrdma.cluster;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/**
- * The cluster cannot start or go on; the message is one sentence for the person at the terminal.
- */
+/** The cluster cannot start or go on; the message is one sentence for the user. */
 public final class ClusterException extends Exception {
   private static final long serialVersionUID = 1L;
 
@@ -25,7 +23,7 @@ public final class ClusterException extends Exception {
     this.log = log;
   }
 
-  /** The log file whose last lines tell more, if there is one. */
+  /** The log file whose last lines show the cause, if there is one. */
   public Optional<Path> log() {
     return Optional.ofNullable(log);
   }

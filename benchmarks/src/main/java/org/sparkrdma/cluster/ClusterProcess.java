@@ -5,7 +5,7 @@ import java.nio.file.Path;
 
 /** One of the cluster's processes and the file its log goes to. Safe for any thread. */
 record ClusterProcess(Process process, Path log) {
-  /** Asks the system: the Process learns of its end from a thread of Java's, a little later. */
+  /** Asks the system, because {@link Process} is informed of the end by a thread, later. */
   boolean isAlive() {
     return process.toHandle().isAlive();
   }

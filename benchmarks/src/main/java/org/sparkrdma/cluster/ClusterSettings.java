@@ -5,7 +5,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /**
- * What a cluster is made of.
+ * Size, ports and directories of a cluster.
  *
  * @param sparkHome directory with Spark's jars under {@code jars}
  * @param javaHome of the Java that runs all of Spark's processes
@@ -15,7 +15,7 @@ import java.time.Duration;
  * @param memoryMbPerWorker memory in MiB that each Worker offers to executors
  * @param masterPort port of the Master, 0 for any free one
  * @param masterUiPort port of the Master's web pages, 0 for any free one
- * @param startTimeout how long all Workers may take to be registered
+ * @param startTimeout time limit for the registration of all Workers
  */
 public record ClusterSettings(
     Path sparkHome,
@@ -28,7 +28,7 @@ public record ClusterSettings(
     int masterUiPort,
     Duration startTimeout) {
 
-  /** Two Workers with one core and 1 GiB each, on free ports, run by the Java that runs this. */
+  /** Two Workers with one core and 1 GiB each, on free ports, on the Java of this process. */
   public static ClusterSettings twoWorkers(Path sparkHome, Path runDirectory) {
     return new ClusterSettings(
         sparkHome,
@@ -56,7 +56,7 @@ public record ClusterSettings(
         startTimeout);
   }
 
-  /** The same with so many Workers. */
+  /** The same with this number of Workers. */
   public ClusterSettings withWorkers(int newWorkers) {
     return new ClusterSettings(
         sparkHome,

@@ -8,9 +8,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The processes that were started and not yet ended; closed, it starts no more.
+ * The processes that were started and have not been ended. Starts none after it is closed.
  *
- * <p>Safe for any thread: the shutdown hook comes in while another thread starts a process.
+ * <p>Safe for any thread: the shutdown hook may run while another thread starts a process.
  */
 final class LiveProcesses implements AutoCloseable {
   private static final Duration END_GRACE = Duration.ofSeconds(10);

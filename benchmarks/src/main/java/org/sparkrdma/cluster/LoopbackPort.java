@@ -6,7 +6,7 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 
-/** Ports of 127.0.0.1 that nobody listens on at the moment of asking. */
+/** Ports of 127.0.0.1 without a listener at the time of the call. */
 final class LoopbackPort {
   static final int ANY = 0;
   private static final byte[] LOOPBACK = {127, 0, 0, 1};
@@ -18,7 +18,7 @@ final class LoopbackPort {
   /**
    * The wanted port, or a free one for {@link #ANY}.
    *
-   * @param use what the port is for, as the message about a port in use says it
+   * @param use purpose of the port, for the message about a port in use
    */
   static int claim(int wantedPort, String use) throws ClusterException {
     if (wantedPort != ANY && (wantedPort < LOWEST || wantedPort > HIGHEST)) {

@@ -6,7 +6,7 @@ import java.io.IOException;
 import java.net.HttpURLConnection;
 import java.net.URL;
 
-/** The Master's state, as its web page tells it in JSON. */
+/** The Master's state, from its web page in JSON. */
 final class MasterPage {
   static final int NO_ANSWER = -1;
   private static final int TIMEOUT_MS = 5_000;

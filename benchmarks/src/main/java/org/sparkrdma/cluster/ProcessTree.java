@@ -10,16 +10,16 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** Ends processes together with everything they have started. */
+/** Ends processes and all their descendants. */
 final class ProcessTree {
   private static final long POLL_INTERVAL_MS = 50;
 
   private ProcessTree() {}
 
   /**
-   * Asks the roots to end, keeps note of their descendants while they do, and kills whatever is
-   * left after the grace time. Returns when none of them lives. Not interruptible: it runs where
-   * nothing may be left behind.
+   * Sends SIGTERM to the roots, collects their descendants meanwhile, and kills the remaining
+   * processes after the grace time. Returns when all have ended. Not interruptible, because a
+   * process that stays would keep its ports and files.
    */
   static void end(Collection<ProcessHandle> roots, Duration grace) {
     Set<ProcessHandle> all = new HashSet<>(roots);

@@ -7,12 +7,12 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What spark-submit is to run.
+ * The arguments of one spark-submit.
  *
- * @param name short, without spaces: also the name of its log files
+ * @param name name of the application and of its log files; short, without spaces
  * @param mainClass the class with {@code main}
  * @param jar the application's jar
- * @param jars what the application needs beyond Spark, as given by {@code --jars}
+ * @param jars libraries of the application that Spark does not ship, for {@code --jars}
  * @param driverMemoryMb heap of the driver in MiB
  * @param conf Spark properties, as given by {@code --conf}
  * @param arguments for {@code main}

@@ -16,8 +16,8 @@ import java.util.regex.Pattern;
  * Command lines and environment of Spark's processes, as Spark's own bin/spark-class makes them,
  * for a Spark home without scripts.
  *
- * <p>The caller's SPARK_ and HADOOP_ variables are not passed on: a cluster of ours is the same on
- * every machine.
+ * <p>The caller's SPARK_ and HADOOP_ variables are not passed on, so that the cluster is the same
+ * on every machine.
  */
 final class SparkLauncherCommand {
   private static final String LAUNCHER = "org.apache.spark.launcher.Main";
@@ -33,7 +33,7 @@ final class SparkLauncherCommand {
     this.scalaVersion = scalaVersion(sparkHome.resolve("jars"));
   }
 
-  /** Such as 2.13, by the name of Scala's own jar. */
+  /** The Scala version, such as 2.13, from the name of Scala's own jar. */
   static String scalaVersion(Path jars) throws ClusterException, IOException {
     if (Files.isDirectory(jars)) {
       try (DirectoryStream<Path> libraries = Files.newDirectoryStream(jars, "scala-library-*")) {

@@ -15,10 +15,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * A Master and its Workers, running.
+ * A running Master and its Workers.
  *
  * <p>One thread starts it, runs applications on it one after the other and closes it. {@link
- * #close} may also come from another thread, at any time; the second close does nothing.
+ * #close} may be called by another thread at any time; the second call does nothing.
  */
 public final class StandaloneCluster implements AutoCloseable {
   private static final String HOST = "127.0.0.1";
@@ -53,8 +53,8 @@ public final class StandaloneCluster implements AutoCloseable {
   /**
    * Starts all processes and returns when every Worker is registered.
    *
-   * @throws ClusterException if a port is taken, a process ends, or the time is over; nothing is
-   *     left running then
+   * @throws ClusterException if a port is in use, a process ends, or the time limit is over; no
+   *     process keeps running then
    */
   public static StandaloneCluster start(ClusterSettings settings)
       throws ClusterException, IOException, InterruptedException {
@@ -72,7 +72,7 @@ public final class StandaloneCluster implements AutoCloseable {
   private void startProcesses() throws ClusterException, IOException, InterruptedException {
     long deadlineNs = System.nanoTime() + settings.startTimeout().toNanos();
     master = startMaster();
-    // A Worker that comes before its Master waits several seconds before it asks again.
+    // A Worker that starts before its Master waits several seconds before it retries.
     awaitAliveWorkers(0, deadlineNs);
     for (int number = 1; number <= settings.workers(); number++) {
       workers.add(startWorker("worker-" + number));
@@ -84,7 +84,7 @@ public final class StandaloneCluster implements AutoCloseable {
     List<String> arguments = new ArrayList<>(List.of("--host", HOST));
     arguments.addAll(List.of("--port", Integer.toString(masterPort)));
     arguments.addAll(List.of("--webui-port", Integer.toString(masterUiPort)));
-    // Without retries: a Master on another port than we told the Workers helps nobody.
+    // Without retries: the Workers cannot find a Master on another port.
     String options = "-Dspark.master.rest.enabled=false -Dspark.port.maxRetries=0";
     return startDaemon("master", MASTER, arguments, Map.of("SPARK_MASTER_OPTS", options));
   }
@@ -133,10 +133,10 @@ public final class StandaloneCluster implements AutoCloseable {
 
   private void failUnlessUsable() throws ClusterException {
     if (!master.isAlive()) {
-      throw new ClusterException("Spark's Master has ended unasked", master.log());
+      throw new ClusterException("Spark's Master has ended unexpectedly", master.log());
     }
     if (!workers.isEmpty() && workers.stream().noneMatch(ClusterProcess::isAlive)) {
-      throw new ClusterException("Spark's Workers have ended unasked", workers.get(0).log());
+      throw new ClusterException("Spark's Workers have ended unexpectedly", workers.get(0).log());
     }
   }
 
@@ -146,7 +146,7 @@ public final class StandaloneCluster implements AutoCloseable {
    * @param onLine is given each line of the driver's standard output, on a thread of its own; the
    *     standard error goes to {@link #driverLog}
    * @return the exit code of the driver
-   * @throws ClusterException if the cluster ends meanwhile
+   * @throws ClusterException if the cluster ends before the application
    */
   public int run(SparkApplication application, Consumer<String> onLine)
       throws ClusterException, IOException, InterruptedException {
@@ -170,12 +170,12 @@ public final class StandaloneCluster implements AutoCloseable {
     try (BufferedReader lines = driver.process().inputReader()) {
       lines.lines().forEach(onLine);
     } catch (IOException | UncheckedIOException e) {
-      // The pipe breaks when the driver is ended by us: there is nothing left to read.
+      // The pipe breaks when this process ends the driver: no output follows.
       return;
     }
   }
 
-  /** Where the standard error of an application's driver goes: Spark's log. */
+  /** File with the standard error of an application's driver, which is Spark's log. */
   public Path driverLog(SparkApplication application) {
     return log(application.name(), "log");
   }
@@ -190,7 +190,7 @@ public final class StandaloneCluster implements AutoCloseable {
     return "http://" + HOST + ":" + masterUiPort;
   }
 
-  /** The executors that run now, of all Workers. */
+  /** The running executors of all Workers. */
   public List<ProcessHandle> executors() {
     return workers.stream().flatMap(worker -> worker.process().children()).toList();
   }

@@ -13,10 +13,10 @@ import org.sparkrdma.cluster.StandaloneCluster;
 import picocli.CommandLine;
 
 /**
- * Runs a command's work on a cluster of its own and leaves nothing behind but what was asked for;
- * of a run that failed, the logs.
+ * Runs a command's work on a cluster of its own and deletes the data afterwards. The logs of a
+ * failed run stay, and with {@code --keep} everything.
  *
- * <p>Used once, by the main thread. When the JVM is told to end, a shutdown hook ends the cluster
+ * <p>Used once, by the main thread. When a signal ends the JVM, a shutdown hook ends the cluster
  * and deletes the data.
  */
 public final class ClusterCommand {
@@ -29,20 +29,20 @@ public final class ClusterCommand {
   private final boolean keep;
   private final ProgressLog progress;
 
-  /** Set by the shutdown hook: what fails from then on fails because all is being ended. */
+  /** Set by the shutdown hook: later failures are caused by it and not reported. */
   private volatile boolean ending;
 
-  /** What is to be done while the cluster is up. */
+  /** Work of a command on its running cluster. */
   @FunctionalInterface
   public interface Work {
-    /** Returns when it is done. */
+    /** Returns at the end of the work. */
     void run(StandaloneCluster cluster, RunDirectory directory)
         throws LaunchException, ClusterException, IOException, InterruptedException;
   }
 
   /**
-   * @param name of the script, as its messages begin
-   * @param keep whether data and logs stay
+   * @param name name of the script, at the start of its messages
+   * @param keep whether data and logs are kept
    */
   public ClusterCommand(
       String name,
@@ -57,7 +57,7 @@ public final class ClusterCommand {
     this.progress = progress;
   }
 
-  /** The command line of a script: every problem is one sentence that begins with its name. */
+  /** The command line of a script. Each error is one sentence that begins with its name. */
   public static CommandLine commandLine(String name, Callable<Integer> command) {
     return commandLine(name, "./" + name + " --help", command);
   }
@@ -65,8 +65,8 @@ public final class ClusterCommand {
   /**
    * The command line of a class.
    *
-   * @param name that its messages begin with
-   * @param help what prints its help
+   * @param name name at the start of its messages
+   * @param help command that prints its help
    */
   public static CommandLine commandLine(String name, String help, Callable<Integer> command) {
     return new CommandLine(command)
@@ -90,9 +90,9 @@ public final class ClusterCommand {
   /**
    * Starts two Workers, does the work, ends the cluster.
    *
-   * @param room that the work needs on the disk
-   * @param adjust what is special about the cluster
-   * @return the exit code; failures have been told on standard error
+   * @param room disk space that the work needs
+   * @param adjust changes the settings of the cluster
+   * @return the exit code; failures have been printed to standard error
    */
   public int run(DataSize room, UnaryOperator<ClusterSettings> adjust, Work work)
       throws IOException, InterruptedException {
@@ -145,7 +145,7 @@ public final class ClusterCommand {
     }
   }
 
-  /** Runs while the JVM ends, by Ctrl-C or a signal: no process and no data stay behind. */
+  /** Shutdown hook for Ctrl-C and other signals: ends all processes and deletes the data. */
   private void endEarly(StandaloneCluster cluster, RunDirectory directory) {
     ending = true;
     System.err.println();

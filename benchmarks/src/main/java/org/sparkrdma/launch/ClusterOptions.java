@@ -22,27 +22,25 @@ public final class ClusterOptions extends LaunchOptions {
   @Spec(Spec.Target.MIXEE)
   private CommandSpec command;
 
-  /** Whether data and logs stay. */
+  /** Whether data and logs are kept. */
   public boolean keep() {
     return keep;
   }
 
-  /**
-   * Writes the report to this file when the user names none; to be called before {@link #check}.
-   */
+  /** Sets the report file for users who name none. Call it before {@link #check}. */
   public void setDefaultReport(Path file) {
     if (reportFile == null) {
       reportFile = file;
     }
   }
 
-  /** Where the report is to be written, if the user wants one. */
+  /** The file of the report, if there is one. */
   public Optional<Path> reportFile() {
     return Optional.ofNullable(reportFile);
   }
 
   /**
-   * Checks the options; to be called before anything is started.
+   * Checks the options. Call it before anything is started.
    *
    * @throws ParameterException when the report cannot be written
    */
@@ -56,22 +54,22 @@ public final class ClusterOptions extends LaunchOptions {
       throw new ParameterException(command.commandLine(), objection.get());
     }
     if (!checkOnly()) {
-      // A report that exists after the run is of this run.
+      // A report that exists after the run belongs to this run.
       report.deleteEarlier();
     }
   }
 
   /**
-   * The command that the options are of.
+   * The command with these options.
    *
-   * @param name of the script, as its messages begin
+   * @param name name of the script, at the start of its messages
    */
   public ClusterCommand command(String name, Installation installation, ProgressLog progress) {
     return new ClusterCommand(name, installation, workDirectory(), keep, progress);
   }
 
   /**
-   * Prints the table, then writes the report, if there is to be one.
+   * Prints the table, then writes the report file, if there is one.
    *
    * @param objection why the run failed in spite of its results; empty if it did not
    * @throws LaunchException with the objection, the reason why the report was not written, or both

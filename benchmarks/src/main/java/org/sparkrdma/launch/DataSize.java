@@ -8,8 +8,8 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /**
- * An amount of data as a person writes it: {@code 64k}, {@code 256m}, {@code 1g}; units are powers
- * of 1024.
+ * An amount of data as users write it: {@code 64k}, {@code 256m}, {@code 1g}; units are powers of
+ * 1024.
  */
 public record DataSize(long bytes) {
   private static final Pattern FORM = Pattern.compile("([0-9]{1,9})([kmgt])b?");
@@ -35,11 +35,11 @@ public record DataSize(long bytes) {
     try {
       return new DataSize(Math.multiplyExact(Long.parseLong(matcher.group(1)), unit));
     } catch (ArithmeticException e) {
-      throw new IllegalArgumentException("'%s' is more than any disk holds".formatted(text), e);
+      throw new IllegalArgumentException("'%s' is too large".formatted(text), e);
     }
   }
 
-  /** As {@link #parse} takes it: a whole number of the largest unit that gives one. */
+  /** The text for {@link #parse}: a whole number of the largest possible unit. */
   public String toOption() {
     String[] units = {"k", "m", "g", "t"};
     long amount = bytes / KIB;
@@ -51,7 +51,7 @@ public record DataSize(long bytes) {
     return amount + units[unit];
   }
 
-  /** The largest unit that leaves at least one, with one decimal where it is needed. */
+  /** A number of at least one in the largest possible unit, with one decimal if needed. */
   @Override
   public String toString() {
     String[] units = {"B", "KiB", "MiB", "GiB", "TiB"};
@@ -67,9 +67,9 @@ public record DataSize(long bytes) {
         + units[unit];
   }
 
-  /** For options of the command line. */
+  /** Converts options of the command line. */
   public static final class Converter implements ITypeConverter<DataSize> {
-    /** As picocli calls it. */
+    /** Called by picocli. */
     public Converter() {}
 
     @Override

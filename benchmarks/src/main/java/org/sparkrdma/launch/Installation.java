@@ -8,14 +8,14 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What the build has left below the project's directory. */
+/** Paths of the build's results below the project's directory. */
 public record Installation(Path project) {
-  /** A directory with Spark and all it needs. */
+  /** A directory with Spark and its dependencies. */
   public Path sparkHome() {
     return project.resolve("benchmarks/target/spark-home");
   }
 
-  /** The plug-in as users get it: one jar. */
+  /** The plug-in's jar, as users get it. */
   public Path plugIn() throws IOException, LaunchException {
     return onlyJar("shuffle-plugin/target", "shuffle-plugin-*.jar");
   }
@@ -25,7 +25,7 @@ public record Installation(Path project) {
     return onlyJar("benchmarks/target", "benchmarks-*.jar");
   }
 
-  /** What goes to the executors beside Spark: the plug-in, and the libraries of the jobs. */
+  /** Jars to send to the executors: the plug-in and the libraries of the jobs. */
   public List<Path> jarsToShip() throws IOException, LaunchException {
     List<Path> jars = new ArrayList<>(List.of(plugIn()));
     jars.addAll(list("benchmarks/target/job-jars", "*.jar"));

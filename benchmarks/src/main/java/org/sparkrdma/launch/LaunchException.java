@@ -4,7 +4,7 @@ package org.sparkrdma.launch;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/** A command cannot go on; the message is one sentence for the person at the terminal. */
+/** A command cannot go on; the message is one sentence for the user. */
 public final class LaunchException extends Exception {
   private static final long serialVersionUID = 1L;
 
@@ -15,13 +15,13 @@ public final class LaunchException extends Exception {
     this(sentence, null);
   }
 
-  /** With a log that tells more. */
+  /** With the log that shows the cause. */
   public LaunchException(String sentence, Path log) {
     super(sentence);
     this.log = log;
   }
 
-  /** The log file whose last lines tell more, if there is one. */
+  /** The log file whose last lines show the cause, if there is one. */
   Optional<Path> log() {
     return Optional.ofNullable(log);
   }

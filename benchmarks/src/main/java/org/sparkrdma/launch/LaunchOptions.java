@@ -28,7 +28,7 @@ public class LaunchOptions {
     return workDirectory;
   }
 
-  /** What the script's project has built. */
+  /** The build's results in the script's project. */
   public final Installation installation() {
     return new Installation(project);
   }

@@ -7,7 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 
-/** The last lines of a log, however long it is. */
+/** The last lines of a log of any length. */
 final class LogTail {
   private static final int MAX_BYTES = 64 << 10;
 

@@ -15,7 +15,7 @@ import org.sparkrdma.cluster.StandaloneCluster;
 
 /**
  * Runs applications that measure something between two executors, one after the other. Each reads a
- * plan from one file and leaves its result in another, both JSON. By one thread.
+ * plan from one JSON file and writes its result to another. Confined to one thread.
  */
 public record MeasuringRuns(
     StandaloneCluster cluster,
@@ -27,10 +27,10 @@ public record MeasuringRuns(
   /**
    * Runs one application to its end.
    *
-   * @param name of the application, its files and its lines of progress
-   * @param conf what it has beside, or instead of, two executors of one core on this host that do
-   *     not read each other's files from the disk
-   * @throws LaunchException when it fails or leaves no result
+   * @param name name of the application, its files and its progress
+   * @param conf settings that are added to or replace the common ones: two executors of one core on
+   *     this host that do not read each other's files from the disk
+   * @throws LaunchException when it fails or writes no result
    */
   public <T> T run(
       String name, Class<?> main, Object plan, Map<String, String> conf, Class<T> resultType)
@@ -39,7 +39,7 @@ public record MeasuringRuns(
   }
 
   /**
-   * The same, with the application's progress for the caller too.
+   * The same, with the application's progress for the caller.
    *
    * @param onStep is given each step, on a thread of its own
    */

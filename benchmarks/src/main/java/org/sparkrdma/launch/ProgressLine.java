@@ -4,15 +4,15 @@ package org.sparkrdma.launch;
 import java.util.Optional;
 
 /**
- * How far a phase of an application is, as one line that its driver prints for whoever started it.
+ * Progress of a phase of an application: one line that the driver prints for its launcher.
  *
- * @param unit what is counted, one word
+ * @param unit unit of the counts, one word
  */
 public record ProgressLine(String phase, int done, int total, String unit) {
   private static final String MARK = "@progress";
   private static final int FIELDS = 5;
 
-  /** A line read back; empty for any other line. */
+  /** Parses a line; empty when it is not a line of progress. */
   public static Optional<ProgressLine> parse(String line) {
     String[] fields = line.split(" ", FIELDS);
     if (fields.length != FIELDS || !fields[0].equals(MARK)) {
@@ -23,7 +23,7 @@ public record ProgressLine(String phase, int done, int total, String unit) {
             fields[4], Integer.parseInt(fields[1]), Integer.parseInt(fields[2]), fields[3]));
   }
 
-  /** The line. */
+  /** The line to print. */
   @Override
   public String toString() {
     return String.join(" ", MARK, Integer.toString(done), Integer.toString(total), unit, phase);

@@ -7,7 +7,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * Tells what is going on: on a terminal one line that is redrawn, elsewhere a line now and then.
+ * Prints progress: on a terminal one line that is redrawn, elsewhere a line every few seconds.
  *
  * <p>Safe for any thread: tasks are reported from the thread that reads the driver's output.
  */
@@ -33,14 +33,14 @@ public final class ProgressLog {
     startNs = nowNs.getAsLong();
   }
 
-  /** Something that happens once. */
+  /** Prints an event, with the time since the start. */
   public synchronized void log(String sentence) {
     endLine();
     out.println(stamp() + sentence);
     out.flush();
   }
 
-  /** How far an application is; may be called for every task. */
+  /** Prints the progress of an application; may be called for every task. */
   public synchronized void step(String application, ProgressLine line) {
     String now = application + ": " + line.phase();
     boolean newJob = !now.equals(job);

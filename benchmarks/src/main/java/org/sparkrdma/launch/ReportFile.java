@@ -12,7 +12,7 @@ import java.util.Optional;
 /** The file of {@code --report FILE}. */
 public record ReportFile(Path path) {
   /**
-   * The reason why the file cannot be written, as one sentence; leaves an existing file as it is.
+   * The reason why the file cannot be written, as one sentence; does not change an existing file.
    */
   public Optional<String> objection() {
     return objection("--report");

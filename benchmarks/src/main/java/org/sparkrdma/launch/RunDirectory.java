@@ -8,9 +8,9 @@ import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 
-/** A directory of this run's own, for data, shuffle files and logs. */
+/** The directory of one run, for data, shuffle files and logs. */
 public record RunDirectory(Path path) {
-  /** Makes it below {@code workDirectory}, which is made too if it is missing. */
+  /** Creates it below {@code workDirectory}, which is created too if it is missing. */
   static RunDirectory create(Path workDirectory) throws LaunchException {
     try {
       Files.createDirectories(workDirectory);
@@ -24,7 +24,7 @@ public record RunDirectory(Path path) {
     }
   }
 
-  /** For what the work itself writes. */
+  /** Directory for files that the command writes. */
   public Path data() {
     return path.resolve("data");
   }
@@ -33,7 +33,7 @@ public record RunDirectory(Path path) {
     return path.resolve("logs");
   }
 
-  /** Refuses to go on when the disk has less room than needed. */
+  /** Fails when the disk has less free space than needed. */
   void requireRoom(DataSize needed) throws IOException, LaunchException {
     DataSize usable = new DataSize(Files.getFileStore(path).getUsableSpace());
     if (usable.bytes() < needed.bytes()) {
@@ -44,7 +44,7 @@ public record RunDirectory(Path path) {
     }
   }
 
-  /** Deletes all but the logs, and those too if nothing has been logged yet. */
+  /** Deletes all but the logs; deletes the directory if there are no logs. */
   void deleteData() throws IOException {
     deleteTree(data());
     deleteTree(path.resolve("shuffle"));
@@ -61,7 +61,7 @@ public record RunDirectory(Path path) {
     deleteTree(path);
   }
 
-  /** Deletes a directory with what is in it; a no-op if it does not exist. */
+  /** Deletes a directory and its content; does nothing if it does not exist. */
   public static void deleteTree(Path root) throws IOException {
     if (!Files.exists(root)) {
       return;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What the commands of this module have in common: options, progress, a run's directory, and a
- * cluster that does not outlive them.
+ * Common parts of this module's commands: options, progress, the directory of a run, and a cluster
+ * that ends with the command.
  *
- * <p>Entry: {@link org.sparkrdma.launch.ClusterCommand}. The main thread does everything but two
- * things: lines of a driver's output arrive on a thread of the cluster's, and a shutdown hook ends
- * the cluster and deletes the data when the run is interrupted.
+ * <p>Entry: {@link org.sparkrdma.launch.ClusterCommand}. All work is done by the main thread, with
+ * two exceptions: a thread of the cluster reads the driver's output, and a shutdown hook ends the
+ * cluster and deletes the data when the run is interrupted.
  */
 package org.sparkrdma.launch;

@@ -10,7 +10,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** Compares what two applications have written. Stateless. */
+/** Compares the output of two applications. Stateless. */
 final class AnswerComparison {
   private AnswerComparison() {}
 

@@ -8,7 +8,7 @@ import java.util.List;
 record Cell(SparkRelease spark, int java) {
   private static final List<Integer> JAVA_VERSIONS = List.of(17, 21, 25);
 
-  /** Every combination, oldest first, whether it can be run or not. */
+  /** Every combination, oldest first, also those that cannot run. */
   static List<Cell> all() {
     List<Cell> cells = new ArrayList<>();
     for (SparkRelease spark : SparkRelease.all()) {
@@ -19,7 +19,7 @@ record Cell(SparkRelease spark, int java) {
     return cells;
   }
 
-  /** As {@code --cells} takes it, such as {@code 3.5.9-2.12-17}. */
+  /** The name for {@code --cells}, such as {@code 3.5.9-2.12-17}. */
   String name() {
     return spark.version() + "-" + spark.scala() + "-" + java;
   }

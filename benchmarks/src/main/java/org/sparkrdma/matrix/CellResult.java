@@ -7,15 +7,15 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * One cell as the report and the page show it.
+ * Result of one cell, for the report and the page.
  *
- * @param java its feature version
- * @param javaVersion its whole version; null when no application ran
+ * @param java feature version of Java
+ * @param javaVersion full version of Java; null when no application ran
  * @param answerRight whether both runs gave the same rows and the same sorted records
  * @param bytesByRead shuffle bytes that the plug-in read by RDMA READ
  * @param bytesByTcp shuffle bytes that the plug-in read by TCP
  * @param fallbacks blocks or reads that used TCP, by reason
- * @param problem why the cell failed, in one sentence; null when it did not
+ * @param problem the reason why the cell failed, in one sentence; null when it passed
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 record CellResult(

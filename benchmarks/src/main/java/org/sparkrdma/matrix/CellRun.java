@@ -76,7 +76,7 @@ final class CellRun {
     return directory.data().resolve(name + "-rows.txt");
   }
 
-  /** The first thing that is wrong, in one sentence. */
+  /** The first error, in one sentence. */
   private Optional<String> difference(MatrixResult vanilla, MatrixResult soft) throws IOException {
     if (!soft.sparkVersion().equals(cell.spark().version())) {
       return Optional.of("the cluster ran Spark " + soft.sparkVersion());

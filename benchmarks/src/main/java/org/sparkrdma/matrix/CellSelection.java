@@ -10,18 +10,18 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The cells that a user asks for, and why some of them cannot be run here.
+ * The cells to run, and the reasons why others cannot run on this machine.
  *
  * @param toRun in the order of {@link Cell#all}
  * @param notRun the others, with the reason
  */
 record CellSelection(List<Cell> toRun, List<NotRun> notRun) {
-  /** A cell that is left out, as the report and the page show it. */
+  /** A cell that is not run, for the report and the page. */
   record NotRun(String spark, String scala, String java, String reason) {}
 
   /**
    * @param names any of {@code all}, {@code oldest}, {@code newest} and names of cells
-   * @param javaHomes of the JDKs on this machine, by version
+   * @param javaHomes homes of the JDKs on this machine, by version
    * @throws IllegalArgumentException in one sentence, when a name is unknown or a cell that is
    *     named cannot be run
    */

@@ -7,7 +7,9 @@ import java.nio.file.Path;
 import java.time.LocalDate;
 import org.sparkrdma.launch.DataSize;
 
-/** {@code docs/compatibility.md}: which versions of Spark, Scala and Java were run. Stateless. */
+/**
+ * {@code docs/compatibility.md}: the versions of Spark, Scala and Java that were run. Stateless.
+ */
 final class CompatibilityPage {
   private CompatibilityPage() {}
 

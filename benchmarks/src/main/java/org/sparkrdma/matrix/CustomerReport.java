@@ -6,8 +6,8 @@ import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
 
 /**
- * A query with a join, a distinct count and two aggregations, all of which shuffle. Its rows are
- * the same in every run, and in the same order.
+ * A query with a join, a distinct count and two aggregations, which all shuffle. Rows and their
+ * order are the same in every run.
  */
 public final class CustomerReport {
   private static final int CUSTOMERS = 5_000;

@@ -12,7 +12,7 @@ import org.sparkrdma.launch.LaunchException;
 final class JavaHomes {
   private JavaHomes() {}
 
-  /** The homes by version, of those in {@link Cell#all} that this machine has. */
+  /** The homes of the JDKs of this machine that {@link Cell#all} names, by version. */
   static Map<Integer, Path> find(Path project)
       throws LaunchException, IOException, InterruptedException {
     Map<Integer, Path> homes = new TreeMap<>();

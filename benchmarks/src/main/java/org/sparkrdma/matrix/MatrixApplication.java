@@ -25,7 +25,7 @@ public final class MatrixApplication {
   private MatrixApplication() {}
 
   /**
-   * Takes a {@link MatrixPlan} from the first file and leaves a {@link MatrixResult} in the second.
+   * Reads a {@link MatrixPlan} from the first file and writes a {@link MatrixResult} to the second.
    */
   public static void main(String[] files) throws Exception {
     ObjectMapper json = new ObjectMapper();

@@ -28,7 +28,7 @@ import picocli.CommandLine.Spec;
 
 /**
  * The command behind the {@code matrix} script: runs the same jobs on each version of Spark and
- * Java and compares the answers. What each option means stands in the script's help.
+ * Java and compares the answers. The script's help describes the options.
  */
 @Command(name = "matrix")
 public final class MatrixCommand implements Callable<Integer> {
@@ -98,7 +98,7 @@ public final class MatrixCommand implements Callable<Integer> {
     return report.allPassed();
   }
 
-  /** A cell that fails leaves its result, so that the other cells still run. */
+  /** Returns a result also for a cell that fails, so that the other cells run. */
   private CellResult run(Cell cell, Path javaHome, Installation installation, ProgressLog progress)
       throws IOException, InterruptedException {
     long startNs = System.nanoTime();

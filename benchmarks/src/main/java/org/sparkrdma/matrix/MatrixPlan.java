@@ -2,7 +2,7 @@
 package org.sparkrdma.matrix;
 
 /**
- * What one application does.
+ * Input of one application, as JSON.
  *
  * @param generate whether the input of the sort has to be written first
  * @param input directory of the records to sort

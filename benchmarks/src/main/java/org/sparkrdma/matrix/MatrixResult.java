@@ -4,9 +4,9 @@ package org.sparkrdma.matrix;
 import java.util.Map;
 
 /**
- * What one application did.
+ * Result of one application, as JSON.
  *
- * @param sparkVersion as Spark itself says
+ * @param sparkVersion version that Spark reports
  * @param javaVersion of the driver
  * @param records number of sorted records
  * @param checksum of the sorted records

@@ -7,7 +7,7 @@ import java.util.Locale;
 import org.sparkrdma.launch.DataSize;
 import org.sparkrdma.launch.TextTable;
 
-/** The cells that ran as a table of plain text, one row each. */
+/** The cells that ran, as a table of plain text with one row each. */
 final class MatrixTable {
   private static final List<String> HEADINGS =
       List.of("Spark", "Scala", "Java", "answer", "by RDMA READ", "by TCP", "s", "problem");

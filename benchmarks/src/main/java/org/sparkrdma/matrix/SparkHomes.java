@@ -12,15 +12,15 @@ import org.sparkrdma.launch.ProgressLog;
 import org.sparkrdma.launch.RunDirectory;
 
 /**
- * Spark homes of several versions, assembled from Maven Central when they are first asked for and
- * kept below the project's target directory. Used by one thread.
+ * Spark homes of several versions, assembled from Maven Central at their first use and kept below
+ * the project's target directory. Confined to one thread.
  */
 public final class SparkHomes {
   private final Installation installation;
   private final ProgressLog progress;
 
   /**
-   * @param installation whose own Spark home is used where the version fits
+   * @param installation its Spark home is used if the version fits
    */
   public SparkHomes(Installation installation, ProgressLog progress) {
     this.installation = installation;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What the {@code matrix} script runs after the build: the same two jobs on each version of Spark
- * and Java, with Spark's own shuffle and with the plug-in, and a comparison of their answers.
+ * The command behind the {@code matrix} script: runs the same two jobs on each version of Spark and
+ * Java, with Spark's own shuffle and with the plug-in, and compares their answers.
  *
  * <p>Entry: {@link org.sparkrdma.matrix.MatrixCommand}, on the main thread. {@link
  * org.sparkrdma.matrix.MatrixApplication} runs on Spark; it uses only methods with the same

@@ -6,8 +6,8 @@ import java.util.function.Supplier;
 import org.sparkrdma.launch.ProgressLine;
 
 /**
- * Kills one executor, with SIGKILL, once in each run: when the first tasks that read the shuffle
- * have ended and others still read. Owned by the thread that follows the application's progress.
+ * Kills one executor with SIGKILL once in each run, when the first tasks that read the shuffle have
+ * ended and others still read. Confined to the thread that reads the application's progress.
  */
 final class ExecutorKiller {
   /** Runs are reported as "run 1 of 3"; other phases of an application begin with other words. */
@@ -19,7 +19,7 @@ final class ExecutorKiller {
   private boolean over;
 
   /**
-   * @param tasks of the Spark job with the shuffle: as many that write as that read, at least
+   * @param tasks least number of tasks of the Spark job with the shuffle; half of them read
    */
   ExecutorKiller(int tasks, Supplier<List<ProcessHandle>> executors) {
     this.tasks = tasks;

@@ -35,7 +35,7 @@ import picocli.CommandLine.Spec;
 
 /**
  * The command behind the {@code quickstart} script: runs one job once under each shuffle and
- * compares. What each option means stands in the script's help.
+ * compares. The script's help describes the options.
  */
 @Command(name = "quickstart")
 public final class Quickstart implements Callable<Integer> {

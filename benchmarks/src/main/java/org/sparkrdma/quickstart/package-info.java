@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What the {@code quickstart} script runs after the build: one sort on a real cluster under each
- * kind of shuffle, and a table that compares them.
+ * The command behind the {@code quickstart} script: one job on a real cluster under each kind of
+ * shuffle, and a table that compares them.
  *
  * <p>Entry: {@link org.sparkrdma.quickstart.Quickstart}, on the main thread.
  */

@@ -12,18 +12,18 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * What befalls executors from outside: stopped for some seconds, or killed. Only the last of them
- * is ever killed, so that the others show what a long life does.
+ * Stops executors for some seconds or kills one, at random. Kills the last executor only, so that
+ * the others live from the beginning to the end.
  *
- * <p>Owned by the thread that calls it; time is what it is told.
+ * <p>Confined to the thread that calls it, which passes the time.
  */
 final class ExecutorFaults {
-  /** Kinds, as the report counts them. */
+  /** Kinds of faults that the report counts. */
   enum Kind {
     STOPPED,
     KILLED;
 
-    /** As it stands in the report. */
+    /** The name in the report. */
     String label() {
       return name().toLowerCase(Locale.ROOT);
     }
@@ -44,15 +44,15 @@ final class ExecutorFaults {
   private final List<Stop> stops = new ArrayList<>();
   private double nextSeconds;
 
-  /** How a process is stopped, made to go on, and killed. */
+  /** Sends signals to processes. */
   interface Signals {
-    /** Sends a signal, named as the kill command does. */
+    /** Sends a signal; the name is one that the kill command accepts. */
     void send(String signal, long pid) throws IOException, InterruptedException;
   }
 
   /**
-   * @param executors of the application when all live
-   * @param executorPids the processes of those that live now, in the order of their Workers
+   * @param executors number of executors of the application
+   * @param executorPids supplies the processes of the live executors, in the order of their Workers
    */
   ExecutorFaults(
       long seed,
@@ -68,7 +68,7 @@ final class ExecutorFaults {
     nextSeconds = MAX_PAUSE_SECONDS;
   }
 
-  /** Does what is due. */
+  /** Sends the signals that are due at this time, in seconds since the start. */
   void apply(double seconds) throws IOException, InterruptedException {
     for (Stop stop : List.copyOf(stops)) {
       if (seconds >= stop.endSeconds) {
@@ -85,7 +85,7 @@ final class ExecutorFaults {
     double stopSeconds = random.nextDouble(MIN_STOP_SECONDS, MAX_STOP_SECONDS);
     List<Long> all = executorPids.get();
     if (all.size() != executors) {
-      // One is being replaced: enough faults for now.
+      // Spark is replacing an executor.
       return;
     }
     if (kill) {
@@ -100,7 +100,7 @@ final class ExecutorFaults {
     }
   }
 
-  /** Lets all go on that are stopped. */
+  /** Continues all stopped executors. */
   void end() throws IOException, InterruptedException {
     for (Stop stop : stops) {
       signals.send("CONT", stop.pid);

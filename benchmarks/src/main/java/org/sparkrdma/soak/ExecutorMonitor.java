@@ -11,8 +11,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * Looks at the executors every few seconds and troubles them in between, on a thread of its own
- * that runs from {@link #start} to {@link #end}. What it has seen may be asked for after that.
+ * Samples the executors every few seconds and injects faults between samples, on a thread of its
+ * own from {@link #start} to {@link #end}. The samples may be read after that.
  */
 final class ExecutorMonitor {
   private static final int TICKS_PER_SAMPLE = 5;
@@ -35,8 +35,8 @@ final class ExecutorMonitor {
   private IOException failure;
 
   /**
-   * @param heapMib of each executor, resident from the start
-   * @param faultsUntilSeconds seconds after the start from which nothing befalls them any more
+   * @param heapMib heap of each executor, resident from the start
+   * @param faultsUntilSeconds seconds after the start from which no fault is injected
    */
   ExecutorMonitor(
       Supplier<List<Long>> running, ExecutorFaults faults, int heapMib, double faultsUntilSeconds) {
@@ -70,7 +70,7 @@ final class ExecutorMonitor {
     }
   }
 
-  /** Ends the monitor and lets executors go on that are stopped. */
+  /** Ends the thread and continues all stopped executors. */
   void end() throws IOException, InterruptedException {
     ticking.cancel(false);
     thread.shutdown();
@@ -85,7 +85,7 @@ final class ExecutorMonitor {
     return (System.nanoTime() - startNs) / 1e9;
   }
 
-  /** In the order of time. */
+  /** The samples, in the order of time. */
   List<Sample> samples() {
     return samples;
   }

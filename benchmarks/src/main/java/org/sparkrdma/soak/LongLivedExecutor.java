@@ -5,22 +5,22 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * An executor that lived from the warm-up to the end, judged.
+ * An executor that lived from the warm-up to the end, with its trends.
  *
- * @param samples taken of it after the warm-up
+ * @param samples number of samples after the warm-up
  * @param trends one for each measure
  */
 record LongLivedExecutor(String executor, int samples, List<Trend> trends) {
-  /** The part of the soak in which classes are loaded, pools filled and arenas made. */
+  /** Fraction of the soak in which classes are loaded and pools and arenas fill. */
   static final double WARM_UP_PART = 0.25;
 
   private static final int MIN_SAMPLES = 9;
 
   /**
-   * Those of all that was ever seen.
+   * Selects the executors that lived from the warm-up to the end.
    *
-   * @param all in the order of time
-   * @param seconds that the soak took
+   * @param all samples of all executors, in the order of time
+   * @param seconds duration of the soak
    */
   static List<LongLivedExecutor> of(List<Sample> all, double seconds) {
     double warmUpEnd = WARM_UP_PART * seconds;

@@ -4,7 +4,7 @@ package org.sparkrdma.soak;
 import com.fasterxml.jackson.annotation.JsonValue;
 import java.util.Locale;
 
-/** What is watched of an executor's process, and how much more of it at the end is still flat. */
+/** A measured quantity of an executor's process, with the growth that counts as flat. */
 enum Measure {
   /** Resident memory without the heap, in MiB: the heap is resident from the start to the end. */
   NATIVE_MIB(24),
@@ -13,15 +13,15 @@ enum Measure {
   /** Threads without those of {@link #STORAGE_THREADS}. */
   THREADS(6),
   /**
-   * Threads of Spark's storage endpoint, told but not judged: one more for each deletion, a hundred
-   * at most, each gone after a minute without work. Their number says how many deletions came
-   * lately, and nothing of what leaks.
+   * Threads of Spark's storage endpoint, printed but not judged. Spark starts one for each
+   * deletion, at most a hundred, and each ends after a minute without work. Their number depends on
+   * recent deletions only.
    */
   STORAGE_THREADS,
   /** Entries of the process's memory map: regions, mapped files, stacks, arenas. */
   MAPPINGS(60);
 
-  /** The part of the first median by which the last may be larger. */
+  /** Allowed growth, as a fraction of the first median. */
   static final double ALLOWED_PART = 0.1;
 
   private final boolean judged;
@@ -37,17 +37,17 @@ enum Measure {
     this.allowedUnits = allowedUnits;
   }
 
-  /** Whether a soak fails when it grows. */
+  /** Whether a soak fails when this measure grows. */
   boolean isJudged() {
     return judged;
   }
 
-  /** A growth up to so much is flat, whatever it grew from. */
+  /** Allowed growth in units of the measure; larger than the fraction for small values. */
   int allowedUnits() {
     return allowedUnits;
   }
 
-  /** As it stands in table and report. */
+  /** The name in table and report. */
   @JsonValue
   @Override
   public String toString() {

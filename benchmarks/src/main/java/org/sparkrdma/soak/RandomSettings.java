@@ -6,12 +6,12 @@ import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 
-/** The settings that differ from soak to soak: codec, checksum, what the engine does wrong. */
+/** The settings that depend on the seed: codec, checksum algorithm, injected faults. */
 final class RandomSettings {
   private static final List<String> CODECS = List.of("lz4", "zstd", "snappy", "lzf", "none");
   private static final List<String> CHECKSUMS = List.of("ADLER32", "CRC32", "CRC32C");
 
-  /** Chances of one operation; READs are the many, connections the few. */
+  /** Probability of each fault for one operation; READs are far more frequent than connections. */
   private static final String FAULTS =
       "read-error%0.0005,flip-bit%0.0005,hang%0.0002,delay%0.002:50ms,drop-connection%0.0003"
           + ",send-error%0.0005,send-hang%0.0002,refuse-connect%0.05,hang-connect%0.03"

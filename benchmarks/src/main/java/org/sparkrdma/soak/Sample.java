@@ -13,7 +13,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * What one executor's process held at one moment, as the kernel counts it.
+ * Measures of one executor's process at one time, from the kernel's counts.
  *
  * @param seconds since the soak began
  * @param executor the executor's id
@@ -22,7 +22,7 @@ record Sample(double seconds, String executor, long pid, Map<Measure, Double> va
   private static final double KIB_PER_MIB = 1024;
   private static final String EXECUTOR_ID = "--executor-id";
 
-  /** Empty when there is no such process any more, or it is no executor yet. */
+  /** Empty when the process has ended or is not an executor. */
   static Optional<Sample> take(long pid, double seconds, int heapMib) {
     return take(Path.of("/proc", Long.toString(pid)), pid, seconds, heapMib);
   }
@@ -43,7 +43,7 @@ record Sample(double seconds, String executor, long pid, Map<Measure, Double> va
       values.put(Measure.MAPPINGS, (double) lines(process.resolve("maps")));
       return Optional.of(new Sample(seconds, executor.get(), pid, values));
     } catch (IOException e) {
-      // The process has ended meanwhile.
+      // The process has ended.
       return Optional.empty();
     }
   }

@@ -20,8 +20,9 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * The command behind the {@code soak} script: random jobs under random faults, and whether what
- * executors hold stays flat. What each option means stands in the script's help.
+ * The command behind the {@code soak} script: runs random jobs under random faults and checks that
+ * memory, descriptors and threads of the executors do not grow. The script's help describes the
+ * options.
  */
 @Command(name = "soak")
 public final class Soak implements Callable<Integer> {
@@ -30,7 +31,7 @@ public final class Soak implements Callable<Integer> {
   /** A shorter soak has too few samples after the warm-up. */
   private static final double MIN_MINUTES_TO_JUDGE_GROWTH = 2;
 
-  /** Shuffle files that wait to be deleted, logs, copies of jars. */
+  /** Disk space for shuffle files that are not yet deleted, logs and copies of jars. */
   private static final DataSize ROOM = new DataSize(4L << 30);
 
   private static final double MS_PER_MINUTE = Duration.ofMinutes(1).toMillis();

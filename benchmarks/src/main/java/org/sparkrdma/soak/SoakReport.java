@@ -10,9 +10,9 @@ import java.util.TreeMap;
 import org.sparkrdma.soak.jobs.SoakResult;
 
 /**
- * What a soak came to.
+ * Result of a soak.
  *
- * @param settings settings that depend on the seed, by their key
+ * @param settings settings that depend on the seed, by key
  * @param faults how often executors were stopped and killed
  * @param longLivedExecutors the executors that are judged
  */
@@ -38,7 +38,7 @@ record SoakReport(
     return result.objection() == null;
   }
 
-  /** The plug-in's counters, each executor's last reading summed up, zeros left out. */
+  /** The plug-in's counters other than 0: sums of the last reading of each executor. */
   @JsonProperty
   Map<String, Long> counters() {
     Map<String, Map<String, Long>> last = new TreeMap<>();
@@ -50,10 +50,10 @@ record SoakReport(
     return sums;
   }
 
-  /** Why the soak is not passed, in one sentence. */
+  /** The reason why the soak has failed, in one sentence. */
   Optional<String> objection() {
     if (!answersRight()) {
-      return Optional.of("a job went wrong: " + result.objection());
+      return Optional.of("a job failed or gave a wrong answer: " + result.objection());
     }
     if (!growthJudged) {
       return Optional.empty();
@@ -63,6 +63,6 @@ record SoakReport(
     }
     return flat()
         ? Optional.empty()
-        : Optional.of("what executors hold is not flat, see the table (GROWS)");
+        : Optional.of("a measure of an executor is not flat, see GROWS in the table");
   }
 }

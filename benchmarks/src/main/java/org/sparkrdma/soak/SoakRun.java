@@ -22,7 +22,7 @@ import org.sparkrdma.soak.jobs.SoakApplication;
 import org.sparkrdma.soak.jobs.SoakPlan;
 import org.sparkrdma.soak.jobs.SoakResult;
 
-/** The one application of a soak on its cluster, watched; run by the command's thread. */
+/** Runs and monitors the application of a soak. Confined to the command's thread. */
 record SoakRun(
     StandaloneCluster cluster,
     Installation installation,
@@ -97,7 +97,7 @@ record SoakRun(
   }
 
   private static void signal(String signal, long pid) throws IOException, InterruptedException {
-    // A process that has ended meanwhile is no failure.
+    // The process may have ended.
     new ProcessBuilder("kill", "-" + signal, Long.toString(pid))
         .redirectErrorStream(true)
         .redirectOutput(ProcessBuilder.Redirect.DISCARD)
@@ -112,7 +112,7 @@ record SoakRun(
     conf.put("spark.ui.enabled", "false");
     conf.put("spark.executor.cores", "1");
     conf.put("spark.executor.memory", HEAP_MIB + "m");
-    // All of the heap is resident from the start: what grows is something else.
+    // The whole heap is resident from the start, so that only native memory can grow.
     conf.put("spark.executor.extraJavaOptions", "-Xms" + HEAP_MIB + "m -XX:+AlwaysPreTouch");
     conf.put("spark.cores.max", Integer.toString(EXECUTORS));
     conf.put("spark.scheduler.minRegisteredResourcesRatio", "1.0");

@@ -9,21 +9,23 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
 /**
- * How many threads a process has, by the names that the kernel knows: the first 15 characters of
- * Java's.
+ * Numbers of threads of a process, by their names in the kernel: the first 15 characters of Java's
+ * names.
  *
- * @param storage of the pool in which an executor of Spark deletes blocks and shuffles
- * @param others all that are not of that pool
+ * @param storage threads of the pool in which Spark's executor deletes blocks and shuffles
+ * @param others all other threads
  */
 record ThreadCounts(int storage, int others) {
-  /** The kernel's name of block-manager-storage-async-thread-pool-…; no other begins like that. */
+  /**
+   * The kernel's name of block-manager-storage-async-thread-pool-…; no other name begins with it.
+   */
   private static final String STORAGE_POOL = "block-manager-s";
 
   /**
-   * Counts them.
+   * Counts the threads of a process.
    *
    * @param tasks the directory task of the process in /proc
-   * @throws IOException when there is no such process any more
+   * @throws IOException when the process has ended
    */
   static ThreadCounts of(Path tasks) throws IOException {
     int storage = 0;

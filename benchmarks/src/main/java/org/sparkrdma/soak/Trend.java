@@ -4,10 +4,11 @@ package org.sparkrdma.soak;
 import java.util.List;
 
 /**
- * How one measure of one executor went after the warm-up: the medians of the first and of the last
- * third of its samples.
+ * Trend of one measure of one executor after the warm-up.
  *
- * @param allowed by how much the last may be larger
+ * @param first median of the first third of the samples
+ * @param last median of the last third
+ * @param allowed growth that counts as flat
  */
 record Trend(Measure measure, double first, double last, double allowed) {
   private static final int PARTS = 3;
@@ -26,7 +27,7 @@ record Trend(Measure measure, double first, double last, double allowed) {
         Math.max(measure.allowedUnits(), Measure.ALLOWED_PART * Math.abs(first)));
   }
 
-  /** What became less is as good as what stayed; what is not judged is never in the way. */
+  /** Whether the measure did not grow; true for a measure that is not judged. */
   boolean isFlat() {
     return !measure.isJudged() || last - first <= allowed;
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The command behind {@code ./soak}: one long-lived application under random faults, its executors
- * watched from outside, and a verdict whether what they hold stays flat.
+ * The command behind {@code ./soak}: one long-lived application under random faults, whose
+ * executors are measured from outside and must not grow.
  *
- * <p>Entry: {@link org.sparkrdma.soak.Soak}. The main thread waits for the application; one thread
- * beside it looks at the executors and troubles them.
+ * <p>Entry: {@link org.sparkrdma.soak.Soak}. The main thread waits for the application; one other
+ * thread samples the executors and injects faults.
  */
 package org.sparkrdma.soak;

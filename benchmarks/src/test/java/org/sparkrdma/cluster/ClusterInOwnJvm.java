@@ -14,7 +14,7 @@ final class ClusterInOwnJvm {
     try (StandaloneCluster cluster = StandaloneCluster.start(settings)) {
       System.out.println(UP + " at " + cluster.masterUrl());
       while (System.in.read() >= 0) {
-        // Until whoever started us is gone.
+        // Ends with the process that started this one.
       }
     }
   }

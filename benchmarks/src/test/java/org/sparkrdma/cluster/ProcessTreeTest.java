@@ -56,7 +56,7 @@ class ProcessTreeTest {
     assertThat(parent.isAlive()).isFalse();
   }
 
-  /** Returns when the script has said that it is ready. */
+  /** Returns when the script has printed that it is ready. */
   private static Process bash(String script) throws IOException {
     Process process = new ProcessBuilder("bash", "-c", script).start();
     BufferedReader output = process.inputReader();

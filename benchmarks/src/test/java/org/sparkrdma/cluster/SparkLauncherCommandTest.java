@@ -30,7 +30,7 @@ class SparkLauncherCommandTest {
   }
 
   @Test
-  void shouldSayThatADirectoryIsNoSparkHome(@TempDir Path empty) {
+  void shouldReportThatADirectoryIsNoSparkHome(@TempDir Path empty) {
     assertThatThrownBy(() -> SparkLauncherCommand.scalaVersion(empty))
         .isInstanceOf(ClusterException.class)
         .hasMessage("no Spark in " + empty + ": it has no scala-library jar");

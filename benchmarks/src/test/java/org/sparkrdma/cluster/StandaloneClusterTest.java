@@ -26,7 +26,7 @@ class StandaloneClusterTest {
   @TempDir private Path directory;
 
   @Test
-  void shouldTellTheExitCodeOfAnApplicationAndLeaveNoProcessWhenClosed() throws Exception {
+  void shouldReturnTheExitCodeOfAnApplicationAndLeaveNoProcessWhenClosed() throws Exception {
     List<ProcessHandle> seen = new ArrayList<>();
     try (StandaloneCluster cluster =
         StandaloneCluster.start(ClusterSettings.twoWorkers(SPARK_HOME, directory))) {
@@ -52,7 +52,7 @@ class StandaloneClusterTest {
   }
 
   @Test
-  void shouldLeaveNoProcessWhenItsJvmIsToldToEnd() throws Exception {
+  void shouldLeaveNoProcessWhenASignalEndsItsJvm() throws Exception {
     Process jvm =
         new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),

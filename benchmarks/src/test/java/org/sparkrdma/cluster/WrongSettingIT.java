@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.launch.Installation;
 import org.sparkrdma.soak.jobs.SoakApplication;
 
-/** What a user sees who submits an application with a wrong setting. */
+/** Output of an application with a wrong setting. */
 @Timeout(120)
 class WrongSettingIT {
   @TempDir private Path directory;

@@ -41,7 +41,7 @@ class ReportFileTest {
   }
 
   @Test
-  void shouldObjectWhenTheParentIsAFileAndSayWhyItWasNotWritten() throws Exception {
+  void shouldObjectWhenTheParentIsAFileAndReportWhyItWasNotWritten() throws Exception {
     Path parent = Files.writeString(directory.resolve("file"), "");
     ReportFile file = new ReportFile(parent.resolve("report.json"));
     assertThat(file.objection())

@@ -13,7 +13,7 @@ public final class Script {
 
   private Script() {}
 
-  /** What a script has left: its exit code, and standard output and error in one. */
+  /** Exit code of a script, and its standard output and error together. */
   public record Outcome(int exitCode, String output) {}
 
   /**
@@ -34,7 +34,7 @@ public final class Script {
       String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
       return new Outcome(process.waitFor(), output);
     } finally {
-      // A test that runs out of time leaves no cluster behind.
+      // A test that times out ends its cluster.
       process.descendants().forEach(ProcessHandle::destroy);
       process.destroy();
     }

@@ -13,7 +13,7 @@ public final class ScriptHelp {
   private ScriptHelp() {}
 
   /**
-   * Every option that is not hidden has a line, and its default, where it has one, is said.
+   * Every option that is not hidden has a line with its default, if it has one.
    *
    * @param script its name, with the sub-command if it has one
    * @param wording how a default must stand in the help

@@ -26,7 +26,7 @@ class CellSelectionTest {
   }
 
   @Test
-  void shouldSayWhyEachOtherCellIsNotRun() {
+  void shouldReportWhyEachOtherCellIsNotRun() {
     CellSelection selection = of(BOTH, "all");
     assertThat(selection.isComplete()).isTrue();
     assertThat(selection.toRun().size() + selection.notRun().size()).isEqualTo(15);

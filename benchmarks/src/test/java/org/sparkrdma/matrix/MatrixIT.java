@@ -115,7 +115,7 @@ class MatrixIT {
     return conf;
   }
 
-  /** A Worker makes a directory for each application and, below it, one for each executor. */
+  /** A Worker creates a directory for each application and, below it, one for each executor. */
   private long executorDirectories() throws IOException {
     try (Stream<Path> files = Files.walk(directory.resolve("logs"))) {
       return files

@@ -26,7 +26,7 @@ class QuickstartScriptTest {
   }
 
   @Test
-  void shouldSayInOneSentenceThatJavaHomeHasNoJava() throws Exception {
+  void shouldReportInOneSentenceThatJavaHomeHasNoJava() throws Exception {
     Outcome outcome = run(Map.of("JAVA_HOME", directory.toString()));
     assertThat(outcome.exitCode()).isEqualTo(1);
     assertThat(outcome.output())
@@ -36,14 +36,14 @@ class QuickstartScriptTest {
   }
 
   @Test
-  void shouldSayInOneSentenceThatThereIsNoJava() throws Exception {
+  void shouldReportInOneSentenceThatThereIsNoJava() throws Exception {
     Outcome outcome = run(Map.of("JAVA_HOME", "", "PATH", directory.toString()));
     assertThat(outcome.exitCode()).isEqualTo(1);
     assertThat(outcome.output()).startsWith("quickstart: no Java found:").hasLineCount(1);
   }
 
   @Test
-  void shouldSayInOneSentenceThatTheJavaIsTooOld() throws Exception {
+  void shouldReportInOneSentenceThatTheJavaIsTooOld() throws Exception {
     fakeJava("1.8");
     Outcome outcome = run(Map.of("JAVA_HOME", directory.toString()));
     assertThat(outcome.exitCode()).isEqualTo(1);
@@ -53,7 +53,7 @@ class QuickstartScriptTest {
   }
 
   @Test
-  void shouldSayInOneSentenceThatTheJavaCannotCompile() throws Exception {
+  void shouldReportInOneSentenceThatTheJavaCannotCompile() throws Exception {
     fakeJava("21");
     Outcome outcome = run(Map.of("JAVA_HOME", directory.toString()));
     assertThat(outcome.exitCode()).isEqualTo(1);

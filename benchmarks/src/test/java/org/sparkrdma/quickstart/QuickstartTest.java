@@ -21,7 +21,7 @@ class QuickstartTest {
 
   @Test
   void shouldExplainEveryOptionAndEveryDefaultInTheScriptsHelp() throws Exception {
-    // Port 0 is said in words.
+    // The help describes port 0 in words.
     ScriptHelp.assertExplains(
         "quickstart", Quickstart.commandLine(), value -> value.equals("0") ? "" : value);
   }

@@ -15,7 +15,7 @@ class ExecutorFaultsTest {
   private final List<String> signals = new ArrayList<>();
 
   @Test
-  void shouldLetEveryExecutorGoOnThatItHasStopped() throws Exception {
+  void shouldContinueEveryExecutorThatItHasStopped() throws Exception {
     ExecutorFaults faults = run(List.of(11L, 12L, 13L));
     Map<String, Integer> stopped = new HashMap<>();
     for (String signal : signals) {
@@ -31,7 +31,7 @@ class ExecutorFaultsTest {
   }
 
   @Test
-  void shouldKillNobodyButTheLast() throws Exception {
+  void shouldKillTheLastExecutorOnly() throws Exception {
     ExecutorFaults faults = run(List.of(11L, 12L, 13L));
     assertThat(signals.stream().filter(signal -> signal.startsWith("KILL")))
         .containsOnly("KILL 13")

@@ -56,7 +56,7 @@ class LongLivedExecutorTest {
   }
 
   @Test
-  void shouldPassWhenOnlySparksStorageThreadsGrowAndSaySo() {
+  void shouldPassWhenOnlySparksStorageThreadsGrowAndPrintThem() {
     List<Sample> all = new ArrayList<>();
     for (int second = 0; second < SECONDS; second += INTERVAL) {
       Sample sample = sample(second, "1", 100);
@@ -69,7 +69,7 @@ class LongLivedExecutorTest {
   }
 
   @Test
-  void shouldNotPassWhenNobodyLivedOrAnAnswerWasWrong() {
+  void shouldFailWhenNoExecutorLivedOrAnAnswerWasWrong() {
     assertThat(report(List.of(), null).objection())
         .hasValueSatisfying(why -> assertThat(why).contains("no executor lived"));
     assertThat(report(List.of(), "job 7, JOIN: right=1").objection())

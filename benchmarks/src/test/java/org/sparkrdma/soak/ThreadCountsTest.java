@@ -45,7 +45,7 @@ class ThreadCountsTest {
   }
 
   @Test
-  void shouldKnowAThreadOfThatPoolByTheNameThatTheKernelGivesIt() throws Exception {
+  void shouldRecogniseAThreadOfThatPoolByItsNameInTheKernel() throws Exception {
     ThreadCounts before = ThreadCounts.of(Path.of("/proc/self/task"));
     ThreadCounts[] during = new ThreadCounts[1];
     Thread thread =

@@ -17,7 +17,7 @@ final class Disni {
 
   private Disni() {}
 
-  /** Aborts the test, and says why in one line, when it cannot run over DiSNI. */
+  /** Aborts the test with the reason in one line when it cannot run over DiSNI. */
   static void assumeUsable() {
     if (System.getProperty(LIBRARY, "").isEmpty()) {
       skip("no libdisni: -D" + LIBRARY + "=FOLDER names the folder of one");

@@ -18,7 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What {@code ./guest} promises, on whatever machine the tests run. */
+/** Behaviour of {@code ./guest} on the machine of the test. */
 @Isolated("It takes both processors.")
 @Timeout(120)
 final class GuestToolIT {
@@ -34,7 +34,7 @@ final class GuestToolIT {
   /** Exit code of {@code ./guest run} when its time limit ends it. */
   private static final int TIMED_OUT = 124;
 
-  /** A command that says when it runs, and then does not end by itself. */
+  /** A command that prints a line when it runs and does not end by itself. */
   private static final String[] UP_FOR_LONG = {"bash", "-c", "echo up; sleep 1000"};
 
   private static final String AS_NOBODY =

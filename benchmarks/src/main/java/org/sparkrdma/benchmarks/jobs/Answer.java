@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a job computed, in a form that does not depend on the order of its rows.
+ * The result of a job as a digest that does not depend on the order of its rows.
  *
  * @param rows number of rows
  * @param digest sum of the rows' digests, in hexadecimal digits
@@ -17,7 +17,7 @@ public record Answer(long rows, String digest) {
     return new Answer(rows, Long.toHexString(digestSum));
   }
 
-  /** An answer whose rows have an order: their digests depend on their places. */
+  /** An answer whose rows have an order: the digest of a row depends on its index. */
   static Answer ofRows(List<String> rows) {
     long sum = 0;
     for (int i = 0; i < rows.size(); i++) {
@@ -27,7 +27,7 @@ public record Answer(long rows, String digest) {
     return of(rows.size(), sum);
   }
 
-  /** How this answer differs from the expected one, in one sentence; empty if it does not. */
+  /** The difference from the expected answer, in one sentence; empty if they are equal. */
   Optional<String> difference(Answer expected) {
     return equals(expected)
         ? Optional.empty()

@@ -9,7 +9,7 @@ import org.sparkrdma.launch.ReportFile;
 /**
  * The files of one report: JSON with the name that the user gave, CSV and HTML beside it.
  *
- * @param json with any ending but those of the other two
+ * @param json the JSON file; its name must not end in .csv or .html
  */
 record BenchmarkFiles(Path json) {
   /** The reason why the files cannot be written, in one sentence. */
@@ -23,12 +23,12 @@ record BenchmarkFiles(Path json) {
     return new ReportFile(json).objection();
   }
 
-  /** Writes all of them; the reason why one was not written. */
+  /** Writes all files. Returns the reason why one was not written. */
   Optional<String> write(BenchmarkReport report) {
     return new ReportFile(json).write(report).or(() -> writeBeside(report));
   }
 
-  /** Writes those that are not the JSON file. */
+  /** Writes the CSV file and the page. */
   Optional<String> writeBeside(BenchmarkReport report) {
     return new ReportFile(beside(".csv"))
         .writeText(BenchmarkCsv.of(report))

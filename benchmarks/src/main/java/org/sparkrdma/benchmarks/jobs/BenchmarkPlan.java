@@ -7,10 +7,10 @@ import java.util.List;
 import org.sparkrdma.launch.DataSize;
 
 /**
- * What is run.
+ * Jobs, shuffles and number of rounds of one benchmark.
  *
- * @param shapes of the job, one after the other
- * @param modes shuffles to compare; the first is what the others are compared with
+ * @param shapes shapes of the job, run one after the other
+ * @param modes shuffles to compare; ratios are to the first
  * @param rounds measured runs under each shuffle
  * @param warmUps runs before each measured one, in the same executors
  * @param data directory for input and output, as Hadoop names it; empty where the job needs none
@@ -28,8 +28,8 @@ public record BenchmarkPlan(
   private static final long OTHER_BYTES = 300L << 20;
 
   /**
-   * The shuffles in the order of one round. Each round begins with another one, so that none always
-   * has the machine as the same other one left it.
+   * The shuffles in the order of one round. Each round begins with another one, so that no shuffle
+   * always runs after the same one.
    *
    * @param round from 1
    */
@@ -44,7 +44,7 @@ public record BenchmarkPlan(
     return new BenchmarkPlan(job, shapes, modes, rounds, warmUps, newData, command);
   }
 
-  /** Disk space for the largest shape: shuffle files of warm-ups are there in the measured run. */
+  /** Disk space for the largest shape, with the shuffle files of its warm-ups. */
   public DataSize diskSpace() {
     return new DataSize(
         shapes.stream().mapToLong(shape -> job.workload(shape).diskBytes()).max().orElseThrow()
@@ -52,12 +52,12 @@ public record BenchmarkPlan(
             + OTHER_BYTES);
   }
 
-  /** Tasks of the job with the shuffle, of the first shape, at least. */
+  /** Least number of tasks of the Spark job with the shuffle, for the first shape. */
   public int shuffleTasks() {
     return job.workload(shapes.get(0)).tasks();
   }
 
-  /** Runs of the job in all, warm-ups included. */
+  /** Total number of runs, warm-ups included. */
   int runs() {
     return shapes.size() * rounds * modes.size() * (warmUps + 1);
   }

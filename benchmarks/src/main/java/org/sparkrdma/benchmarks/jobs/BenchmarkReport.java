@@ -3,6 +3,6 @@ package org.sparkrdma.benchmarks.jobs;
 
 import java.util.List;
 
-/** A whole benchmark, as its JSON file has it. */
+/** Content of a benchmark's JSON file. */
 public record BenchmarkReport(
     BenchmarkPlan plan, Environment environment, List<CaseReport> cases) {}

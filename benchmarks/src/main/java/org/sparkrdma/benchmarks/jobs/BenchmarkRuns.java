@@ -10,7 +10,7 @@ import org.sparkrdma.benchmarks.tera.TaskProgress;
 
 /**
  * Runs a plan: one Spark application after the other in this JVM, each with executors of its own.
- * The master and all other settings are those that spark-submit has set.
+ * Master and other settings are those of spark-submit.
  */
 final class BenchmarkRuns {
   private final BenchmarkPlan plan;
@@ -105,7 +105,7 @@ final class BenchmarkRuns {
     }
   }
 
-  /** What is done in one application. */
+  /** Work in one application. */
   @FunctionalInterface
   private interface Work<T> {
     T run(JavaSparkContext spark) throws Exception;

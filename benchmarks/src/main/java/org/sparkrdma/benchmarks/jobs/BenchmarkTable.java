@@ -51,7 +51,7 @@ public final class BenchmarkTable {
     return rows;
   }
 
-  /** Amounts are those of the last round: they differ by the placement of tasks only. */
+  /** Bytes and blocks are those of the last round; they differ by the placement of tasks only. */
   private static List<String> values(CaseReport report, CaseReport.Summary summary) {
     List<RunResult> runs = report.runs(summary.mode());
     RunResult last = runs.get(runs.size() - 1);

@@ -8,7 +8,7 @@ import org.apache.spark.api.java.JavaSparkContext;
 import org.sparkrdma.matrix.CustomerReport;
 
 /**
- * The query of the version matrix, larger: a sort-merge join, since no table is broadcast, a
+ * The query of the version matrix on more rows: a sort-merge join (no table is broadcast), a
  * distinct count and two aggregations.
  */
 record BroadcastFree(int orders, int partitions) implements Workload {

@@ -10,9 +10,9 @@ import org.sparkrdma.launch.Quartiles;
 /**
  * All runs of one shape.
  *
- * @param description what the shape means
- * @param summaries one for each shuffle, in the order that the user gave
- * @param runs in the order they were made
+ * @param description number and length of the blocks, or number of rows, of the shape
+ * @param summaries one for each shuffle, in the user's order
+ * @param runs in the order of time
  */
 public record CaseReport(
     String shape, String description, List<Summary> summaries, List<RunResult> runs) {

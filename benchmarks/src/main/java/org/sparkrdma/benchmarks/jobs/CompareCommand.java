@@ -24,7 +24,7 @@ import picocli.CommandLine.Spec;
 /** The command behind {@code ./bench compare}: compares two reports. */
 @Command(name = "compare")
 public final class CompareCommand implements Callable<Integer> {
-  /** Columns with text: shape, ratio, metric, and whether it changed. */
+  /** Number of leading columns with text: shape, ratio, metric. */
   private static final int TEXT_COLUMNS = 3;
 
   private static final int CHANGED_COLUMN = 6;

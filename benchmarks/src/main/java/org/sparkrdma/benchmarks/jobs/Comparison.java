@@ -8,8 +8,8 @@ import java.util.Optional;
 import org.sparkrdma.launch.Quartiles;
 
 /**
- * Two reports of the same job, by their ratios to the first shuffle: absolute times of two
- * machines, or of one machine at two times, say little.
+ * Compares two reports of the same job by their ratios to the first shuffle. Absolute times of two
+ * machines, or of one machine at two times, cannot be compared.
  */
 record Comparison(BenchmarkReport first, BenchmarkReport second) {
   private static final int DECIMALS = 2;
@@ -24,13 +24,13 @@ record Comparison(BenchmarkReport first, BenchmarkReport second) {
       return second.median() / first.median();
     }
 
-    /** Whether the middle halves of the rounds have nothing in common. */
+    /** Whether the ranges between the quartiles do not overlap. */
     boolean isBeyondSpread() {
       return first.upper() < second.lower() || second.upper() < first.lower();
     }
   }
 
-  /** Every ratio that both reports have; empty when they have nothing in common. */
+  /** The ratios that are in both reports. */
   List<Line> lines() {
     List<Line> lines = new ArrayList<>();
     for (CaseReport each : first.cases()) {
@@ -61,7 +61,7 @@ record Comparison(BenchmarkReport first, BenchmarkReport second) {
     }
   }
 
-  /** Why the two cannot be compared, in one sentence. */
+  /** The reason why the reports cannot be compared, in one sentence. */
   Optional<String> objection() {
     if (first.plan().job() != second.plan().job()) {
       return Optional.of(

@@ -15,13 +15,13 @@ import org.apache.spark.api.java.JavaSparkContext;
 import scala.Tuple2;
 
 /**
- * Where the figures come from.
+ * Host, versions and settings of a benchmark.
  *
- * @param date when the first application started
- * @param host what the driver runs on: processor, number of processors, memory, kernel
- * @param load of the driver's host in the minute before
- * @param settings of Spark that decide over a shuffle, as the user gave them
- * @param fixedSettings that every benchmark has
+ * @param date start of the first application
+ * @param host the driver's host: processor, number of processors, memory, kernel
+ * @param load load average of the driver's host in the last minute
+ * @param settings the user's settings that affect a shuffle
+ * @param fixedSettings settings that every benchmark has
  */
 public record Environment(
     String date,
@@ -37,7 +37,7 @@ public record Environment(
           "spark\\.(shuffle|reducer|executor|network|cores|task|memory|io|local|sql\\.shuffle"
               + "|sql\\.adaptive)\\..*");
 
-  /** Never in a report, whatever else their names are. */
+  /** Settings that are never reported. */
   private static final Pattern SECRET =
       Pattern.compile("(?i).*(secret|password|token|credential|accesskey|env|options).*");
 
@@ -79,7 +79,7 @@ public record Environment(
             System.getProperty("os.arch"));
   }
 
-  /** The model as the kernel names it. */
+  /** The kernel's name of the processor model. */
   private static String processor(Path cpuinfo) {
     try (var lines = Files.lines(cpuinfo)) {
       return lines

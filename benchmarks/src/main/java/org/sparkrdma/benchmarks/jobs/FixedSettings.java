@@ -23,7 +23,7 @@ final class FixedSettings {
           // Joins must shuffle both sides.
           "spark.sql.autoBroadcastJoinThreshold", "-1");
 
-  /** The number of cores is read from what Spark derives when this is not set. */
+  /** Removed, because the number of cores is read from the value that Spark derives without it. */
   private static final String DEFAULT_PARALLELISM = "spark.default.parallelism";
 
   private FixedSettings() {}

@@ -11,12 +11,11 @@ import org.sparkrdma.launch.DataSize;
 import scala.Tuple2;
 
 /**
- * Groups values by key: as many keys as reducers, and each map task has a block of the same length
- * for each. The job that SparkRDMA and SparkUCX were measured with, Spark's GroupByTest, has this
- * shape.
+ * Groups values by key, with as many keys as reducers. All blocks have the same length. Spark's
+ * GroupByTest, with which SparkRDMA and SparkUCX were measured, has this shape.
  */
 record GroupBy(NoiseBlocks blocks) implements Workload {
-  /** Small enough for several in the shortest block, large enough not to measure serialization. */
+  /** Small enough for several records in the shortest block; larger ones cost less to serialize. */
   private static final int MAX_RECORD_BYTES = 1 << 10;
 
   private static final int SMALL_BLOCK_BYTES = 4 << 10;
@@ -38,7 +37,7 @@ record GroupBy(NoiseBlocks blocks) implements Workload {
             SEED));
   }
 
-  /** Blocks of 4 KiB, as many as give this size, as many maps as reducers. */
+  /** The shape of this size with blocks of 4 KiB and as many maps as reducers. */
   static String shapeOfSmallBlocks(DataSize size) {
     long side = Math.max(2, Math.round(Math.sqrt((double) size.bytes() / SMALL_BLOCK_BYTES)));
     return "%1$dx%1$dx4k".formatted(side);
@@ -77,7 +76,7 @@ record GroupBy(NoiseBlocks blocks) implements Workload {
     return () -> requireAll(spark, Answer.of(sum._1, sum._2));
   }
 
-  /** Makes all records again, without a shuffle, and compares. */
+  /** Generates all records again, without a shuffle, and compares. */
   private Answer requireAll(JavaSparkContext spark, Answer answer) throws BenchmarkException {
     NoiseBlocks noise = blocks;
     long sum =

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Map;
 import org.sparkrdma.launch.Quartiles;
 
-/** A page that needs no other file: style, plots and data are in it. Confined to one thread. */
+/** A page in one file, with style, plots and data. Confined to one thread. */
 final class HtmlPage {
   private final String title;
   private final StringBuilder body = new StringBuilder();
@@ -118,7 +118,7 @@ final class HtmlPage {
             resource("page.js"));
   }
 
-  /** No text in it can end the script. */
+  /** Escaped, so that no text ends the script. */
   private String json() {
     try {
       return new ObjectMapper().writeValueAsString(charts).replace("<", "\\u003c");

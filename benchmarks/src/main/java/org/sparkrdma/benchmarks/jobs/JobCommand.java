@@ -20,7 +20,7 @@ import picocli.CommandLine.Spec;
 
 /**
  * The command behind {@code ./bench JOB}: runs the job on a cluster on this machine, by RDMA READ
- * on the loopback engine. What each option means stands in the script's help.
+ * on the loopback engine. The script's help describes the options.
  */
 @Command(name = "job")
 public final class JobCommand implements Callable<Integer> {
@@ -43,7 +43,7 @@ public final class JobCommand implements Callable<Integer> {
     return ClusterCommand.commandLine("bench", new JobCommand(userCommand(arguments)));
   }
 
-  /** As the user gave it: {@code launch.bash} puts its own options before the job. */
+  /** The user's command without the options that {@code launch.bash} puts before the job. */
   private static String userCommand(String... arguments) {
     return Arrays.stream(arguments)
         .dropWhile(argument -> ShuffleJob.named(argument).isEmpty())

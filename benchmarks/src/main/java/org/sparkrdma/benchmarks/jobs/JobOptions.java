@@ -9,7 +9,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** What is to be run: the options that {@code ./bench} and {@code spark-submit} share. */
+/** Options of a job that {@code ./bench} and {@code spark-submit} share. */
 final class JobOptions {
   @Parameters(paramLabel = "JOB", description = "The job.")
   private String job;
@@ -30,7 +30,7 @@ final class JobOptions {
   private CommandSpec command;
 
   /**
-   * The plan.
+   * The plan of these options.
    *
    * @param data directory for input and output; null if the user gave none
    * @param commandLine for the report

@@ -5,8 +5,8 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.File;
 
 /**
- * The application that {@code ./bench} submits, with the files of its {@link BenchmarkPlan} and of
- * its result, a {@link BenchmarkReport}.
+ * The application that {@code ./bench} submits. Its arguments are the files of the {@link
+ * BenchmarkPlan} and of the result, a {@link BenchmarkReport}.
  */
 public final class LaunchedBenchmark {
   private LaunchedBenchmark() {}

@@ -14,12 +14,12 @@ import org.sparkrdma.launch.ProgressLine;
 
 /** A benchmark on a cluster of this machine, by RDMA READ on the loopback engine. Stateless. */
 public final class LaunchedRuns {
-  /** On one host, whatever devices it has. */
+  /** The loopback engine, because all executors are on one host. */
   private static final Map<String, String> CONF = Map.of("spark.shuffle.rdma.engine", "soft");
 
   private LaunchedRuns() {}
 
-  /** Why the report cannot be written to this file, in one sentence. */
+  /** The reason why the report cannot be written to this file, in one sentence. */
   public static Optional<String> objection(Path report) {
     return new BenchmarkFiles(report).objection();
   }
@@ -41,7 +41,7 @@ public final class LaunchedRuns {
         onStep);
   }
 
-  /** Prints the table and writes the files that the user wants. */
+  /** Prints the table and writes the files of {@code --report}. */
   public static void publish(BenchmarkReport report, ClusterOptions options)
       throws LaunchException {
     Optional<BenchmarkFiles> files = options.reportFile().map(BenchmarkFiles::new);

@@ -10,7 +10,7 @@ import org.apache.spark.api.java.JavaSparkContext;
 import org.sparkrdma.benchmarks.tera.ExecutorUsage;
 import org.sparkrdma.benchmarks.tera.ShuffleReadTotals;
 
-/** One measured run in an application that is up. Used once. */
+/** One measured run in a running application. Used once. */
 final class MeasuredRun {
   private static final long LISTENER_TIMEOUT_MS = 60_000;
 
@@ -69,7 +69,7 @@ final class MeasuredRun {
     spark.sc().listenerBus().waitUntilEmpty(LISTENER_TIMEOUT_MS);
   }
 
-  /** An executor that was lost meanwhile is missing in the sum; a new one counts from its start. */
+  /** Sum over the executors at the end: without lost ones, and of new ones since their start. */
   private static double difference(
       Map<String, ExecutorUsage> before,
       Map<String, ExecutorUsage> after,

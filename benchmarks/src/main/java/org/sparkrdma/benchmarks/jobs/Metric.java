@@ -3,7 +3,7 @@ package org.sparkrdma.benchmarks.jobs;
 
 import com.fasterxml.jackson.annotation.JsonValue;
 
-/** What is compared between shuffles; less is better for each. */
+/** A measured quantity of a run; less is better. */
 public enum Metric {
   WALL("wall", "s"),
   FETCH_WAIT("fetch wait", "s"),
@@ -36,12 +36,12 @@ public enum Metric {
     };
   }
 
-  /** Decimals that are worth printing. */
+  /** Number of decimals to print. */
   int decimals() {
     return this == PEAK_MEMORY ? 0 : 2;
   }
 
-  /** As it stands in tables and reports. */
+  /** The name in tables and reports. */
   @JsonValue
   @Override
   public String toString() {

@@ -21,7 +21,7 @@ public record NoiseBlocks(int maps, int reducers, int blockBytes, int recordByte
     implements Serializable {
   private static final long serialVersionUID = 1L;
 
-  /** The records of one map output, each with the number of its reducer. Made while iterating. */
+  /** The records of one map output, each with the number of its reducer. Generated lazily. */
   public Iterator<Tuple2<Integer, byte[]>> ofMap(int map) {
     SplittableRandom random = new SplittableRandom(seed + map);
     return IntStream.range(0, reducers)

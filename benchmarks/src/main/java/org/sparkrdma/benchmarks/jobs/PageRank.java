@@ -29,7 +29,7 @@ record PageRank(int pages, int links, int iterations, int partitions)
   /** Rank of a page at the start. */
   private static final long UNIT = 1_000_000_000;
 
-  /** Of a contribution, the usual damping factor. */
+  /** The usual damping factor, in percent. */
   private static final long PERCENT = 85;
 
   /** The share of pages below {@code x} gets {@code x^(1/EXPONENT)} of all links. */

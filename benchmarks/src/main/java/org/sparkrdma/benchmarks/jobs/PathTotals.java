@@ -6,18 +6,19 @@ import java.util.TreeMap;
 import org.sparkrdma.benchmarks.tera.ShuffleReadTotals;
 
 /**
- * What one run read, by the way it came, from the counts of Spark and of the plug-in.
+ * Bytes and blocks that one run read by RDMA READ, by TCP and locally, from the counters of Spark
+ * and of the plug-in.
  *
- * @param fallbacks blocks or reads that went by TCP although the plug-in was there, by reason
+ * @param fallbacks blocks or reads that used TCP under the plug-in, by reason
  */
 record PathTotals(RunResult.ByPath bytes, RunResult.ByPath blocks, Map<String, Long> fallbacks) {
   private static final String FALLBACK_PREFIX = "fallback.";
 
   /**
-   * Totals that agree with each other.
+   * Computes the totals and checks that both counters agree.
    *
-   * @param counters of the plug-in, summed over executors; empty without the plug-in
-   * @param complete whether no executor was lost and no task failed, so that both counts are whole
+   * @param counters counters of the plug-in, summed over executors; empty without the plug-in
+   * @param complete whether no executor was lost and no task failed, so that no count is missing
    * @throws BenchmarkException if the plug-in and Spark count different remote bytes, or if a run
    *     that must show RDMA READ did not use it
    */
@@ -33,7 +34,7 @@ record PathTotals(RunResult.ByPath bytes, RunResult.ByPath blocks, Map<String, L
                   + " executors' logs have the reasons")
               .formatted(spark.remoteBytes(), fallbacks));
     }
-    // Without RDMA the reader is Spark's own, which the plug-in's counters do not see.
+    // Without RDMA the reader is Spark's own, which does not count in the plug-in's counters.
     boolean plugInRead = read + tcp != 0;
     if (complete && plugInRead && read + tcp != spark.remoteBytes()) {
       throw new BenchmarkException(

@@ -6,7 +6,7 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.sparkrdma.launch.ProgressLine;
 
-/** Reports which run of a benchmark is going on and about how long the rest takes. */
+/** Reports the current run of a benchmark and estimates the remaining time. */
 final class RunProgress {
   private static final long SECONDS_PER_MINUTE = 60;
 
@@ -27,7 +27,7 @@ final class RunProgress {
     startNs = nowNs.getAsLong();
   }
 
-  /** Where the progress of single tasks goes. */
+  /** Receives the progress of single tasks. */
   Consumer<ProgressLine> lines() {
     return lines;
   }
@@ -37,7 +37,7 @@ final class RunProgress {
     lines.accept(new ProgressLine(step + remaining(), runsDone, runs, "runs"));
   }
 
-  /** What the tasks of the next run are reported as. */
+  /** Description of the next run, for the progress of its tasks. */
   String describe(String run) {
     return "run %d of %d, %s%s".formatted(runsDone + 1, runs, run, remaining());
   }
@@ -46,7 +46,7 @@ final class RunProgress {
     runsDone++;
   }
 
-  /** Nothing before the first run is done. */
+  /** Empty before the first run is done. */
   private String remaining() {
     if (runsDone == 0) {
       return "";

@@ -13,7 +13,7 @@ import java.util.Map;
  * @param executorCpuSeconds CPU time of all executor processes during the job
  * @param gcSeconds time that the executors' garbage collectors ran
  * @param peakMemoryBytes largest resident memory of any executor since it started
- * @param fallbacks blocks or reads that went by TCP although the plug-in was there, by reason
+ * @param fallbacks blocks or reads that used TCP under the plug-in, by reason
  */
 public record RunResult(
     ShuffleMode mode,
@@ -29,6 +29,6 @@ public record RunResult(
     Map<String, Long> fallbacks,
     Answer answer) {
 
-  /** Amounts that tasks read in shuffles, by the way they came. */
+  /** Bytes or blocks that tasks read in shuffles by RDMA READ, by TCP and locally. */
   public record ByPath(long read, long tcp, long local) {}
 }

@@ -4,7 +4,7 @@ package org.sparkrdma.benchmarks.jobs;
 import java.util.List;
 import org.sparkrdma.launch.DataSize;
 
-/** The size of a job as a person writes it: numbers and sizes with an {@code x} between them. */
+/** The size of a job as users write it: numbers and sizes with an {@code x} between them. */
 final class Shape {
   private final String text;
   private final List<String> parts;

@@ -9,8 +9,8 @@ import java.util.Optional;
 import org.sparkrdma.launch.DataSize;
 
 /**
- * Every job, with the shapes that were chosen before anything was measured. {@code ./bench list}
- * prints the same, without Java.
+ * The jobs with their default shapes, which were fixed before the first measurement. {@code ./bench
+ * list} prints the same without Java.
  */
 public enum ShuffleJob {
   /** Blocks of one length. */
@@ -42,17 +42,17 @@ public enum ShuffleJob {
     return Arrays.stream(values()).filter(job -> job.toString().equals(name)).findFirst();
   }
 
-  /** The shapes that are run when the user names none. */
+  /** The default shapes. */
   List<String> shapes() {
     return List.of(shapes.split(",", -1));
   }
 
-  /** The shape of the quick start, for the jobs that it offers: so many bytes are shuffled. */
+  /** The shape of the quick start that shuffles this number of bytes. */
   public String shapeOf(DataSize size) {
     return this == GROUPBY ? GroupBy.shapeOfSmallBlocks(size) : size.toOption();
   }
 
-  /** How a shape is written. */
+  /** The form of a shape. */
   String form() {
     return form;
   }
@@ -65,7 +65,7 @@ public enum ShuffleJob {
   /**
    * The job in one shape.
    *
-   * @throws IllegalArgumentException in one sentence that says how a shape is written
+   * @throws IllegalArgumentException in one sentence with the form of a shape
    */
   Workload workload(String shape) {
     try {
@@ -84,7 +84,7 @@ public enum ShuffleJob {
     }
   }
 
-  /** As it stands on the command line. */
+  /** The name on the command line. */
   @JsonValue
   @Override
   public String toString() {

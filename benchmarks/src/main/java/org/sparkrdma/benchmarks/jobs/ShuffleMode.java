@@ -5,7 +5,7 @@ import com.fasterxml.jackson.annotation.JsonValue;
 import java.util.Locale;
 import java.util.Map;
 
-/** The shuffles that are compared; they differ in these settings and in nothing else. */
+/** A shuffle to compare; the shuffles differ in these settings only. */
 public enum ShuffleMode {
   /** Spark without the plug-in, with its defaults. */
   VANILLA,
@@ -47,7 +47,7 @@ public enum ShuffleMode {
     };
   }
 
-  /** As it stands in options, progress, table and report. */
+  /** The name in options, progress, table and report. */
   @JsonValue
   @Override
   public String toString() {

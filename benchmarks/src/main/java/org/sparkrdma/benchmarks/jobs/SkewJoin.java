@@ -9,10 +9,10 @@ import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
 
 /**
- * Joins two tables in SQL where a part of all rows has the same key. Adaptive execution splits the
+ * Joins two tables in SQL where many rows have the same key. Adaptive execution splits the
  * partition of that key, so that tasks read ranges of map outputs.
  *
- * @param percent of the rows that have the same key
+ * @param percent percentage of the rows that have the same key
  */
 record SkewJoin(int rows, int keys, int percent, int partitions) implements Workload {
   /** A row in the shuffle: the key and a digest of 64 digits. */
@@ -69,7 +69,7 @@ record SkewJoin(int rows, int keys, int percent, int partitions) implements Work
   public Callable<Answer> run(JavaSparkContext spark, String data) {
     SparkSession session = SparkSession.builder().getOrCreate();
     session.sql("SET spark.sql.shuffle.partitions=" + partitions);
-    // So small that a partition of this size counts as skewed.
+    // Low thresholds, so that the partition counts as skewed.
     session.sql("SET spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes=4m");
     session.sql("SET spark.sql.adaptive.advisoryPartitionSizeInBytes=2m");
     List<String> answer =

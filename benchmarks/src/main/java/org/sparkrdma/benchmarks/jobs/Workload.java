@@ -4,15 +4,15 @@ package org.sparkrdma.benchmarks.jobs;
 import java.util.concurrent.Callable;
 import org.apache.spark.api.java.JavaSparkContext;
 
-/** One job of one shape. Stateless: it is run many times, under different shuffles. */
+/** A job in one shape. Stateless, because it runs many times under different shuffles. */
 public interface Workload {
-  /** What the shape means, for the report: how many blocks of which length, or how many rows. */
+  /** Number and length of the blocks, or number of rows, for the report. */
   String description();
 
   /** Disk space that one run needs for shuffle files and output, in bytes. */
   long diskBytes();
 
-  /** Tasks of the Spark job with the shuffle, those that write and those that read; at least. */
+  /** Least number of tasks of the Spark job with the shuffle, writing and reading ones. */
   int tasks();
 
   /**
@@ -25,7 +25,7 @@ public interface Workload {
   /**
    * Runs the job; the time until this method returns is measured.
    *
-   * @return computes the answer, where the job itself has not; this is not measured
+   * @return computes the answer; its time is not measured
    */
   Callable<Answer> run(JavaSparkContext spark, String data);
 }

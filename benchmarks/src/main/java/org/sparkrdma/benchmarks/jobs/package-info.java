@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Jobs whose shuffle is measured, under each shuffle in turn.
+ * Jobs that are measured under each shuffle in turn.
  *
  * <p>{@link org.sparkrdma.benchmarks.jobs.ShuffleBenchmark} is the class for {@code spark-submit}
  * on any cluster; {@link org.sparkrdma.benchmarks.jobs.JobCommand} runs the same on a cluster of

@@ -5,7 +5,7 @@ import com.fasterxml.jackson.annotation.JsonValue;
 import java.util.Locale;
 import java.util.Map;
 
-/** The shuffles that are compared; they differ in these settings and in nothing else. */
+/** A shuffle to compare; the shuffles differ in these settings only. */
 enum ComparedShuffle {
   /** Spark without the plug-in. */
   VANILLA,
@@ -22,7 +22,7 @@ enum ComparedShuffle {
     };
   }
 
-  /** As it stands in progress, table and report. */
+  /** The name in progress, table and report. */
   @JsonValue
   @Override
   public String toString() {

@@ -8,10 +8,10 @@ import org.apache.spark.scheduler.SparkListenerStageSubmitted;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
 
 /**
- * Kills an executor with SIGKILL when a number of reducers has ended, and counts what Spark has to
- * do again.
+ * Kills an executor with SIGKILL when a number of reducers has ended, and counts failed tasks and
+ * retried stages.
  *
- * <p>Written by Spark's listener thread, read by any when that has no more to tell.
+ * <p>Written by Spark's listener thread; read by any thread when the listener bus is empty.
  */
 final class ExecutorKillListener extends SparkListener {
   private final long pid;
@@ -22,7 +22,7 @@ final class ExecutorKillListener extends SparkListener {
   private volatile long lossNs;
 
   /**
-   * @param pid of the executor, on this machine
+   * @param pid process of the executor, on this machine
    */
   ExecutorKillListener(long pid, int afterReducers) {
     this.pid = pid;
@@ -46,7 +46,7 @@ final class ExecutorKillListener extends SparkListener {
     }
   }
 
-  /** When the executor was killed, as {@link System#nanoTime} tells; 0 before. */
+  /** Time of the kill, by {@link System#nanoTime}; 0 before it. */
   long lossNs() {
     return lossNs;
   }

@@ -13,7 +13,7 @@ import scala.Tuple2;
 final class NoiseShuffle {
   private NoiseShuffle() {}
 
-  /** Runs it and sums up the checksums of all records that the reducers got. */
+  /** Runs the job and adds up the checksums of all records that the reducers read. */
   static long run(JavaSparkContext spark, RecoveryPlan plan) {
     NoiseBlocks blocks =
         new NoiseBlocks(

@@ -21,8 +21,8 @@ import scala.collection.Iterator$;
 import scala.reflect.ClassTag$;
 
 /**
- * The application to submit, with the files of its {@link RecoveryPlan} and of its result, a {@link
- * RecoveryResult}: the same job a few times, in the last of them an executor is killed.
+ * The application to submit: runs the same job a few times and kills an executor during the last
+ * one. Its arguments are the files of the {@link RecoveryPlan} and of the {@link RecoveryResult}.
  */
 public final class RecoveryApplication {
   private static final int EXECUTORS = 2;
@@ -52,7 +52,7 @@ public final class RecoveryApplication {
     long expected = NoiseShuffle.run(spark, plan);
     double undisturbed = seconds(startNs, System.nanoTime());
     long readBytes = readBytes(spark);
-    // What was told of these jobs is of no concern to the listener below.
+    // The listener below must not receive the events of these jobs.
     spark.sc().listenerBus().waitUntilEmpty(LISTENERS_MS);
 
     ExecutorKillListener loss = new ExecutorKillListener(firstExecutor(spark), plan.killAfter());
@@ -90,7 +90,7 @@ public final class RecoveryApplication {
         .sum();
   }
 
-  /** The process of the executor whose id is the first; a barrier stage runs on all of them. */
+  /** The process of the executor with the first id; a barrier stage runs on all executors. */
   private static long firstExecutor(JavaSparkContext spark) {
     Map<String, Long> processes = new TreeMap<>();
     List<Tuple2<String, Long>> answers =

@@ -26,8 +26,8 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * The command behind {@code ./bench recovery}: the same loss of an executor under both shuffles in
- * turn. What each option means stands in the script's help.
+ * The command behind {@code ./bench recovery}: kills an executor under both shuffles in turn and
+ * compares the recovery times. The script's help describes the options.
  */
 @Command(name = "recovery")
 public final class RecoveryCommand implements Callable<Integer> {
@@ -97,8 +97,8 @@ public final class RecoveryCommand implements Callable<Integer> {
   private RecoveryPlan plan() {
     if (rounds < 1 || warmUps < 0 || maps < 2 || reducers < 4) {
       throw misuse(
-          "--rounds must be at least 1, --warm-ups 0, --maps 2 and --reducers 4, so that there is"
-              + " something left to do");
+          "--rounds must be at least 1, --warm-ups 0, --maps 2 and --reducers 4, so that"
+              + " reducers remain after the kill");
     }
     int after = killAfter == null ? reducers / 4 : killAfter;
     if (after < 1 || after > reducers - 2) {
@@ -106,7 +106,8 @@ public final class RecoveryCommand implements Callable<Integer> {
     }
     long blockBytes = size.bytes() / maps / reducers;
     if (blockBytes < 1 || blockBytes > Integer.MAX_VALUE / 2) {
-      throw misuse("blocks of %d bytes are of no use".formatted(blockBytes));
+      throw misuse(
+          "--size gives blocks of %d bytes; allowed are 1 byte to 1 GiB".formatted(blockBytes));
     }
     return new RecoveryPlan(maps, reducers, Math.toIntExact(blockBytes), after, warmUps, SEED);
   }
@@ -137,7 +138,7 @@ public final class RecoveryCommand implements Callable<Integer> {
             atMost));
   }
 
-  /** Who begins changes from round to round. */
+  /** The order of the shuffles alternates between rounds. */
   private static RecoveryReport.Pair pair(RecoveryRuns runs, int round)
       throws LaunchException, ClusterException, IOException, InterruptedException {
     List<ComparedShuffle> order =

@@ -4,7 +4,7 @@ package org.sparkrdma.benchmarks.recovery;
 import java.io.Serializable;
 
 /**
- * What every application of the benchmark does; handed to it as JSON.
+ * Input of each application of the benchmark, as JSON.
  *
  * @param maps map tasks, each writing a block for each reducer
  * @param blockBytes length of a block before Spark writes it; it does not compress

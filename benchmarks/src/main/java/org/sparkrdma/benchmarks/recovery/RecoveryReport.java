@@ -9,9 +9,9 @@ import org.sparkrdma.benchmarks.transfer.Spread;
 import org.sparkrdma.launch.TextTable;
 
 /**
- * All pairs, in the order they were measured.
+ * All pairs, in the order of time.
  *
- * @param plan of every application
+ * @param plan input of every application
  */
 record RecoveryReport(RecoveryPlan plan, List<Pair> pairs) {
   private static final List<String> HEADINGS =
@@ -24,14 +24,14 @@ record RecoveryReport(RecoveryPlan plan, List<Pair> pairs) {
     }
   }
 
-  /** How much longer ours needs to recover: the ratio of the medians. */
+  /** Recovery time with the plug-in divided by Spark's own: the ratio of the medians. */
   @JsonProperty
   double ratioOfMedians() {
     return Spread.of(results(ComparedShuffle.RDMA), RecoveryResult::recoverySeconds).median()
         / Spread.of(results(ComparedShuffle.VANILLA), RecoveryResult::recoverySeconds).median();
   }
 
-  /** Of the pairs' own ratios. */
+  /** Spread of the ratios of the pairs. */
   @JsonProperty
   Spread ratiosOfPairs() {
     return Spread.of(pairs, Pair::ratio);

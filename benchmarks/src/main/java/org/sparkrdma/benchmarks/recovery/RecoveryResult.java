@@ -2,13 +2,13 @@
 package org.sparkrdma.benchmarks.recovery;
 
 /**
- * What one application measured.
+ * Measurements of one application.
  *
- * @param undisturbedSeconds of the job while nothing was lost
- * @param disturbedSeconds of the same job in which the executor was killed
- * @param recoverySeconds from the kill to the end of that job
- * @param readBytes that had come by READ before the loss
- * @param checksum of all records that the reducers got, the same in both jobs
+ * @param undisturbedSeconds wall time of the job without a loss
+ * @param disturbedSeconds wall time of the same job with the loss of an executor
+ * @param recoverySeconds time from the kill to the end of that job
+ * @param readBytes bytes read by RDMA READ before the loss
+ * @param checksum sum over all records that the reducers read, the same in both jobs
  */
 record RecoveryResult(
     double undisturbedSeconds,

@@ -6,11 +6,11 @@ import org.sparkrdma.cluster.ClusterException;
 import org.sparkrdma.launch.LaunchException;
 import org.sparkrdma.launch.MeasuringRuns;
 
-/** The applications of one benchmark, run one after the other on its cluster by its thread. */
+/** Runs the applications of one benchmark, one after the other. Confined to its thread. */
 record RecoveryRuns(MeasuringRuns runs, RecoveryPlan plan) {
 
   /**
-   * One application under one shuffle.
+   * Runs one application under one shuffle.
    *
    * @param round from 1
    */

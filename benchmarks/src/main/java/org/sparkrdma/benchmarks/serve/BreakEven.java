@@ -7,7 +7,7 @@ import java.util.TreeMap;
 import org.sparkrdma.launch.Quartiles;
 
 /**
- * How many bytes can be copied for what registering a window costs.
+ * The number of bytes whose copy takes as long as registering a window.
  *
  * <p>The serving side copies until the copies have cost that much, then registers. The total is at
  * most twice the optimum.
@@ -17,7 +17,7 @@ final class BreakEven {
   private final Map<Integer, Double> registerNs = new TreeMap<>();
 
   /**
-   * @param measured pairs by length, at least one each
+   * @param measured pairs by length in bytes, at least one pair for each length
    */
   BreakEven(Map<Integer, List<CostPair>> measured) {
     measured.forEach(
@@ -28,8 +28,8 @@ final class BreakEven {
   }
 
   /**
-   * Bytes whose copy costs as much as registering a window of this length and giving it back; 0
-   * when every copy costs more, the window's length when none does.
+   * Bytes whose copy takes as long as registering and deregistering a window of this length; 0 when
+   * every copy takes longer, the window's length when none does.
    */
   long bytes(int windowBytes) {
     double cost = registerNs.get(windowBytes);

@@ -2,10 +2,10 @@
 package org.sparkrdma.benchmarks.serve;
 
 /**
- * Both ways measured right after each other.
+ * One measurement of each way of serving, one directly after the other.
  *
- * @param registerNs of registering a window of that length and giving it back
- * @param copyNs of copying as many bytes
+ * @param registerNs nanoseconds to register and deregister a window
+ * @param copyNs nanoseconds to copy as many bytes
  */
 record CostPair(long registerNs, long copyNs) {
   double ratio() {

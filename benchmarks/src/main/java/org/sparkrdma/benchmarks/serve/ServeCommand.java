@@ -28,9 +28,9 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * The command behind {@code ./bench serve}: what registering a window costs against copying it, and
- * from how many bytes on the window is the cheaper one. What each option means stands in the
- * script's help.
+ * The command behind {@code ./bench serve}: compares the cost of registering a window with the cost
+ * of copying it, and prints the length from which the window is cheaper. The script's help
+ * describes the options.
  */
 @Command(name = "serve")
 public final class ServeCommand implements Callable<Integer> {
@@ -118,7 +118,7 @@ public final class ServeCommand implements Callable<Integer> {
   private static String table(Map<Integer, List<CostPair>> measured) {
     BreakEven breakEven = new BreakEven(measured);
     List<List<String>> rows = new ArrayList<>();
-    rows.add(List.of("window", "register + deregister", "copy", "ratio", "worth it from"));
+    rows.add(List.of("window", "register + deregister", "copy", "ratio", "cheaper from"));
     measured.forEach(
         (length, pairs) ->
             rows.add(

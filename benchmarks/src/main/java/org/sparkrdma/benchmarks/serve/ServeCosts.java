@@ -20,8 +20,8 @@ import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.VerbsException;
 
 /**
- * Measures on one device and one file, whose pages are in memory, as map outputs are that were just
- * written. Closed by its maker.
+ * Measures on one device and one file. The file's pages are in memory, like those of map outputs
+ * that were just written. Closed by its creator.
  */
 final class ServeCosts implements AutoCloseable {
   private static final Set<AccessFlag> REMOTE_READ = Set.of(AccessFlag.REMOTE_READ);
@@ -36,8 +36,8 @@ final class ServeCosts implements AutoCloseable {
   private long copied;
 
   /**
-   * @param file is made here and deleted at the end
-   * @param largestBytes most that is served at once
+   * @param file created here and deleted by {@link #close}
+   * @param largestBytes length of the largest window
    */
   ServeCosts(Device device, Path file, int largestBytes, long seed)
       throws VerbsException, IOException {
@@ -61,7 +61,7 @@ final class ServeCosts implements AutoCloseable {
     }
   }
 
-  /** Pairs for one length; both ways take turns in beginning. */
+  /** Measures pairs for one length; the order within a pair alternates. */
   List<CostPair> pairs(int lengthBytes, int warmUps, int pairs) throws VerbsException, IOException {
     List<CostPair> measured = new ArrayList<>();
     for (int i = -warmUps; i < pairs; i++) {
@@ -82,7 +82,7 @@ final class ServeCosts implements AutoCloseable {
     return System.nanoTime() - begunNs;
   }
 
-  /** As the server does for an answer: the file is opened for it. */
+  /** Opens the file and copies, as the server does for an answer. */
   private long copy(int offset, int lengthBytes) throws IOException {
     ByteBuffer target = memory.slice(0, lengthBytes);
     long begunNs = System.nanoTime();

@@ -22,8 +22,8 @@ import scala.collection.Iterator$;
 import scala.reflect.ClassTag$;
 
 /**
- * What one executor process used since it started: CPU time, garbage collections, memory, and the
- * plug-in's counters where it is the shuffle manager. Immutable.
+ * CPU time, time of garbage collections and memory of one executor process since its start, and the
+ * plug-in's counters if it is the shuffle manager. Immutable.
  */
 public final class ExecutorUsage implements Serializable {
   private static final long serialVersionUID = 1L;
@@ -52,10 +52,10 @@ public final class ExecutorUsage implements Serializable {
   }
 
   /**
-   * Asks every executor of the application, each once.
+   * Collects the usage of every executor of the application, by executor id.
    *
-   * <p>A barrier stage starts all its tasks together, so that {@code totalCores} tasks fill every
-   * core and leave no executor out.
+   * <p>A barrier stage starts all its tasks together, so that {@code totalCores} tasks use every
+   * core and reach every executor.
    */
   public static Map<String, ExecutorUsage> ofAll(JavaSparkContext spark, int totalCores) {
     var slots = IntStream.range(0, totalCores).boxed().toList();
@@ -76,7 +76,7 @@ public final class ExecutorUsage implements Serializable {
     return byExecutor;
   }
 
-  /** Of the executor whose task calls this. */
+  /** Usage of the executor whose task calls this. */
   public static ExecutorUsage ofThisExecutor() {
     var system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
     SparkEnv env = SparkEnv.get();
@@ -114,12 +114,12 @@ public final class ExecutorUsage implements Serializable {
     return executorId;
   }
 
-  /** CPU time of the process. */
+  /** CPU time of the process, in seconds. */
   public double cpuSeconds() {
     return cpuNs / 1e9;
   }
 
-  /** Time that the JVM's garbage collectors ran. */
+  /** Time that the JVM's garbage collectors ran, in seconds. */
   public double gcSeconds() {
     return gcMs / 1e3;
   }
@@ -129,7 +129,7 @@ public final class ExecutorUsage implements Serializable {
     return peakResidentBytes;
   }
 
-  /** Memory that the JVM has for classes and compiled code. */
+  /** Memory of the JVM for classes and compiled code. */
   public long nonHeapBytes() {
     return nonHeapBytes;
   }

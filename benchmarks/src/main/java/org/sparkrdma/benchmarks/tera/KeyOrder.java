@@ -4,7 +4,7 @@ package org.sparkrdma.benchmarks.tera;
 import java.util.Arrays;
 import java.util.Comparator;
 
-/** Keys in the order of their unsigned bytes; travels to executors with the tasks. */
+/** Keys in the order of their unsigned bytes; serialized to executors with the tasks. */
 enum KeyOrder implements Comparator<byte[]> {
   UNSIGNED_BYTES;
 

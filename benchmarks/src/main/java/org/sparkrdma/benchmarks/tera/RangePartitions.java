@@ -8,7 +8,7 @@ import org.apache.spark.Partitioner;
 /**
  * Sends each key to the partition of its range, so that partitions follow each other in key order.
  *
- * <p>Immutable; made on the driver from a sample of the keys and shipped to the map tasks.
+ * <p>Immutable; created on the driver from a sample of the keys and serialized to the map tasks.
  */
 final class RangePartitions extends Partitioner {
   private static final long serialVersionUID = 1L;

@@ -7,9 +7,9 @@ import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
 
 /**
- * Sums what Spark itself says its tasks read in shuffles.
+ * Sums of Spark's own shuffle read metrics over all tasks.
  *
- * <p>Written by Spark's listener thread, read by any.
+ * <p>Written by Spark's listener thread, read by any thread.
  */
 public final class ShuffleReadTotals extends SparkListener {
   private final AtomicLong remoteBytes = new AtomicLong();
@@ -19,7 +19,7 @@ public final class ShuffleReadTotals extends SparkListener {
   private final AtomicLong fetchWaitMs = new AtomicLong();
   private final AtomicLong failedTasks = new AtomicLong();
 
-  /** Nothing read yet. */
+  /** All sums are 0. */
   public ShuffleReadTotals() {}
 
   @Override
@@ -32,7 +32,7 @@ public final class ShuffleReadTotals extends SparkListener {
     }
   }
 
-  /** Adds what one task read. */
+  /** Adds the metrics of one task. */
   public void add(ShuffleReadMetrics read) {
     remoteBytes.addAndGet(read.remoteBytesRead());
     localBytes.addAndGet(read.localBytesRead());
@@ -41,12 +41,12 @@ public final class ShuffleReadTotals extends SparkListener {
     fetchWaitMs.addAndGet(read.fetchWaitTime());
   }
 
-  /** From other executors. */
+  /** Bytes from other executors. */
   public long remoteBytes() {
     return remoteBytes.get();
   }
 
-  /** From the executor of the task. */
+  /** Bytes from the executor of the task. */
   public long localBytes() {
     return localBytes.get();
   }
@@ -61,12 +61,12 @@ public final class ShuffleReadTotals extends SparkListener {
     return localBlocks.get();
   }
 
-  /** Time that tasks waited for remote blocks, as Spark's own pages show it. */
+  /** Time that tasks waited for remote blocks, in seconds, as on Spark's own pages. */
   public double fetchWaitSeconds() {
     return fetchWaitMs.get() / 1e3;
   }
 
-  /** Tasks that did not succeed; what they had read is in the sums. */
+  /** Number of tasks that failed; the sums contain their reads. */
   public long failedTasks() {
     return failedTasks.get();
   }

@@ -9,7 +9,8 @@ import org.apache.hadoop.io.Text;
 import scala.Tuple2;
 
 /**
- * What one split of a directory of records holds. Made by one task, immutable afterwards.
+ * Count, checksum and key range of one split of a directory of records. Created by one task,
+ * immutable afterwards.
  *
  * <p>A class and not a record because the Kryo that Spark ships cannot read records.
  */

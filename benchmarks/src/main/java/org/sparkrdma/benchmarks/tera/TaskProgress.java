@@ -10,9 +10,9 @@ import org.apache.spark.scheduler.StageInfo;
 import org.sparkrdma.launch.ProgressLine;
 
 /**
- * Tells whoever started the application how far its current job is, one line per finished task.
+ * Prints one line for each finished task of the current job, for the launcher of the application.
  *
- * <p>Jobs run one after the other here; only Spark's listener thread comes in.
+ * <p>Jobs run one after the other. Confined to Spark's listener thread.
  */
 public final class TaskProgress extends SparkListener {
   private static final String JOB_DESCRIPTION = "spark.job.description";
@@ -26,7 +26,7 @@ public final class TaskProgress extends SparkListener {
   private int tasksTotal;
 
   /**
-   * @param out where the lines go
+   * @param out receives the lines
    */
   public TaskProgress(PrintStream out) {
     this(out::println);

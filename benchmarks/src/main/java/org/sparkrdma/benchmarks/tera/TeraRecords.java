@@ -17,7 +17,7 @@ import scala.Tuple2;
  * </pre>
  *
  * The key is random but a function of the row number alone, so that every run generates the same
- * bytes. Key and value are reused by the next record. For one thread.
+ * bytes. Key and value are reused by the next record. Confined to one thread.
  */
 final class TeraRecords implements Iterator<Tuple2<Text, Text>> {
   static final int KEY_BYTES = 10;
@@ -100,7 +100,7 @@ final class TeraRecords implements Iterator<Tuple2<Text, Text>> {
     }
   }
 
-  /** The i-th value of a SplitMix64 generator: well mixed and free of state. */
+  /** The i-th value of a SplitMix64 generator. Stateless. */
   private static long mix(long index) {
     long z = (index + 1) * GOLDEN_GAMMA;
     z = (z ^ (z >>> 30)) * 0xBF58476D1CE4E5B9L;

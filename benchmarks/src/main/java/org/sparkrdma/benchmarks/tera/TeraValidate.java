@@ -15,7 +15,7 @@ import org.apache.spark.api.java.JavaSparkContext;
 public final class TeraValidate {
   private TeraValidate() {}
 
-  /** Reads all of the directory. */
+  /** Reads the whole directory. */
   public static Summary summarize(JavaSparkContext spark, String directory) {
     var records =
         (JavaNewHadoopRDD<Text, Text>)
@@ -77,7 +77,7 @@ public final class TeraValidate {
   }
 
   /**
-   * What a directory holds.
+   * Summary of a directory of records.
    *
    * @param checksum sum of the CRC32 of every record, in hexadecimal, as Hadoop's TeraChecksum
    *     prints it

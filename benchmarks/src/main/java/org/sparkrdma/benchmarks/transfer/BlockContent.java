@@ -5,7 +5,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
-/** Bytes that do not compress and that differ from block to block; used by one thread. */
+/** Bytes that do not compress and that differ from block to block. Confined to one thread. */
 final class BlockContent {
   private static final VarHandle LONGS =
       MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);

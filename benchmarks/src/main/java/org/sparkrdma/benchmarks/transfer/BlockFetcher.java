@@ -12,9 +12,9 @@ import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.BlockStoreClient;
 
 /**
- * Fetches blocks and reads every byte of them, in the manner of Spark's fetcher: as many requests
- * as fit are in flight, and what comes is queued for the task's thread, which reads it and asks for
- * more. Made for one round, used by one task's thread.
+ * Fetches blocks and reads every byte of them, like Spark's fetcher: it keeps as many requests in
+ * flight as the limit allows, and queues the blocks for the task's thread, which reads them and
+ * sends more requests. Created for one round, confined to one task's thread.
  */
 final class BlockFetcher {
   private static final long TIMEOUT_SECONDS = 120;
@@ -32,7 +32,7 @@ final class BlockFetcher {
 
   /**
    * @param blockBytes length of each block
-   * @param sum of what was read
+   * @param sum sum over the bytes read
    */
   BlockFetcher(BlockStoreClient client, Peer server, int blockBytes, BlockSum sum) {
     this.client = client;
@@ -45,9 +45,9 @@ final class BlockFetcher {
   private record Arrival(String blockId, ManagedBuffer buffer, Throwable failure) {}
 
   /**
-   * Returns when all blocks are read and given back.
+   * Returns when all blocks are read and released.
    *
-   * @throws IOException if a block did not come, or not whole
+   * @throws IOException if a block failed, timed out or has another length
    */
   void fetch(List<String[]> plan) throws IOException, InterruptedException {
     requests = plan;
@@ -76,7 +76,7 @@ final class BlockFetcher {
   private Arrival next() throws IOException, InterruptedException {
     Arrival arrival = arrivals.poll(TIMEOUT_SECONDS, TimeUnit.SECONDS);
     if (arrival == null) {
-      throw new IOException("no block came for " + TIMEOUT_SECONDS + " s");
+      throw new IOException("no block was received for " + TIMEOUT_SECONDS + " s");
     }
     if (arrival.buffer() == null) {
       throw new IOException("block " + arrival.blockId() + " did not come", arrival.failure());

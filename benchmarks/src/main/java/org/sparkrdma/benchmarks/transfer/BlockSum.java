@@ -6,13 +6,14 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
 /**
- * A sum over the blocks of a round that tells whether the right bytes came under the right names,
- * in whatever order the blocks come. Used by one thread.
+ * A sum over names and bytes of the blocks of a round that does not depend on their order. Confined
+ * to one thread.
  *
- * <p>It looks at every byte, or, where its own cost would blur a measurement, at eight of each 64.
+ * <p>It covers every byte, or eight of each 64 bytes where its own cost would disturb a
+ * measurement.
  */
 final class BlockSum {
-  /** Length of the chunks that a block is given in; only its last one may be shorter. */
+  /** Length of a chunk of a block; only the last chunk may be shorter. */
   static final int CHUNK_BYTES = 64 << 10;
 
   private static final VarHandle LONGS =
@@ -25,13 +26,13 @@ final class BlockSum {
   private long total;
 
   /**
-   * @param everyByte else one long of each 64 bytes
+   * @param everyByte whether to add every byte, or one long of each 64 bytes
    */
   BlockSum(boolean everyByte) {
     this.strideBytes = everyByte ? Long.BYTES : SPARSE_BYTES;
   }
 
-  /** The next chunk of the present block. */
+  /** Adds the next chunk of the current block. */
   void add(byte[] chunk, int lengthBytes) {
     long sum = blockSum + lengthBytes;
     for (int i = 0; i <= lengthBytes - Long.BYTES; i += strideBytes) {
@@ -40,13 +41,13 @@ final class BlockSum {
     blockSum = sum;
   }
 
-  /** The present block is complete, and this is its name. */
+  /** Ends the current block, which has this name. */
   void endBlock(String blockId) {
     total += (blockSum ^ blockId.hashCode()) * FACTOR;
     blockSum = 0;
   }
 
-  /** Of all blocks so far. */
+  /** The sum over all blocks. */
   long total() {
     return total;
   }

@@ -9,8 +9,8 @@ import java.util.TreeMap;
  * One block length under one kind of verification; each ratio is the plug-in's over Spark's own,
  * the median of the rounds.
  *
- * @param ratios the same with their ends
- * @param counters of the plug-in, for one round of its own
+ * @param ratios the ratios with their minimum and maximum
+ * @param counters counters of the plug-in, mean of one round
  */
 record CaseReport(
     String engine,
@@ -25,7 +25,7 @@ record CaseReport(
     Speed netty,
     Map<String, Long> counters) {
 
-  /** How fast one engine is and what it uses, per GB of 10⁹ bytes. */
+  /** Throughput and CPU time of one engine, per GB of 10⁹ bytes. */
   record Speed(Spread gbPerSecond, Spread serverCpuSecondsPerGb, Spread clientCpuSecondsPerGb) {
     static Speed of(List<Sample> samples) {
       return new Speed(
@@ -36,8 +36,8 @@ record CaseReport(
   }
 
   /**
-   * @param engine under the plug-in
-   * @param pairs of one block length, at least one
+   * @param engine engine of the plug-in
+   * @param pairs rounds of one block length, at least one
    */
   static CaseReport of(String engine, VerifyMode verify, List<RoundPair> pairs) {
     Spread throughput = Spread.of(pairs, RoundPair::throughputRatio);
@@ -58,7 +58,7 @@ record CaseReport(
         countersPerRound(pairs));
   }
 
-  /** One for each block length of the plan. */
+  /** One report for each block length of the plan. */
   static List<CaseReport> all(
       String engine, VerifyMode verify, TransferPlan plan, TransferResult result) {
     return plan.blockBytes().stream()

@@ -6,7 +6,7 @@ import java.util.TreeMap;
 import org.apache.spark.SparkEnv;
 import org.sparkrdma.shuffle.RdmaShuffleManager;
 
-/** What this executor's counters of the plug-in grew by since it was made. */
+/** Growth of this executor's counters of the plug-in since the construction. */
 final class CounterDelta {
   private final RdmaShuffleManager manager;
   private final Map<String, Long> before;
@@ -16,7 +16,7 @@ final class CounterDelta {
     before = manager.counters();
   }
 
-  /** Until now, without those that did not move. */
+  /** The growth until now, without counters that did not change. */
   Map<String, Long> now() {
     Map<String, Long> delta = new TreeMap<>();
     manager

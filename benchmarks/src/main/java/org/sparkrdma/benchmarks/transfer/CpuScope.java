@@ -5,9 +5,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Whose CPU time is measured. */
+/** The scope of measured CPU time. */
 enum CpuScope {
-  /** This process's; enough where no kernel works for it in threads of its own. */
+  /** This process; complete where the kernel moves no data in threads of its own. */
   PROCESS {
     @Override
     Usage begin() throws IOException {
@@ -16,7 +16,7 @@ enum CpuScope {
       return () -> ProcessCpu.of(pid).nsSince(before);
     }
   },
-  /** All of the machine's, for soft RDMA in the kernel; the executor must be alone on it. */
+  /** The whole machine, for soft RDMA in the kernel; it must run nothing but the executor. */
   MACHINE {
     @Override
     Usage begin() throws IOException {
@@ -31,7 +31,7 @@ enum CpuScope {
   private static final int WAITING = 5;
   private static final int STOLEN = 8;
 
-  /** What has been used since the beginning, in nanoseconds. */
+  /** CPU time used since {@link #begin}, in nanoseconds. */
   interface Usage {
     long ns() throws IOException;
   }
@@ -39,9 +39,9 @@ enum CpuScope {
   abstract Usage begin() throws IOException;
 
   /**
-   * Of all processors together.
+   * Busy time of all processors, in nanoseconds.
    *
-   * @param stat the kernel's file, see proc(5): ticks of 10 ms
+   * @param stat content of /proc/stat, see proc(5), in ticks of 10 ms
    */
   static long busyNs(String stat) {
     String[] columns = stat.lines().findFirst().orElseThrow().split(" +", -1);

@@ -4,29 +4,29 @@ package org.sparkrdma.benchmarks.transfer;
 import java.io.Serializable;
 import java.util.Map;
 
-/** What one of the two executors of a round knows of one engine's part; joined in the driver. */
+/** Measurements of one executor for one engine in a round; the driver joins them. */
 sealed interface EngineShare extends Serializable {
-  /** Whose part it was. */
+  /** The measured engine. */
   TransferEngine engine();
 
   /**
-   * Of the one that serves.
+   * Measurements of the serving executor.
    *
-   * @param sum over what was written
-   * @param cpuNs while the other fetched
-   * @param counters of the plug-in, what they grew by; zeros left out
+   * @param sum sum over the bytes written
+   * @param cpuNs CPU time while the other executor fetched
+   * @param counters growth of the plug-in's counters, without zeros
    */
   record Served(TransferEngine engine, long sum, long cpuNs, Map<String, Long> counters)
       implements EngineShare {}
 
   /**
-   * Of the one that fetches.
+   * Measurements of the fetching executor.
    *
-   * @param bytes that it fetched
-   * @param ns how long that took
-   * @param sum over what was read
-   * @param cpuNs in that time
-   * @param counters of the plug-in, what they grew by; zeros left out
+   * @param bytes bytes fetched
+   * @param ns wall time of the fetch
+   * @param sum sum over the bytes read
+   * @param cpuNs CPU time of the fetch
+   * @param counters growth of the plug-in's counters, without zeros
    */
   record Fetched(
       TransferEngine engine, long bytes, long ns, long sum, long cpuNs, Map<String, Long> counters)

@@ -5,9 +5,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The requests for all blocks of a round, as Spark's fetcher would make them: one reducer after the
- * other, each asking for its block of every map output; a request is complete when it has reached a
- * fifth of what may be in flight.
+ * The requests for all blocks of a round, like those of Spark's fetcher: one reducer after the
+ * other, each with its block of every map output. A request has a fifth of the bytes that may be in
+ * flight.
  */
 final class FetchPlan {
   /** Spark's default of {@code spark.reducer.maxSizeInFlight}. */

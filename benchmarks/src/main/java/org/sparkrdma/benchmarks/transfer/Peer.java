@@ -4,7 +4,7 @@ package org.sparkrdma.benchmarks.transfer;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.storage.BlockManagerId;
 
-/** An executor, as the other one must know it. */
+/** Id and address of an executor. */
 record Peer(String executorId, String host, int port) {
   private static final int FIELDS = 3;
 

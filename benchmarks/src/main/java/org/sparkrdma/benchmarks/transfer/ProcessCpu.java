@@ -11,16 +11,16 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * CPU time of all threads of a process at one moment, in nanoseconds.
+ * CPU time of all threads of a process at one time, in nanoseconds.
  *
  * <p>Taken from {@code /proc/PID/task/TID/schedstat}: the more usual {@code /proc/PID/stat} counts
- * in steps of 10 ms, which is more than a server of one-sided reads needs for a whole round. What a
- * thread used that ends between two moments is lost; the threads that move blocks do not end.
+ * in steps of 10 ms, which is more than a server of one-sided reads uses in a whole round. CPU time
+ * of threads that end between two samples is lost; the threads that move blocks do not end.
  *
  * @see <a href="https://docs.kernel.org/scheduler/sched-stats.html">sched-stats</a>
  */
 record ProcessCpu(Map<String, Long> nsByThread) {
-  /** This moment's. */
+  /** The CPU time until now. */
   static ProcessCpu of(long pid) throws IOException {
     return read(Path.of("/proc", Long.toString(pid), "task"));
   }
@@ -48,7 +48,7 @@ record ProcessCpu(Map<String, Long> nsByThread) {
     }
   }
 
-  /** What the process used since then. */
+  /** CPU time of the process since the earlier sample, in nanoseconds. */
   long nsSince(ProcessCpu earlier) {
     return nsByThread.entrySet().stream()
         .mapToLong(

@@ -14,8 +14,8 @@ import org.apache.spark.shuffle.api.ShuffleMapOutputWriter;
 import org.apache.spark.shuffle.sort.io.LocalDiskShuffleExecutorComponents;
 
 /**
- * Map outputs of one shuffle, written by Spark's own writer where this executor's resolver finds
- * them: data, index and checksums. Used by one task's thread.
+ * Map outputs of one shuffle (data, index and checksums), written by Spark's own writer for this
+ * executor's resolver. Confined to one task's thread.
  */
 final class RoundOutputs {
   private final ShuffleManager manager;
@@ -34,7 +34,7 @@ final class RoundOutputs {
     this.layout = layout;
   }
 
-  /** Writes them all, and sums up what a reader of all blocks will see. */
+  /** Writes all map outputs and adds up the bytes of all blocks. */
   void write(long seed, BlockSum sum) throws IOException {
     BlockContent content = new BlockContent(seed);
     byte[] chunk = new byte[BlockSum.CHUNK_BYTES];
@@ -71,7 +71,7 @@ final class RoundOutputs {
     };
   }
 
-  /** Deletes them, and tells the shuffle manager. */
+  /** Deletes all map outputs and unregisters the shuffle. */
   void remove() {
     for (int map = 0; map < layout.maps(); map++) {
       resolver.removeDataByMap(shuffleId, map);

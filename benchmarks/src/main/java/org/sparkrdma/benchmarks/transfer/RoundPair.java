@@ -4,9 +4,9 @@ package org.sparkrdma.benchmarks.transfer;
 import java.util.List;
 import java.util.Optional;
 
-/** Both engines' samples of one round, taken right after each other. */
+/** Both engines' samples of one round, taken directly after each other. */
 record RoundPair(int blockBytes, Sample rdma, Sample netty) {
-  /** From what both executors know of both engines. */
+  /** Joins the shares of both executors. */
   static RoundPair of(int blockBytes, List<EngineShare> shares) {
     return new RoundPair(
         blockBytes, sample(shares, TransferEngine.RDMA), sample(shares, TransferEngine.NETTY));
@@ -34,7 +34,7 @@ record RoundPair(int blockBytes, Sample rdma, Sample netty) {
     return found.get(0);
   }
 
-  /** What is wrong with it, in one sentence. */
+  /** The error of a sample, in one sentence. */
   Optional<String> objection() {
     return SampleCheck.objection(rdma).or(() -> SampleCheck.objection(netty));
   }

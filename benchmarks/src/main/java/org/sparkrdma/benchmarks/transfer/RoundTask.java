@@ -16,21 +16,21 @@ import org.apache.spark.network.shuffle.BlockStoreClient;
  * One of the two tasks of a round. The executor with the lower id always serves, the other always
  * fetches; while it does, the server's task waits in a barrier and uses no CPU.
  *
- * <p>Each engine has map outputs of its own, written just before. Spark looks once a second whether
- * all have come to a barrier, so there are no more of them than it takes: what each has measured is
- * the task's result.
+ * <p>Each engine has map outputs of its own, written directly before. Spark checks a barrier once a
+ * second only, so the tasks use as few barriers as possible and return their measurements as their
+ * result.
  *
- * @param warmUp whether the round is not for measuring, but for proving that each byte is right
- * @param seed of the content; each engine's differs
- * @param cpu whose CPU time each of the two measures
+ * @param warmUp whether the round compares every byte and is not measured
+ * @param seed seed of the content; the content differs between engines
+ * @param cpu scope of the CPU time that each task measures
  */
 record RoundTask(Layout layout, int round, boolean warmUp, long seed, CpuScope cpu)
     implements Serializable {
-  /** What this task has measured of each engine. */
+  /** Runs the round; returns this task's measurements of each engine. */
   List<EngineShare> run() throws IOException, InterruptedException {
     SparkEnv env = SparkEnv.get();
     BarrierTaskContext context = BarrierTaskContext.get();
-    // Both executors must be up and known before one looks for the other.
+    // Both executors must be registered before one looks up the other.
     TransferEngine.RDMA.client(env);
     Peer self = Peer.ofThisExecutor(env);
     List<Peer> peers = Stream.of(context.allGather(self.toString())).map(Peer::parse).toList();
@@ -57,10 +57,10 @@ record RoundTask(Layout layout, int round, boolean warmUp, long seed, CpuScope c
     try {
       BlockSum sum = new BlockSum(warmUp);
       outputs.write(seed + shuffleId, sum);
-      // Before the other may begin: a barrier is noticed up to a second late.
+      // Before the other task begins: a barrier ends up to a second late here.
       CpuScope.Usage used = cpu.begin();
       context.barrier();
-      // The other has fetched all.
+      // The other task has fetched all blocks.
       context.barrier();
       return new EngineShare.Served(engine, sum.total(), used.ns(), counters.now());
     } finally {

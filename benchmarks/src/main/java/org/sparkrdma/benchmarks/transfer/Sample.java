@@ -5,10 +5,11 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * One engine's part of a round.
+ * Measurements of one engine in a round.
  *
- * @param intact whether the sum of what was read is the sum of what was written
- * @param counters the plug-in's counters of both executors, what they grew by; zeros left out
+ * @param ns wall time from the first request to the last byte
+ * @param intact whether the sums of the bytes read and written are equal
+ * @param counters growth of the plug-in's counters in both executors, without zeros
  */
 record Sample(
     TransferEngine engine,
@@ -19,7 +20,7 @@ record Sample(
     boolean intact,
     Map<String, Long> counters) {
 
-  /** Of both ends. */
+  /** Joins the measurements of both executors. */
   static Sample of(EngineShare.Served served, EngineShare.Fetched fetched) {
     Map<String, Long> counters = new TreeMap<>(fetched.counters());
     served.counters().forEach((label, grown) -> counters.merge(label, grown, Long::sum));

@@ -4,19 +4,19 @@ package org.sparkrdma.benchmarks.transfer;
 import java.util.Map;
 import java.util.Optional;
 
-/** Makes sure that a sample measured what its name says. */
+/** Checks that all bytes of a sample are right and used the path of its engine. */
 final class SampleCheck {
   private static final String RDMA_BYTES = "rdma.bytes.read";
 
   private SampleCheck() {}
 
   /**
-   * What is wrong with a sample, in one sentence: other bytes came than were written, or not all
-   * bytes of the plug-in's client, or some of Spark's own, came by RDMA READ.
+   * The error of a sample, in one sentence: the bytes read differ from those written, not all bytes
+   * of the plug-in's client used RDMA READ, or some of Spark's own did.
    */
   static Optional<String> objection(Sample sample) {
     if (!sample.intact()) {
-      return Optional.of("other bytes came than were written: engine=" + sample.engine());
+      return Optional.of("bytes read differ from bytes written: engine=" + sample.engine());
     }
     Map<String, Long> counters = sample.counters();
     long rdmaBytes = counters.getOrDefault(RDMA_BYTES, 0L);
@@ -25,7 +25,7 @@ final class SampleCheck {
       return Optional.empty();
     }
     return Optional.of(
-        "%d of %d bytes came by RDMA READ where %d should have: engine=%s %s"
+        "%d of %d bytes used RDMA READ, expected %d: engine=%s %s"
             .formatted(rdmaBytes, sample.bytes(), wantedBytes, sample.engine(), counters));
   }
 }

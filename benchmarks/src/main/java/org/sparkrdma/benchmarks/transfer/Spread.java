@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.function.ToDoubleFunction;
 
-/** Some values of one kind: the middle one and the ends. */
+/** Median, minimum and maximum of some values. */
 public record Spread(double median, double min, double max) {
   /**
    * @param items at least one

@@ -18,8 +18,8 @@ import scala.jdk.javaapi.CollectionConverters;
 import scala.reflect.ClassTag$;
 
 /**
- * The application to submit, with the files of its {@link TransferPlan} and of its result, a {@link
- * TransferResult}: all rounds of all block lengths, one job after the other.
+ * The application to submit: runs all rounds of all block lengths, one job after the other. Its
+ * arguments are the files of the {@link TransferPlan} and of the {@link TransferResult}.
  */
 public final class TransferApplication {
   private static final int EXECUTORS = 2;

@@ -25,12 +25,12 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * The command behind {@code ./bench transfer}: measures both clients side by side and compares
- * them. What each option means stands in the script's help.
+ * The command behind {@code ./bench transfer}: measures both clients in turn and compares them. The
+ * script's help describes the options.
  */
 @Command(name = "transfer")
 public final class TransferCommand implements Callable<Integer> {
-  /** Executors ask for at most this at once, so that a larger block would not be in one request. */
+  /** Limit of bytes in flight; a larger block would not fit in one request. */
   private static final DataSize LARGEST_BLOCK = new DataSize(FetchPlan.MAX_BYTES_IN_FLIGHT);
 
   private static final int TIMES_PINNED = 4;
@@ -125,7 +125,7 @@ public final class TransferCommand implements Callable<Integer> {
     }
     if (totalBytes() < TIMES_PINNED * pinned.bytes()) {
       throw misuse(
-          "--total must be at least %d times --pinned, so that windows must be given back: %s"
+          "--total must be at least %d times --pinned, so that windows are evicted: %s"
               .formatted(TIMES_PINNED, new DataSize(TIMES_PINNED * pinned.bytes())));
     }
   }

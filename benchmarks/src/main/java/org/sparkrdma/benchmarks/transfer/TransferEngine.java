@@ -6,7 +6,7 @@ import org.apache.spark.SparkEnv;
 import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.sparkrdma.shuffle.RdmaShuffleManager;
 
-/** The two ways that are compared. */
+/** A client to compare. */
 enum TransferEngine {
   /** The plug-in's client. */
   RDMA,
@@ -20,7 +20,7 @@ enum TransferEngine {
         : env.blockManager().blockStoreClient();
   }
 
-  /** Who goes first alternates, so that neither always finds the machine as the other left it. */
+  /** The order in a round. It alternates, so that neither client always runs first. */
   static List<TransferEngine> order(int round) {
     return round % 2 == 0 ? List.of(RDMA, NETTY) : List.of(NETTY, RDMA);
   }

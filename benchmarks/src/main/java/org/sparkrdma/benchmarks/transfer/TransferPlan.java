@@ -4,11 +4,11 @@ package org.sparkrdma.benchmarks.transfer;
 import java.util.List;
 
 /**
- * What one application measures; handed to it as JSON.
+ * Input of one application, as JSON.
  *
- * @param totalBytes that each engine fetches in each round, at least
- * @param maps map outputs of a round
- * @param cpu whose CPU time is measured
+ * @param totalBytes least number of bytes that each engine fetches in each round
+ * @param maps number of map outputs of a round
+ * @param cpu scope of the measured CPU time
  */
 record TransferPlan(
     List<Integer> blockBytes,
@@ -18,7 +18,7 @@ record TransferPlan(
     int maps,
     long seed,
     CpuScope cpu) {
-  /** The first block length also warms up what all have in common. */
+  /** Warm-up rounds; the first block length has one more, for classes and connections. */
   int warmUps(Layout layout) {
     return layout.blockBytes() == blockBytes.get(0) ? warmUps + 1 : warmUps;
   }

@@ -3,5 +3,5 @@ package org.sparkrdma.benchmarks.transfer;
 
 import java.util.List;
 
-/** All cases, in the order they were measured. */
+/** All cases, in the order of time. */
 record TransferReport(List<CaseReport> cases) {}

@@ -4,8 +4,8 @@ package org.sparkrdma.benchmarks.transfer;
 import java.util.List;
 
 /**
- * What one application has measured; handed over as JSON.
+ * Result of one application, as JSON.
  *
- * @param objection why the pairs mean nothing, in one sentence; null when they do
+ * @param objection the reason why the pairs are invalid, in one sentence; null when they are valid
  */
 record TransferResult(List<RoundPair> pairs, String objection) {}

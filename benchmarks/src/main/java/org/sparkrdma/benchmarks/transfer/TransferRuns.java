@@ -12,8 +12,8 @@ import org.sparkrdma.launch.LaunchException;
 import org.sparkrdma.launch.MeasuringRuns;
 
 /**
- * The applications of one benchmark, one for each kind of verification, run one after the other on
- * its cluster by its thread.
+ * Runs the applications of one benchmark, one for each kind of verification, one after the other.
+ * Confined to its thread.
  *
  * @param pinned the plug-in's budget of pinned memory in each executor
  * @param flightRecordings directory for recordings of the executors, null for none
@@ -34,7 +34,7 @@ record TransferRuns(MeasuringRuns runs, TransferPlan plan, DataSize pinned, Path
 
   private Map<String, String> conf(VerifyMode verify) {
     Map<String, String> conf = new HashMap<>(verify.conf());
-    // A round that fails is told at once instead of tried again.
+    // A round that fails ends the benchmark without a retry.
     conf.put("spark.task.maxFailures", "1");
     conf.put("spark.stage.maxConsecutiveAttempts", "1");
     conf.put("spark.shuffle.manager", "org.sparkrdma.shuffle.RdmaShuffleManager");

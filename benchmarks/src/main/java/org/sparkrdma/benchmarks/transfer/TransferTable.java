@@ -7,7 +7,7 @@ import java.util.Locale;
 import org.sparkrdma.launch.DataSize;
 import org.sparkrdma.launch.TextTable;
 
-/** The cases as two tables of plain text: ratios with their spread, then what they come from. */
+/** The cases as two tables of plain text: ratios with their spread, then the absolute values. */
 final class TransferTable {
   private static final List<String> RATIOS =
       List.of("block", "verify", "throughput ratio", "server CPU ratio", "client CPU ratio");

@@ -5,13 +5,13 @@ import com.fasterxml.jackson.annotation.JsonValue;
 import java.util.Locale;
 import java.util.Map;
 
-/** How the plug-in checks what it has read; Spark's own transfer never checks. */
+/** How the plug-in verifies blocks; Spark's own transfer verifies none. */
 enum VerifyMode {
-  /** Not at all; Spark writes its checksums all the same. */
+  /** No verification; Spark still writes its checksums. */
   OFF,
   /** Against Spark's default checksum. */
   ADLER32,
-  /** Against the checksum that processors compute fastest. */
+  /** Against CRC32C, which processors compute in hardware. */
   CRC32C;
 
   Map<String, String> conf() {
@@ -22,7 +22,7 @@ enum VerifyMode {
         (this == OFF ? ADLER32 : this).name());
   }
 
-  /** As it stands in options, progress, table and report. */
+  /** The name in options, progress, table and report. */
   @JsonValue
   @Override
   public String toString() {

@@ -7,7 +7,7 @@ import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.api.java.JavaSparkContext;
 import scala.Tuple2;
 
-/** Data that both ends of a shuffle can make, each by itself, and the comparison. */
+/** Data that both ends of a shuffle compute from the seed, and the comparison. */
 final class KnownData {
   private static final long ODD = 0x9E3779B97F4A7C15L;
 
@@ -19,7 +19,7 @@ final class KnownData {
     return mixed ^ (mixed >>> 29);
   }
 
-  /** Bytes that no codec makes shorter. */
+  /** Bytes that no codec compresses. */
   static byte[] bytes(long seed, long number, int length) {
     byte[] bytes = new byte[length];
     new SplittableRandom(value(seed, number)).nextBytes(bytes);
@@ -31,7 +31,7 @@ final class KnownData {
     return spark.sc().range(0, count, 1, partitions).toJavaRDD().map(number -> (Long) number);
   }
 
-  /** Sums up pairs of how many were right and how many were wrong, and compares. */
+  /** Adds up the pairs of right and wrong counts and compares with the expected count. */
   static Optional<String> compare(JavaRDD<Tuple2<Long, Long>> judged, long expected) {
     Tuple2<Long, Long> sum =
         judged.fold(new Tuple2<>(0L, 0L), (a, b) -> new Tuple2<>(a._1 + b._1, a._2 + b._2));

@@ -3,7 +3,7 @@ package org.sparkrdma.soak.jobs;
 
 import org.apache.spark.Partitioner;
 
-/** Keys that are the numbers of partitions; all such of one size are equal. */
+/** Partitioner for keys that are partition numbers. Equal if the number of partitions is. */
 final class NumberedPartitioner extends Partitioner {
   private static final long serialVersionUID = 1L;
 

@@ -18,8 +18,8 @@ import org.sparkrdma.benchmarks.tera.ExecutorUsage;
 import org.sparkrdma.launch.ProgressLine;
 
 /**
- * The application to submit, with the files of its {@link SoakPlan} and of its {@link SoakResult}.
- * Used once, by the main thread.
+ * The application to submit. Its arguments are the files of the {@link SoakPlan} and of the {@link
+ * SoakResult}. Used once, by the main thread.
  */
 public final class SoakApplication {
   private static final int JOBS_PER_READING = 8;
@@ -67,14 +67,15 @@ public final class SoakApplication {
   }
 
   /**
-   * Shuffles are unregistered, and their files deleted, when the driver's collector finds that
-   * nobody needs them: after every job, so that executors forget as often as they learn.
+   * Spark unregisters a shuffle and deletes its files when the driver's garbage collector finds it
+   * unreachable. Called after each job, so that executors unregister as many shuffles as they
+   * register.
    */
   private static void collectGarbage() {
     System.gc();
   }
 
-  /** A job that fails is an answer that is not there. */
+  /** Runs one job; a job that fails counts as a wrong answer. */
   private Optional<String> run(SoakJob job, long seed) {
     try {
       return job.run(spark, seed);
@@ -86,8 +87,8 @@ public final class SoakApplication {
   }
 
   /**
-   * Asks every executor that has time. Not in a barrier stage, which would fail with an executor;
-   * who is left out is asked the next time.
+   * Reads the counters of the executors with a free core. Not in a barrier stage, which fails when
+   * an executor is lost. The next call reads the others.
    */
   private void read() {
     spark.sc().setJobDescription("read counters");

@@ -9,18 +9,18 @@ import org.apache.spark.api.java.JavaSparkContext;
 enum SoakJob {
   /** Every executor reads a range out of every map output. */
   SORT_BY_KEY,
-  /** All values of a key in one place. */
+  /** All values of a key in one task. */
   GROUP_BY_KEY,
   /** Two shuffles read by one stage. */
   JOIN,
-  /** UniformBlocks of megabytes, some of them more than a reader takes into memory. */
+  /** Blocks of megabytes, some of them larger than a reader takes into memory. */
   LARGE_BLOCKS,
   /** Thousands of blocks of a few bytes. */
   SMALL_BLOCKS,
   /** Neighbouring blocks that adaptive execution reads as one. */
   SQL_AGGREGATION;
 
-  /** Runs one of random size; empty when its answer is right, else what is wrong with it. */
+  /** Runs a job of random size. Returns the error in its answer, empty if there is none. */
   Optional<String> run(JavaSparkContext spark, long seed) {
     SplittableRandom random = new SplittableRandom(seed);
     return switch (this) {

@@ -2,10 +2,10 @@
 package org.sparkrdma.soak.jobs;
 
 /**
- * What the application is to do; handed to it as JSON.
+ * Input of the application, as JSON.
  *
- * @param seconds that it begins new jobs for
- * @param seed that all jobs and their sizes come from
- * @param executors of one core each
+ * @param seconds time during which it starts jobs
+ * @param seed seed of all jobs and their sizes
+ * @param executors number of executors with one core each
  */
 public record SoakPlan(long seconds, long seed, int executors) {}

@@ -5,20 +5,21 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What the application has done; handed over as JSON.
+ * Result of the application, as JSON.
  *
- * @param jobs that gave the right answer, by name
- * @param readings of the executors' own numbers, in the order they were taken
- * @param objection which job failed or gave a wrong answer, in one sentence; null when nothing was
+ * @param jobs number of jobs with the right answer, by name
+ * @param readings counters of the executors, in the order of time
+ * @param objection the job that failed or gave a wrong answer, in one sentence; null if there was
+ *     none
  */
 public record SoakResult(Map<String, Integer> jobs, List<Reading> readings, String objection) {
 
   /**
-   * What an executor said of itself.
+   * Counters of one executor at one time.
    *
-   * @param seconds since the application began
-   * @param nonHeapBytes that its JVM holds for classes and compiled code
-   * @param counters of the plug-in
+   * @param seconds time since the start of the application
+   * @param nonHeapBytes memory of the JVM for classes and compiled code
+   * @param counters counters of the plug-in
    */
   public record Reading(
       double seconds, String executor, long nonHeapBytes, Map<String, Long> counters) {}

@@ -10,7 +10,7 @@ import scala.Tuple2;
 
 /** Sorts scrambled numbers: the answer is all of them in order, each with its value. */
 final class SortByKey {
-  /** What is told of a partition that is not in order. */
+  /** Result for a partition that is not in order. */
   private static final Tuple2<Long, Long> DISORDER = new Tuple2<>(-1L, 1L);
 
   private SortByKey() {}
@@ -23,7 +23,7 @@ final class SortByKey {
         KnownData.numbers(spark, count, random.nextInt(3, 9))
             .mapToPair(
                 number -> {
-                  // Times an odd number is a permutation of what fits in so many bits.
+                  // Multiplication by an odd number modulo a power of two is a permutation.
                   long key = (number * odd) & (count - 1);
                   return new Tuple2<>(key, KnownData.value(seed, key));
                 })
@@ -42,7 +42,7 @@ final class SortByKey {
         : Optional.of("expected %d records, found %d".formatted(count, next));
   }
 
-  /** What a partition has: numbers from the first on without a gap, each with its value. */
+  /** First number and length of a partition; its numbers must be consecutive, with their values. */
   private static Tuple2<Long, Long> firstAndLength(Iterator<Tuple2<Long, Long>> sorted, long seed) {
     long first = 0;
     long length = 0;

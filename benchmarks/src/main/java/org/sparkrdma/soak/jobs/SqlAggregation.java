@@ -14,7 +14,8 @@ import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
 
 /**
- * Counts and sums numbers by their remainder. Of few sizes, since Spark compiles classes for each.
+ * Counts and sums numbers by their remainder. Uses few sizes, because Spark compiles classes for
+ * each.
  */
 final class SqlAggregation {
   private static final int ROWS_PER_KEY = 40;

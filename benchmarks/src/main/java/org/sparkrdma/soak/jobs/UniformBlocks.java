@@ -11,13 +11,13 @@ import scala.Tuple2;
 /**
  * A shuffle in which every map output has a block of the same length for every reducer.
  *
- * @param records in each block
- * @param recordBytes in each record, of noise
+ * @param records number of records in each block
+ * @param recordBytes random bytes in each record
  */
 record UniformBlocks(int maps, int reducers, int records, int recordBytes, long seed)
     implements java.io.Serializable {
 
-  /** Shuffles them and compares every byte. */
+  /** Shuffles the blocks and compares every byte. */
   Optional<String> compare(JavaSparkContext spark) {
     return KnownData.compare(
         KnownData.numbers(spark, maps, maps)
@@ -27,7 +27,7 @@ record UniformBlocks(int maps, int reducers, int records, int recordBytes, long 
         (long) maps * reducers * records);
   }
 
-  /** Every record has a number; the reducer is its remainder. */
+  /** Records of one map task. The reducer of a record is the remainder of its number. */
   private Iterator<Tuple2<Integer, Tuple2<Long, byte[]>>> ofMap(long map) {
     long perMap = (long) reducers * records;
     return LongStream.range(map * perMap, (map + 1) * perMap)

@@ -17,8 +17,8 @@ import org.openjdk.jmh.runner.options.CommandLineOptions;
 import org.openjdk.jmh.runner.options.OptionsBuilder;
 
 /**
- * Runs the benchmarks with each binding in turn, one fork after the other, and compares the pairs:
- * other load on the machine affects both. Of each fork the median iteration counts.
+ * Runs the benchmarks with each binding in turn, one fork after the other, and compares the pairs,
+ * because other load on the machine affects both. The value of a fork is its median iteration.
  */
 public final class BindingComparison {
   private static final int DEFAULT_PAIRS = 5;
@@ -46,7 +46,7 @@ public final class BindingComparison {
     var comparison = new BindingComparison();
     int pairs = options.getForkCount().orElse(DEFAULT_PAIRS);
     for (int pair = 0; pair < pairs; pair++) {
-      // Who begins changes, so that neither has what the other's end left.
+      // The order alternates, so that neither binding always runs first.
       comparison.run(options, BINDINGS.get(pair % 2));
       comparison.run(options, BINDINGS.get((pair + 1) % 2));
     }

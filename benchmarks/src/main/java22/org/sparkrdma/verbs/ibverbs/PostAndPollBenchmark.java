@@ -32,7 +32,7 @@ import org.sparkrdma.verbs.ibverbs.ffi.Memory;
 import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
 import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
 
-/** What the engine costs of its own, over a device that does nothing. */
+/** Cost of the engine itself, over a device that does nothing. */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -46,7 +46,7 @@ public class PostAndPollBenchmark {
   private static final int LENGTH = 4096;
   private static final long REMOTE = 1L << 32;
 
-  /** How C is called; each has forks of its own. */
+  /** The binding to C; each has its own forks. */
   @Param({"java.lang.foreign", "jffi"})
   public String binding;
 
@@ -63,7 +63,7 @@ public class PostAndPollBenchmark {
   private long request;
   private long polled;
 
-  /** Makes the connection. */
+  /** Opens the device and connects. */
   @Setup
   public void setUp() throws VerbsException {
     // Read when the binding's classes are loaded, which is now.
@@ -85,21 +85,21 @@ public class PostAndPollBenchmark {
     polled = arena.allocate((long) BATCH * IbvWc.SIZE);
   }
 
-  /** Ends it. */
+  /** Closes the device. */
   @TearDown
   public void tearDown() {
     device.close();
     arena.close();
   }
 
-  /** The two calls alone, of a request that was written once: what no engine can save. */
+  /** The two calls alone, with a request that was written once: the minimum for any engine. */
   @Benchmark
   public int callsAlone() {
     return Downcalls.post(postFunction, 0, request, polled)
         + Downcalls.pollCq(pollFunction, 0, BATCH, polled);
   }
 
-  /** One READ is written and posted, its completion polled. */
+  /** Writes and posts one READ and polls its completion. */
   @Benchmark
   public int postAndPoll() {
     requests[0].read(handled, REMOTE, 1).local(region, 0, LENGTH).signalled();
@@ -109,7 +109,7 @@ public class PostAndPollBenchmark {
     return completions.poll(BATCH, handler);
   }
 
-  /** Of READs posted with one call, the last of them signalled. */
+  /** Posts several READs with one call, the last of them signalled; cost of one. */
   @Benchmark
   @OperationsPerInvocation(BATCH)
   public int postBatchAndPoll() {
@@ -129,7 +129,7 @@ public class PostAndPollBenchmark {
     return completions.poll(BATCH, handler);
   }
 
-  /** What an idle thread does before it sleeps: arm, look for events, ask the system. */
+  /** The calls of an idle thread before it sleeps: arm, wait without time, poll for events. */
   @Benchmark
   public ConnectionEvent armAndAwait() {
     completions.arm();

@@ -64,7 +64,7 @@ final class StubDevice implements AutoCloseable {
     expect(ConnectionEvent.Type.ESTABLISHED);
   }
 
-  /** Compiles and loads the stub, then connects to nobody. */
+  /** Compiles and loads the stub, then connects without a peer. */
   static StubDevice open() throws VerbsException {
     try {
       Path directory = Files.createTempDirectory("verbs-stub");
@@ -82,7 +82,7 @@ final class StubDevice implements AutoCloseable {
     return new StubDevice();
   }
 
-  /** What asks for a library of that name later gets the one that is loaded. */
+  /** A library that is loaded under this name is used by all later loads of the name. */
   private static void load(Path directory, Path source, String name) throws IOException {
     Path library = directory.resolve(name);
     Process compiler =

@@ -17,7 +17,7 @@ class BreakEvenTest {
               4_000, List.of(new CostPair(5, 200))));
 
   @Test
-  void shouldSayThatCopyingAllIsCheaperThanRegistering() {
+  void shouldReportThatCopyingAllIsCheaperThanRegistering() {
     assertThat(costs.bytes(1_000)).isEqualTo(1_000);
     assertThat(costs.bytes(2_000)).isEqualTo(2_000);
   }

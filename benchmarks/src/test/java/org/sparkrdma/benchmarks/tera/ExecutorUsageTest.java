@@ -20,7 +20,7 @@ class ExecutorUsageTest {
   }
 
   @Test
-  void shouldSayZeroWhereTheSystemDoesNotSay() throws Exception {
+  void shouldReturnZeroWithoutTheFile() throws Exception {
     Path status = Files.writeString(directory.resolve("status"), "Name:\tjava\n");
     assertThat(ExecutorUsage.readPeakResidentBytes(status)).isZero();
     assertThat(ExecutorUsage.readPeakResidentBytes(directory.resolve("none"))).isZero();

@@ -31,7 +31,7 @@ class BlockFetcherTest {
 
     assertThat(client.asked).hasSize(plan.size());
     // The block that is being read is not in flight any more, as in Spark's fetcher.
-    assertThat(client.mostBytesInFlight).isEqualTo(FetchPlan.MAX_BYTES_IN_FLIGHT + BLOCK_BYTES);
+    assertThat(client.maxBytesInFlight).isEqualTo(FetchPlan.MAX_BYTES_IN_FLIGHT + BLOCK_BYTES);
     BlockSum expected = new BlockSum(true);
     for (String[] request : plan) {
       for (String blockId : request) {
@@ -78,7 +78,7 @@ class BlockFetcherTest {
     private int answerBytes = BLOCK_BYTES;
     private IOException failure;
     private long bytesInFlight;
-    private long mostBytesInFlight;
+    private long maxBytesInFlight;
 
     @Override
     public void fetchBlocks(
@@ -90,7 +90,7 @@ class BlockFetcherTest {
         DownloadFileManager files) {
       asked.add(blockIds);
       bytesInFlight += (long) blockIds.length * answerBytes;
-      mostBytesInFlight = Math.max(mostBytesInFlight, bytesInFlight);
+      maxBytesInFlight = Math.max(maxBytesInFlight, bytesInFlight);
       for (String blockId : blockIds) {
         if (failure != null) {
           listener.onBlockFetchFailure(blockId, failure);

@@ -72,7 +72,7 @@ class CaseReportTest {
     return List.of(pair(2), pair(10), pair(4));
   }
 
-  /** In which the plug-in is so many times as fast as netty, which makes 1 GB/s. */
+  /** A pair in which netty has 1 GB/s and the plug-in this multiple of it. */
   private static RoundPair pair(long faster) {
     Map<String, Long> counters = Map.of("serve.windows.evicted", 20L);
     return new RoundPair(

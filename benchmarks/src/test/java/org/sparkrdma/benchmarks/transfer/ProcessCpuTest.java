@@ -34,7 +34,7 @@ class ProcessCpuTest {
   }
 
   @Test
-  void shouldSayWhenTheKernelDoesNotCount() {
+  void shouldReportWhenTheKernelDoesNotCount() {
     assertThatThrownBy(() -> ProcessCpu.read(tasks))
         .isInstanceOf(IOException.class)
         .hasMessageContaining("no schedstat");

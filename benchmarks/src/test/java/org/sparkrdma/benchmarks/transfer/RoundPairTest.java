@@ -21,7 +21,7 @@ final class RoundPairTest {
   }
 
   @Test
-  void shouldJoinWhatBothEndsKnowOfEachEngine() {
+  void shouldJoinTheMeasurementsOfBothExecutors() {
     RoundPair pair = RoundPair.of(4, List.of(SERVED_BY_NETTY, SERVED, fetchedByNetty(78), FETCHED));
     assertThat(pair.rdma())
         .isEqualTo(
@@ -32,13 +32,13 @@ final class RoundPairTest {
   }
 
   @Test
-  void shouldTellOtherBytesThanWereWritten() {
+  void shouldReportBytesThatDifferFromThoseWritten() {
     List<EngineShare> shares = List.of(SERVED, FETCHED, SERVED_BY_NETTY, fetchedByNetty(77));
     assertThat(RoundPair.of(4, shares).netty().intact()).isFalse();
   }
 
   @Test
-  void shouldRefuseARoundOfWhichOneEndSaysNothing() {
+  void shouldRefuseARoundWithoutTheMeasurementsOfOneExecutor() {
     List<EngineShare> shares = List.of(SERVED, FETCHED, SERVED_BY_NETTY);
     assertThatThrownBy(() -> RoundPair.of(4, shares))
         .isInstanceOf(IllegalArgumentException.class)

@@ -18,13 +18,13 @@ class SampleCheckTest {
   }
 
   @Test
-  void shouldSayHowManyBytesAndWhyWhenSomeCameByTcp() {
+  void shouldReportHowManyBytesAndWhyWhenSomeCameByTcp() {
     assertThat(
             objection(
                 TransferEngine.RDMA,
                 true,
                 Map.of("rdma.bytes.read", 60L, "fallback.peer-busy", 5L)))
-        .startsWith("60 of 100 bytes came by RDMA READ where 100 should have: engine=RDMA")
+        .startsWith("60 of 100 bytes used RDMA READ, expected 100: engine=RDMA")
         .contains("fallback.peer-busy=5");
   }
 
@@ -37,7 +37,7 @@ class SampleCheckTest {
   @Test
   void shouldObjectToWrongBytes() {
     assertThat(objection(TransferEngine.NETTY, false, Map.of()))
-        .isEqualTo("other bytes came than were written: engine=NETTY");
+        .isEqualTo("bytes read differ from bytes written: engine=NETTY");
   }
 
   private static String objection(

@@ -15,7 +15,7 @@ import scala.Tuple2;
 @Timeout(240)
 class SoakJobTest {
   @Test
-  void shouldGiveTheAnswersThatAreKnownAndTellOthers() {
+  void shouldAcceptKnownAnswersAndReportOthers() {
     SparkConf conf =
         new SparkConf(false)
             .setMaster("local[2]")

@@ -6,7 +6,7 @@ import org.sparkrdma.scenarios.faults.FaultPoint.seeded
 import org.sparkrdma.scenarios.faults.plan.Act
 import org.sparkrdma.scenarios.faults.plan.Step
 
-/** What takes the RDMA of an executor away for good. */
+/** Faults after which an executor never uses RDMA again. */
 private[faults] object LastFaults {
   val all: Seq[FaultPoint] = seeded(
     Seq(

@@ -10,7 +10,7 @@ import org.sparkrdma.scenarios.faults.plan.Act
 import org.sparkrdma.scenarios.faults.plan.Step
 import org.sparkrdma.verbs.WorkStatus
 
-/** What goes wrong between a LOCATE and its LOCATED. */
+/** Faults between a LOCATE and its LOCATED. */
 private[faults] object LocateFaults {
   val all: Seq[FaultPoint] = seeded(
     Seq(

@@ -23,8 +23,8 @@ public interface Connection extends AutoCloseable {
   InetSocketAddress remoteAddress();
 
   /**
-   * Of a connection request the number of the initiator's queue pair, as the request tells it; 0
-   * without {@link org.sparkrdma.verbs.device.Capability#REQUEST_TELLS_QUEUE_PAIR}.
+   * The number of the initiator's queue pair in a connection request; 0 without {@link
+   * org.sparkrdma.verbs.device.Capability#REQUEST_HAS_QUEUE_PAIR}.
    */
   default int requestQueuePairNumber() {
     return 0;

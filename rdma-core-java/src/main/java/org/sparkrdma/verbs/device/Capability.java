@@ -30,10 +30,10 @@ public enum Capability {
    */
   QUEUE_PAIR_ACCESS,
   /**
-   * A connection request tells the number of the initiator's queue pair. On iWARP it does not:
+   * A connection request contains the number of the initiator's queue pair. On iWARP it does not:
    * there the request travels in the TCP connection that carries the queue pair.
    */
-  REQUEST_TELLS_QUEUE_PAIR,
+  REQUEST_HAS_QUEUE_PAIR,
   /** Ranges of files can be registered. */
   FILE_REGIONS,
   /** Regions whose pages are not pinned, and READs out of them; see ibv_query_device_ex(3). */

@@ -15,8 +15,8 @@ import org.sparkrdma.verbs.engine.device.QueuePairTable;
 /**
  * An open device of DiSNI. Safe for any thread.
  *
- * <p>The device's completion channels belong to the completion queues, one each: DiSNI does not
- * tell which queue an event is of. So a watcher for each queue wakes the owner's channel.
+ * <p>The device's completion channels belong to the completion queues, one each: events of DiSNI do
+ * not name their queue. So a watcher for each queue wakes the owner's channel.
  */
 final class DisniDevice extends EngineDevice<ParkingChannel> {
   private final DeviceContext context;

@@ -15,8 +15,8 @@ import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.OpenResources;
 
 /**
- * An open device of an engine: knows every object created on it and closes those that are still
- * open with itself, in verbs order. Safe for any thread.
+ * An open device of an engine. {@link #close} also closes all objects created on it that are still
+ * open, in verbs order. Safe for any thread.
  *
  * @param <C> the engine's completion channels
  */

@@ -6,6 +6,6 @@
  * Package {@code device} adds what engines for RDMA devices need.
  *
  * <p>Entry class is {@link org.sparkrdma.verbs.engine.EngineDevice}. Classes are public for the
- * engines' packages alone; they know no engine. Threads are those of the engine.
+ * engines' packages alone and use no engine. Threads are those of the engine.
  */
 package org.sparkrdma.verbs.engine;

@@ -75,7 +75,7 @@ final class IbverbsConnection extends RdmaCmConnection<IbverbsQueuePair> {
             request.responderResources(),
             request.initiatorDepth());
     connection.setLocalAddress(identifier.localAddress());
-    if (device.info().can(Capability.REQUEST_TELLS_QUEUE_PAIR)) {
+    if (device.info().can(Capability.REQUEST_HAS_QUEUE_PAIR)) {
       connection.requestQueuePairNumber = request.queuePairNumber();
     }
     return connection;

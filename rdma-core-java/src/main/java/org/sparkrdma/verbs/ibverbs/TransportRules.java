@@ -21,7 +21,7 @@ enum TransportRules {
   private static final int ON_DEMAND = 64;
 
   /** Reasons in a REJ message, see the InfiniBand specification, 12.6.7.2. */
-  private static final int IB_NOBODY_LISTENS = 8;
+  private static final int IB_NO_LISTENER = 8;
 
   private static final int IB_REFUSED_BY_CONSUMER = 28;
 
@@ -58,7 +58,7 @@ enum TransportRules {
       all.add(Capability.QUEUE_PAIR_ACCESS);
     }
     if (this == INFINIBAND) {
-      all.add(Capability.REQUEST_TELLS_QUEUE_PAIR);
+      all.add(Capability.REQUEST_HAS_QUEUE_PAIR);
     }
     if (hasImmediateData()) {
       all.add(Capability.SEND_WITH_IMMEDIATE);
@@ -132,7 +132,7 @@ enum TransportRules {
       return "refused: " + Libc.strerror(-status);
     }
     return switch (status) {
-      case IB_NOBODY_LISTENS -> "refused: nobody listens there";
+      case IB_NO_LISTENER -> "refused: no listener on this port";
       case IB_REFUSED_BY_CONSUMER -> "refused by the peer";
       default -> "refused: reason=" + status;
     };

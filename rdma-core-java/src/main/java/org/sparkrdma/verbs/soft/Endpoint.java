@@ -71,7 +71,7 @@ final class Endpoint implements FrameHandler {
     return state == State.AWAITING_HELLO;
   }
 
-  /** The number that the peer's request tells; before the request is offered. */
+  /** The queue pair number in the peer's request; set before the request is offered. */
   int requestQueuePairNumber() {
     return listener == null ? 0 : handshake.peerNumber();
   }

@@ -16,10 +16,10 @@ final class ReceiveAnswers {
   private final SoftContext context;
   private Link link;
 
-  /** The last message received; 0 when the peer knows. */
+  /** The last message received; 0 once it is acknowledged. */
   private long acknowledge;
 
-  /** The message that had no receive; 0 when the peer knows. */
+  /** The message that had no receive; 0 once that is reported. */
   private long notReady;
 
   ReceiveAnswers(SoftQueuePair queuePair, SoftContext context) {

@@ -8,10 +8,11 @@ import org.sparkrdma.verbs.soft.shared.HostIdentity;
 import org.sparkrdma.verbs.soft.shared.SharedState;
 
 /**
- * Objects that the parts of a device share; no part knows the device itself. Closed by the device.
+ * Objects that the parts of a device share; no part refers to the device itself. Closed by the
+ * device.
  *
  * @param shared the state visible to other processes; safe for any thread
- * @param thread the device thread; safe for any thread where it says so
+ * @param thread the device thread; its Javadoc names the methods that are safe for any thread
  * @param faults safe for any thread
  * @param network confined to the device thread
  * @param oneSided confined to the device thread

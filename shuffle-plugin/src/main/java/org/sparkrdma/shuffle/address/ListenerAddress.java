@@ -2,7 +2,7 @@
 package org.sparkrdma.shuffle.address;
 
 /**
- * Address of a listener, as the directory tells it to peers. Immutable.
+ * Address of a listener that the directory gives to peers. Immutable.
  *
  * @param network address and prefix length of its subnet
  * @param port of the listener, 1 to 65535

@@ -61,7 +61,7 @@ public record DeviceChoice(
   /**
    * Chooses.
    *
-   * @param networks tells the subnet of an address of this host
+   * @param networks returns the subnet of an address of this host
    * @throws VerbsException when no device is usable, with a reason for each
    */
   public static DeviceChoice of(

@@ -24,8 +24,8 @@ import org.sparkrdma.shuffle.address.NetworkAddress;
  *   address   [4 or 16 bytes, prefix length of the subnet as int, port as int]
  * </pre>
  *
- * <p>Fields have names and any order; a reader ignores names that it does not know. The format
- * number changes only when an earlier reader would misread the record.
+ * <p>Fields have names and any order; a reader ignores unknown names. The format number changes
+ * only when an earlier reader would misread the record.
  */
 final class RecordCodec {
   static final int FORMAT = 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What Spark has written: where the blocks of a map output lie, and what their bytes sum up to.
+ * Map outputs that Spark has written: offsets, lengths and checksums of their blocks.
  *
- * <p>Entry class {@link org.sparkrdma.shuffle.output.MapOutputs}. Knows nothing of RDMA.
+ * <p>Entry class {@link org.sparkrdma.shuffle.output.MapOutputs}. Independent of RDMA.
  */
 package org.sparkrdma.shuffle.output;

@@ -34,7 +34,7 @@ public enum MemlockRemedy {
   }
 
   /**
-   * What to do, beginning with the remedy for this process's environment.
+   * The remedies, first the one for this process's environment.
    *
    * @param environment of the process
    * @param root of the file system

@@ -10,8 +10,9 @@ import java.util.Arrays;
 import java.util.Set;
 
 /**
- * Counts the executors that run on this host, of any application. Settings do not tell: a
- * standalone Master starts one executor per Worker, and a host may run several Workers. Stateless.
+ * Counts the executors that run on this host, of any application. Settings do not contain the
+ * number: a standalone Master starts one executor per Worker, and a host may run several Workers.
+ * Stateless.
  */
 final class RunningExecutors {
   /** Main classes of executors: standalone and local-cluster, YARN, Kubernetes. */

@@ -11,7 +11,7 @@ public interface LocateCall {
   /** Number of its connection, which owns its leases. */
   long peer();
 
-  /** Whether the connection has ended, so that nobody waits for the answer. Any thread. */
+  /** Whether the connection has ended, so that no answer is needed. Any thread. */
   boolean isClosed();
 
   /** The received message; belongs to the server until the call ends. */

@@ -143,7 +143,7 @@ final class Locator {
     sendRestToTcp(task, Located.Kind.OVERLOADED);
   }
 
-  /** Nobody waits for the answer any more. */
+  /** Drops a LOCATE of a connection that has ended. */
   private void drop(LocateTask task) {
     counters.increment(Counter.LOCATES_DROPPED);
     leases.discard(task.lease());

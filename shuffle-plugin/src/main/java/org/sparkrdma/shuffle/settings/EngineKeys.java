@@ -59,7 +59,7 @@ final class EngineKeys {
    * Hands the values to the engines to be checked, one by one, so that the user's key can be named,
    * and then together.
    *
-   * @throws IllegalArgumentException naming key, value and what the engine says
+   * @throws IllegalArgumentException naming key, value and the reason
    */
   EngineSettings validated(Map<String, String> values) {
     values.forEach(this::validate);
@@ -79,7 +79,7 @@ final class EngineKeys {
               + name
               + " value="
               + value
-              + " engine says: "
+              + " engine reports: "
               + e.getMessage(),
           e);
     }

@@ -36,7 +36,7 @@ final class FormerSettings {
     return "replaced by " + ShuffleSetting.PREFIX + name;
   }
 
-  /** What became of a key, without its prefix; null when it never was one. */
+  /** Replacement of a former key, which is given without its prefix; null for any other key. */
   static String replacement(String name) {
     return REPLACEMENTS.get(name);
   }

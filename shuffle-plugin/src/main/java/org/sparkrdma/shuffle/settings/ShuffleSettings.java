@@ -116,7 +116,7 @@ public final class ShuffleSettings {
         return setting.allowed();
       }
     }
-    return "as the engine says";
+    return "values that the engine accepts";
   }
 
   private void checkTogether() {
@@ -223,7 +223,7 @@ public final class ShuffleSettings {
     return duration(ShuffleSetting.CONNECT_TIMEOUT);
   }
 
-  /** What should be said once: keys that have no effect. */
+  /** Messages to log once, about keys without effect. */
   public List<String> notes() {
     return notes;
   }

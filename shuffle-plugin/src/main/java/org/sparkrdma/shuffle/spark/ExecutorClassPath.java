@@ -18,7 +18,7 @@ import org.apache.spark.SparkConf;
 import org.apache.spark.package$;
 
 /**
- * Whether executors can load the shuffle manager, as far as the driver can tell.
+ * The driver's check whether executors can load the shuffle manager.
  *
  * <p>Executors of Spark 3.5 create the shuffle manager before they fetch the application's jars
  * (SPARK-45762), so that it must be on the class path that they start with. Without it every
@@ -62,7 +62,7 @@ public final class ExecutorClassPath {
 
   /**
    * The reason why executors cannot load the manager, in one sentence with the setting that helps;
-   * empty when they can, or when the driver cannot know.
+   * empty when they can, or when the driver cannot determine it.
    */
   public Optional<String> problem(SparkConf conf) {
     if (loadsManagerFromJars() || hasNoExecutors(conf.get("spark.master", ""))) {

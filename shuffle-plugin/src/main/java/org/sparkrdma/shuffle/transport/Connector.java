@@ -21,8 +21,8 @@ import org.sparkrdma.verbs.cm.ConnectionManager;
  * <p>Two executors share one connection. When both initiate at once, the request of the lower
  * incarnation (unsigned) wins: the other end accepts it and drops its own. A late request may have
  * crossed a request of this executor that the peer accepted meanwhile, or its sender may have lost
- * the connection. The generation in the HELLO distinguishes the two: it counts the connections that
- * the sender knows of.
+ * the connection. The generation in the HELLO distinguishes the two: it is the sender's count of
+ * connections.
  *
  * <p>{@link Acceptor} decides about the requests of peers.
  */

@@ -19,8 +19,8 @@ import org.sparkrdma.verbs.cm.ConnectionParameters;
 import org.sparkrdma.verbs.device.Capability;
 
 /**
- * Carries the messages of a {@link ConnectionSetup} over one connection, as its {@link HelloPath}
- * says, and grants remote access when the peer is proven. Owned by the agent.
+ * Carries the messages of a {@link ConnectionSetup} over one connection, on its {@link HelloPath},
+ * and grants remote access when the peer is proven. Owned by the agent.
  */
 final class SetupExchange {
   static final Set<AccessFlag> REMOTE_ACCESS = Set.of(AccessFlag.REMOTE_READ);
@@ -91,7 +91,7 @@ final class SetupExchange {
     byte[] request =
         setup.request(
             hello,
-            context.device().can(Capability.REQUEST_TELLS_QUEUE_PAIR) ? queuePair.number() : 0,
+            context.device().can(Capability.REQUEST_HAS_QUEUE_PAIR) ? queuePair.number() : 0,
             connection.localAddress().getAddress(),
             connection.remoteAddress().getAddress());
     if (path == HelloPath.SEND) {

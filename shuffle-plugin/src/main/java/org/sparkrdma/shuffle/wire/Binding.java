@@ -7,10 +7,10 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * What both ends see of a connection without telling each other. The proofs cover it, so that a
- * proof that was overheard fits no other queue pair and no other host. Immutable.
+ * Attributes of a connection that both ends know without a message. Proofs cover them, so that a
+ * recorded proof is valid for no other queue pair and no other host. Immutable.
  *
- * @param queuePairNumber of the initiator; 0 where a request does not tell it (iWARP)
+ * @param queuePairNumber the initiator's queue pair; 0 where a request does not contain it (iWARP)
  * @param source address of the initiator
  * @param destination address of the responder that the initiator has chosen
  */

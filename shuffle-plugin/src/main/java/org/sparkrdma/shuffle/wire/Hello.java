@@ -26,9 +26,9 @@ import java.util.Arrays;
  * callee's {@link ProofKey} over a letter that names the message, the {@link Binding}, the first 36
  * bytes of the request and, but for the request itself, those of the answer. Only executors that
  * received it from the driver know the key; so an old endpoint, another application on a port used
- * again, and a stranger all fail the same check. The callee's nonce makes a request that was
- * overheard useless: nobody else can confirm it. The length byte is there because some transports
- * pad private data.
+ * again, and a stranger all fail the same check. A replayed request cannot be confirmed, because
+ * the confirmation covers the callee's nonce. The length byte is there because some transports pad
+ * private data.
  */
 public final class Hello {
   /** Version of the protocol: of this layout and of all messages. */
@@ -83,7 +83,8 @@ public final class Hello {
   /**
    * A request.
    *
-   * @param generation how many connections between the two the sender knows of, 0 to 65535
+   * @param generation number of connections between the two executors by the sender's count, 0 to
+   *     65535
    * @param nonce from a secure source, so that no answer fits another request
    */
   public static Hello request(
@@ -118,7 +119,7 @@ public final class Hello {
     return whole && privateData[0] != PROTOCOL ? Refusal.VERSION : Refusal.MALFORMED;
   }
 
-  /** Connections between the two that the sender knows of. */
+  /** Number of connections between the two executors, by the sender's count. */
   public int generation() {
     return generation;
   }
@@ -128,7 +129,7 @@ public final class Hello {
     return calleeIncarnation;
   }
 
-  /** Incarnation of the executor that calls, as it says. */
+  /** Incarnation that the calling executor claims. */
   public long callerIncarnation() {
     return callerIncarnation;
   }
@@ -166,7 +167,7 @@ public final class Hello {
         .matches(privateData, Proof.AT_OF_HELLO);
   }
 
-  /** What proofs cover of it. */
+  /** The bytes that a proof covers. */
   byte[] header() {
     ByteBuffer out = ByteBuffer.allocate(Proof.AT_OF_HELLO).order(ByteOrder.LITTLE_ENDIAN);
     out.put((byte) PROTOCOL).put((byte) LENGTH_BYTES).putShort((short) generation);

@@ -5,7 +5,7 @@ package org.sparkrdma.shuffle.wire;
 public final class MalformedMessageException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
-  /** Says in lower case with {@code name=value} what is wrong. */
+  /** The message names the error in lower case with {@code name=value}. */
   public MalformedMessageException(String message) {
     super(message);
   }

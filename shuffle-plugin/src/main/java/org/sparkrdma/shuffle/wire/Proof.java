@@ -7,13 +7,13 @@ import java.util.Arrays;
 import javax.crypto.Mac;
 
 /**
- * The proof in one message of a handshake: that its sender knows the callee's key, has seen the
- * messages before it, and means this very connection. Immutable.
+ * The proof in one message of a handshake: that its sender has the callee's key and has received
+ * the messages before it, and that it is for this connection. Immutable.
  */
 final class Proof {
   static final int BYTES = 20;
 
-  /** Where it stands in a {@link Hello}, after what it covers. */
+  /** Offset in a {@link Hello}, after the bytes that the proof covers. */
   static final int AT_OF_HELLO = Hello.LENGTH_BYTES - BYTES;
 
   private final byte[] bytes;
@@ -44,7 +44,7 @@ final class Proof {
     out.put(bytes);
   }
 
-  /** Whether the same proof stands in {@code message}; the time taken tells nothing. */
+  /** Whether {@code message} contains this proof. Takes constant time. */
   boolean matches(byte[] message, int at) {
     return MessageDigest.isEqual(bytes, Arrays.copyOfRange(message, at, at + BYTES));
   }

@@ -2,9 +2,9 @@
 package org.sparkrdma.shuffle.wire;
 
 /**
- * The key that proofs to an executor are made with: its token, which the driver's directory tells,
- * bound to the application's secret where there is one ({@code spark.authenticate}). Then neither
- * alone is enough. Stateless.
+ * The key of proofs to an executor: its token from the driver's directory, bound to the
+ * application's secret if there is one ({@code spark.authenticate}), so that both are needed.
+ * Stateless.
  */
 public final class ProofKey {
   private ProofKey() {}

@@ -20,8 +20,7 @@ import java.nio.ByteOrder;
  *  +---------------------------------------------------------------+
  * </pre>
  *
- * <p>All fields little-endian. The answer tells the reader that the server has a receive posted
- * again.
+ * <p>All fields little-endian. The answer means that the server has posted a receive again.
  */
 public final class Release {
   /** Bytes before the leases; the whole of a RELEASED. */

@@ -43,7 +43,7 @@ public class TcpLaneStress {
     lane.start();
   }
 
-  /** What became of both. */
+  /** Results of both requests. */
   @Arbiter
   public void answers(IZ_Result result) {
     result.r1 = issued.get();

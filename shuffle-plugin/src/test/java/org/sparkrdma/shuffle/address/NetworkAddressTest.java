@@ -18,7 +18,7 @@ class NetworkAddressTest {
 
   @Test
   void shouldShareNoSubnetWhenTheHostHasNoSuchAddress() throws Exception {
-    // Of a network that documents use, and nobody has.
+    // An address of a network that is reserved for documentation.
     assertThat(NetworkAddress.ofHost(InetAddress.getByName("192.0.2.1")))
         .hasToString("192.0.2.1/32");
   }

@@ -198,7 +198,8 @@ class ShuffleSettingsTest {
     assertThatThrownBy(() -> of(Map.of(P + "soft.latency", "bad")))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage(
-            "bad setting: key=%ssoft.latency value=bad engine says: key=soft.latency value=bad", P);
+            "bad setting: key=%ssoft.latency value=bad engine reports: key=soft.latency value=bad",
+            P);
   }
 
   @Test

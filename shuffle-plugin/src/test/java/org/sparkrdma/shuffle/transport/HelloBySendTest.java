@@ -53,7 +53,7 @@ class HelloBySendTest {
   void closeAllWithoutLeaks() {
     peers.forEach(HostilePeer::close);
     executors.forEach(TestExecutor::close);
-    // JUnit may hold this instance, and Java 17 unmaps what nobody holds.
+    // JUnit may hold this instance, and Java 17 unmaps unreachable mappings only.
     peers.clear();
     executors.clear();
   }
@@ -123,7 +123,7 @@ class HelloBySendTest {
     peer.locate(BLOCK);
     peer.awaitEnd();
     assertThat(server.count(Counter.PROTOCOL_ERRORS)).isEqualTo(1);
-    // Nobody knows whom to quarantine.
+    // The peer is unknown, so none is quarantined.
     assertThat(server.count(Counter.PEERS_QUARANTINED)).isZero();
     assertHonestPeerReads();
   }

@@ -299,7 +299,7 @@ final class HostileServer implements AutoCloseable {
       case RELEASE -> script.onRelease(this, message.getLong(8));
       case CONFIRM -> confirms.incrementAndGet();
       case HELLO -> onHello(message);
-      default -> throw new IllegalStateException("nobody asked the reader");
+      default -> throw new IllegalStateException("the reader sends no request");
     }
     receive(slot - DEPTH);
   }

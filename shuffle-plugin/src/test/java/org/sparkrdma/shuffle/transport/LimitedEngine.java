@@ -31,7 +31,7 @@ final class LimitedEngine {
           Capability.ACCEPT_PRIVATE_DATA,
           Capability.REJECT,
           Capability.QUEUE_PAIR_ACCESS,
-          Capability.REQUEST_TELLS_QUEUE_PAIR);
+          Capability.REQUEST_HAS_QUEUE_PAIR);
   private static final byte[] NO_DATA = {};
 
   /** The limited connection of each connection of the engine that is open. */

@@ -76,7 +76,9 @@ class ProofTest {
   @Test
   void shouldRefuseARequestThatWasMadeForAnotherQueuePair() throws Exception {
     TestExecutor server = start(new TestExecutor.Options(2));
-    assumeTrue(device.info().can(Capability.REQUEST_TELLS_QUEUE_PAIR), "the request tells none");
+    assumeTrue(
+        device.info().can(Capability.REQUEST_HAS_QUEUE_PAIR),
+        "the request has no queue pair number");
     AtomicReference<byte[]> overheard = new AtomicReference<>();
     ConnectionEvent first =
         connect(

@@ -13,9 +13,7 @@ final class TestBinding {
   /** The initiator's binding, after the queue pair was created. */
   static Binding ofInitiator(Device device, Connection connection) {
     return new Binding(
-        device.info().can(Capability.REQUEST_TELLS_QUEUE_PAIR)
-            ? connection.queuePair().number()
-            : 0,
+        device.info().can(Capability.REQUEST_HAS_QUEUE_PAIR) ? connection.queuePair().number() : 0,
         connection.localAddress().getAddress(),
         connection.remoteAddress().getAddress());
   }

@@ -139,7 +139,7 @@ public abstract class RdmaCmConnection<Q extends DeviceQueuePair> extends Engine
   /** The kernel reports that the connection is established. */
   protected final void onEstablished(byte[] privateData) {
     if (isIn(ConnectionPhase.ENDED)) {
-      // Ended in the meantime; tells the peer.
+      // The connection has ended here: disconnect the peer.
       disconnectIdentifier();
     }
     if (!isIn(ConnectionPhase.CONNECTING) && !isIn(ConnectionPhase.ACCEPTED)) {

@@ -56,7 +56,7 @@ public final class Libc {
 
   private Libc() {}
 
-  /** Whether the error number says that the kernel lacks a feature. */
+  /** Whether the error number means that the kernel lacks a feature. */
   public static boolean isUnsupported(int errno) {
     return errno == ENOSYS || errno == ENOPROTOOPT || errno == EOPNOTSUPP;
   }

@@ -9,7 +9,7 @@
  * org.sparkrdma.verbs.ibverbs.ffi.ForeignBinding} of this JVM; {@link
  * org.sparkrdma.verbs.ibverbs.ffi.Binding} must be checked first. Pointers are plain {@code long}s.
  * {@link org.sparkrdma.verbs.ibverbs.ffi.NativeArena} and {@link
- * org.sparkrdma.verbs.ibverbs.ffi.AddressRange} own memory and say who frees it. Everything else is
- * stateless and safe for any thread.
+ * org.sparkrdma.verbs.ibverbs.ffi.AddressRange} own memory and name its owner in their Javadoc.
+ * Everything else is stateless and safe for any thread.
  */
 package org.sparkrdma.verbs.ibverbs.ffi;

@@ -7,8 +7,8 @@ import java.nio.file.Path;
 import java.util.UUID;
 
 /**
- * What two processes need in common to be peers: the boot of the kernel, the namespaces of
- * processes and files, and the user.
+ * Attributes that two processes must have in common to be peers: the boot of the kernel, the
+ * namespaces of processes and files, and the user.
  *
  * @param bootId of the running kernel, see random(4)
  * @param pidNamespace see pid_namespaces(7)

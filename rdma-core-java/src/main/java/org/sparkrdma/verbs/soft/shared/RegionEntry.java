@@ -2,7 +2,7 @@
 package org.sparkrdma.verbs.soft.shared;
 
 /**
- * What peers need to know of a region besides its key.
+ * Attributes of a region that peers need in addition to its key.
  *
  * @param address its first address, in the address space of its owner
  * @param fileOffset offset of that address in the file

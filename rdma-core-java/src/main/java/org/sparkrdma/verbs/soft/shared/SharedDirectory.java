@@ -59,7 +59,7 @@ public final class SharedDirectory implements AutoCloseable {
     return shared;
   }
 
-  /** A name that tells the owner and cannot be guessed. */
+  /** A name with the owner's process, and random so that it cannot be guessed. */
   static String newName(ProcessIdentity process) {
     byte[] random = new byte[8];
     new SecureRandom().nextBytes(random);

@@ -12,8 +12,8 @@ import java.nio.file.StandardOpenOption;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * What peers may access, in memory that the owner and its peers share: regions, queue pairs, and
- * the peers that are reading now.
+ * Objects that peers may access, in memory that the owner and its peers share: regions, queue
+ * pairs, and the peers that are reading now.
  *
  * <p>An access and its check are one step: a peer first writes into its reader slot which queue
  * pair and region it is about to use, then checks both entries, copies, and clears the slot. The

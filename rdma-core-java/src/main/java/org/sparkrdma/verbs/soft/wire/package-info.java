@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * The protocol between two devices of the loopback engine: frames on a socket and the first message
- * of each side. It knows nothing of the engine's objects.
+ * of each side. It does not use the engine's objects.
  *
  * <p>Entry class is {@link org.sparkrdma.verbs.soft.wire.Link}. All classes are confined to the
  * device thread; they are public for the engine alone.

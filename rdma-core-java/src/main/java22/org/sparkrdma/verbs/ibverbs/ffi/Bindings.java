@@ -19,7 +19,7 @@ final class Bindings {
       return JffiLibrary.open();
     }
     try {
-      // Any restricted method would do: it tells whether this JVM allows them.
+      // A restricted method, to find out whether this JVM allows them.
       MemorySegment.NULL.reinterpret(1);
       return new LinkerBinding();
     } catch (IllegalCallerException e) {
