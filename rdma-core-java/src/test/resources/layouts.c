@@ -174,6 +174,7 @@ int main(void) {
   FIELD(T, N, qp, QP);
   FIELD(T, N, route.addr.src_addr, ROUTE_ADDR_SRC_ADDR);
   FIELD(T, N, route.addr.dst_addr, ROUTE_ADDR_DST_ADDR);
+  FIELD(T, N, port_num, PORT_NUM);
 #undef T
 #undef N
 #define T struct rdma_cm_event

@@ -5,7 +5,8 @@ package org.sparkrdma.verbs.cm;
  * An event of a connection, see rdma_get_cm_event(3).
  *
  * @param type kind of event
- * @param connection its connection; for {@link Type#CONNECT_REQUEST} a new one
+ * @param connection its connection; for {@link Type#CONNECT_REQUEST} a new one, null for an event
+ *     of the whole device
  * @param listener listener of a {@link Type#CONNECT_REQUEST}; else null
  * @param privateData private data of the peer; empty when there is none, perhaps padded with zeros
  * @param reason reason of a failure, for logs; else empty
@@ -34,7 +35,9 @@ public record ConnectionEvent(
     CONNECT_ERROR,
     /** The connection has ended; its queue pair is in error. */
     DISCONNECTED,
-    /** The device was removed, with all objects on it. */
-    DEVICE_REMOVED
+    /** The device was removed, with all objects on it. Each connection gets this event too. */
+    DEVICE_REMOVED,
+    /** The device cannot be used now: it failed, its port is down, or its address moved. */
+    DEVICE_DOWN
   }
 }

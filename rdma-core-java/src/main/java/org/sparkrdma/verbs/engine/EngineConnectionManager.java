@@ -89,10 +89,14 @@ public abstract class EngineConnectionManager implements ConnectionManager {
   /** Drops events of connections that their owner has closed. */
   private ConnectionEvent nextOfOpen() {
     ConnectionEvent event = next();
-    while (event != null && ((EngineConnection<?>) event.connection()).isClosed()) {
+    while (event != null && isOfClosed(event)) {
       event = next();
     }
     return event;
+  }
+
+  private static boolean isOfClosed(ConnectionEvent event) {
+    return event.connection() instanceof EngineConnection<?> connection && connection.isClosed();
   }
 
   private ConnectionEvent next() {
@@ -112,6 +116,11 @@ public abstract class EngineConnectionManager implements ConnectionManager {
   final void offer(ConnectionEvent event) {
     events.add(event);
     channel.wakeup();
+  }
+
+  /** Offers an event of the whole device to the owner. */
+  protected final void offerOfDevice(ConnectionEvent.Type type, String reason) {
+    offer(new ConnectionEvent(type, null, null, NO_DATA, reason));
   }
 
   /** Offers a peer's request to the owner. */

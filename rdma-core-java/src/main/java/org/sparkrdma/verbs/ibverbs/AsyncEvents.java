@@ -3,6 +3,7 @@ package org.sparkrdma.verbs.ibverbs;
 
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -15,9 +16,10 @@ import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
 import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
 
 /**
- * Asynchronous events of a device, see ibv_get_async_event(3): overrun completion queues and broken
- * queue pairs. One for each context, shared by all devices opened on it; the thread that polls
- * takes the events. Safe for any thread. Released by each device that acquired it.
+ * Asynchronous events of a device, see ibv_get_async_event(3): overrun completion queues, broken
+ * queue pairs, failures of the device and its ports. One for each context, shared by all devices
+ * opened on it; the thread that polls takes the events. Safe for any thread. Released by each
+ * device that acquired it.
  */
 final class AsyncEvents {
   private static final Logger LOG = LoggerFactory.getLogger(AsyncEvents.class);
@@ -26,6 +28,8 @@ final class AsyncEvents {
   private static final int QP_REQ_ERR = 2;
   private static final int QP_ACCESS_ERR = 3;
   private static final int COMM_EST = 4;
+  private static final int DEVICE_FATAL = 8;
+  private static final int PORT_ERR = 10;
 
   private static final Map<Long, AsyncEvents> OPEN = new HashMap<>();
 
@@ -33,7 +37,17 @@ final class AsyncEvents {
   private final long context;
   private final int fd;
   private final Map<Long, Consumer<String>> listeners = new ConcurrentHashMap<>();
+  private final Set<DeviceListener> deviceListeners = ConcurrentHashMap.newKeySet();
   private int users;
+
+  /** Receives failures of the device as a whole. */
+  @FunctionalInterface
+  interface DeviceListener {
+    /**
+     * @param port 0 for the whole device
+     */
+    void onFailure(int port, String reason);
+  }
 
   private AsyncEvents(VerbsLibrary verbs, long context) {
     this.verbs = verbs;
@@ -74,6 +88,15 @@ final class AsyncEvents {
     listeners.remove(object);
   }
 
+  /** Adds a listener of the whole device. */
+  void listenDevice(DeviceListener listener) {
+    deviceListeners.add(listener);
+  }
+
+  void forgetDevice(DeviceListener listener) {
+    deviceListeners.remove(listener);
+  }
+
   /** Takes all pending events and calls their listeners. */
   void take() {
     try (NativeArena arena = new NativeArena()) {
@@ -85,14 +108,29 @@ final class AsyncEvents {
             type <= QP_ACCESS_ERR
                 ? listeners.get(Memory.getLong(event + IbvAsyncEvent.ELEMENT))
                 : null;
+        int port = Memory.getInt(event + IbvAsyncEvent.ELEMENT);
         verbs.ackAsyncEvent(event);
         if (listener != null) {
           listener.accept("the device reports: " + name(type));
         } else if (type > COMM_EST) {
-          LOG.info("event of RDMA device: device={} event={}", Contexts.name(context), type);
+          onDeviceEvent(type, port);
         }
       }
     }
+  }
+
+  private void onDeviceEvent(int type, int port) {
+    String device = Contexts.name(context);
+    LOG.info("event of RDMA device: device={} event={}", device, type);
+    if (type == DEVICE_FATAL) {
+      tellAll(0, "the device failed: device=" + device);
+    } else if (type == PORT_ERR) {
+      tellAll(port, "a port of the device is down: device=" + device + " port=" + port);
+    }
+  }
+
+  private void tellAll(int port, String reason) {
+    deviceListeners.forEach(listener -> listener.onFailure(port, reason));
   }
 
   private static String name(int type) {

@@ -125,11 +125,34 @@ final class IbverbsCompletionChannel extends EngineChannel {
       if (isReadable(set, 1)) {
         takeCompletionEvents();
       }
+      dropDead(set);
     }
   }
 
   private static boolean isReadable(PollSet set, int i) {
-    return Memory.getShort(set.address + (long) i * Pollfd.SIZE + Pollfd.REVENTS) != 0;
+    return readyEvents(set, i) != 0;
+  }
+
+  private static int readyEvents(PollSet set, int i) {
+    return Memory.getShort(set.address + (long) i * Pollfd.SIZE + Pollfd.REVENTS);
+  }
+
+  /**
+   * Waits no longer for descriptors of a removed device, which are ready for ever: the kernel's
+   * ib_uverbs_event_poll reports EPOLLERR for them. The owner would never sleep.
+   */
+  private void dropDead(PollSet set) {
+    for (int i = 1; i < set.count; i++) {
+      if (Libc.isDead(readyEvents(set, i))) {
+        drop(Memory.getInt(set.address + (long) i * Pollfd.SIZE + Pollfd.FD));
+      }
+    }
+  }
+
+  private synchronized void drop(int fd) {
+    // Not removed, since the descriptors have fixed positions; poll(2) skips negative ones.
+    descriptors.replaceAll(each -> each == fd ? -1 : each);
+    changePollSet();
   }
 
   /** Takes as many events as may be pending: one more call would cost a system call each time. */

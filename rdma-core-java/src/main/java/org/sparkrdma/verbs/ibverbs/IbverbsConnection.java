@@ -199,9 +199,10 @@ final class IbverbsConnection extends RdmaCmConnection<IbverbsQueuePair> {
               event,
               "connecting failed: status=" + event.status());
       case CmEvent.DISCONNECTED -> endIfEstablished("the peer or its host disconnected");
+      case CmEvent.ADDR_CHANGE -> endIfEstablished("the address moved to another link");
       case CmEvent.DEVICE_REMOVAL -> onDeviceRemoved();
       default -> {
-        // Events of multicast, moved addresses, and identifiers that may be used again.
+        // Events of multicast, and identifiers that may be used again.
       }
     }
   }

@@ -3,8 +3,11 @@ package org.sparkrdma.verbs.ibverbs;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.Connection;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.Listener;
 import org.sparkrdma.verbs.engine.EngineListener;
 import org.sparkrdma.verbs.engine.device.RdmaCmConnectionManager;
@@ -27,10 +30,12 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
   private final IbverbsCompletionChannel wakeups;
   private final long channel;
   private final int fd;
+  private final Set<Integer> listenerPorts = ConcurrentHashMap.newKeySet();
   private final NativeArena arena = new NativeArena();
   private final long pollfds = arena.allocate(2 * Pollfd.SIZE);
   private final long noTime = arena.allocate(2 * Long.BYTES);
   private final long eventPointer = arena.allocate(Long.BYTES);
+  private final AsyncEvents.DeviceListener deviceListener = this::onDeviceFailure;
 
   private IbverbsConnectionManager(
       IbverbsDevice device, IbverbsCompletionChannel wakeups, long channel) {
@@ -46,6 +51,7 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
     Memory.putInt(pollfds + Pollfd.SIZE + Pollfd.FD, device.asyncEvents().fd());
     Memory.putShort(pollfds + Pollfd.SIZE + Pollfd.EVENTS, Libc.POLLIN);
     wakeups.watch(fd, device.asyncEvents().fd());
+    device.asyncEvents().listenDevice(deviceListener);
   }
 
   static IbverbsConnectionManager create(IbverbsDevice device, IbverbsCompletionChannel wakeups)
@@ -78,6 +84,7 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
         var listener =
             new EngineListener(this, id, SocketAddresses.read(id + RdmaCmId.ROUTE_ADDR_SRC_ADDR));
         add(listener);
+        listenerPorts.add(Memory.getByte(id + RdmaCmId.PORT_NUM));
         return listener;
       }
     } catch (VerbsException e) {
@@ -144,9 +151,7 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
       if (isClosed() || Libc.poll(pollfds, 2, noTime) <= 0) {
         return;
       }
-      if (Memory.getShort(pollfds + Pollfd.SIZE + Pollfd.REVENTS) != 0) {
-        device.asyncEvents().take();
-      }
+      takeAsyncEvents();
       while (cm.getCmEvent(channel, eventPointer) == 0) {
         long event = Memory.getLong(eventPointer);
         CmEvent copy = CmEvent.copy(event);
@@ -157,13 +162,56 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
     }
   }
 
+  private void takeAsyncEvents() {
+    int ready = Memory.getShort(pollfds + Pollfd.SIZE + Pollfd.REVENTS);
+    if (ready != 0) {
+      device.asyncEvents().take();
+    }
+    if (Libc.isDead(ready)) {
+      // A negative descriptor is not polled; this one would be ready for ever.
+      Memory.putInt(pollfds + Pollfd.SIZE + Pollfd.FD, -1);
+      offerRemoved();
+    }
+  }
+
+  private void offerRemoved() {
+    offerOfDevice(
+        ConnectionEvent.Type.DEVICE_REMOVED,
+        "the device was removed: device=" + device.info().name());
+  }
+
+  /**
+   * The device failed or a port is down; of several ports those with a listener count.
+   *
+   * @param port 0 for the whole device
+   */
+  private void onDeviceFailure(int port, String reason) {
+    if (port == 0 || listenerPorts.isEmpty() || listenerPorts.contains(port)) {
+      offerOfDevice(ConnectionEvent.Type.DEVICE_DOWN, reason);
+    }
+  }
+
   private void onEvent(CmEvent event) {
     if (event.type() == CmEvent.CONNECT_REQUEST) {
       onRequest(event);
       return;
     }
+    if (listener(event.id()) != null) {
+      onListenerEvent(event);
+      return;
+    }
     if (connection(event.id()) instanceof IbverbsConnection connection) {
       connection.onEvent(event);
+    }
+  }
+
+  private void onListenerEvent(CmEvent event) {
+    if (event.type() == CmEvent.DEVICE_REMOVAL) {
+      offerRemoved();
+    } else if (event.type() == CmEvent.ADDR_CHANGE) {
+      offerOfDevice(
+          ConnectionEvent.Type.DEVICE_DOWN,
+          "the listener's address moved to another link: device=" + device.info().name());
     }
   }
 
@@ -186,6 +234,7 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
   @Override
   protected void stopEvents() {
     super.stopEvents();
+    device.asyncEvents().forgetDevice(deviceListener);
     wakeups.unwatch(fd, device.asyncEvents().fd());
   }
 

@@ -86,8 +86,11 @@ final class Connector {
       acceptor.onRequest(event.connection(), event.privateData(), nowNs);
       return;
     }
-    if (event.type() == ConnectionEvent.Type.DEVICE_REMOVED) {
-      context.deviceRemoved().run();
+    if (event.type() == ConnectionEvent.Type.DEVICE_REMOVED
+        || event.type() == ConnectionEvent.Type.DEVICE_DOWN) {
+      context
+          .deviceLost()
+          .accept(event.reason().isEmpty() ? "the device was removed" : event.reason());
     }
     if (event.connection() == null
         || !(event.connection().attachment() instanceof PeerConnection connection)
@@ -105,7 +108,8 @@ final class Connector {
               nowNs);
       case RESOLVE_FAILED, UNREACHABLE, CONNECT_ERROR ->
           onConnectFailed(connection, event.type() + " " + event.reason());
-      case DISCONNECTED, DEVICE_REMOVED -> onEnded(connection, event.type() + " " + event.reason());
+      case DISCONNECTED, DEVICE_REMOVED, DEVICE_DOWN ->
+          onEnded(connection, event.type() + " " + event.reason());
       case CONNECT_REQUEST -> throw new IllegalStateException("handled above");
     }
   }

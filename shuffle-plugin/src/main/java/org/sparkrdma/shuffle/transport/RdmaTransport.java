@@ -95,8 +95,9 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
    * @param secret of the application, known to both ends of a connection; empty without
    *     authentication
    * @param fabricTrusted whether the administrator trusts every host of the fabric
-   * @param outOfService receives the reason when the device was removed or the agent failed,
-   *     possibly more than once; runs on the agent's thread, so it must not close the transport
+   * @param outOfService receives the reason when the device cannot be used any more or the agent
+   *     failed, possibly more than once; runs on the agent's thread, so it must not close the
+   *     transport
    * @param nanoClock as {@link System#nanoTime}
    */
   public record Environment(
@@ -203,7 +204,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
             env.counters(),
             agent::execute,
             owner,
-            () -> env.outOfService().accept("the device was removed"),
+            env.outOfService(),
             env.nanoClock());
     table = new ConnectionTable(context, connections);
     peers = new Peers(context, table);

@@ -26,7 +26,8 @@ import org.sparkrdma.verbs.device.DeviceInfo;
  * @param control buffers of control messages
  * @param agent runs a command on the agent's thread soon; safe for any thread
  * @param owner the agent's thread
- * @param deviceRemoved run when the device was removed, possibly more than once
+ * @param deviceLost receives the reason when the device cannot be used any more, possibly more than
+ *     once
  * @param nanoClock as {@link System#nanoTime}
  */
 record TransportContext(
@@ -43,7 +44,7 @@ record TransportContext(
     ShuffleCounters counters,
     Consumer<Runnable> agent,
     Owner owner,
-    Runnable deviceRemoved,
+    Consumer<String> deviceLost,
     LongSupplier nanoClock) {
   /** Key that creates and verifies proofs for {@code callee}. */
   byte[] proofKey(Endpoint callee) {

@@ -207,7 +207,7 @@ class HostileConversationPropertyTest {
               counters,
               commands::add,
               new Owner(),
-              () -> {},
+              reason -> {},
               () -> nowNs);
       table = new ConnectionTable(context, 4);
       peers = new Peers(context, table);

@@ -150,7 +150,7 @@ final class ScriptedReader {
             counters,
             commands::add,
             new Owner(),
-            () -> {},
+            reason -> {},
             () -> nowNs);
     table = new ConnectionTable(context, 4);
     peers = new Peers(context, table);

@@ -44,6 +44,8 @@ public abstract class RdmaCmConnection<Q extends DeviceQueuePair> extends Engine
 
   /** Begins to resolve the address; the route follows on the kernel's event. */
   public final synchronized void resolve(InetSocketAddress local) {
+    // The kernel limits address and route to this time each; its events normally arrive earlier.
+    beginAttempt(Duration.ofMillis(3L * resolveTimeoutMs));
     try {
       resolveAddress(local, resolveTimeoutMs);
     } catch (VerbsException e) {
@@ -91,6 +93,7 @@ public abstract class RdmaCmConnection<Q extends DeviceQueuePair> extends Engine
     try {
       setLocalAddress(sourceAddress());
       moveTo(ConnectionPhase.RESOLVED);
+      manager.removeAttempt(this);
       offer(ConnectionEvent.Type.RESOLVED, "");
     } catch (VerbsException e) {
       failResolving(e.getMessage());
@@ -109,6 +112,7 @@ public abstract class RdmaCmConnection<Q extends DeviceQueuePair> extends Engine
 
   private void failResolving(String reason) {
     moveTo(ConnectionPhase.ENDED);
+    manager.removeAttempt(this);
     offer(ConnectionEvent.Type.RESOLVE_FAILED, "no route to the address: " + reason);
   }
 
@@ -116,7 +120,11 @@ public abstract class RdmaCmConnection<Q extends DeviceQueuePair> extends Engine
 
   /** A request is being sent: the attempt ends at the time-out. Called by {@link #sendRequest}. */
   protected final void beginAttempt(ConnectionParameters parameters) {
-    deadlineNs = System.nanoTime() + parameters.timeout().toNanos();
+    beginAttempt(parameters.timeout());
+  }
+
+  private void beginAttempt(Duration timeout) {
+    deadlineNs = System.nanoTime() + timeout.toNanos();
     manager.addAttempt(this);
   }
 
@@ -131,8 +139,13 @@ public abstract class RdmaCmConnection<Q extends DeviceQueuePair> extends Engine
   }
 
   final synchronized void endWhenLate(long nowNs) {
-    if (isIn(ConnectionPhase.CONNECTING) && nowNs - deadlineNs >= 0) {
+    if (nowNs - deadlineNs < 0) {
+      return;
+    }
+    if (isIn(ConnectionPhase.CONNECTING)) {
       end(ConnectionEvent.Type.UNREACHABLE, "no answer within the connect time-out");
+    } else if (isIn(ConnectionPhase.RESOLVING)) {
+      failResolving("no answer within the time-out");
     }
   }
 

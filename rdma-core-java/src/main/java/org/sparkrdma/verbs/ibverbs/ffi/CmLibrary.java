@@ -60,7 +60,12 @@ public final class CmLibrary {
    * @throws LinkageError when it lacks a function
    */
   public static CmLibrary load() {
-    return new CmLibrary(Symbols.open(FILE));
+    return load(FILE);
+  }
+
+  /** As {@link #load()}, from another file. */
+  static CmLibrary load(String file) {
+    return new CmLibrary(Symbols.open(file));
   }
 
   /** The contexts that all identifiers of this process share, a list that ends with 0. */

@@ -232,6 +232,7 @@ public final class Layouts {
     public static final int QP = 24;
     public static final int ROUTE_ADDR_SRC_ADDR = 32;
     public static final int ROUTE_ADDR_DST_ADDR = 160;
+    public static final int PORT_NUM = 348;
 
     private RdmaCmId() {}
   }

@@ -16,6 +16,7 @@ public final class Libc {
   static final int EOPNOTSUPP = 95;
   private static final int ENOPROTOOPT = 92;
   public static final int POLLIN = 1;
+  private static final int POLLERR_POLLHUP_POLLNVAL = 0x38;
 
   private static final int PROT_READ = 1;
   private static final int PROT_READ_WRITE = 3;
@@ -136,6 +137,11 @@ public final class Libc {
   /** See ppoll(2); {@code timespec} 0 waits for ever. Keeps no errno. */
   public static int poll(long pollfds, int count, long timespec) {
     return Downcalls.ppoll(PPOLL, pollfds, count, timespec);
+  }
+
+  /** Whether a descriptor with these {@code revents} will be ready for ever without an event. */
+  public static boolean isDead(int revents) {
+    return (revents & POLLIN) == 0 && (revents & POLLERR_POLLHUP_POLLNVAL) != 0;
   }
 
   /** A descriptor that wakes a waiting thread, see eventfd(2). */

@@ -78,7 +78,12 @@ public final class VerbsLibrary {
    * @throws LinkageError when it lacks a function
    */
   public static VerbsLibrary load() {
-    return new VerbsLibrary(Symbols.open(FILE));
+    return load(FILE);
+  }
+
+  /** As {@link #load()}, from another file. */
+  static VerbsLibrary load(String file) {
+    return new VerbsLibrary(Symbols.open(file));
   }
 
   public long getDeviceList(long count) {

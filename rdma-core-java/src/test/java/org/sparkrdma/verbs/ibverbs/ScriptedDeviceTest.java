@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.verbs.ibverbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.management.ManagementFactory;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkrdma.verbs.VerbsEngine;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
+import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
+
+/**
+ * The ibverbs engine on a device that fails as the test says. In every case nothing hangs, the
+ * failure names the call and its error number, and the device has no object left afterwards.
+ */
+@Tag("slow")
+@Timeout(value = 30, unit = TimeUnit.SECONDS)
+class ScriptedDeviceTest {
+  private static final int EIO = 5;
+  private static final int ENOMEM = 12;
+
+  // enum ibv_event_type
+  private static final int DEVICE_FATAL = 8;
+  private static final int PORT_ERR = 10;
+
+  // enum rdma_cm_event_type
+  private static final int DEVICE_REMOVAL = 11;
+  private static final int ADDR_CHANGE = 14;
+
+  private static ScriptedLibrary library;
+
+  private final VerbsEngine engine = ScriptedEngine.over(library);
+
+  @BeforeAll
+  static void load() throws Exception {
+    library = ScriptedLibrary.load();
+  }
+
+  @AfterEach
+  void leaveNothing() {
+    engine.close();
+    library.reset();
+    assertThat(library.outstanding()).as("objects left in the device").isZero();
+  }
+
+  private void run() throws Exception {
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      exchange.run();
+    }
+  }
+
+  @Test
+  void shouldTransferOnADeviceWithoutFailures() throws Exception {
+    run();
+  }
+
+  /** The number of a call counts from the opening of the device. */
+  @ParameterizedTest(name = "{0} number {1} fails with errno {2}")
+  @CsvSource({
+    "rdma_get_devices, 1, 19",
+    "rdma_get_devices, 1, 12",
+    "ibv_query_device, 1, 5",
+    "ibv_query_device, 2, 5",
+    "ibv_query_port, 1, 22",
+    "ibv_create_comp_channel, 1, 24",
+    "ibv_create_comp_channel, 1, 5",
+    "ibv_create_cq, 2, 12",
+    "ibv_create_cq, 2, 22",
+    "rdma_create_event_channel, 1, 24",
+    "rdma_create_event_channel, 1, 19",
+    "ibv_alloc_pd, 2, 12",
+    "ibv_alloc_pd, 2, 5",
+    "ibv_reg_mr, 1, 12",
+    "ibv_reg_mr, 1, 14",
+    "ibv_reg_mr, 1, 95",
+    "rdma_create_id, 1, 12",
+    "rdma_create_id, 2, 19",
+    "rdma_bind_addr, 1, 98",
+    "rdma_bind_addr, 1, 99",
+    "rdma_bind_addr, 1, 19",
+    "rdma_listen, 1, 98",
+    "rdma_listen, 1, 22",
+    "rdma_resolve_addr, 1, 19",
+    "rdma_resolve_addr, 1, 99",
+    "rdma_resolve_route, 1, 22",
+    "rdma_resolve_route, 1, 110",
+    "rdma_create_qp, 1, 12",
+    "rdma_create_qp, 1, 22",
+    "rdma_create_qp, 2, 12",
+    "rdma_set_option, 1, 22",
+    "rdma_set_option, 2, 22",
+    "rdma_connect, 1, 22",
+    "rdma_connect, 1, 12",
+    "rdma_accept, 1, 22",
+    "rdma_accept, 1, 104",
+    "ibv_modify_qp, 1, 5",
+    "ibv_modify_qp, 2, 22",
+    "ibv_post_send, 1, 5",
+    "ibv_post_send, 1, 22",
+    "ibv_post_send, 2, 19",
+    "ibv_post_recv, 1, 5",
+    "ibv_post_recv, 1, 22"
+  })
+  void shouldNameTheCallThatFails(String call, int number, int errno) {
+    library.fail(call, errno, number, 1);
+
+    assertThatThrownBy(this::run).hasMessageContaining(call + " failed: errno=" + errno + " (");
+  }
+
+  @ParameterizedTest(name = "{0} fails for ever with errno 5")
+  @ValueSource(
+      strings = {
+        "rdma_create_qp",
+        "rdma_accept",
+        "ibv_modify_qp",
+        "ibv_post_send",
+        "ibv_post_recv",
+        "rdma_resolve_route"
+      })
+  void shouldCloseEverythingOnADeviceThatFailsForEver(String call) {
+    for (String also : new String[] {"rdma_disconnect", "rdma_reject", "ibv_dereg_mr"}) {
+      library.fail(also, EIO, 1, ScriptedLibrary.FOR_EVER);
+    }
+    library.fail(call, EIO, 1, ScriptedLibrary.FOR_EVER);
+
+    assertThatThrownBy(this::run).hasMessageContaining(call + " failed: errno=5 (");
+  }
+
+  @ParameterizedTest(name = "{0} from number {1} fails {2} times with errno {3}")
+  @CsvSource({
+    // An option that the kernel lacks.
+    "rdma_set_option, 1, 99, 38",
+    "rdma_set_option, 1, 99, 92",
+    "rdma_set_option, 1, 99, 95",
+    // Probes of the device.
+    "_ibv_query_gid_table, 1, 9, 95",
+    "ibv_alloc_pd, 1, 1, 12",
+    "ibv_create_cq, 1, 1, 12",
+    "ibv_create_qp, 1, 99, 22",
+    // A full queue of the device.
+    "ibv_post_send, 1, 3, 12",
+    "ibv_post_recv, 1, 3, 12",
+    // Events that come later.
+    "rdma_get_cm_event, 1, 3, 11",
+    "ibv_get_cq_event, 1, 3, 11",
+    // The end of a connection or region that is gone.
+    "rdma_disconnect, 1, 99, 22",
+    "ibv_dereg_mr, 1, 99, 5",
+    "ibv_modify_qp, 3, 99, 5"
+  })
+  void shouldGoOnWithout(String call, int number, int count, int errno) throws Exception {
+    library.fail(call, errno, number, count);
+
+    run();
+  }
+
+  @ParameterizedTest
+  @CsvSource({"111, REJECTED", "110, UNREACHABLE", "113, UNREACHABLE", "101, UNREACHABLE"})
+  void shouldReportAPeerThatCannotBeReachedAsAnEvent(int errno, String event) {
+    library.fail("rdma_connect", errno, 1, 1);
+
+    assertThatThrownBy(this::run)
+        .hasMessageStartingWith(event + ": rdma_connect failed: errno=" + errno);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"ibv_poll_cq, rc=-5", "ibv_req_notify_cq, rc=5"})
+  void shouldEndTheOwnerOfAQueueThatCannotBePolled(String call, String detail) {
+    library.fail(call, EIO, 3, ScriptedLibrary.FOR_EVER);
+
+    assertThatThrownBy(this::run)
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining(call + " failed: " + detail);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "ibv_reg_mr",
+        "ibv_create_cq",
+        "rdma_create_qp",
+        "rdma_resolve_addr",
+        "rdma_resolve_route",
+        "rdma_connect",
+        "rdma_accept",
+        "ibv_modify_qp",
+        "ibv_post_send"
+      })
+  void shouldTransferOnASlowDevice(String call) throws Exception {
+    library.delay(call, 30);
+
+    run();
+  }
+
+  @ParameterizedTest
+  @CsvSource({"1, 1", "16, 16", "256, 255"})
+  void shouldRequestNoMoreReadsThanTheDeviceAnswers(long limit, int expected) throws Exception {
+    library.limit("rd_atom", limit);
+
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      assertThat(exchange.device.info().limits().maxReadsInFlight()).isEqualTo(expected);
+      exchange.run();
+    }
+  }
+
+  @Test
+  void shouldTransferOnADeviceWithoutInlineData() throws Exception {
+    library.limit("inline_data", 1);
+
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      assertThat(exchange.device.info().limits().maxInlineBytes()).isZero();
+      exchange.run();
+    }
+  }
+
+  @Test
+  void shouldTransferOnADeviceWithOneElementPerRequest() throws Exception {
+    library.limit("sge", 1);
+
+    run();
+  }
+
+  /** The device charges what queues and regions need; each limit has room for those before. */
+  @ParameterizedTest
+  @CsvSource({
+    "1000, ibv_create_cq failed: errno=12",
+    "4000, ibv_reg_mr failed: errno=12",
+    "11000, rdma_create_qp failed: errno=12"
+  })
+  void shouldNameTheCallThatExceedsTheLimitOfLockedMemory(long bytes, String message) {
+    library.limit("memlock", bytes);
+
+    assertThatThrownBy(this::run).hasMessageContaining(message);
+  }
+
+  @ParameterizedTest(name = "event {0} is lost")
+  @CsvSource({
+    "0, RESOLVE_FAILED: no route to the address: no answer within the time-out",
+    "2, RESOLVE_FAILED: no route to the address: no answer within the time-out",
+    "4, UNREACHABLE: no answer within the connect time-out"
+  })
+  void shouldEndAnAttemptWhoseEventIsLost(int event, String message) {
+    library.lose(event, 1);
+
+    assertThatThrownBy(this::run).hasMessage(message);
+  }
+
+  @Test
+  void shouldEndAnAttemptWhoseAnswerIsLost() {
+    int established = 9;
+    library.lose(established, 2);
+
+    assertThatThrownBy(this::run).hasMessage("UNREACHABLE: no answer within the connect time-out");
+  }
+
+  @Test
+  void shouldTransferWhenTheResponderIsNotToldThatTheConnectionIsReady() throws Exception {
+    int established = 9;
+    library.lose(established, 1);
+
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      exchange.bothEndsTold = false;
+      exchange.run();
+    }
+  }
+
+  @Test
+  void shouldTellTheEndOfAConnectionWithoutTheKernelsEvent() throws Exception {
+    int disconnected = 10;
+    library.lose(disconnected, 2);
+
+    run();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "0, completion queue overrun",
+    "1, queue pair broken",
+    "2, invalid request of the peer",
+    "3, access violation of the peer"
+  })
+  void shouldEndTheConnectionsThatAnEventBreaks(int event, String reason) throws Exception {
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      exchange.connect();
+
+      library.raise(event, 0);
+
+      assertThat(exchange.expect(ConnectionEvent.Type.DISCONNECTED).reason())
+          .isEqualTo("the device reports: " + reason);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {4, 5, 6, 7, 9, 11, 12, 13, 16, 17, 18})
+  void shouldGoOnAfterAnEventThatBreaksNothing(int event) throws Exception {
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      exchange.connect();
+
+      library.raise(event, 1);
+
+      exchange.transfer();
+    }
+  }
+
+  @Test
+  void shouldGoOnWhenAnotherPortIsDown() throws Exception {
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      exchange.connect();
+
+      library.raise(PORT_ERR, 2);
+
+      exchange.transfer();
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    DEVICE_FATAL + ", the device failed: device=scripted0",
+    PORT_ERR + ", a port of the device is down: device=scripted0 port=1"
+  })
+  void shouldTellThatTheDeviceIsDown(int event, String reason) throws Exception {
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      exchange.connect();
+
+      library.raise(event, 1);
+
+      ConnectionEvent down = exchange.expect(ConnectionEvent.Type.DEVICE_DOWN);
+      assertThat(down.connection()).isNull();
+      assertThat(down.reason()).isEqualTo(reason);
+    }
+  }
+
+  @Test
+  void shouldTellAListenerThatTheDeviceIsRemoved() throws Exception {
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      exchange.connect();
+
+      library.raiseOnListeners(DEVICE_REMOVAL);
+
+      ConnectionEvent removed = exchange.expect(ConnectionEvent.Type.DEVICE_REMOVED);
+      assertThat(removed.connection()).isNull();
+      assertThat(removed.reason()).isEqualTo("the device was removed: device=scripted0");
+    }
+  }
+
+  @Test
+  void shouldTellAConnectionThatTheDeviceIsRemoved() throws Exception {
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      exchange.connect();
+
+      library.raiseOnConnections(DEVICE_REMOVAL);
+
+      ConnectionEvent removed = exchange.expect(ConnectionEvent.Type.DEVICE_REMOVED);
+      assertThat(removed.connection()).isNotNull();
+    }
+  }
+
+  @Test
+  void shouldTellThatTheAddressOfTheListenerMoved() throws Exception {
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      exchange.connect();
+
+      library.raiseOnListeners(ADDR_CHANGE);
+
+      assertThat(exchange.expect(ConnectionEvent.Type.DEVICE_DOWN).reason())
+          .isEqualTo("the listener's address moved to another link: device=scripted0");
+    }
+  }
+
+  @Test
+  void shouldEndAConnectionWhoseAddressMoved() throws Exception {
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      exchange.connect();
+
+      library.raiseOnConnections(ADDR_CHANGE);
+
+      assertThat(exchange.expect(ConnectionEvent.Type.DISCONNECTED).reason())
+          .isEqualTo("the address moved to another link");
+    }
+  }
+
+  /**
+   * The kernel reports such descriptors as ready for ever, so whoever waits for them never sleeps.
+   */
+  @Test
+  void shouldSleepAlthoughTheDescriptorsOfARemovedDeviceAreReadyForEver() throws Exception {
+    long sleepNs = TimeUnit.MILLISECONDS.toNanos(20);
+    int turns = 25;
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      exchange.connect();
+      library.killDescriptors();
+
+      assertThat(exchange.expect(ConnectionEvent.Type.DEVICE_REMOVED).connection()).isNull();
+
+      exchange.poll();
+      exchange.channel.await(0);
+      var threads = ManagementFactory.getThreadMXBean();
+      long startNs = System.nanoTime();
+      long startCpuNs = threads.getCurrentThreadCpuTime();
+      for (int i = 0; i < turns; i++) {
+        exchange.poll();
+        exchange.channel.await(sleepNs);
+      }
+      long cpuNs = threads.getCurrentThreadCpuTime() - startCpuNs;
+      long elapsedNs = System.nanoTime() - startNs;
+      System.out.printf(
+          "CPU after device removal: %.1f %% of one core%n", 100.0 * cpuNs / elapsedNs);
+      assertThat(elapsedNs).isGreaterThan(turns * sleepNs / 2);
+    }
+  }
+
+  @Test
+  void shouldNotHoldADeviceThatFailsWhileItIsOpened() {
+    library.fail("ibv_query_port", ENOMEM, 1, 1);
+
+    assertThatThrownBy(engine::devices).hasMessageContaining("ibv_query_port failed: errno=12");
+  }
+}

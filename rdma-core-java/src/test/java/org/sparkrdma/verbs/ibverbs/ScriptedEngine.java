@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.verbs.ibverbs;
+
+import org.sparkrdma.verbs.VerbsEngine;
+import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
+import org.sparkrdma.verbs.spi.EngineSettings;
+
+/** The ibverbs engine over a {@link ScriptedLibrary}. */
+public final class ScriptedEngine {
+  /** The name of its device. */
+  public static final String DEVICE = "scripted0";
+
+  private ScriptedEngine() {}
+
+  /** The caller closes it. */
+  public static VerbsEngine over(ScriptedLibrary library) {
+    return new IbverbsEngine(
+        new Libraries(library.verbs(), library.cm()), IbverbsSettings.of(EngineSettings.none()));
+  }
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.verbs.ibverbs;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Queue;
+import java.util.Set;
+import java.util.function.BooleanSupplier;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.CompletionChannel;
+import org.sparkrdma.verbs.CompletionQueue;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.HostMemory;
+import org.sparkrdma.verbs.MemoryRegion;
+import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.QueuePairSettings;
+import org.sparkrdma.verbs.VerbsEngine;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.WorkRequest;
+import org.sparkrdma.verbs.WorkStatus;
+import org.sparkrdma.verbs.cm.Connection;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
+import org.sparkrdma.verbs.cm.ConnectionManager;
+import org.sparkrdma.verbs.cm.ConnectionParameters;
+import org.sparkrdma.verbs.cm.Listener;
+
+/**
+ * A whole life of the engine on the scripted device, step by step on one thread: open, connect to
+ * itself, a message and a READ, disconnect, close. A failure ends it, as an exception or as an
+ * event whose reason it throws.
+ */
+final class ScriptedExchange implements AutoCloseable {
+  static final int DEPTH = 8;
+  private static final int BYTES = 4096;
+  private static final int MESSAGE = 64;
+  private static final long WAIT_NS = Duration.ofMillis(20).toNanos();
+
+  /** Ends waits; the time-out of a connection attempt is shorter. */
+  private static final long LIMIT_NS = Duration.ofSeconds(10).toNanos();
+
+  private static final Duration CONNECT_TIMEOUT = Duration.ofMillis(200);
+
+  /** A failure that came as an event or a completion. */
+  static final class Failed extends Exception {
+    private static final long serialVersionUID = 1;
+
+    Failed(String reason) {
+      super(reason);
+    }
+  }
+
+  final Device device;
+  private final Queue<ConnectionEvent> events = new ArrayDeque<>();
+  private final List<Connection> ends = new ArrayList<>();
+  private final Set<Long> completed = new HashSet<>();
+  CompletionChannel channel;
+  CompletionQueue completions;
+  ConnectionManager manager;
+  private ProtectionDomain domain;
+  private MemoryRegion region;
+  private Listener listener;
+  private String failure;
+
+  /** Whether both ends get ESTABLISHED; else only the initiator. */
+  boolean bothEndsTold = true;
+
+  /** Takes over nothing: the caller closes the engine. */
+  ScriptedExchange(VerbsEngine engine) throws VerbsException {
+    device = engine.open(ScriptedEngine.DEVICE);
+  }
+
+  /** Everything from the start to the end. */
+  void run() throws VerbsException, Failed {
+    connect();
+    transfer();
+    disconnect();
+  }
+
+  void connect() throws VerbsException, Failed {
+    prepare();
+    listener = manager.listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), DEPTH);
+    Connection initiator = manager.resolve(listener.address(), null, CONNECT_TIMEOUT);
+    ends.add(initiator);
+    expect(ConnectionEvent.Type.RESOLVED);
+    initiator.createQueuePair(domain, settings());
+    initiator.connect(parameters());
+    Connection responder = expect(ConnectionEvent.Type.CONNECT_REQUEST).connection();
+    ends.add(responder);
+    responder.createQueuePair(domain, settings());
+    responder.accept(parameters());
+    expect(ConnectionEvent.Type.ESTABLISHED);
+    if (bothEndsTold) {
+      expect(ConnectionEvent.Type.ESTABLISHED);
+    }
+  }
+
+  private void prepare() throws VerbsException {
+    channel = device.createCompletionChannel();
+    completions = device.createCompletionQueue(4 * DEPTH, channel);
+    manager = device.createConnectionManager(channel);
+    domain = device.allocateProtectionDomain();
+    HostMemory memory = device.allocate(2 * BYTES);
+    memory.slice(0, BYTES).put(0, (byte) 42);
+    region =
+        domain.register(
+            memory, 0, 2 * BYTES, Set.of(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ));
+  }
+
+  QueuePairSettings settings() {
+    return new QueuePairSettings(
+        completions, completions, DEPTH, DEPTH, 1, 0, Set.of(AccessFlag.REMOTE_READ));
+  }
+
+  private static ConnectionParameters parameters() {
+    return new ConnectionParameters(new byte[] {1, 2, 3}, 16, 6, 6, 17, CONNECT_TIMEOUT);
+  }
+
+  /** A message, then a READ, each polled after a wait on the armed queue. */
+  void transfer() throws Failed {
+    var receive = new WorkRequest(1).receive(1).local(region, BYTES, MESSAGE);
+    await(() -> ends.get(1).queuePair().postReceive(receive));
+    var send = new WorkRequest(1).send(2).local(region, 0, MESSAGE).signalled();
+    await(() -> ends.get(0).queuePair().postSend(send));
+    await(() -> completed.contains(1L) && completed.contains(2L));
+    var read =
+        new WorkRequest(1)
+            .read(3, region.address(), region.remote().remoteKey())
+            .local(region, BYTES, BYTES)
+            .signalled();
+    await(() -> ends.get(0).queuePair().postSend(read));
+    await(() -> completed.contains(3L));
+  }
+
+  void disconnect() throws Failed {
+    ends.get(0).disconnect();
+    expect(ConnectionEvent.Type.DISCONNECTED);
+  }
+
+  /** Waits for an event of this type; any other is a failure. */
+  ConnectionEvent expect(ConnectionEvent.Type type) throws Failed {
+    await(() -> !events.isEmpty());
+    ConnectionEvent event = events.remove();
+    if (event.type() != type) {
+      throw new Failed(event.type() + ": " + event.reason());
+    }
+    return event;
+  }
+
+  private void await(BooleanSupplier condition) throws Failed {
+    long deadlineNs = System.nanoTime() + LIMIT_NS;
+    while (!condition.getAsBoolean()) {
+      if (System.nanoTime() - deadlineNs > 0) {
+        throw new Failed("nothing happened for too long");
+      }
+      turn();
+      if (failure != null) {
+        throw new Failed(failure);
+      }
+    }
+  }
+
+  /** Polls everything once; sleeps when there is nothing. */
+  void turn() {
+    completions.arm();
+    if (poll() == 0) {
+      channel.await(WAIT_NS);
+    }
+  }
+
+  int poll() {
+    int found =
+        completions.poll(
+            DEPTH,
+            completion -> {
+              if (completion.status() == WorkStatus.SUCCESS) {
+                completed.add(completion.requestId());
+              } else {
+                onFailedWork(completion.status());
+              }
+            });
+    ConnectionEvent event = manager.pollEvent();
+    while (event != null) {
+      events.add(event);
+      found++;
+      event = manager.pollEvent();
+    }
+    return found;
+  }
+
+  /** The connection's event has the reason, when there is one. The first failure counts. */
+  private void onFailedWork(WorkStatus status) {
+    if (failure != null) {
+      return;
+    }
+    ConnectionEvent event = manager.pollEvent();
+    failure =
+        event == null ? "work failed: status=" + status : event.type() + ": " + event.reason();
+  }
+
+  @Override
+  public void close() {
+    device.close();
+  }
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.verbs.ibverbs.ffi;
+
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * Both verbs libraries with one device that tests script: {@code scripted_device.c}, compiled with
+ * the C compiler of this machine. Each instance has a device of its own. It stays loaded until the
+ * process ends. Safe for any thread once the script is written.
+ */
+public final class ScriptedLibrary {
+  /** A count of calls without end. */
+  public static final int FOR_EVER = Integer.MAX_VALUE;
+
+  private static final List<Path> HEADERS =
+      List.of(Path.of("/usr/include/infiniband/verbs.h"), Path.of("/usr/include/rdma/rdma_cma.h"));
+
+  private final Symbols symbols;
+  private final VerbsLibrary verbs;
+  private final CmLibrary cm;
+
+  private ScriptedLibrary(String file) {
+    symbols = Symbols.open(file);
+    verbs = VerbsLibrary.load(file);
+    cm = CmLibrary.load(file);
+  }
+
+  /** Compiles and loads it; skips the test on a machine that cannot compile it. */
+  public static ScriptedLibrary load() throws IOException, InterruptedException {
+    assumeTrue(
+        HEADERS.stream().allMatch(Files::exists),
+        "no headers: install libibverbs-dev librdmacm-dev");
+    Path directory = Files.createTempDirectory("scripted-device");
+    Path source = directory.resolve("scripted_device.c");
+    Path library = directory.resolve("scripted.so");
+    try {
+      try (InputStream text = ScriptedLibrary.class.getResourceAsStream("/scripted_device.c")) {
+        Files.copy(text, source);
+      }
+      compile(source, library);
+      return new ScriptedLibrary(library.toString());
+    } finally {
+      Files.deleteIfExists(library);
+      Files.delete(source);
+      Files.delete(directory);
+    }
+  }
+
+  private static void compile(Path source, Path library) throws IOException, InterruptedException {
+    Process compiler;
+    try {
+      compiler =
+          new ProcessBuilder(
+                  "cc", "-O1", "-shared", "-fPIC", "-o", library.toString(), source.toString())
+              .inheritIO()
+              .start();
+    } catch (IOException e) {
+      assumeTrue(false, "no C compiler: install gcc");
+      throw e;
+    }
+    if (compiler.waitFor() != 0) {
+      throw new IOException("the scripted device does not compile: source=" + source);
+    }
+  }
+
+  public VerbsLibrary verbs() {
+    return verbs;
+  }
+
+  public CmLibrary cm() {
+    return cm;
+  }
+
+  /**
+   * Makes calls of a C function fail.
+   *
+   * @param from number of the first one that fails, counted from now on; 1 is the next
+   * @param count how many fail
+   */
+  public void fail(String function, int errno, int from, int count) {
+    call("script_fail", function, errno, from, count);
+  }
+
+  /** Makes each call of a C function take this long. */
+  public void delay(String function, int ms) {
+    call("script_delay", function, ms);
+  }
+
+  /** The number of calls of a C function. */
+  public long calls(String function) {
+    return call("script_seen", function);
+  }
+
+  /** Lowers a limit of the device: memlock, rd_atom, inline_data, sge or cqe. */
+  public void limit(String name, long value) {
+    call("script_limit", name, value);
+  }
+
+  /** Loses events of the connection manager with this number of enum rdma_cm_event_type. */
+  public void lose(int event, int count) {
+    Downcalls.call(symbols.get("script_lose"), event, count);
+  }
+
+  /**
+   * Raises an asynchronous event with this number of enum ibv_event_type, of the newest object of
+   * its kind.
+   *
+   * @param port for events of ports
+   */
+  public void raise(int event, int port) {
+    Downcalls.call(symbols.get("script_async"), event, port);
+  }
+
+  /** Raises an event with this number of enum rdma_cm_event_type on all listeners. */
+  public void raiseOnListeners(int event) {
+    Downcalls.call(symbols.get("script_cm"), event, 1);
+  }
+
+  /** Raises an event with this number of enum rdma_cm_event_type on all connections. */
+  public void raiseOnConnections(int event) {
+    Downcalls.call(symbols.get("script_cm"), event, 0);
+  }
+
+  /** The device's descriptors report errors from now on. */
+  public void killDescriptors() {
+    Downcalls.call(symbols.get("script_kill_descriptors"));
+  }
+
+  /** Objects that exist in the device and bytes of locked memory charged for them; 0 when none. */
+  public long outstanding() {
+    return Downcalls.call(symbols.get("script_outstanding"));
+  }
+
+  /** Ends all failures, delays, losses and limits. */
+  public void reset() {
+    Downcalls.call(symbols.get("script_reset"));
+  }
+
+  private long call(String script, String name, long... more) {
+    try (NativeArena arena = new NativeArena()) {
+      long[] arguments = new long[1 + more.length];
+      arguments[0] = arena.allocate(name.getBytes(StandardCharsets.UTF_8), 1);
+      System.arraycopy(more, 0, arguments, 1, more.length);
+      return Downcalls.call(symbols.get(script), arguments);
+    }
+  }
+}

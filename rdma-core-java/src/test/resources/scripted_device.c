@@ -1,0 +1,1050 @@
+/*
+ * libibverbs and librdmacm with one device that tests script: calls fail or are slow, limits are low,
+ * events arrive or are lost, the device is removed. Otherwise it works: connections, SEND and READ between
+ * queue pairs of this process. Objects are counted. One lock guards everything.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <infiniband/verbs.h>
+#include <limits.h>
+#include <pthread.h>
+#include <rdma/rdma_cma.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#undef ibv_query_port
+#undef ibv_reg_mr
+
+#define CALLS(X)                                                                                   \
+  X(rdma_get_devices) X(rdma_create_event_channel) X(rdma_create_id) X(rdma_bind_addr)             \
+  X(rdma_listen) X(rdma_resolve_addr) X(rdma_resolve_route) X(rdma_create_qp) X(rdma_connect)      \
+  X(rdma_accept) X(rdma_reject) X(rdma_disconnect) X(rdma_set_option) X(ibv_query_device)          \
+  X(ibv_query_port) X(_ibv_query_gid_table) X(ibv_alloc_pd) X(ibv_reg_mr) X(ibv_dereg_mr)          \
+  X(ibv_create_comp_channel) X(ibv_create_cq) X(ibv_create_qp) X(ibv_modify_qp) X(ibv_post_send)   \
+  X(ibv_post_recv) X(ibv_poll_cq) X(ibv_req_notify_cq) X(ibv_get_cq_event) X(rdma_get_cm_event)    \
+  X(ibv_get_async_event)
+
+#define IN_ENUM(name) CALL_##name,
+#define AS_NAME(name) #name,
+enum call { CALLS(IN_ENUM) CALL_COUNT };
+static const char *const call_names[] = {CALLS(AS_NAME)};
+
+#define KINDS(X) X(channel) X(id) X(pd) X(mr) X(comp_channel) X(cq) X(qp) X(event)
+#define KIND_IN_ENUM(name) KIND_##name,
+enum kind { KINDS(KIND_IN_ENUM) KIND_COUNT };
+
+#define LIMITS(X) X(memlock) X(rd_atom) X(inline_data) X(sge) X(cqe)
+#define LIMIT_IN_ENUM(name) LIMIT_##name,
+enum limit { LIMITS(LIMIT_IN_ENUM) LIMIT_COUNT };
+static const char *const limit_names[] = {LIMITS(AS_NAME)};
+
+enum { RING = 1024, MAX_IDS = 256, MAX_CM_EVENT = 32, MAX_CHANNELS = 64, WORK_BYTES = 64 };
+
+struct completions {
+  struct ibv_cq base;
+  struct ibv_wc ring[RING];
+  unsigned head, tail;
+  int armed;
+  struct ibv_comp_channel *to;
+};
+
+struct message {
+  struct message *next;
+  uint32_t length;
+  char bytes[];
+};
+
+struct receive {
+  uint64_t id;
+  struct ibv_sge sge;
+};
+
+struct pair {
+  struct ibv_qp base;
+  struct pair *peer;
+  struct completions *send_cq, *recv_cq;
+  struct receive receives[RING];
+  unsigned head, tail;
+  struct message *early;
+  int access, broken;
+  long charged;
+};
+
+struct identifier {
+  struct rdma_cm_id base;
+  struct identifier *peer;
+  int listening, connected, asked;
+};
+
+struct event {
+  struct rdma_cm_event base;
+  struct event *next;
+  char data[256];
+};
+
+struct event_channel {
+  struct rdma_event_channel base;
+  struct event *first;
+};
+
+struct comp_channel {
+  struct ibv_comp_channel base;
+  struct ibv_cq *ready[RING];
+  unsigned head, tail;
+};
+
+static struct {
+  int error, from, count, delay_ms, seen;
+} script[CALL_COUNT];
+static long outstanding[KIND_COUNT], limits[LIMIT_COUNT];
+static long charged;
+static int lost[MAX_CM_EVENT], dead_fd = -1;
+static struct identifier *ids[MAX_IDS];
+static struct comp_channel *comp_channels[MAX_CHANNELS];
+static struct ibv_mr *regions[RING];
+static struct ibv_async_event async_events[RING];
+static unsigned async_head, async_tail;
+static struct ibv_qp *last_qp;
+static struct ibv_cq *last_cq;
+static unsigned next_number = 100;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Counts a call, waits as the script says; returns the error it has to fail with, or 0. */
+static int enter(enum call call) {
+  pthread_mutex_lock(&lock);
+  int delay = script[call].delay_ms, seen = ++script[call].seen;
+  long past = (long)seen - script[call].from;
+  int error = past >= 0 && past < script[call].count ? script[call].error : 0;
+  pthread_mutex_unlock(&lock);
+  if (delay) {
+    usleep(delay * 1000);
+  }
+  errno = error;
+  return error;
+}
+
+static void *create(enum kind kind, size_t size) {
+  outstanding[kind]++;
+  return calloc(1, size);
+}
+
+static void destroy(enum kind kind, void *object) {
+  outstanding[kind]--;
+  free(object);
+}
+
+/* Charges locked memory; 0 or ENOMEM. */
+static int charge(long bytes) {
+  if (limits[LIMIT_memlock] && charged + bytes > limits[LIMIT_memlock]) {
+    return errno = ENOMEM;
+  }
+  charged += bytes;
+  return 0;
+}
+
+static int new_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE); }
+
+static void add_one(int fd) {
+  uint64_t one = 1;
+  if (write(fd, &one, sizeof one) < 0) {
+    errno = 0;
+  }
+}
+
+static int take_one(int fd) {
+  uint64_t one;
+  return read(fd, &one, sizeof one) == sizeof one;
+}
+
+/* Completions. */
+
+static void raise_async(enum ibv_event_type type, int port, void *element);
+
+static void complete(struct completions *cq, struct ibv_wc wc) {
+  if (cq->tail - cq->head == (unsigned)cq->base.cqe) {
+    raise_async(IBV_EVENT_CQ_ERR, 0, cq);
+    return;
+  }
+  cq->ring[cq->tail++ % RING] = wc;
+  if (cq->armed && cq->to) {
+    struct comp_channel *to = (struct comp_channel *)cq->to;
+    cq->armed = 0;
+    to->ready[to->tail++ % RING] = &cq->base;
+    add_one(to->base.fd);
+  }
+}
+
+static void complete_with(struct completions *cq, struct pair *of, uint64_t id, int status,
+                          enum ibv_wc_opcode opcode, uint32_t length) {
+  complete(cq, (struct ibv_wc){.wr_id = id,
+                               .status = status,
+                               .opcode = opcode,
+                               .byte_len = length,
+                               .qp_num = of->base.qp_num});
+}
+
+static void break_pair(struct pair *pair) {
+  if (!pair || pair->broken) {
+    return;
+  }
+  pair->broken = 1;
+  while (pair->head != pair->tail) {
+    uint64_t id = pair->receives[pair->head++ % RING].id;
+    complete_with(pair->recv_cq, pair, id, IBV_WC_WR_FLUSH_ERR, IBV_WC_RECV, 0);
+  }
+}
+
+static void deliver(struct pair *to) {
+  while (to->early && to->head != to->tail && !to->broken) {
+    struct message *message = to->early;
+    struct receive receive = to->receives[to->head++ % RING];
+    to->early = message->next;
+    memcpy((void *)receive.sge.addr, message->bytes, message->length);
+    complete_with(to->recv_cq, to, receive.id, IBV_WC_SUCCESS, IBV_WC_RECV, message->length);
+    free(message);
+  }
+}
+
+static uint32_t total(const struct ibv_send_wr *request) {
+  uint32_t length = 0;
+  for (int i = 0; i < request->num_sge; i++) {
+    length += request->sg_list[i].length;
+  }
+  return length;
+}
+
+static void send_message(struct pair *to, const struct ibv_send_wr *request) {
+  struct message *message = calloc(1, sizeof *message + total(request)), **last = &to->early;
+  for (int i = 0; i < request->num_sge; i++) {
+    memcpy(message->bytes + message->length, (void *)request->sg_list[i].addr,
+           request->sg_list[i].length);
+    message->length += request->sg_list[i].length;
+  }
+  while (*last) {
+    last = &(*last)->next;
+  }
+  *last = message;
+  deliver(to);
+}
+
+static int read_remote(struct pair *from, const struct ibv_send_wr *request) {
+  const char *at = (const char *)request->wr.rdma.remote_addr;
+  struct ibv_mr *mr = regions[request->wr.rdma.rkey % RING];
+  uint32_t length = total(request);
+  if (!(from->access & IBV_ACCESS_REMOTE_READ)
+      || (length
+          && (!mr || at < (char *)mr->addr || at + length > (char *)mr->addr + mr->length))) {
+    return IBV_WC_REM_ACCESS_ERR;
+  }
+  for (int i = 0; i < request->num_sge; i++) {
+    memcpy((void *)request->sg_list[i].addr, at, request->sg_list[i].length);
+    at += request->sg_list[i].length;
+  }
+  return IBV_WC_SUCCESS;
+}
+
+static int post_send(struct ibv_qp *qp, struct ibv_send_wr *request, struct ibv_send_wr **bad) {
+  struct pair *pair = (struct pair *)qp;
+  int error = enter(CALL_ibv_post_send);
+  *bad = request;
+  if (error) {
+    return error;
+  }
+  pthread_mutex_lock(&lock);
+  for (; request; request = request->next) {
+    int read = request->opcode == IBV_WR_RDMA_READ, status = IBV_WC_SUCCESS;
+    if (pair->broken) {
+      status = IBV_WC_WR_FLUSH_ERR;
+    } else if (!pair->peer || pair->peer->broken) {
+      status = IBV_WC_RETRY_EXC_ERR;
+    } else if (read) {
+      status = read_remote(pair->peer, request);
+    } else {
+      send_message(pair->peer, request);
+    }
+    if (status != IBV_WC_SUCCESS || request->send_flags & IBV_SEND_SIGNALED) {
+      complete_with(pair->send_cq, pair, request->wr_id, status,
+                    read ? IBV_WC_RDMA_READ : IBV_WC_SEND, total(request));
+    }
+    if (status != IBV_WC_SUCCESS) {
+      break_pair(pair);
+    }
+  }
+  pthread_mutex_unlock(&lock);
+  return 0;
+}
+
+static int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *request, struct ibv_recv_wr **bad) {
+  struct pair *pair = (struct pair *)qp;
+  int error = enter(CALL_ibv_post_recv);
+  *bad = request;
+  if (error) {
+    return error;
+  }
+  pthread_mutex_lock(&lock);
+  for (; request; request = request->next) {
+    if (pair->broken) {
+      complete_with(pair->recv_cq, pair, request->wr_id, IBV_WC_WR_FLUSH_ERR, IBV_WC_RECV, 0);
+    } else {
+      struct receive *receive = &pair->receives[pair->tail++ % RING];
+      receive->id = request->wr_id;
+      receive->sge = request->num_sge ? request->sg_list[0] : (struct ibv_sge){0};
+    }
+  }
+  deliver(pair);
+  pthread_mutex_unlock(&lock);
+  return 0;
+}
+
+static int poll_cq(struct ibv_cq *cq, int count, struct ibv_wc *wc) {
+  struct completions *from = (struct completions *)cq;
+  if (enter(CALL_ibv_poll_cq)) {
+    return -errno;
+  }
+  int found = 0;
+  pthread_mutex_lock(&lock);
+  while (found < count && from->head != from->tail) {
+    wc[found++] = from->ring[from->head++ % RING];
+  }
+  pthread_mutex_unlock(&lock);
+  return found;
+}
+
+static int req_notify_cq(struct ibv_cq *cq, int solicited_only) {
+  int error = enter(CALL_ibv_req_notify_cq);
+  (void)solicited_only;
+  if (!error) {
+    pthread_mutex_lock(&lock);
+    ((struct completions *)cq)->armed = 1;
+    pthread_mutex_unlock(&lock);
+  }
+  return error;
+}
+
+static struct ibv_device device = {
+    .node_type = IBV_NODE_CA, .transport_type = IBV_TRANSPORT_IB, .name = "scripted0"};
+static struct ibv_context context = {.device = &device,
+                                     .async_fd = -1,
+                                     .ops = {.poll_cq = poll_cq,
+                                             .req_notify_cq = req_notify_cq,
+                                             .post_send = post_send,
+                                             .post_recv = post_recv}};
+static struct ibv_context *contexts[] = {&context, NULL};
+
+static void raise_async(enum ibv_event_type type, int port, void *element) {
+  struct ibv_async_event *event = &async_events[async_tail++ % RING];
+  *event = (struct ibv_async_event){.event_type = type};
+  if (element) {
+    event->element.cq = element;
+  } else {
+    event->element.port_num = port;
+  }
+  add_one(context.async_fd);
+}
+
+/* Called by the test, through the same binding as the rest. */
+
+static int find(const char *name, const char *const *names, int count) {
+  for (int i = 0; i < count; i++) {
+    if (!strcmp(name, names[i])) {
+      return i;
+    }
+  }
+  abort();
+}
+
+/* From the from-th call from now on, count calls fail with this error. */
+void script_fail(const char *name, int error, int from, int count) {
+  int call = find(name, call_names, CALL_COUNT);
+  script[call].error = error;
+  script[call].from = script[call].seen + from;
+  script[call].count = count;
+}
+
+void script_delay(const char *name, int ms) {
+  script[find(name, call_names, CALL_COUNT)].delay_ms = ms;
+}
+
+long script_seen(const char *name) { return script[find(name, call_names, CALL_COUNT)].seen; }
+
+void script_limit(const char *name, long value) {
+  limits[find(name, limit_names, LIMIT_COUNT)] = value;
+}
+
+/* The next count events of the connection manager with this number do not arrive. */
+void script_lose(int type, int count) { lost[type] = count; }
+
+/* Raises an event of the newest queue pair or completion queue, or of a port. */
+void script_async(int type, int port) {
+  pthread_mutex_lock(&lock);
+  int of_queue = type == IBV_EVENT_CQ_ERR;
+  int of_pair = type >= IBV_EVENT_QP_FATAL && type <= IBV_EVENT_PATH_MIG_ERR;
+  raise_async(type, port, of_queue ? (void *)last_cq : of_pair ? (void *)last_qp : NULL);
+  pthread_mutex_unlock(&lock);
+}
+
+static int tell(struct identifier *id, enum rdma_cm_event_type type, int status);
+
+/* Raises an event of the connection manager on all identifiers that listen, or that do not. */
+void script_cm(int type, int on_listeners) {
+  pthread_mutex_lock(&lock);
+  for (int i = 0; i < MAX_IDS; i++) {
+    if (ids[i] && !ids[i]->listening == !on_listeners) {
+      tell(ids[i], type, 0);
+    }
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+/* The descriptors of the device report an error from now on, as the kernel's do without a device. */
+void script_kill_descriptors(void) {
+  int ends[2];
+  pthread_mutex_lock(&lock);
+  if (pipe2(ends, O_CLOEXEC) == 0) {
+    close(ends[0]);
+    dup2(ends[1], context.async_fd);
+    for (int i = 0; i < MAX_CHANNELS; i++) {
+      if (comp_channels[i]) {
+        dup2(ends[1], comp_channels[i]->base.fd);
+      }
+    }
+    dead_fd = ends[1];
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+/* Objects of all kinds that exist, and bytes of locked memory charged for them. */
+long script_outstanding(void) {
+  long sum = charged;
+  for (int i = 0; i < KIND_COUNT; i++) {
+    sum += outstanding[i];
+  }
+  return sum;
+}
+
+/* Forgets the script, not the objects. */
+void script_reset(void) {
+  memset(script, 0, sizeof script);
+  memset(limits, 0, sizeof limits);
+  memset(lost, 0, sizeof lost);
+  async_head = async_tail = 0;
+  if (dead_fd >= 0) {
+    close(dead_fd);
+    dead_fd = -1;
+  }
+}
+
+/* librdmacm */
+
+static int queue_event(struct identifier *id, struct event *event) {
+  struct event_channel *channel = (struct event_channel *)id->base.channel;
+  struct event **last = &channel->first;
+  if (lost[event->base.event] > 0) {
+    lost[event->base.event]--;
+    free(event);
+    return 0;
+  }
+  while (*last) {
+    last = &(*last)->next;
+  }
+  *last = event;
+  add_one(channel->base.fd);
+  return 0;
+}
+
+static int tell(struct identifier *id, enum rdma_cm_event_type type, int status) {
+  struct event *event = calloc(1, sizeof *event);
+  event->base.id = &id->base;
+  event->base.event = type;
+  event->base.status = status;
+  return queue_event(id, event);
+}
+
+static struct event *with_parameters(struct identifier *id, enum rdma_cm_event_type type,
+                                     const void *data, int length) {
+  struct event *event = calloc(1, sizeof *event);
+  event->base.id = &id->base;
+  event->base.event = type;
+  if (length) {
+    memcpy(event->data, data, length);
+  }
+  event->base.param.conn.private_data = length ? event->data : NULL;
+  event->base.param.conn.private_data_len = length;
+  return event;
+}
+
+struct ibv_context **rdma_get_devices(int *count) {
+  if (enter(CALL_rdma_get_devices)) {
+    return NULL;
+  }
+  if (context.async_fd < 0) {
+    context.async_fd = new_eventfd();
+  }
+  return contexts;
+}
+
+void rdma_free_devices(struct ibv_context **list) {
+  (void)list;
+  close(context.async_fd);
+  context.async_fd = -1;
+}
+
+struct rdma_event_channel *rdma_create_event_channel(void) {
+  if (enter(CALL_rdma_create_event_channel)) {
+    return NULL;
+  }
+  struct event_channel *channel = create(KIND_channel, sizeof *channel);
+  channel->base.fd = new_eventfd();
+  return &channel->base;
+}
+
+void rdma_destroy_event_channel(struct rdma_event_channel *channel) {
+  struct event *event = ((struct event_channel *)channel)->first;
+  while (event) {
+    struct event *next = event->next;
+    free(event);
+    event = next;
+  }
+  close(channel->fd);
+  destroy(KIND_channel, channel);
+}
+
+int rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event **event) {
+  struct event_channel *from = (struct event_channel *)channel;
+  if (enter(CALL_rdma_get_cm_event) || !take_one(channel->fd)) {
+    return -1;
+  }
+  pthread_mutex_lock(&lock);
+  struct event *first = from->first;
+  from->first = first->next;
+  outstanding[KIND_event]++;
+  *event = &first->base;
+  pthread_mutex_unlock(&lock);
+  return 0;
+}
+
+int rdma_ack_cm_event(struct rdma_cm_event *event) {
+  destroy(KIND_event, event);
+  return 0;
+}
+
+static struct identifier *new_identifier(struct rdma_event_channel *channel) {
+  struct identifier *id = create(KIND_id, sizeof *id);
+  id->base.channel = channel;
+  for (int i = 0; i < MAX_IDS; i++) {
+    if (!ids[i]) {
+      ids[i] = id;
+      return id;
+    }
+  }
+  abort();
+}
+
+int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id, void *owner,
+                   enum rdma_port_space space) {
+  (void)owner;
+  (void)space;
+  if (enter(CALL_rdma_create_id)) {
+    return -1;
+  }
+  pthread_mutex_lock(&lock);
+  *id = &new_identifier(channel)->base;
+  pthread_mutex_unlock(&lock);
+  return 0;
+}
+
+static void end_connection(struct identifier *id) {
+  struct identifier *peer = id->peer;
+  break_pair((struct pair *)id->base.qp);
+  if (peer) {
+    break_pair((struct pair *)peer->base.qp);
+    if (id->connected) {
+      tell(id, RDMA_CM_EVENT_DISCONNECTED, 0);
+      tell(peer, RDMA_CM_EVENT_DISCONNECTED, 0);
+    }
+    peer->peer = NULL;
+    id->peer = NULL;
+  }
+  id->connected = 0;
+}
+
+int rdma_destroy_id(struct rdma_cm_id *id) {
+  struct identifier *gone = (struct identifier *)id;
+  struct event **at = &((struct event_channel *)id->channel)->first;
+  pthread_mutex_lock(&lock);
+  if (gone->peer && !gone->connected && !gone->asked) {
+    tell(gone->peer, RDMA_CM_EVENT_REJECTED, 28);
+  }
+  end_connection(gone);
+  while (*at) {
+    struct event *event = *at;
+    if (event->base.id == id && take_one(id->channel->fd)) {
+      *at = event->next;
+      free(event);
+    } else {
+      at = &event->next;
+    }
+  }
+  for (int i = 0; i < MAX_IDS; i++) {
+    if (ids[i] == gone) {
+      ids[i] = NULL;
+    }
+  }
+  destroy(KIND_id, gone);
+  pthread_mutex_unlock(&lock);
+  return 0;
+}
+
+static void set_port(struct sockaddr *address) {
+  struct sockaddr_in *four = (struct sockaddr_in *)address;
+  if (!four->sin_port) {
+    four->sin_port = htons(20000 + next_number++ % 20000);
+  }
+}
+
+static void bind_to_device(struct identifier *id) {
+  id->base.verbs = &context;
+  id->base.port_num = 1;
+}
+
+int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *address) {
+  if (enter(CALL_rdma_bind_addr)) {
+    return -1;
+  }
+  memcpy(&id->route.addr.src_addr, address, sizeof(struct sockaddr_in6));
+  set_port(&id->route.addr.src_addr);
+  bind_to_device((struct identifier *)id);
+  return 0;
+}
+
+int rdma_listen(struct rdma_cm_id *id, int backlog) {
+  (void)backlog;
+  if (enter(CALL_rdma_listen)) {
+    return -1;
+  }
+  ((struct identifier *)id)->listening = 1;
+  return 0;
+}
+
+int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *from, struct sockaddr *to, int ms) {
+  struct identifier *initiator = (struct identifier *)id;
+  (void)ms;
+  if (enter(CALL_rdma_resolve_addr)) {
+    return -1;
+  }
+  memcpy(&id->route.addr.dst_addr, to, sizeof(struct sockaddr_in6));
+  memcpy(&id->route.addr.src_addr, from ? from : to, sizeof(struct sockaddr_in6));
+  ((struct sockaddr_in *)&id->route.addr.src_addr)->sin_port = 0;
+  set_port(&id->route.addr.src_addr);
+  bind_to_device(initiator);
+  pthread_mutex_lock(&lock);
+  tell(initiator, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+  pthread_mutex_unlock(&lock);
+  return 0;
+}
+
+int rdma_resolve_route(struct rdma_cm_id *id, int ms) {
+  (void)ms;
+  if (enter(CALL_rdma_resolve_route)) {
+    return -1;
+  }
+  pthread_mutex_lock(&lock);
+  tell((struct identifier *)id, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
+  pthread_mutex_unlock(&lock);
+  return 0;
+}
+
+static struct ibv_qp *new_pair(struct ibv_pd *pd, struct ibv_qp_init_attr *attributes) {
+  struct ibv_qp_cap *cap = &attributes->cap;
+  long bytes = (long)(cap->max_send_wr + cap->max_recv_wr) * WORK_BYTES;
+  long sge = limits[LIMIT_sge] ? limits[LIMIT_sge] : 4;
+  if (cap->max_send_sge > sge || cap->max_recv_sge > sge
+      || (limits[LIMIT_inline_data] && cap->max_inline_data >= limits[LIMIT_inline_data])) {
+    errno = EINVAL;
+    return NULL;
+  }
+  if (charge(bytes)) {
+    return NULL;
+  }
+  struct pair *pair = create(KIND_qp, sizeof *pair);
+  pair->base.context = &context;
+  pair->base.pd = pd;
+  pair->base.qp_num = next_number++;
+  pair->send_cq = (struct completions *)attributes->send_cq;
+  pair->recv_cq = (struct completions *)attributes->recv_cq;
+  pair->charged = bytes;
+  last_qp = &pair->base;
+  return &pair->base;
+}
+
+int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr *attributes) {
+  if (enter(CALL_rdma_create_qp)) {
+    return -1;
+  }
+  pthread_mutex_lock(&lock);
+  id->qp = new_pair(pd, attributes);
+  pthread_mutex_unlock(&lock);
+  return id->qp ? 0 : -1;
+}
+
+static void free_pair(struct pair *pair) {
+  for (int i = 0; i < MAX_IDS; i++) {
+    struct pair *other = ids[i] ? (struct pair *)ids[i]->base.qp : NULL;
+    if (other && other->peer == pair) {
+      other->peer = NULL;
+    }
+  }
+  while (pair->early) {
+    struct message *next = pair->early->next;
+    free(pair->early);
+    pair->early = next;
+  }
+  last_qp = last_qp == &pair->base ? NULL : last_qp;
+  charged -= pair->charged;
+  destroy(KIND_qp, pair);
+}
+
+void rdma_destroy_qp(struct rdma_cm_id *id) {
+  pthread_mutex_lock(&lock);
+  if (id->qp) {
+    free_pair((struct pair *)id->qp);
+    id->qp = NULL;
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+static int too_many_reads(const struct rdma_conn_param *parameters) {
+  long most = limits[LIMIT_rd_atom] ? limits[LIMIT_rd_atom] : 16;
+  return parameters->responder_resources > most || parameters->initiator_depth > most;
+}
+
+static struct identifier *listener_at(struct sockaddr *address) {
+  for (int i = 0; i < MAX_IDS; i++) {
+    struct sockaddr_in *own = ids[i] ? (struct sockaddr_in *)&ids[i]->base.route.addr.src_addr : NULL;
+    if (own && ids[i]->listening && own->sin_port == ((struct sockaddr_in *)address)->sin_port) {
+      return ids[i];
+    }
+  }
+  return NULL;
+}
+
+int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *parameters) {
+  struct identifier *initiator = (struct identifier *)id;
+  if (enter(CALL_rdma_connect)) {
+    return -1;
+  }
+  if (too_many_reads(parameters)) {
+    errno = EINVAL;
+    return -1;
+  }
+  pthread_mutex_lock(&lock);
+  struct identifier *listener = listener_at(&id->route.addr.dst_addr);
+  initiator->asked = 1;
+  if (lost[RDMA_CM_EVENT_CONNECT_REQUEST] > 0) {
+    lost[RDMA_CM_EVENT_CONNECT_REQUEST]--;
+  } else if (listener) {
+    struct identifier *responder = new_identifier(listener->base.channel);
+    responder->base.route.addr = id->route.addr;
+    memcpy(&responder->base.route.addr.src_addr, &id->route.addr.dst_addr,
+           sizeof(struct sockaddr_in6));
+    memcpy(&responder->base.route.addr.dst_addr, &id->route.addr.src_addr,
+           sizeof(struct sockaddr_in6));
+    bind_to_device(responder);
+    responder->peer = initiator;
+    initiator->peer = responder;
+    struct event *event = with_parameters(responder, RDMA_CM_EVENT_CONNECT_REQUEST,
+                                          parameters->private_data, parameters->private_data_len);
+    event->base.listen_id = &listener->base;
+    event->base.param.conn.responder_resources = parameters->initiator_depth;
+    event->base.param.conn.initiator_depth = parameters->responder_resources;
+    event->base.param.conn.qp_num = id->qp->qp_num;
+    queue_event(responder, event);
+  } else {
+    tell(initiator, RDMA_CM_EVENT_REJECTED, 8);
+  }
+  pthread_mutex_unlock(&lock);
+  return 0;
+}
+
+int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *parameters) {
+  struct identifier *responder = (struct identifier *)id, *initiator = responder->peer;
+  if (enter(CALL_rdma_accept)) {
+    return -1;
+  }
+  if (too_many_reads(parameters)) {
+    errno = EINVAL;
+    return -1;
+  }
+  pthread_mutex_lock(&lock);
+  responder->asked = 1;
+  if (initiator && initiator->base.qp) {
+    ((struct pair *)id->qp)->peer = (struct pair *)initiator->base.qp;
+    ((struct pair *)initiator->base.qp)->peer = (struct pair *)id->qp;
+    responder->connected = initiator->connected = 1;
+    tell(responder, RDMA_CM_EVENT_ESTABLISHED, 0);
+    queue_event(initiator, with_parameters(initiator, RDMA_CM_EVENT_ESTABLISHED,
+                                           parameters->private_data, parameters->private_data_len));
+  }
+  pthread_mutex_unlock(&lock);
+  return 0;
+}
+
+int rdma_reject(struct rdma_cm_id *id, const void *data, uint8_t length) {
+  struct identifier *responder = (struct identifier *)id;
+  if (enter(CALL_rdma_reject)) {
+    return -1;
+  }
+  pthread_mutex_lock(&lock);
+  if (responder->peer) {
+    struct event *event =
+        with_parameters(responder->peer, RDMA_CM_EVENT_REJECTED, data, length);
+    event->base.status = 28;
+    queue_event(responder->peer, event);
+    responder->peer->peer = NULL;
+    responder->peer = NULL;
+  }
+  pthread_mutex_unlock(&lock);
+  return 0;
+}
+
+int rdma_disconnect(struct rdma_cm_id *id) {
+  if (enter(CALL_rdma_disconnect)) {
+    return -1;
+  }
+  pthread_mutex_lock(&lock);
+  end_connection((struct identifier *)id);
+  pthread_mutex_unlock(&lock);
+  return 0;
+}
+
+int rdma_set_option(struct rdma_cm_id *id, int level, int name, void *value, size_t length) {
+  (void)id;
+  (void)level;
+  (void)name;
+  (void)value;
+  (void)length;
+  return enter(CALL_rdma_set_option) ? -1 : 0;
+}
+
+/* libibverbs */
+
+struct ibv_device **ibv_get_device_list(int *count) {
+  (void)count;
+  return NULL;
+}
+
+void ibv_free_device_list(struct ibv_device **list) { (void)list; }
+
+int ibv_query_device(struct ibv_context *of, struct ibv_device_attr *attributes) {
+  long reads = limits[LIMIT_rd_atom] ? limits[LIMIT_rd_atom] : 16;
+  int error = enter(CALL_ibv_query_device);
+  (void)of;
+  *attributes = (struct ibv_device_attr){
+      .max_mr_size = UINT64_MAX,
+      .max_qp = 64,
+      .max_qp_wr = RING,
+      .max_sge = limits[LIMIT_sge] ? (int)limits[LIMIT_sge] : 4,
+      .max_cqe = limits[LIMIT_cqe] ? (int)limits[LIMIT_cqe] : RING,
+      .max_mr = RING,
+      .max_qp_rd_atom = reads,
+      .max_qp_init_rd_atom = reads,
+      .phys_port_cnt = 1};
+  return error;
+}
+
+int ibv_query_port(struct ibv_context *of, uint8_t port, struct _compat_ibv_port_attr *compat) {
+  struct ibv_port_attr *attributes = (struct ibv_port_attr *)compat;
+  (void)of;
+  (void)port;
+  attributes->state = IBV_PORT_ACTIVE;
+  attributes->active_mtu = IBV_MTU_1024;
+  attributes->gid_tbl_len = 1;
+  attributes->max_msg_sz = 1u << 30;
+  attributes->link_layer = IBV_LINK_LAYER_ETHERNET;
+  return enter(CALL_ibv_query_port);
+}
+
+ssize_t _ibv_query_gid_table(struct ibv_context *of, struct ibv_gid_entry *entries, size_t most,
+                             uint32_t flags, size_t size) {
+  static const uint8_t loopback[16] = {[10] = 0xff, [11] = 0xff, [12] = 127, [15] = 1};
+  (void)of;
+  (void)most;
+  (void)flags;
+  (void)size;
+  if (enter(CALL__ibv_query_gid_table)) {
+    return -errno;
+  }
+  *entries = (struct ibv_gid_entry){.port_num = 1, .gid_type = 2};
+  memcpy(entries->gid.raw, loopback, sizeof loopback);
+  return 1;
+}
+
+struct ibv_pd *ibv_alloc_pd(struct ibv_context *of) {
+  (void)of;
+  return enter(CALL_ibv_alloc_pd) ? NULL : create(KIND_pd, sizeof(struct ibv_pd));
+}
+
+int ibv_dealloc_pd(struct ibv_pd *pd) {
+  destroy(KIND_pd, pd);
+  return 0;
+}
+
+struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *address, size_t length, int access) {
+  (void)access;
+  if (enter(CALL_ibv_reg_mr)) {
+    return NULL;
+  }
+  pthread_mutex_lock(&lock);
+  struct ibv_mr *mr = NULL;
+  for (unsigned key = 1; key < RING && !mr; key++) {
+    if (!regions[key]) {
+      if (charge(length)) {
+        break;
+      }
+      mr = create(KIND_mr, sizeof *mr);
+      *mr = (struct ibv_mr){.pd = pd, .addr = address, .length = length, .lkey = key, .rkey = key};
+      regions[key] = mr;
+    }
+  }
+  pthread_mutex_unlock(&lock);
+  return mr;
+}
+
+int ibv_dereg_mr(struct ibv_mr *mr) {
+  int error = enter(CALL_ibv_dereg_mr);
+  pthread_mutex_lock(&lock);
+  /* Gone in any case, so that a failed call does not look like a leak. */
+  regions[mr->rkey] = NULL;
+  charged -= mr->length;
+  destroy(KIND_mr, mr);
+  pthread_mutex_unlock(&lock);
+  return error;
+}
+
+struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *of) {
+  if (enter(CALL_ibv_create_comp_channel)) {
+    return NULL;
+  }
+  pthread_mutex_lock(&lock);
+  struct comp_channel *channel = create(KIND_comp_channel, sizeof *channel);
+  channel->base.context = of;
+  channel->base.fd = new_eventfd();
+  for (int i = 0; i < MAX_CHANNELS; i++) {
+    if (!comp_channels[i]) {
+      comp_channels[i] = channel;
+      break;
+    }
+  }
+  pthread_mutex_unlock(&lock);
+  return &channel->base;
+}
+
+int ibv_destroy_comp_channel(struct ibv_comp_channel *channel) {
+  pthread_mutex_lock(&lock);
+  for (int i = 0; i < MAX_CHANNELS; i++) {
+    if (comp_channels[i] == (struct comp_channel *)channel) {
+      comp_channels[i] = NULL;
+    }
+  }
+  close(channel->fd);
+  destroy(KIND_comp_channel, channel);
+  pthread_mutex_unlock(&lock);
+  return 0;
+}
+
+struct ibv_cq *ibv_create_cq(struct ibv_context *of, int count, void *owner,
+                             struct ibv_comp_channel *channel, int vector) {
+  (void)of;
+  (void)owner;
+  (void)vector;
+  if (enter(CALL_ibv_create_cq)) {
+    return NULL;
+  }
+  pthread_mutex_lock(&lock);
+  struct completions *cq = NULL;
+  if (!charge((long)count * WORK_BYTES)) {
+    cq = create(KIND_cq, sizeof *cq);
+    cq->base.cqe = count;
+    cq->to = channel;
+    last_cq = &cq->base;
+  }
+  pthread_mutex_unlock(&lock);
+  return cq ? &cq->base : NULL;
+}
+
+int ibv_destroy_cq(struct ibv_cq *cq) {
+  pthread_mutex_lock(&lock);
+  last_cq = last_cq == cq ? NULL : last_cq;
+  charged -= (long)cq->cqe * WORK_BYTES;
+  destroy(KIND_cq, cq);
+  pthread_mutex_unlock(&lock);
+  return 0;
+}
+
+int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **owner) {
+  struct comp_channel *from = (struct comp_channel *)channel;
+  if (enter(CALL_ibv_get_cq_event) || !take_one(channel->fd)) {
+    return -1;
+  }
+  pthread_mutex_lock(&lock);
+  *cq = from->ready[from->head++ % RING];
+  *owner = NULL;
+  pthread_mutex_unlock(&lock);
+  return 0;
+}
+
+void ibv_ack_cq_events(struct ibv_cq *cq, unsigned int count) {
+  (void)cq;
+  (void)count;
+}
+
+struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attributes) {
+  if (enter(CALL_ibv_create_qp)) {
+    return NULL;
+  }
+  pthread_mutex_lock(&lock);
+  struct ibv_qp *qp = new_pair(pd, attributes);
+  pthread_mutex_unlock(&lock);
+  return qp;
+}
+
+int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attributes, int mask) {
+  int error = enter(CALL_ibv_modify_qp);
+  if (error) {
+    return error;
+  }
+  pthread_mutex_lock(&lock);
+  if (mask & IBV_QP_ACCESS_FLAGS) {
+    ((struct pair *)qp)->access = attributes->qp_access_flags;
+  }
+  if (mask & IBV_QP_STATE && attributes->qp_state == IBV_QPS_ERR) {
+    break_pair((struct pair *)qp);
+  }
+  pthread_mutex_unlock(&lock);
+  return 0;
+}
+
+int ibv_destroy_qp(struct ibv_qp *qp) {
+  pthread_mutex_lock(&lock);
+  free_pair((struct pair *)qp);
+  pthread_mutex_unlock(&lock);
+  return 0;
+}
+
+int ibv_get_async_event(struct ibv_context *of, struct ibv_async_event *event) {
+  if (enter(CALL_ibv_get_async_event) || !take_one(of->async_fd)) {
+    return -1;
+  }
+  pthread_mutex_lock(&lock);
+  *event = async_events[async_head++ % RING];
+  pthread_mutex_unlock(&lock);
+  return 0;
+}
+
+void ibv_ack_async_event(struct ibv_async_event *event) { (void)event; }
