@@ -33,7 +33,8 @@ public abstract class UnsupportedDevice implements Device {
   }
 
   @Override
-  public CompletionQueue createCompletionQueue(int capacity, CompletionChannel channel) {
+  public CompletionQueue createCompletionQueue(int capacity, CompletionChannel channel)
+      throws VerbsException {
     throw new UnsupportedOperationException();
   }
 

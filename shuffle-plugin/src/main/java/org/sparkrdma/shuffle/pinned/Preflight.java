@@ -7,7 +7,9 @@ import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.shuffle.settings.RingSizes;
 import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.CompletionQueue;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.HostMemory;
 import org.sparkrdma.verbs.MemoryRegion;
@@ -16,8 +18,8 @@ import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.Transport;
 
 /**
- * Registers a small region at the start, so that a machine that cannot register memory is reported
- * at once, with what to do. Stateless.
+ * Registers a small region and creates a completion queue at the start, so that a machine that
+ * cannot register memory is reported at once, with what to do. Stateless.
  */
 public final class Preflight {
   private static final Logger LOG = LoggerFactory.getLogger(Preflight.class);
@@ -48,24 +50,27 @@ public final class Preflight {
   }
 
   /**
-   * Registers and deregisters a small region.
+   * Registers a small region and as much as the rings of a queue pair, and creates a completion
+   * queue of real size, whose ring drivers of hardware pin; then destroys all again. A queue pair
+   * itself needs a connection.
    *
    * @throws VerbsException when registration fails, with the reason and what to do
    */
-  public void check(Device device, PinnedBudget budget, PinnedLimit limit, MachineMemory machine)
+  public void check(
+      Device device, PinnedBudget budget, PinnedLimit limit, MachineMemory machine, RingSizes rings)
       throws VerbsException {
     limit.warnings().forEach(objection -> LOG.warn("{}", objection));
     if (device.info().transport() == Transport.LOOPBACK) {
       // It pins nothing, so no limit applies.
       return;
     }
-    long lengthBytes = Math.min(TRIED_BYTES, budget.limitBytes());
+    long lengthBytes = Math.min(TRIED_BYTES + rings.queuePairBytes(), budget.limitBytes());
     PinnedBudget.Grant grant = budget.tryGrant(lengthBytes).orElse(null);
     if (grant == null) {
       return;
     }
     try {
-      register(device, lengthBytes);
+      register(device, lengthBytes, rings.completionQueueDepth());
     } catch (VerbsException e) {
       throw new VerbsException(e.call(), e.errno(), sentence(e, limit, machine), e);
     } finally {
@@ -81,12 +86,17 @@ public final class Preflight {
     }
   }
 
-  private static void register(Device device, long lengthBytes) throws VerbsException {
+  private static void register(Device device, long lengthBytes, int completionQueueDepth)
+      throws VerbsException {
     try (ProtectionDomain domain = device.allocateProtectionDomain();
         HostMemory memory = device.allocate(lengthBytes);
         MemoryRegion region =
-            domain.register(memory, 0, lengthBytes, Set.of(AccessFlag.LOCAL_WRITE))) {
-      LOG.debug("memory can be registered: lengthBytes={}", region.lengthBytes());
+            domain.register(memory, 0, lengthBytes, Set.of(AccessFlag.LOCAL_WRITE));
+        CompletionQueue queue = device.createCompletionQueue(completionQueueDepth, null)) {
+      LOG.debug(
+          "Memory can be registered: lengthBytes={} completions={}",
+          region.lengthBytes(),
+          queue.capacity());
     }
   }
 

@@ -18,6 +18,7 @@ import org.sparkrdma.shuffle.pinned.MachineMemory;
 import org.sparkrdma.shuffle.pinned.PinnedLimit;
 import org.sparkrdma.shuffle.pinned.Preflight;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
+import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.spark.ShuffleTransportConf;
 import org.sparkrdma.shuffle.transport.RdmaTransport;
 import org.sparkrdma.shuffle.wire.Hello;
@@ -63,7 +64,14 @@ interface TransportFactory {
 
   /** The real transport: registers memory as a test, then opens an {@link RdmaTransport}. */
   static RunningParts.Transport startRdma(Parts parts) throws VerbsException {
-    new Preflight().check(parts.device(), parts.budget(), parts.limit(), parts.machine());
+    TransportSettings settings = parts.settings().transport(parts.limit().bytes());
+    new Preflight()
+        .check(
+            parts.device(),
+            parts.budget(),
+            parts.limit(),
+            parts.machine(),
+            RdmaTransport.ringSizes(settings, parts.device()));
     SparkEnv env = parts.env();
     SecureRandom random = new SecureRandom();
     byte[] token = new byte[Endpoint.TOKEN_BYTES];
@@ -72,7 +80,7 @@ interface TransportFactory {
     String engine = parts.device().info().engine();
     RdmaTransport transport =
         RdmaTransport.open(
-            parts.settings().transport(parts.limit().bytes()),
+            settings,
             parts.settings().serve(),
             new RdmaTransport.Environment(
                 parts.device(),

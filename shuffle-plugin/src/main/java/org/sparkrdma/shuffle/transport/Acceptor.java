@@ -170,7 +170,7 @@ final class Acceptor {
         reply.send(connection.setup(), readsInFlight);
       } else {
         connection.connection().reject(rejection(Refusal.BUSY));
-        peers.end(connection, BrokenConnection.connectionLost("no memory for control messages"));
+        peers.end(connection, BrokenConnection.connectionLost(PeerConnection.NO_MEMORY));
       }
     } catch (VerbsException e) {
       abandon(connection, e.getMessage());

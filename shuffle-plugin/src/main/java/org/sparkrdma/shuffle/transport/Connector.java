@@ -150,9 +150,8 @@ final class Connector {
     Peer peer = connection.peer();
     try {
       if (!connection.prepare()) {
-        String detail = "no memory for control messages";
-        peers.end(connection, BrokenConnection.connectionLost(detail));
-        peers.giveUpForNow(peer, FallbackReason.POOL_EMPTY, detail);
+        peers.end(connection, BrokenConnection.connectionLost(PeerConnection.NO_MEMORY));
+        peers.giveUpForNow(peer, FallbackReason.POOL_EMPTY, PeerConnection.NO_MEMORY);
         return;
       }
       if (path == HelloPath.SEND) {

@@ -37,6 +37,9 @@ import org.sparkrdma.verbs.cm.Connection;
 final class PeerConnection {
   private static final Logger LOG = LoggerFactory.getLogger(PeerConnection.class);
 
+  /** Why {@link #prepare} returns false. */
+  static final String NO_MEMORY = "no memory for control messages or queues";
+
   private final TransportContext context;
   private final int index;
   private final long number;
@@ -47,6 +50,7 @@ final class PeerConnection {
   private final List<ControlSlot> slots = new ArrayList<>();
   private final WorkRequest receive = new WorkRequest(1);
   private Peer peer;
+  private CompletionQueues.Rings rings;
   private QueuePair queuePair;
   private SendQueue sends;
   private FetchSide fetches;
@@ -198,7 +202,7 @@ final class PeerConnection {
   /**
    * Creates the queue pair and posts its receives.
    *
-   * @return false when there is no memory for its control buffers
+   * @return false when there is no memory for its control buffers and rings
    * @throws VerbsException when the device refuses
    */
   boolean prepare() throws VerbsException {
@@ -210,12 +214,16 @@ final class PeerConnection {
       }
       slots.add(new ControlSlot(i, chunk.get()));
     }
+    rings = context.completions().tryTake().orElse(null);
+    if (rings == null) {
+      return false;
+    }
     queuePair =
         connection.createQueuePair(
             context.domain(),
             new QueuePairSettings(
-                context.completions(),
-                context.completions(),
+                rings.completionQueue(),
+                rings.completionQueue(),
                 context.settings().sendDepth(),
                 context.settings().receiveDepth(),
                 1,
@@ -379,6 +387,9 @@ final class PeerConnection {
     }
     setup.close();
     connection.close();
+    if (rings != null) {
+      rings.close();
+    }
     List<BlockProgress> left = List.of();
     if (fetches != null) {
       left = fetches.abandon();

@@ -32,12 +32,12 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.output.MapOutputs;
 import org.sparkrdma.shuffle.serve.BlockServer;
+import org.sparkrdma.shuffle.settings.RingSizes;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.thread.Owner;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.CompletionChannel;
-import org.sparkrdma.verbs.CompletionQueue;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.VerbsException;
@@ -64,7 +64,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
 
   private final ProtectionDomain domain;
   private final CompletionChannel channel;
-  private final CompletionQueue completions;
+  private final CompletionQueues completions;
   private final ConnectionManager manager;
   private final RegisteredPool sinks;
   private final ReceiveMemory receive;
@@ -133,6 +133,13 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     }
   }
 
+  /** Sizes of the rings that a transport creates on this device. */
+  public static RingSizes ringSizes(TransportSettings settings, Device device) {
+    return new RingSizes(
+        CompletionQueues.depth(settings, device.info().limits()),
+        CompletionQueues.queuePairBytes(settings));
+  }
+
   private RdmaTransport(
       TransportSettings settings, ServeSettings serveSettings, Environment env, Undo undo)
       throws VerbsException {
@@ -141,10 +148,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     outOfService = env.outOfService();
     domain = undo.push(device.allocateProtectionDomain());
     channel = undo.push(device.createCompletionChannel());
-    int perConnection = settings.sendDepth() + settings.receiveDepth();
-    int connections =
-        Math.min(settings.maxConnections(), limits.maxCompletionQueueDepth() / perConnection);
-    completions = undo.push(device.createCompletionQueue(connections * perConnection, channel));
+    completions = undo.push(new CompletionQueues(device, channel, env.budget(), settings));
     manager = undo.push(device.createConnectionManager(channel));
     setTrafficClass(device.info(), settings);
     sinks = undo.push(sinkPool(device, domain, env.budget(), settings));
@@ -159,7 +163,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
                 Set.of(AccessFlag.LOCAL_WRITE),
                 settings.messageBytes(),
                 slots,
-                (long) connections * slots * settings.messageBytes()));
+                (long) settings.maxConnections() * slots * settings.messageBytes()));
     Owner owner = new Owner();
     agent = new TransportAgent(settings, channel, completions, manager, owner, env.nanoClock());
     server =
@@ -206,7 +210,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
             owner,
             env.outOfService(),
             env.nanoClock());
-    table = new ConnectionTable(context, connections);
+    table = new ConnectionTable(context, settings.maxConnections());
     peers = new Peers(context, table);
     agent.init(
         table,

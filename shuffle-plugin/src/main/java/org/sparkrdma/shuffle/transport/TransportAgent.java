@@ -12,7 +12,6 @@ import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.thread.Owner;
 import org.sparkrdma.verbs.CompletionChannel;
 import org.sparkrdma.verbs.CompletionHandler;
-import org.sparkrdma.verbs.CompletionQueue;
 import org.sparkrdma.verbs.WorkCompletion;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionManager;
@@ -37,7 +36,7 @@ final class TransportAgent implements Runnable, CompletionHandler {
 
   private final TransportSettings settings;
   private final CompletionChannel channel;
-  private final CompletionQueue completions;
+  private final CompletionQueues completions;
   private final ConnectionManager manager;
   private final Owner owner;
   private final LongSupplier nanoClock;
@@ -57,7 +56,7 @@ final class TransportAgent implements Runnable, CompletionHandler {
   TransportAgent(
       TransportSettings settings,
       CompletionChannel channel,
-      CompletionQueue completions,
+      CompletionQueues completions,
       ConnectionManager manager,
       Owner owner,
       LongSupplier nanoClock) {

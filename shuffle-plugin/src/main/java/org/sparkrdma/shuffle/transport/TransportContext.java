@@ -12,7 +12,6 @@ import org.sparkrdma.shuffle.serve.BlockServer;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.thread.Owner;
 import org.sparkrdma.shuffle.wire.ProofKey;
-import org.sparkrdma.verbs.CompletionQueue;
 import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.device.DeviceInfo;
 
@@ -36,7 +35,7 @@ record TransportContext(
     Endpoint self,
     byte[] secret,
     ProtectionDomain domain,
-    CompletionQueue completions,
+    CompletionQueues completions,
     ReceiveMemory receive,
     RegisteredPool control,
     BlockServer server,

@@ -22,6 +22,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.CapturedLog;
+import org.sparkrdma.shuffle.settings.RingSizes;
+import org.sparkrdma.verbs.CompletionQueue;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.HostMemory;
 import org.sparkrdma.verbs.MemoryRegion;
@@ -32,12 +34,15 @@ import org.sparkrdma.verbs.device.Transport;
 
 class PreflightTest {
   private static final long GIB = 1L << 30;
+  private static final int DEPTH = 5_440;
+  private static final long QUEUE_PAIR_BYTES = 8_192;
   private static final Map<String, String> POD = Map.of("KUBERNETES_SERVICE_HOST", "10.0.0.1");
 
   @TempDir private Path root;
   private final List<String> closed = new ArrayList<>();
   private Transport transport = Transport.IWARP;
   private int refusal;
+  private int queueRefusal;
 
   private MachineMemory machine(OptionalLong lockable) {
     return new MachineMemory(
@@ -49,7 +54,8 @@ class PreflightTest {
     MachineMemory machine = machine(lockable);
     PinnedLimit limit = PinnedLimit.of(set, machine, SparkMemory.of(new SparkConf(false)), true);
     try (PinnedBudget budget = new PinnedBudget(limit.bytes(), 4_096)) {
-      new Preflight(environment, root).check(device(), budget, limit, machine);
+      new Preflight(environment, root)
+          .check(device(), budget, limit, machine, new RingSizes(DEPTH, QUEUE_PAIR_BYTES));
     }
   }
 
@@ -76,6 +82,15 @@ class PreflightTest {
                     }
                     yield fake(MemoryRegion.class, "region");
                   }
+                  case "createCompletionQueue" -> {
+                    assertThat(arguments[0]).isEqualTo(DEPTH);
+                    if (queueRefusal != 0) {
+                      throw new VerbsException(
+                          "ibv_create_cq", queueRefusal, "ibv_create_cq failed", null);
+                    }
+                    yield fake(CompletionQueue.class, "queue");
+                  }
+                  case "capacity" -> DEPTH;
                   case "close" -> {
                     closed.add(name);
                     yield null;
@@ -88,7 +103,7 @@ class PreflightTest {
   void shouldDeregisterTheTestRegionAndLogNothingOnSuccess() throws Exception {
     try (CapturedLog log = new CapturedLog()) {
       check(Map.of(), Optional.empty(), OptionalLong.empty());
-      assertThat(closed).containsExactly("region", "memory", "domain");
+      assertThat(closed).containsExactly("queue", "region", "memory", "domain");
       assertThat(log.warnings()).isEmpty();
     }
   }
@@ -116,6 +131,16 @@ class PreflightTest {
             "LimitMEMLOCK=2147483648", "--ulimit memlock=2147483648", "ulimit -l 2097152")
         .hasRootCauseMessage("ibv_reg_mr failed: errno=" + errno);
     assertThat(closed).containsExactly("memory", "domain");
+  }
+
+  @Test
+  void shouldExplainThatTheRingOfACompletionQueueCannotBePinned() {
+    queueRefusal = 12;
+    assertThatThrownBy(() -> check(POD, Optional.empty(), OptionalLong.of(300_000)))
+        .hasMessageStartingWith(
+            "memory cannot be registered: call=ibv_create_cq errno=12 RLIMIT_MEMLOCK=300000")
+        .hasMessageContaining("IPC_LOCK");
+    assertThat(closed).containsExactly("region", "memory", "domain");
   }
 
   @Test

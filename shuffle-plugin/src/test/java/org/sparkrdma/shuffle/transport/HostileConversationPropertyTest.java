@@ -199,7 +199,7 @@ class HostileConversationPropertyTest {
               SELF,
               new byte[0],
               domain,
-              new ScriptedConnection.Queue(),
+              new CompletionQueues(memory, null, budget, settings),
               receive,
               control,
               blocks,

@@ -8,6 +8,7 @@ import java.nio.ByteOrder;
 import java.util.ArrayDeque;
 import java.util.Set;
 import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.CompletionChannel;
 import org.sparkrdma.verbs.CompletionQueue;
 import org.sparkrdma.verbs.HostMemory;
 import org.sparkrdma.verbs.MemoryRegion;
@@ -18,6 +19,7 @@ import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.QueuePairState;
 import org.sparkrdma.verbs.RemoteRegion;
 import org.sparkrdma.verbs.UnsupportedDevice;
+import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.WorkCompletion;
 import org.sparkrdma.verbs.WorkRequest;
 import org.sparkrdma.verbs.WorkStatus;
@@ -91,6 +93,12 @@ final class ScriptedConnection implements Connection {
   /** Memory without a device. */
   static class Memory extends UnsupportedDevice {
     @Override
+    public CompletionQueue createCompletionQueue(int capacity, CompletionChannel channel)
+        throws VerbsException {
+      return new Queue();
+    }
+
+    @Override
     public HostMemory allocate(long lengthBytes) {
       ByteBuffer bytes = ByteBuffer.allocateDirect(Math.toIntExact(lengthBytes));
       return new HostMemory() {
@@ -150,7 +158,7 @@ final class ScriptedConnection implements Connection {
   }
 
   /** A queue that is never polled. */
-  static final class Queue implements CompletionQueue {
+  static class Queue implements CompletionQueue {
     @Override
     public int capacity() {
       return 1;

@@ -142,7 +142,7 @@ final class ScriptedReader {
             SELF,
             new byte[0],
             domain,
-            new ScriptedConnection.Queue(),
+            new CompletionQueues(device, null, budget, settings(poolBytes)),
             receive,
             control,
             blockServer(),

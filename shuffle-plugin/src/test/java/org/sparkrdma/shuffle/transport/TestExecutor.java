@@ -63,6 +63,7 @@ final class TestExecutor implements AutoCloseable {
     private boolean verify = true;
     private boolean watched = true;
     private boolean limited;
+    private int maxCompletionQueueDepth = Integer.MAX_VALUE;
     private LongSupplier nanoClock = System::nanoTime;
     private boolean fabricTrusted = TestEngine.needsTrust();
     private ServeSettings.Mode mode = ServeSettings.Mode.AUTO;
@@ -165,6 +166,12 @@ final class TestExecutor implements AutoCloseable {
       return this;
     }
 
+    /** As if the device had this limit. */
+    Options maxCompletionQueueDepth(int most) {
+      maxCompletionQueueDepth = most;
+      return this;
+    }
+
     Options maxConnections(int most) {
       maxConnections = most;
       return this;
@@ -222,7 +229,7 @@ final class TestExecutor implements AutoCloseable {
             options.copiesFirst,
             options.verify),
         new RdmaTransport.Environment(
-            device,
+            NarrowDevice.over(device, options.maxCompletionQueueDepth),
             budget,
             outputs,
             new TransportConf("shuffle", new MapConfigProvider(Map.of())),

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.shuffle.settings.TransportSettings;
+import org.sparkrdma.verbs.CompletionChannel;
+import org.sparkrdma.verbs.CompletionHandler;
+import org.sparkrdma.verbs.CompletionQueue;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.device.DeviceLimits;
+import org.sparkrdma.verbs.device.Transport;
+
+/**
+ * The completion queues of an executor. A queue pair uses one of them for its whole life. Another
+ * queue is created when all are full, and an empty one is closed. The first is created at once.
+ *
+ * <p>A queue cannot be overrun. Its capacity is the sum of the depths of the queue pairs that it
+ * has room for. The room of a destroyed queue pair is reused only after a poll has emptied the
+ * queue, since completions of that queue pair stay in it until then.
+ *
+ * <p>Drivers of hardware pin the rings of completion queues and queue pairs and charge them to
+ * RLIMIT_MEMLOCK, so this class takes grants for them. Their entries have at least 64 bytes (mlx5,
+ * struct mlx5_cqe64 and MLX5_SEND_WQE_BB), and their number is a power of two. The loopback engine
+ * pins nothing.
+ *
+ * <p>Owned by the agent; created before it starts and closed after it ended.
+ */
+final class CompletionQueues implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(CompletionQueues.class);
+  private static final int MAX_CONNECTIONS_PER_QUEUE = 64;
+  private static final int ENTRY_BYTES = 64;
+
+  private final Device device;
+  private final CompletionChannel channel;
+  private final PinnedBudget budget;
+  private final int connectionsPerQueue;
+  private final int depth;
+  private final long queuePairBytes;
+  private final List<SharedQueue> queues = new ArrayList<>();
+  private boolean refusalLogged;
+
+  /**
+   * Creates the first completion queue.
+   *
+   * @throws VerbsException when the device refuses, or its ring does not fit into the budget
+   */
+  CompletionQueues(
+      Device device, CompletionChannel channel, PinnedBudget budget, TransportSettings settings)
+      throws VerbsException {
+    this.device = device;
+    this.channel = channel;
+    this.budget = budget;
+    this.connectionsPerQueue = connectionsPerQueue(settings, device.info().limits());
+    this.depth = depth(settings, device.info().limits());
+    this.queuePairBytes = queuePairBytes(settings);
+    if (!tryAdd()) {
+      throw new VerbsException(
+          "ibv_create_cq",
+          "a completion queue of " + ringBytes(depth) + " bytes does not fit into pinned.max");
+    }
+  }
+
+  private static int connectionsPerQueue(TransportSettings settings, DeviceLimits limits) {
+    int most = Math.min(MAX_CONNECTIONS_PER_QUEUE, settings.maxConnections());
+    return Math.max(1, Math.min(most, limits.maxCompletionQueueDepth() / perConnection(settings)));
+  }
+
+  private static int perConnection(TransportSettings settings) {
+    return settings.sendDepth() + settings.receiveDepth();
+  }
+
+  /** Capacity of each completion queue. */
+  static int depth(TransportSettings settings, DeviceLimits limits) {
+    return connectionsPerQueue(settings, limits) * perConnection(settings);
+  }
+
+  /** Bytes of the rings of one queue pair. */
+  static long queuePairBytes(TransportSettings settings) {
+    return ringBytes(settings.sendDepth()) + ringBytes(settings.receiveDepth());
+  }
+
+  /** Bytes of a ring with at least this many entries. */
+  static long ringBytes(int entries) {
+    return (long) ENTRY_BYTES * (entries <= 1 ? 1 : Integer.highestOneBit(entries - 1) << 1);
+  }
+
+  /** A queue with the number of queue pairs whose completions it may hold. */
+  private static final class SharedQueue {
+    private final CompletionQueue queue;
+    private final PinnedBudget.Grant grant;
+    private int connections;
+
+    /** Queue pairs destroyed since a poll has last emptied the queue. */
+    private int destroyed;
+
+    SharedQueue(CompletionQueue queue, PinnedBudget.Grant grant) {
+      this.queue = queue;
+      this.grant = grant;
+    }
+
+    int poll(int limit, CompletionHandler handler) {
+      int handled = queue.poll(limit, handler);
+      if (handled < limit) {
+        destroyed = 0;
+      }
+      return handled;
+    }
+
+    boolean isUnused() {
+      return connections == 0;
+    }
+
+    void close() {
+      queue.close();
+      closeGrant(grant);
+    }
+  }
+
+  /** A connection's room in a completion queue and the grant of its queue pair's rings. */
+  final class Rings implements AutoCloseable {
+    private final SharedQueue shared;
+    private final PinnedBudget.Grant grant;
+    private boolean closed;
+
+    private Rings(SharedQueue shared, PinnedBudget.Grant grant) {
+      this.shared = shared;
+      this.grant = grant;
+      shared.connections++;
+    }
+
+    CompletionQueue completionQueue() {
+      return shared.queue;
+    }
+
+    /** To be called after the queue pair is destroyed; a second close does nothing. */
+    @Override
+    public void close() {
+      if (closed) {
+        return;
+      }
+      closed = true;
+      shared.connections--;
+      shared.destroyed++;
+      closeGrant(grant);
+      if (shared.isUnused() && queues.size() > 1) {
+        queues.remove(shared);
+        shared.close();
+      }
+    }
+  }
+
+  private boolean pins() {
+    return device.info().transport() != Transport.LOOPBACK;
+  }
+
+  private static void closeGrant(PinnedBudget.Grant grant) {
+    if (grant != null) {
+      grant.close();
+    }
+  }
+
+  /**
+   * Takes room for one more connection.
+   *
+   * @return empty when its rings do not fit into the budget, or the device refuses another
+   *     completion queue; the connection is refused then
+   */
+  Optional<Rings> tryTake() {
+    SharedQueue shared = withRoom();
+    if (shared == null) {
+      return Optional.empty();
+    }
+    if (!pins()) {
+      return Optional.of(new Rings(shared, null));
+    }
+    Optional<PinnedBudget.Grant> grant = budget.tryGrant(queuePairBytes);
+    if (grant.isEmpty()) {
+      budget.reportShortage(queuePairBytes);
+    }
+    return grant.map(granted -> new Rings(shared, granted));
+  }
+
+  /** The oldest queue with room, so that newer ones become unused; null when there is none. */
+  private SharedQueue withRoom() {
+    for (SharedQueue queue : queues) {
+      if (queue.connections + queue.destroyed < connectionsPerQueue) {
+        return queue;
+      }
+    }
+    try {
+      if (tryAdd()) {
+        refusalLogged = false;
+        return queues.get(queues.size() - 1);
+      }
+    } catch (VerbsException e) {
+      if (!refusalLogged) {
+        refusalLogged = true;
+        LOG.warn(
+            "The device refuses another completion queue; further peers use TCP until connections"
+                + " end: queues={} connectionsPerQueue={} depth={}",
+            queues.size(),
+            connectionsPerQueue,
+            depth,
+            e);
+      }
+    }
+    return null;
+  }
+
+  private boolean tryAdd() throws VerbsException {
+    PinnedBudget.Grant grant = pins() ? budget.tryGrant(ringBytes(depth)).orElse(null) : null;
+    if (grant == null && pins()) {
+      budget.reportShortage(ringBytes(depth));
+      return false;
+    }
+    try {
+      queues.add(new SharedQueue(device.createCompletionQueue(depth, channel), grant));
+    } catch (Throwable e) {
+      closeGrant(grant);
+      throw e;
+    }
+    return true;
+  }
+
+  /**
+   * Passes completions to the handler, at most {@code limit} of each queue. The handler must not
+   * close connections.
+   */
+  int poll(int limit, CompletionHandler handler) {
+    int handled = 0;
+    for (int i = 0; i < queues.size(); i++) {
+      handled += queues.get(i).poll(limit, handler);
+    }
+    return handled;
+  }
+
+  /** Arms every queue. */
+  void arm() {
+    for (int i = 0; i < queues.size(); i++) {
+      queues.get(i).queue.arm();
+    }
+  }
+
+  /** Number of completion queues. */
+  int count() {
+    return queues.size();
+  }
+
+  @Override
+  public void close() {
+    queues.forEach(SharedQueue::close);
+    queues.clear();
+  }
+}
