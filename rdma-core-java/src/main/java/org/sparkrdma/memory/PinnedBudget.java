@@ -22,6 +22,7 @@ public final class PinnedBudget implements AutoCloseable {
   private final AtomicLong pinnedBytes = new AtomicLong();
   private final AtomicLong highestBytes = new AtomicLong();
   private volatile LongConsumer shortage = lengthBytes -> {};
+  private volatile long reservedBytes;
 
   /**
    * @param limitBytes rounded down to whole pages
@@ -95,6 +96,25 @@ public final class PinnedBudget implements AutoCloseable {
   /** Overflows only for lengths near 2^63, which exceed every limit. */
   private long wholePages(long lengthBytes) {
     return (lengthBytes + pageBytes - 1) & -pageBytes;
+  }
+
+  /**
+   * Sets how many bytes memory that cannot be reclaimed at once must leave to others. Grants are
+   * not affected: who takes such memory checks {@link #reservedBytes}.
+   *
+   * @throws IllegalArgumentException unless it is between 0 and the limit
+   */
+  public void reserve(long lengthBytes) {
+    if (lengthBytes < 0 || lengthBytes > limitBytes) {
+      throw new IllegalArgumentException(
+          "bad reserve: lengthBytes=" + lengthBytes + " limitBytes=" + limitBytes);
+    }
+    reservedBytes = lengthBytes;
+  }
+
+  /** Bytes that memory which cannot be reclaimed at once must leave to others; 0 by default. */
+  public long reservedBytes() {
+    return reservedBytes;
   }
 
   /** Maximum number of bytes granted at any time. */

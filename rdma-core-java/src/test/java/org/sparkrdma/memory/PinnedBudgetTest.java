@@ -31,6 +31,16 @@ class PinnedBudgetTest {
   }
 
   @Test
+  void shouldKeepAReserveWithinTheLimitAndGrantItAllTheSame() {
+    assertThat(budget.reservedBytes()).isZero();
+    budget.reserve(2 * PAGE);
+    assertThat(budget.reservedBytes()).isEqualTo(2 * PAGE);
+    budget.tryGrant(LIMIT).orElseThrow().close();
+    assertThatThrownBy(() -> budget.reserve(LIMIT + 1)).hasMessageContaining("bad reserve");
+    assertThatThrownBy(() -> budget.reserve(-1)).isInstanceOf(IllegalArgumentException.class);
+  }
+
+  @Test
   void shouldCountWholePages() {
     try (var one = budget.tryGrant(1).orElseThrow();
         var two = budget.tryGrant(PAGE + 1).orElseThrow()) {

@@ -51,11 +51,16 @@ final class CopySlots implements AutoCloseable {
             slotBytes,
             slotsPerSlab,
             (long) slots * slotBytes);
+    files.countSlots(pool::registeredBytes);
   }
 
   /** Takes a free slot, if necessary out of memory that is registered for it. */
   Optional<RegisteredChunk> take() {
     assert state.isHeld();
+    boolean allLent = (long) pool.chunksOut() * pool.chunkBytes() == pool.registeredBytes();
+    if (allLent && !files.leavesReserve(slabBytes)) {
+      return Optional.empty();
+    }
     Optional<RegisteredChunk> free = pool.tryTake();
     if (free.isEmpty() && pool.couldGrow() && files.makeRoom(slabBytes)) {
       free = pool.tryTake();

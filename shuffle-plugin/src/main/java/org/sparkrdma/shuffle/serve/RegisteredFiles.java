@@ -27,9 +27,10 @@ import org.sparkrdma.verbs.VerbsException;
  * <p>Windows that page on demand are not pinned and not charged to the budget; their number and the
  * idle time-out bound them.
  *
- * <p>A window with a lease is never deregistered. After a failure a file is not registered again
- * for a second, so that a file system that cannot be registered does not cost a system call for
- * each block. Used with the server's lock.
+ * <p>A window with a lease is never deregistered. So leased windows and copy slots together leave
+ * the budget's reserve to receive memory; idle windows may use all of it. After a failure a file is
+ * not registered again for a second, so that a file system that cannot be registered does not cost
+ * a system call for each block. Used with the server's lock.
  */
 final class RegisteredFiles {
   private static final Logger LOG = LoggerFactory.getLogger(RegisteredFiles.class);
@@ -47,6 +48,8 @@ final class RegisteredFiles {
   private final IdleWindows idle = new IdleWindows();
   private List<Path> refusing = List.of();
   private int windows;
+  private long leasedBytes;
+  private LongSupplier slotBytes = () -> 0;
 
   /**
    * @param maxWindows maximum number of windows
@@ -77,16 +80,36 @@ final class RegisteredFiles {
     refusing = directories;
   }
 
+  /** Sets the number of bytes registered for copy slots, which count like leased windows. */
+  void countSlots(LongSupplier registeredBytes) {
+    slotBytes = registeredBytes;
+  }
+
+  /**
+   * Whether leased windows and copy slots leave the budget's reserve to others when they take this
+   * much more. The first of them may always be taken.
+   */
+  boolean leavesReserve(long moreBytes) {
+    assert state.isHeld();
+    long taken = leasedBytes + slotBytes.getAsLong();
+    return taken == 0 || taken + moreBytes <= budget.limitBytes() - budget.reservedBytes();
+  }
+
   /**
    * Leases the window that contains a byte of the file; registers it if necessary.
    *
-   * @return null when it cannot be registered now, or the peer's share is used up
+   * @return null when it cannot be registered now, or the peer's share or that of all peers is used
+   *     up
    */
   FileWindow lease(ServedOutput output, long fileOffset, Lease lease) {
     assert state.isHeld();
     int index = (int) (fileOffset / windowBytes);
     FileWindow window = output.window(index);
     if (!lease.share().admitWindow(window)) {
+      return null;
+    }
+    boolean leased = window != null && window.isLeased();
+    if (pinned && !leased && !leavesReserve(windowLength(output, index))) {
       return null;
     }
     if (window == null) {
@@ -99,6 +122,7 @@ final class RegisteredFiles {
     if (window.lease(lease.id())) {
       lease.add(window);
       if (wasIdle) {
+        leasedBytes += window.pinnedBytes();
         idle.remove(window);
         output.onLeased();
       }
@@ -111,6 +135,7 @@ final class RegisteredFiles {
     assert state.isHeld();
     window.endLease();
     if (!window.isLeased()) {
+      leasedBytes -= window.pinnedBytes();
       window.output().onIdle();
       window.idleSinceNs(nanoClock.getAsLong());
       idle.add(window);
@@ -132,7 +157,7 @@ final class RegisteredFiles {
       return null;
     }
     long start = (long) index * windowBytes;
-    long lengthBytes = Math.min(windowBytes, output.mapOutput().lengthBytes() - start);
+    long lengthBytes = windowLength(output, index);
     Optional<PinnedBudget.Grant> grant =
         pinned && makeRoom(lengthBytes) ? budget.tryGrant(lengthBytes) : Optional.empty();
     if (pinned && grant.isEmpty()) {
@@ -166,6 +191,10 @@ final class RegisteredFiles {
       counters.increment(Counter.WINDOWS_REGISTERED);
     }
     return window;
+  }
+
+  private long windowLength(ServedOutput output, int index) {
+    return Math.min(windowBytes, output.mapOutput().lengthBytes() - (long) index * windowBytes);
   }
 
   /** Pinning reads the file from its disk, so the lock is released. */

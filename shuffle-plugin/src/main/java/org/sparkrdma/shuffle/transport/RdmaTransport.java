@@ -59,6 +59,9 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
   private static final int SLAB_BYTES = 4 << 20;
   private static final long STOP_SECONDS = 10;
 
+  /** Part of the budget that receive memory leaves to others. */
+  private static final int SERVE_PART = 8;
+
   /** Part of the Java heap that copies of received blocks may use. */
   private static final int COPIES_PART = 8;
 
@@ -151,6 +154,8 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     completions = undo.push(new CompletionQueues(device, channel, env.budget(), settings));
     manager = undo.push(device.createConnectionManager(channel));
     setTrafficClass(device.info(), settings);
+    // Leases of slow peers leave half of the receive pool's maximum to this executor's readers.
+    env.budget().reserve(receiveBytes(env.budget(), settings) / 2);
     sinks = undo.push(sinkPool(device, domain, env.budget(), settings));
     receive = new ReceiveMemory(sinks, Runtime.getRuntime().maxMemory() / COPIES_PART);
     int slots = settings.slotsPerConnection();
@@ -243,8 +248,14 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     }
   }
 
+  /** Maximum receive memory: an eighth of the budget is left to windows and control buffers. */
+  private static long receiveBytes(PinnedBudget budget, TransportSettings settings) {
+    return Math.min(settings.poolBytes(), budget.limitBytes() - budget.limitBytes() / SERVE_PART);
+  }
+
   private static RegisteredPool sinkPool(
       Device device, ProtectionDomain domain, PinnedBudget budget, TransportSettings settings) {
+    long poolBytes = receiveBytes(budget, settings);
     EnumSet<AccessFlag> access = EnumSet.of(AccessFlag.LOCAL_WRITE);
     if (device.info().transport() == Transport.IWARP) {
       // RFC 5040, section 5.2: the sink of a READ is written by the peer's RDMA READ Response.
@@ -256,8 +267,8 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
         budget,
         access,
         settings.chunkBytes(),
-        (int) Math.max(1, Math.min(SLAB_BYTES, settings.poolBytes() / 4) / settings.chunkBytes()),
-        settings.poolBytes());
+        (int) Math.max(1, Math.min(SLAB_BYTES, poolBytes / 4) / settings.chunkBytes()),
+        poolBytes);
   }
 
   private static ThreadFactory named(String name) {

@@ -202,6 +202,20 @@ class CopyServingTest {
   }
 
   @Test
+  void shouldLeaveTheReserveOfTheBudgetToOthers() throws IOException {
+    try (var on = ServerFixture.of(folder, Mode.COPY, 4, 4L * SLOT)) {
+      on.budget.reserve(2L * SLOT);
+      on.outputs.write(1, 0, random, true, 4000, 4000, 4000);
+      var first = on.ask(7, Wanted.of(1, 0, 0, 1));
+      assertThat(first.kinds()).containsExactly(Kind.LOCATED);
+      assertThat(on.ask(8, Wanted.of(1, 0, 1, 2)).kinds()).containsExactly(Kind.LOCATED);
+      assertThat(on.ask(9, Wanted.of(1, 0, 2, 3)).kinds()).containsExactly(Kind.BUSY);
+      on.release(7, first.leaseId);
+      assertThat(on.ask(9, Wanted.of(1, 0, 2, 3)).kinds()).containsExactly(Kind.LOCATED);
+    }
+  }
+
+  @Test
   void shouldAnswerBusyWhenThereIsNoMemoryForSlots() throws IOException {
     try (var on = ServerFixture.of(folder, Mode.COPY, 4, 1 << 20)) {
       on.outputs.write(1, 0, random, true, 4000);

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Random;
@@ -188,6 +189,48 @@ class WindowServingTest {
         on.release(9, on.ask(9, Wanted.of(1, map, 0, 1)).leaseId);
         assertThat(on.domain.regionCount()).isLessThanOrEqualTo(3);
       }
+    }
+  }
+
+  @Test
+  void shouldLeaveTheReserveOfTheBudgetToOthersWhileWindowsAreLeased() throws IOException {
+    try (var on = ServerFixture.of(folder, Mode.WINDOW, 0, 4L * WINDOW)) {
+      on.budget.reserve(WINDOW);
+      on.outputs.write(1, 5, random, true, WINDOW, WINDOW, WINDOW, WINDOW);
+      List<Long> leases = new ArrayList<>();
+      for (int peer = 0; peer < 3; peer++) {
+        var answer = on.ask(peer, Wanted.of(1, 5, peer, peer + 1));
+        assertThat(answer.kinds()).containsExactly(Kind.LOCATED);
+        leases.add(answer.leaseId);
+      }
+      assertThat(on.ask(3, Wanted.of(1, 5, 3, 4)).kinds()).containsExactly(Kind.BUSY);
+      assertThat(on.ask(3, Wanted.of(1, 5, 0, 1)).kinds())
+          .as("a window that is leased already")
+          .containsExactly(Kind.LOCATED);
+      assertThat(on.budget.availableBytes()).isEqualTo(WINDOW);
+      on.release(1, leases.get(1));
+      assertThat(on.ask(3, Wanted.of(1, 5, 3, 4)).kinds()).containsExactly(Kind.LOCATED);
+    }
+  }
+
+  @Test
+  void shouldLetIdleWindowsUseTheReserveOfTheBudget() throws IOException {
+    try (var on = ServerFixture.of(folder, Mode.WINDOW, 0, 4L * WINDOW)) {
+      on.budget.reserve(2L * WINDOW);
+      on.outputs.write(1, 5, random, true, WINDOW, WINDOW, WINDOW, WINDOW);
+      for (int i = 0; i < 4; i++) {
+        on.release(9, on.ask(9, Wanted.of(1, 5, i, i + 1)).leaseId);
+      }
+      assertThat(on.budget.availableBytes()).isZero();
+    }
+  }
+
+  @Test
+  void shouldLeaseOneWindowWhateverTheReserve() throws IOException {
+    try (var on = ServerFixture.of(folder, Mode.WINDOW, 0, 2L * WINDOW)) {
+      on.budget.reserve(2L * WINDOW);
+      on.outputs.write(1, 5, random, true, WINDOW);
+      assertThat(on.ask(9, Wanted.of(1, 5, 0, 1)).kinds()).containsExactly(Kind.LOCATED);
     }
   }
 
