@@ -4,6 +4,7 @@ package org.sparkrdma.shuffle.transport;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 import org.sparkrdma.verbs.cm.Connection;
 
 /** All connections, by the index that their work requests carry. Owned by the agent. */
@@ -11,6 +12,7 @@ final class ConnectionTable {
   private final TransportContext context;
   private final PeerConnection[] byIndex;
   private final List<PeerConnection> all = new ArrayList<>();
+  private final List<PeerConnection> ready = new ArrayList<>();
   private long nextNumber = 1;
 
   /**
@@ -49,22 +51,20 @@ final class ConnectionTable {
 
   /** Adds a connection that this executor initiates; requires {@link #hasRoom}. */
   PeerConnection initiate(Peer peer, Connection connection) {
-    return add(
-        connection, PeerConnection.initiate(context, peer, freeIndex(), nextNumber++, connection));
+    return add(connection, PeerConnection.initiate(context, peer, place(), connection));
   }
 
   /** Adds a connection that a peer initiates; requires {@link #hasRoom}. */
   PeerConnection greet(Peer peer, Connection connection) {
-    return add(
-        connection, PeerConnection.greet(context, peer, freeIndex(), nextNumber++, connection));
+    return add(connection, PeerConnection.greet(context, peer, place(), connection));
   }
 
-  private int freeIndex() {
+  private PeerConnection.Place place() {
     int index = 0;
     while (byIndex[index] != null) {
       index++;
     }
-    return index;
+    return new PeerConnection.Place(index, nextNumber++, ready::add);
   }
 
   private PeerConnection add(Connection connection, PeerConnection added) {
@@ -93,6 +93,23 @@ final class ConnectionTable {
       }
     }
     return null;
+  }
+
+  /** Whether any connection wants a turn. */
+  boolean hasReady() {
+    return !ready.isEmpty();
+  }
+
+  /** Gives a turn to each connection that wants one, also to those that want one meanwhile. */
+  void forEachReady(Consumer<PeerConnection> turn) {
+    for (int i = 0; i < ready.size(); i++) {
+      PeerConnection connection = ready.get(i);
+      connection.beginTurn();
+      if (!connection.isClosed()) {
+        turn.accept(connection);
+      }
+    }
+    ready.clear();
   }
 
   int size() {

@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.function.ToIntFunction;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -41,8 +42,7 @@ final class PeerConnection {
   static final String NO_MEMORY = "no memory for control messages or queues";
 
   private final TransportContext context;
-  private final int index;
-  private final long number;
+  private final Place place;
   private final Connection connection;
   private final ConnectionSetup setup;
   private final SetupExchange exchange;
@@ -57,22 +57,26 @@ final class PeerConnection {
   private ServeSide serves;
   private BrokenConnection broken;
   private long lastUsedNs;
+  private boolean turnWanted;
 
   /**
-   * @param index index in the agent's table, part of every work request's id
+   * Its place in the agent's table.
+   *
+   * @param index part of every work request's id
    * @param number unique number that identifies the connection to the server
+   * @param ready receives the connection when it wants a turn
    */
+  record Place(int index, long number, Consumer<PeerConnection> ready) {}
+
   private PeerConnection(
       TransportContext context,
       Peer peer,
-      int index,
-      long number,
+      Place place,
       Connection connection,
       ConnectionSetup setup) {
     this.context = context;
     this.peer = peer;
-    this.index = index;
-    this.number = number;
+    this.place = place;
     this.connection = connection;
     this.setup = setup;
     this.exchange = new SetupExchange(context, connection, setup);
@@ -82,10 +86,9 @@ final class PeerConnection {
 
   /** Creates a connection that this executor initiates; its address is being resolved. */
   static PeerConnection initiate(
-      TransportContext context, Peer peer, int index, long number, Connection connection) {
+      TransportContext context, Peer peer, Place place, Connection connection) {
     byte[] key = context.proofKey(peer.endpoint());
-    return new PeerConnection(
-        context, peer, index, number, connection, ConnectionSetup.ofInitiator(key));
+    return new PeerConnection(context, peer, place, connection, ConnectionSetup.ofInitiator(key));
   }
 
   /**
@@ -94,10 +97,9 @@ final class PeerConnection {
    * @param peer a stranger until {@link #identify}, where the peer has sent no request yet
    */
   static PeerConnection greet(
-      TransportContext context, Peer peer, int index, long number, Connection connection) {
+      TransportContext context, Peer peer, Place place, Connection connection) {
     byte[] key = context.proofKey(context.self());
-    return new PeerConnection(
-        context, peer, index, number, connection, ConnectionSetup.ofResponder(key));
+    return new PeerConnection(context, peer, place, connection, ConnectionSetup.ofResponder(key));
   }
 
   Peer peer() {
@@ -110,11 +112,11 @@ final class PeerConnection {
   }
 
   int index() {
-    return index;
+    return place.index();
   }
 
   long number() {
-    return number;
+    return place.number();
   }
 
   Connection connection() {
@@ -164,6 +166,26 @@ final class PeerConnection {
   void establish() {
     assert context.owner().holds();
     setup.establish();
+    wantTurn();
+  }
+
+  /** Fetches a block; requires {@link #isEstablished}. */
+  void want(BlockProgress block) {
+    fetches.want(block);
+    wantTurn();
+  }
+
+  /** There may be something to do for it other than at ticks. */
+  private void wantTurn() {
+    if (!turnWanted) {
+      turnWanted = true;
+      place.ready().accept(this);
+    }
+  }
+
+  /** It gets the turn that it wanted. */
+  void beginTurn() {
+    turnWanted = false;
   }
 
   long ageNs(long nowNs) {
@@ -197,6 +219,7 @@ final class PeerConnection {
     if (broken == null || broken.atFault().isEmpty()) {
       broken = cause;
     }
+    wantTurn();
   }
 
   /**
@@ -229,7 +252,7 @@ final class PeerConnection {
                 1,
                 0,
                 SetupExchange.initialAccess(context)));
-    sends = new SendQueue(queuePair, context.settings().sendDepth(), WorkIds.sends(index));
+    sends = new SendQueue(queuePair, context.settings().sendDepth(), WorkIds.sends(index()));
     int receives = context.settings().receiveDepth();
     int requests = receives + context.settings().requestsOpen();
     fetches =
@@ -239,7 +262,7 @@ final class PeerConnection {
             context,
             sends,
             slots.subList(requests, slots.size()),
-            number,
+            number(),
             this::receiveAgain,
             this::onProtocolError);
     exchange.useQueuePair(queuePair, this::sendSetupMessage);
@@ -259,7 +282,7 @@ final class PeerConnection {
   }
 
   private void receiveAgain(ControlSlot slot) {
-    receive.receive(WorkIds.receives(index) | slot.index());
+    receive.receive(WorkIds.receives(index()) | slot.index());
     receive.local(slot.chunk().region(), slot.chunk().regionOffset(), slot.chunk().lengthBytes());
     if (!queuePair.postReceive(receive)) {
       throw new IllegalStateException(
@@ -283,6 +306,7 @@ final class PeerConnection {
     if (isClosed() || completion.queuePairNumber() != queuePair.number()) {
       return;
     }
+    wantTurn();
     if (!completion.succeeded()) {
       fail(completion.status(), completion.requestId());
     } else if (WorkIds.isReceive(completion.requestId())) {
@@ -394,7 +418,7 @@ final class PeerConnection {
     if (fetches != null) {
       left = fetches.abandon();
       serves.close();
-      context.server().peerGone(number);
+      context.server().peerGone(number());
     }
     slots.forEach(slot -> slot.chunk().release());
     slots.clear();

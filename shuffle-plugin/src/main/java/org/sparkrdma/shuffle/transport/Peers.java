@@ -2,10 +2,10 @@
 package org.sparkrdma.shuffle.transport;
 
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -31,6 +31,7 @@ final class Peers {
   private final TransportContext context;
   private final ConnectionTable table;
   private final Map<Long, Peer> byIncarnation = new HashMap<>();
+  private final Set<Peer> waiting = new LinkedHashSet<>();
   private boolean stopped;
 
   Peers(TransportContext context, ConnectionTable table) {
@@ -74,8 +75,13 @@ final class Peers {
     byIncarnation.values().removeIf(peer -> peer.isUnused(nowNs, unusedNs));
   }
 
-  Collection<Peer> all() {
-    return byIncarnation.values();
+  /** Peers to which a connection is wanted; a copy. */
+  List<Peer> waiting() {
+    if (waiting.isEmpty()) {
+      return List.of();
+    }
+    waiting.removeIf(peer -> !peer.isWaiting());
+    return List.copyOf(waiting);
   }
 
   /** Fetches a block over the established connection, or initiates one first. */
@@ -94,7 +100,7 @@ final class Peers {
     Peer peer = of(block.fetch().peer().incarnation());
     peer.endpoint(block.fetch().peer());
     if (peer.established() != null) {
-      peer.established().fetches().want(block);
+      peer.established().want(block);
     } else if (peer.isQuarantined(nowNs)) {
       context
           .delivery()
@@ -102,11 +108,16 @@ final class Peers {
     } else if (peer.needsTest()) {
       // Blocks do not wait for a peer that failed before; a connection attempt tests it.
       context.delivery().fail(block, FallbackReason.QUARANTINED, "peer is tested by a connection");
-      peer.startWaiting(nowNs);
+      startWaiting(peer, nowNs);
     } else {
       peer.pending().add(block);
-      peer.startWaiting(nowNs);
+      startWaiting(peer, nowNs);
     }
+  }
+
+  private void startWaiting(Peer peer, long nowNs) {
+    peer.startWaiting(nowNs);
+    waiting.add(peer);
   }
 
   /** The peer of a connection is proven: it gets the pending blocks and replaces other ones. */
@@ -119,7 +130,7 @@ final class Peers {
     peer.established(connection, connection.generation());
     connection.establish();
     context.counters().increment(Counter.CONNECTIONS_ESTABLISHED);
-    peer.pending().forEach(connection.fetches()::want);
+    peer.pending().forEach(connection::want);
     peer.pending().clear();
     replace(old);
     replace(attempt);

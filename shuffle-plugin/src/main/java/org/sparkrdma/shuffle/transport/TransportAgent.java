@@ -7,7 +7,6 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.thread.Owner;
 import org.sparkrdma.verbs.CompletionChannel;
@@ -27,12 +26,12 @@ import org.sparkrdma.verbs.cm.ConnectionManager;
 final class TransportAgent implements Runnable, CompletionHandler {
   private static final Logger LOG = LoggerFactory.getLogger(TransportAgent.class);
   private static final int COMPLETIONS_AT_ONCE = 256;
-  private static final long TICK_NS = 5_000_000;
-  private static final long SHORT_OF_MEMORY_SLEEP_NS = 1_000_000;
-  private static final long BUSY_SLEEP_NS = 20_000_000;
-  private static final long IDLE_SLEEP_NS = 1_000_000_000;
+  private static final int EVENTS_AT_ONCE = 32;
+
+  /** Polls for events cost a system call, so only each n-th iteration polls while it spins. */
+  private static final int ITERATIONS_PER_EVENT_POLL = 16;
+
   private static final long REFUSE_SLEEP_NS = 5_000_000;
-  private static final long DROP_INTERVAL_NS = 1_000_000_000;
 
   private final TransportSettings settings;
   private final CompletionChannel channel;
@@ -44,13 +43,10 @@ final class TransportAgent implements Runnable, CompletionHandler {
   private ConnectionTable table;
   private Peers peers;
   private Connector connector;
+  private ConnectionTurns turns;
   private long nowNs;
-  private Runnable trimUnused;
   private Consumer<Throwable> failed;
-  private long tickedNs;
-  private long trimmedNs;
-  private long droppedNs;
-  private boolean fetching;
+  private int iterations;
   private volatile boolean stopping;
 
   TransportAgent(
@@ -67,9 +63,6 @@ final class TransportAgent implements Runnable, CompletionHandler {
     this.owner = owner;
     this.nanoClock = nanoClock;
     this.nowNs = nanoClock.getAsLong();
-    this.tickedNs = nowNs;
-    this.trimmedNs = nowNs;
-    this.droppedNs = nowNs;
   }
 
   /**
@@ -88,7 +81,8 @@ final class TransportAgent implements Runnable, CompletionHandler {
     table = connections;
     peers = allPeers;
     this.connector = connector;
-    trimUnused = trimUnusedMemory;
+    turns =
+        new ConnectionTurns(settings, connections, allPeers, connector, trimUnusedMemory, nowNs);
     failed = onFailure;
   }
 
@@ -115,12 +109,12 @@ final class TransportAgent implements Runnable, CompletionHandler {
     long idleSinceNs = nanoClock.getAsLong();
     while (!stopping) {
       try {
-        if (doWork() > 0) {
+        if (iterate(iterations % ITERATIONS_PER_EVENT_POLL == 0) > 0) {
           idleSinceNs = nowNs;
-        } else if (!fetching || nowNs - idleSinceNs > settings.spin().toNanos()) {
+        } else if (!turns.isFetching() || nowNs - idleSinceNs > settings.spin().toNanos()) {
           completions.arm();
           if (doWork() == 0) {
-            channel.await(sleepNs());
+            channel.await(turns.sleepNs());
           }
         } else {
           Thread.onSpinWait();
@@ -158,20 +152,33 @@ final class TransportAgent implements Runnable, CompletionHandler {
 
   /** One iteration; returns the amount of work done. */
   int doWork() {
+    return iterate(true);
+  }
+
+  private int iterate(boolean pollEvents) {
+    iterations++;
     nowNs = nanoClock.getAsLong();
     int work = runCommands();
-    ConnectionEvent event = manager.pollEvent();
-    while (event != null) {
-      connector.onEvent(event, nowNs);
-      work++;
-      event = manager.pollEvent();
+    if (pollEvents) {
+      work += handleEvents();
     }
     work += completions.poll(COMPLETIONS_AT_ONCE, this);
-    boolean tick = nowNs - tickedNs >= TICK_NS;
-    if (work > 0 || tick) {
-      work += turn(tick);
+    return work + turns.run(nowNs);
+  }
+
+  private int handleEvents() {
+    int events = 0;
+    while (events < EVENTS_AT_ONCE) {
+      ConnectionEvent event = manager.pollEvent();
+      if (event == null) {
+        return events;
+      }
+      connector.onEvent(event, nowNs);
+      events++;
     }
-    return work;
+    // More may be waiting: the next iteration polls, too.
+    iterations = 0;
+    return events;
   }
 
   private int runCommands() {
@@ -191,112 +198,5 @@ final class TransportAgent implements Runnable, CompletionHandler {
     if (connection != null) {
       connection.onCompletion(completion, nowNs);
     }
-  }
-
-  private int turn(boolean tick) {
-    int work = 0;
-    if (tick) {
-      tickedNs = nowNs;
-    }
-    fetching = false;
-    for (int i = table.size() - 1; i >= 0; i--) {
-      if (i < table.size()) {
-        work += turn(table.get(i), tick);
-      }
-    }
-    for (Peer peer : peers.all()) {
-      if (peer.shouldAttempt(nowNs)) {
-        connector.attempt(peer, nowNs);
-        work++;
-      }
-    }
-    if (tick) {
-      giveUpOnSlowPeers();
-      if (nowNs - droppedNs >= DROP_INTERVAL_NS) {
-        droppedNs = nowNs;
-        peers.dropUnused(nowNs);
-      }
-      if (nowNs - trimmedNs >= settings.idleTimeout().toNanos()) {
-        trimmedNs = nowNs;
-        trimUnused.run();
-      }
-    }
-    return work;
-  }
-
-  private int turn(PeerConnection connection, boolean tick) {
-    byte[] hello = connection.setup().pollHello();
-    if (hello != null) {
-      connector.onHello(connection, hello, nowNs);
-      if (connection.isClosed()) {
-        return 1;
-      }
-    }
-    if (connection.isReadyToEstablish() && connection.broken() == null) {
-      peers.establish(connection);
-    }
-    if (connection.isUnconfirmed()
-        && connection.ageNs(nowNs) > settings.connectTimeout().toNanos()) {
-      connection.markBroken(BrokenConnection.connectionLost("not confirmed in time"));
-    }
-    if (connection.broken() == null && connection.isEstablished()) {
-      if (tick) {
-        endWhenOverdue(connection);
-      }
-      if (connection.broken() == null) {
-        connection.pump(nowNs);
-        fetching |= !connection.fetches().isIdle();
-      }
-    }
-    if (connection.broken() != null) {
-      LOG.debug(
-          "Closing connection to peer {}: {}", connection.peer(), connection.broken().detail());
-      peers.end(connection, connection.broken());
-      return 1;
-    }
-    return 0;
-  }
-
-  private void endWhenOverdue(PeerConnection connection) {
-    BrokenConnection expired = connection.fetches().expired(nowNs);
-    if (expired != null) {
-      connection.markBroken(expired);
-    } else if (connection.idleNs(nowNs) > settings.idleTimeout().toNanos()) {
-      connection.markBroken(BrokenConnection.connectionLost("idle"));
-    }
-  }
-
-  private void giveUpOnSlowPeers() {
-    for (Peer peer : peers.all()) {
-      if (peer.hasWaitedTooLong(nowNs, settings.connectTimeout().toNanos())) {
-        PeerConnection attempt = peer.attempt();
-        if (attempt != null) {
-          peers.end(attempt, BrokenConnection.connectionLost("connect timed out"));
-        }
-        peers.giveUp(peer, FallbackReason.CONNECT_FAILED, "no connection in time");
-      }
-    }
-  }
-
-  private long sleepNs() {
-    long sleep = IDLE_SLEEP_NS;
-    for (int i = 0; i < table.size(); i++) {
-      PeerConnection connection = table.get(i);
-      if (!connection.isEstablished() || !connection.isIdle()) {
-        sleep = Math.min(sleep, BUSY_SLEEP_NS);
-      } else {
-        long idleLeft = settings.idleTimeout().toNanos() - connection.idleNs(nowNs);
-        sleep = Math.min(sleep, Math.max(idleLeft, TICK_NS));
-      }
-      if (connection.fetches() != null && connection.fetches().isShortOfMemory()) {
-        sleep = SHORT_OF_MEMORY_SLEEP_NS;
-      }
-    }
-    for (Peer peer : peers.all()) {
-      if (peer.isWaiting()) {
-        sleep = Math.min(sleep, TICK_NS);
-      }
-    }
-    return sleep;
   }
 }

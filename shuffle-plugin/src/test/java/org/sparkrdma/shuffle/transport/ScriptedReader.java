@@ -20,6 +20,7 @@ import org.sparkrdma.memory.RegisteredPool;
 import org.sparkrdma.shuffle.address.TestAddresses;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockFetch;
+import org.sparkrdma.shuffle.fetch.BlockProgress;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.Delivery;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
@@ -92,6 +93,7 @@ final class ScriptedReader {
   private final ConnectionTable table;
   private final Peers peers;
   private final PeerConnection connection;
+  private final ConnectionTurns turns;
   private final ArrayDeque<ScriptedConnection.Work> underWay = new ArrayDeque<>();
   private int locates;
   private long nextLease = 1;
@@ -158,6 +160,11 @@ final class ScriptedReader {
     peer.endpoint(SERVER);
     connection = table.initiate(peer, wire);
     peer.attempt(connection);
+    // No manager: it has its only connection already.
+    var connector = new Connector(context, null, table, peers, List.of(), 1);
+    turns =
+        new ConnectionTurns(
+            context.settings(), table, peers, connector, () -> {}, context.nanoClock().getAsLong());
     connect();
   }
 
@@ -221,12 +228,22 @@ final class ScriptedReader {
 
     /** Fetches the blocks of these map outputs. */
     Task fetch(int... maps) {
+      blocks(maps).forEach(peers::want);
+      return this;
+    }
+
+    /** Adds blocks to the connection, which does not ask for a turn. */
+    Task addUnnoticed(int... maps) {
+      blocks(maps).forEach(connection.fetches()::want);
+      return this;
+    }
+
+    private List<BlockProgress> blocks(int... maps) {
       List<BlockRange> ranges = new ArrayList<>();
       for (int map : maps) {
         ranges.add(new BlockRange(0, map, 0, 1));
       }
-      new BlockFetch(SERVER, ranges, null, this, done -> {}).blocks().forEach(peers::want);
-      return this;
+      return new BlockFetch(SERVER, ranges, null, this, done -> {}).blocks();
     }
 
     @Override
@@ -291,6 +308,22 @@ final class ScriptedReader {
     return counters;
   }
 
+  /** Gives the turns that are due after some time, in which the peer does nothing. */
+  void giveTurns(Duration later) {
+    nowNs += later.toNanos();
+    turns.run(nowNs);
+  }
+
+  /** How long the agent would sleep now. */
+  Duration sleep() {
+    return Duration.ofNanos(turns.sleepNs());
+  }
+
+  /** LOCATEs and other messages that are posted and not answered. */
+  int messagesPosted() {
+    return wire.sends().size();
+  }
+
   /** READs that are posted and not completed. */
   int readsUnderWay() {
     return (int) underWay.stream().filter(work -> work.opcode() != Opcode.SEND).count();
@@ -299,7 +332,7 @@ final class ScriptedReader {
   /** One millisecond in which the peer answers every request and completes no READ. */
   void stepWithoutReads() {
     nowNs += 1_000_000;
-    connection.pump(nowNs);
+    turns.run(nowNs);
     while (!wire.sends().isEmpty()) {
       ScriptedConnection.Work work = wire.sends().poll();
       underWay.add(work);

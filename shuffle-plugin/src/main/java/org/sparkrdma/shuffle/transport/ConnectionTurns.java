@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.settings.TransportSettings;
+
+/**
+ * Gives connections their turns to post work and to end. Owned by the agent.
+ *
+ * <p>A connection gets a turn soon when it wants one, and each connection gets one at every tick,
+ * which also checks its time-outs. Between ticks idle connections cost nothing.
+ */
+final class ConnectionTurns {
+  private static final Logger LOG = LoggerFactory.getLogger(ConnectionTurns.class);
+  private static final long TICK_NS = 5_000_000;
+  private static final long SHORT_OF_MEMORY_NS = 1_000_000;
+  private static final long BUSY_SLEEP_NS = 20_000_000;
+  private static final long IDLE_SLEEP_NS = 1_000_000_000;
+  private static final long DROP_INTERVAL_NS = 1_000_000_000;
+
+  private final TransportSettings settings;
+  private final ConnectionTable table;
+  private final Peers peers;
+  private final Connector connector;
+  private final Runnable trimUnused;
+  private long nowNs;
+  private long tickedNs;
+  private long visitedAllNs;
+  private long trimmedNs;
+  private long droppedNs;
+  private boolean tick;
+  private boolean fetching;
+  private boolean shortOfMemory;
+  private long sleepNs = IDLE_SLEEP_NS;
+  private int work;
+
+  /**
+   * @param trimUnused deregisters unused memory; run at intervals of the idle time-out
+   */
+  ConnectionTurns(
+      TransportSettings settings,
+      ConnectionTable table,
+      Peers peers,
+      Connector connector,
+      Runnable trimUnused,
+      long nowNs) {
+    this.settings = settings;
+    this.table = table;
+    this.peers = peers;
+    this.connector = connector;
+    this.trimUnused = trimUnused;
+    this.nowNs = nowNs;
+    this.tickedNs = nowNs;
+    this.visitedAllNs = nowNs;
+    this.trimmedNs = nowNs;
+    this.droppedNs = nowNs;
+  }
+
+  /** Gives all turns that are due; returns the number of connections attempted or ended. */
+  int run(long now) {
+    nowNs = now;
+    work = 0;
+    tick = nowNs - tickedNs >= TICK_NS;
+    if (tick || (shortOfMemory && nowNs - visitedAllNs >= SHORT_OF_MEMORY_NS)) {
+      visitAll();
+    }
+    table.forEachReady(this::visit);
+    for (Peer peer : peers.waiting()) {
+      if (peer.shouldAttempt(nowNs)) {
+        connector.attempt(peer, nowNs);
+        work++;
+      }
+    }
+    if (tick) {
+      tickedNs = nowNs;
+      giveUpOnSlowPeers();
+      if (nowNs - droppedNs >= DROP_INTERVAL_NS) {
+        droppedNs = nowNs;
+        peers.dropUnused(nowNs);
+      }
+      if (nowNs - trimmedNs >= settings.idleTimeout().toNanos()) {
+        trimmedNs = nowNs;
+        trimUnused.run();
+      }
+    }
+    return work;
+  }
+
+  /** Whether a connection fetched at its last turn, so that answers are to be expected soon. */
+  boolean isFetching() {
+    return fetching;
+  }
+
+  /** How long the agent may sleep when there is no work, in nanoseconds. */
+  long sleepNs() {
+    return peers.waiting().isEmpty() ? sleepNs : Math.min(sleepNs, TICK_NS);
+  }
+
+  private void visitAll() {
+    visitedAllNs = nowNs;
+    fetching = false;
+    shortOfMemory = false;
+    sleepNs = IDLE_SLEEP_NS;
+    for (int i = table.size() - 1; i >= 0; i--) {
+      if (i < table.size()) {
+        visit(table.get(i));
+      }
+    }
+  }
+
+  private void visit(PeerConnection connection) {
+    turn(connection);
+    if (!connection.isClosed()) {
+      sleepNs = Math.min(sleepNs, sleepNs(connection));
+    }
+  }
+
+  private void turn(PeerConnection connection) {
+    byte[] hello = connection.setup().pollHello();
+    if (hello != null) {
+      connector.onHello(connection, hello, nowNs);
+      if (connection.isClosed()) {
+        work++;
+        return;
+      }
+    }
+    if (connection.isReadyToEstablish() && connection.broken() == null) {
+      peers.establish(connection);
+    }
+    if (connection.isUnconfirmed()
+        && connection.ageNs(nowNs) > settings.connectTimeout().toNanos()) {
+      connection.markBroken(BrokenConnection.connectionLost("not confirmed in time"));
+    }
+    if (connection.broken() == null && connection.isEstablished()) {
+      if (tick) {
+        endWhenOverdue(connection);
+      }
+      if (connection.broken() == null) {
+        connection.pump(nowNs);
+        fetching |= !connection.fetches().isIdle();
+        shortOfMemory |= connection.fetches().isShortOfMemory();
+      }
+    }
+    if (connection.broken() != null) {
+      LOG.debug(
+          "Closing connection to peer {}: {}", connection.peer(), connection.broken().detail());
+      peers.end(connection, connection.broken());
+      work++;
+    }
+  }
+
+  private void endWhenOverdue(PeerConnection connection) {
+    BrokenConnection expired = connection.fetches().expired(nowNs);
+    if (expired != null) {
+      connection.markBroken(expired);
+    } else if (connection.idleNs(nowNs) > settings.idleTimeout().toNanos()) {
+      connection.markBroken(BrokenConnection.connectionLost("idle"));
+    }
+  }
+
+  private long sleepNs(PeerConnection connection) {
+    if (!connection.isEstablished()) {
+      return BUSY_SLEEP_NS;
+    }
+    if (connection.fetches().isShortOfMemory()) {
+      return SHORT_OF_MEMORY_NS;
+    }
+    return connection.isIdle()
+        ? Math.max(settings.idleTimeout().toNanos() - connection.idleNs(nowNs), TICK_NS)
+        : BUSY_SLEEP_NS;
+  }
+
+  private void giveUpOnSlowPeers() {
+    for (Peer peer : peers.waiting()) {
+      if (peer.hasWaitedTooLong(nowNs, settings.connectTimeout().toNanos())) {
+        PeerConnection attempt = peer.attempt();
+        if (attempt != null) {
+          peers.end(attempt, BrokenConnection.connectionLost("connect timed out"));
+        }
+        peers.giveUp(peer, FallbackReason.CONNECT_FAILED, "no connection in time");
+      }
+    }
+  }
+}

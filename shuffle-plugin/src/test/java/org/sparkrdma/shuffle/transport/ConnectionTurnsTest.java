@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.shuffle.transport.ScriptedReader.Task;
+import org.sparkrdma.verbs.VerbsException;
+
+/** When connections get turns and how long the agent sleeps, in virtual time. */
+@Timeout(60)
+class ConnectionTurnsTest {
+  private static final int POOL = 64 * ScriptedReader.CHUNK_BYTES;
+  private static final Duration MOMENT = Duration.ofNanos(1_000);
+  private static final Duration TICK = Duration.ofMillis(5);
+
+  private ScriptedReader reader;
+
+  @BeforeEach
+  void connect() throws VerbsException {
+    reader = new ScriptedReader(POOL, 0, 1_000, POOL / 2, POOL / 2, POOL / 2);
+    reader.run(2);
+    reader.giveTurns(TICK);
+    assertThat(reader.messagesPosted()).isZero();
+  }
+
+  @AfterEach
+  void close() {
+    reader.close();
+  }
+
+  @Test
+  void shouldGiveATurnAtOnceToAConnectionWithANewBlock() {
+    Task task = reader.task(1).fetch(0);
+    reader.giveTurns(MOMENT);
+    assertThat(reader.messagesPosted()).isEqualTo(1);
+    reader.run(2);
+    task.releaseAll();
+  }
+
+  @Test
+  void shouldNotVisitConnectionsThatWantNoTurnUntilTheNextTick() {
+    Task task = reader.task(1).addUnnoticed(0);
+    reader.giveTurns(MOMENT);
+    assertThat(reader.messagesPosted()).isZero();
+    reader.giveTurns(TICK);
+    assertThat(reader.messagesPosted()).isEqualTo(1);
+    reader.run(2);
+    task.releaseAll();
+  }
+
+  @Test
+  void shouldSleepLongOnlyWithoutOpenRequests() {
+    assertThat(reader.sleep()).isEqualTo(Duration.ofSeconds(1));
+    Task task = reader.task(1).fetch(0);
+    reader.giveTurns(MOMENT);
+    assertThat(reader.sleep()).isEqualTo(Duration.ofMillis(20));
+    reader.run(10);
+    reader.giveTurns(TICK);
+    assertThat(reader.sleep()).isEqualTo(Duration.ofSeconds(1));
+    task.releaseAll();
+  }
+
+  @Test
+  void shouldCheckEachMillisecondForReceiveMemory() {
+    Task holder = reader.task(1).fetch(1);
+    reader.run(2);
+    assertThat(holder.blocksHeld()).isEqualTo(1);
+    Task waiter = reader.task(2).fetch(2, 3);
+    reader.run(4);
+    assertThat(reader.sleep()).isEqualTo(Duration.ofMillis(1));
+    reader.giveTurns(TICK);
+    holder.releaseAll();
+    reader.giveTurns(Duration.ofMillis(1));
+    assertThat(reader.messagesPosted()).as("asks again, not at a tick").isPositive();
+    reader.run(50);
+    waiter.releaseAll();
+  }
+}
