@@ -145,7 +145,7 @@ class MemoryPressureTest {
 
   @Test
   void shouldReleaseUnusedMemory() throws Exception {
-    Duration idle = Duration.ofMillis(50);
+    Duration idle = Duration.ofMillis(500);
     TestExecutor reader = start(new TestExecutor.Options(1).idleTimeout(idle));
     TestExecutor server =
         start(new TestExecutor.Options(2).idleTimeout(idle).mode(ServeSettings.Mode.AUTO));
