@@ -42,7 +42,8 @@ find_jdk() {
 }
 
 # Prints the help and ends when --help is among the arguments; refuses an option that the help does not
-# list. Needs neither a JVM nor a build, so that both answers are immediate on a fresh clone too.
+# list, and a value that does not fit the word after the option in the help. Needs neither a JVM nor a
+# build, so that these answers are immediate on a fresh clone too.
 check_options() {
   local help=$1 name=$2 argument
   shift 2
@@ -57,6 +58,92 @@ check_options() {
     "$help" | awk -v option="${argument%%=*}" '$1 == option { known = 1 } END { exit !known }' \
       || fail_misuse "Unknown option: '${argument%%=*}' (see ./$name --help)"
   done
+  check_values "$help" "$name" "$@"
+}
+
+# Refuses options without their value, and wrong values.
+check_values() {
+  local help=$1 name=$2 option kind value
+  shift 2
+  while (($# > 0)); do
+    option=${1%%=*}
+    kind=$("$help" | awk -v option="$option" '$1 == option && /^ +-/ { print $2; exit }')
+    if [[ $option == --* && $kind =~ ^[A-Z]+$ ]]; then
+      if [[ $1 == *=* ]]; then
+        value=${1#*=}
+      elif (($# > 1)) && [[ $2 != --* ]]; then
+        value=$2
+        shift
+      else
+        fail_misuse "$option needs a value (see ./$name --help)"
+      fi
+      check_value "$name" "$option" "$kind" "$value"
+    fi
+    shift
+  done
+}
+
+# Refuses a value of another form than the kind that the help names.
+check_value() {
+  local name=$1 option=$2 kind=$3 value=$4 allowed=
+  case $kind in
+    N) [[ $value =~ ^-?[0-9]+$ ]] || allowed='a whole number' ;;
+    MINUTES | RATIO) [[ $value =~ ^[0-9]+(\.[0-9]+)?$ ]] || allowed='a number' ;;
+    SIZE) [[ $value =~ ^[0-9]{1,9}[kmgtKMGT][bB]?$ ]] || allowed='a whole number of k, m, g or t, such as 256m' ;;
+    PORT) [[ $value =~ ^[0-9]{1,5}$ ]] && ((10#$value <= 65535)) || allowed='a port from 0 to 65535' ;;
+    FILE) [[ -n $value && ! -d $value ]] || allowed='a file, not a directory' ;;
+    *) [[ -n $value ]] || allowed='a value' ;;
+  esac
+  [[ -z $allowed ]] || fail_misuse "$option is '$value': give $allowed (see ./$name --help)"
+}
+
+# Refuses options that JMH does not have or that the comparison of bindings cannot use, options without
+# their value, wrong numbers, and a result file that exists.
+check_jmh_options() {
+  local argument
+  for argument in "$@"; do
+    if [[ $argument == --help ]]; then
+      usage_verbs
+      exit 0
+    fi
+  done
+  local see='(see ./bench verbs --help)' format= file=
+  while (($# > 0)); do
+    case $1 in
+      -h | -l | -lp | -lprof | -lrf) ;;
+      -f | -i) check_jmh_value "$@" '^[1-9][0-9]*$' 'a whole number of at least 1' && shift ;;
+      -wi | -wf | -bs | -wbs | -opi) check_jmh_value "$@" '^[0-9]+$' 'a whole number' && shift ;;
+      -rf)
+        check_jmh_value "$@" '^(text|csv|scsv|json|latex)$' 'text, csv, scsv, json or latex'
+        format=$2
+        shift
+        ;;
+      -rff)
+        check_jmh_value "$@" '.' 'a file'
+        file=$2
+        shift
+        ;;
+      -bm | -e | -foe | -gc | -jvm | -jvmArgs | -jvmArgsAppend | -jvmArgsPrepend | -p | -prof | -r | -si \
+        | -t | -tg | -to | -tu | -v | -w | -wm | -wmb)
+        check_jmh_value "$@" '.' 'a value' && shift
+        ;;
+      -o) fail_misuse "-o is not available, because each fork would overwrite the file: redirect the output $see" ;;
+      -*) fail_misuse "Unknown option: '$1' $see" ;;
+    esac
+    shift
+  done
+  [[ -n $file || -z $format ]] || file=jmh-result.$format
+  [[ -n $file ]] || return 0
+  [[ ! -e $file ]] || fail_misuse "the result file '$file' exists: delete it or give another -rff $see"
+  [[ -w $(dirname -- "$file") ]] || fail_misuse "the result file '$file' cannot be written: give another -rff $see"
+}
+
+# Refuses a missing or wrong value of the option in $1. The last two arguments are the pattern of its
+# value and the description of that.
+check_jmh_value() {
+  local option=$1 pattern=${*: -2:1} allowed=${*: -1}
+  (($# > 3)) || fail_misuse "$option needs a value (see ./bench verbs --help)"
+  [[ $2 =~ $pattern ]] || fail_misuse "$option is '$2': give $allowed (see ./bench verbs --help)"
 }
 
 # True when the last build left everything that a command needs, however old it is.
@@ -162,6 +249,7 @@ launch() {
 # Replaces this process by JMH with the benchmarks that need a JDK of 22 or newer.
 launch_jmh() {
   local home target=$project/benchmarks/target
+  check_jmh_options "$@"
   JAVA_HOME=$(find_jdk)
   export JAVA_HOME
   home=$("$JAVA_HOME/bin/java" "$project/.mvn/FindJdk.java" 22)

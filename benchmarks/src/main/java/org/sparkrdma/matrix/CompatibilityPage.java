@@ -13,8 +13,19 @@ import org.sparkrdma.launch.DataSize;
 final class CompatibilityPage {
   private CompatibilityPage() {}
 
-  static void write(Path file, MatrixReport report, LocalDate day) throws IOException {
+  /**
+   * Writes the page, unless a cell failed.
+   *
+   * @return a sentence for the log
+   */
+  static String update(Path file, MatrixReport report, LocalDate day) throws IOException {
+    long failed = report.cells().stream().filter(cell -> !cell.hasPassed()).count();
+    if (failed > 0) {
+      return "did not write %s, because %d of %d cells failed"
+          .formatted(file, failed, report.cells().size());
+    }
     Files.writeString(file, text(report, day));
+    return "wrote " + file;
   }
 
   static String text(MatrixReport report, LocalDate day) {

@@ -91,8 +91,7 @@ public final class MatrixCommand implements Callable<Integer> {
     MatrixReport report = new MatrixReport(results, selection.notRun());
     if (selection.isComplete()) {
       Path page = installation.project().resolve("docs/compatibility.md");
-      CompatibilityPage.write(page, report, LocalDate.now(ZoneOffset.UTC));
-      progress.log("wrote " + page);
+      progress.log(CompatibilityPage.update(page, report, LocalDate.now(ZoneOffset.UTC)));
     }
     options.publish(MatrixTable.of(results), report, Optional.empty());
     return report.allPassed();

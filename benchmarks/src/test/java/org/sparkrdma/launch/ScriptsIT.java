@@ -76,6 +76,7 @@ class ScriptsIT {
         "bench transfer --round 1",
         "bench recovery -x",
         "bench serve --report x",
+        "bench verbs --forks 1",
         "bench",
         "bench everything"
       })
@@ -89,7 +90,47 @@ class ScriptsIT {
   @ValueSource(
       strings = {
         "quickstart --size big",
+        "quickstart --size",
+        "quickstart --port=70000",
         "quickstart --report .",
+        "soak --minutes short",
+        "soak --minutes 1 --seed 1.5",
+        "bench groupby --rounds --keep",
+        "bench transfer --total 5",
+        "bench recovery --at-most much",
+        "bench compare a b --page .",
+        "bench verbs -f 0",
+        "bench verbs -i",
+        "bench verbs -rf html",
+        "bench verbs -o out.txt",
+        "bench verbs -rf csv -rff /proc/version"
+      })
+  void shouldRefuseAWrongValueWithoutJava(String command) throws Exception {
+    Outcome outcome = run(Map.of("JAVA_HOME", directory.toString()), command);
+    assertThat(outcome.output()).hasLineCount(1).contains("see ./").contains("--help)");
+    assertThat(outcome.exitCode()).isEqualTo(MISUSE);
+  }
+
+  @Test
+  void shouldPrintTheHelpOfTheVerbsBenchmarkAmongOtherOptions() throws Exception {
+    Outcome outcome = run(Map.of("JAVA_HOME", directory.toString()), "bench verbs -f 1 --help");
+    assertThat(outcome.output()).startsWith("Usage: ./bench verbs");
+    assertThat(outcome.exitCode()).isZero();
+  }
+
+  @Test
+  void shouldNotOverwriteAResultFileOfTheVerbsBenchmark() throws Exception {
+    Path earlier = Files.writeString(directory.resolve("earlier.json"), "earlier");
+    Outcome outcome =
+        run(Map.of("JAVA_HOME", directory.toString()), "bench verbs -rf json -rff " + earlier);
+    assertThat(outcome.output()).contains("earlier.json' exists");
+    assertThat(outcome.exitCode()).isEqualTo(MISUSE);
+    assertThat(earlier).hasContent("earlier");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
         "quickstart --job pagerank",
         "matrix --cells 1.0.0-2.10-8",
         "matrix --cells 3.5.9-2.12-25",
@@ -204,10 +245,11 @@ class ScriptsIT {
   void shouldMeasureTheVerbsLayer() throws Exception {
     assumeTrue(compilesForTheVerbsLayer(), "no C compiler or no headers of the verbs libraries");
     assumeTrue(Files.exists(BENCHMARKS_FOR_JAVA_22), "the build found no JDK of 22 or newer");
-    Outcome outcome =
-        Script.run(Map.of(), "bench", "verbs", "-f", "1", "-wi", "0", "-i", "1", "-r", "1");
+    Path results = directory.resolve("results.csv");
+    Outcome outcome = run(Map.of(), "bench verbs -f 1 -wi 0 -i 1 -r 1 -rf csv -rff " + results);
     assertSucceeded(outcome, "Benchmark");
     assertThat(outcome.output()).contains("ns/op").doesNotContain("<failure>");
+    assertThat(results).content().contains("\"java.lang.foreign\"", "\"jffi\"");
   }
 
   @Test

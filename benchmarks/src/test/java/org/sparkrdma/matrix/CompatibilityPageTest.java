@@ -34,11 +34,23 @@ class CompatibilityPageTest {
   }
 
   @Test
-  void shouldShowAFailure() {
+  void shouldWriteThePageWhenAllCellsPassed() throws IOException {
+    Path page = directory.resolve("page.md");
+    MatrixReport report =
+        new MatrixReport(List.of(result(Map.of("rdma.bytes.read", 1L), null)), List.of());
+    assertThat(CompatibilityPage.update(page, report, LocalDate.EPOCH)).isEqualTo("wrote " + page);
+    assertThat(page).content().contains("On 1970-01-01, ");
+  }
+
+  @Test
+  void shouldNotReplaceThePageWhenACellFailed() throws IOException {
+    Path page = Files.writeString(directory.resolve("page.md"), "earlier");
     MatrixReport report =
         new MatrixReport(
             List.of(result(Map.of("rdma.bytes.read", 1L), "row 7 differs")), List.of());
-    assertThat(CompatibilityPage.text(report, LocalDate.EPOCH)).contains("| **row 7 differs** |");
+    assertThat(CompatibilityPage.update(page, report, LocalDate.EPOCH))
+        .endsWith("1 of 1 cells failed");
+    assertThat(page).hasContent("earlier");
     assertThat(report.allPassed()).isFalse();
     assertThat(MatrixTable.of(report.cells())).contains("WRONG", "row 7 differs");
   }

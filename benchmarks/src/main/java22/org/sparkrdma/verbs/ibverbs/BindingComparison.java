@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.verbs.ibverbs;
 
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -10,6 +12,8 @@ import java.util.TreeMap;
 import org.openjdk.jmh.Main;
 import org.openjdk.jmh.profile.GCProfiler;
 import org.openjdk.jmh.results.RunResult;
+import org.openjdk.jmh.results.format.ResultFormatFactory;
+import org.openjdk.jmh.results.format.ResultFormatType;
 import org.openjdk.jmh.runner.Runner;
 import org.openjdk.jmh.runner.RunnerException;
 import org.openjdk.jmh.runner.options.CommandLineOptionException;
@@ -26,6 +30,9 @@ public final class BindingComparison {
 
   /** Nanoseconds by benchmark and binding, one value for each pair. */
   private final Map<String, Map<String, List<Double>>> scores = new TreeMap<>();
+
+  /** Results of all forks, for the result file. */
+  private final List<RunResult> results = new ArrayList<>();
 
   private BindingComparison() {}
 
@@ -50,7 +57,25 @@ public final class BindingComparison {
       comparison.run(options, BINDINGS.get(pair % 2));
       comparison.run(options, BINDINGS.get((pair + 1) % 2));
     }
+    comparison.writeFile(options);
     comparison.print();
+  }
+
+  /** Writes the results of all forks; JMH itself would overwrite the file after each fork. */
+  private void writeFile(CommandLineOptions options) throws java.io.IOException {
+    ResultFormatType format = options.getResultFormat().orElse(ResultFormatType.CSV);
+    String name =
+        options.getResult().orElse("jmh-result." + format.toString().toLowerCase(Locale.ROOT));
+    if (isFileWanted(options)) {
+      try (var out = new PrintStream(name, StandardCharsets.UTF_8)) {
+        ResultFormatFactory.getInstance(format, out).writeOut(results);
+      }
+      System.out.println("\nThe results of all forks are in " + name + ".");
+    }
+  }
+
+  private static boolean isFileWanted(CommandLineOptions options) {
+    return options.getResult().hasValue() || options.getResultFormat().hasValue();
   }
 
   private void run(CommandLineOptions options, String binding) throws RunnerException {
@@ -59,9 +84,12 @@ public final class BindingComparison {
             .parent(options)
             .param("binding", binding)
             .forks(1)
-            .addProfiler(GCProfiler.class)
-            .build();
-    for (RunResult result : new Runner(one).run()) {
+            .addProfiler(GCProfiler.class);
+    if (isFileWanted(options)) {
+      one.result("/dev/null");
+    }
+    for (RunResult result : new Runner(one.build()).run()) {
+      results.add(result);
       scores
           .computeIfAbsent(result.getPrimaryResult().getLabel(), name -> new TreeMap<>())
           .computeIfAbsent(binding, name -> new ArrayList<>())

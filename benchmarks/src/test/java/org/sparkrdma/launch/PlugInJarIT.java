@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.launch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.util.jar.JarFile;
+import java.util.zip.ZipEntry;
+import org.junit.jupiter.api.Test;
+
+/** Content of the plug-in's jar as users get it. */
+class PlugInJarIT {
+  /** Endings of native libraries on the platforms that jffi supports. */
+  private static final String NATIVE = ".*\\.(so|a|dll|dylib|jnilib)(\\..*)?";
+
+  @Test
+  void shouldBundleTheNativeLibrariesOfTwoPlatformsOnly() throws Exception {
+    Path jar = new Installation(Path.of("..")).plugIn();
+    try (JarFile opened = new JarFile(jar.toFile())) {
+      assertThat(
+              opened.stream()
+                  .filter(entry -> !entry.isDirectory())
+                  .map(ZipEntry::getName)
+                  .filter(name -> name.startsWith("jni/") || name.matches(NATIVE)))
+          .containsExactlyInAnyOrder(
+              "jni/x86_64-Linux/libjffi-1.2.so", "jni/aarch64-Linux/libjffi-1.2.so");
+    }
+  }
+}
