@@ -15,6 +15,8 @@ public interface CompletionChannel extends AutoCloseable {
    * May return early without a reason.
    *
    * @param timeoutNs maximum time to wait; 0 or less does not wait
+   * @throws IllegalStateException after close; only the owner may call both, or a thread that
+   *     excludes the owner's call
    */
   void await(long timeoutNs);
 

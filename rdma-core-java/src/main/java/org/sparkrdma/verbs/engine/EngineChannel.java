@@ -16,7 +16,7 @@ public abstract class EngineChannel implements CompletionChannel {
   /** An array, since the owner reads it each time before it waits. */
   private volatile LongSupplier[] deadlines = {};
 
-  private boolean closed;
+  private volatile boolean closed;
 
   protected EngineChannel(EngineDevice<?> device) {
     this.device = device;
@@ -59,9 +59,15 @@ public abstract class EngineChannel implements CompletionChannel {
     device.onClosed(this);
   }
 
-  /** Whether it was closed; under its lock. */
+  /** Whether it was closed. Stays false only while this lock is held. */
   protected final boolean isClosed() {
     return closed;
+  }
+
+  protected final void checkOpen() {
+    if (closed) {
+      throw new IllegalStateException("completion channel is closed");
+    }
   }
 
   /** Releases its resources; called once. */

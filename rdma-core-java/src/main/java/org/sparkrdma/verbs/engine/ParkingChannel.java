@@ -17,6 +17,7 @@ public final class ParkingChannel extends EngineChannel {
 
   @Override
   public void await(long timeoutNs) {
+    checkOpen();
     if (timeoutNs > 0 && !signalled) {
       park(timeoutNs);
     }

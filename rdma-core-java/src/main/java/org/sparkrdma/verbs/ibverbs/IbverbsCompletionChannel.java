@@ -101,6 +101,7 @@ final class IbverbsCompletionChannel extends EngineChannel {
 
   @Override
   public void await(long timeoutNs) {
+    checkOpen();
     long sleepNs = 0;
     if (timeoutNs > 0 && !signalled) {
       sleepNs = untilDeadline(timeoutNs);

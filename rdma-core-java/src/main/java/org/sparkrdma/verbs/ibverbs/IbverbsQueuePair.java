@@ -23,7 +23,8 @@ import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
 /**
  * A queue pair of the device and its work, see {@link DeviceQueuePair}.
  *
- * <p>Its owner posts and polls; any thread may break or close it.
+ * <p>Its owner posts, polls and closes it. Another thread may break it at any time, and may close
+ * it once the owner no longer uses it: close frees the memory that posting uses.
  */
 final class IbverbsQueuePair extends DeviceQueuePair {
   /** Maximum work requests posted with one call. */

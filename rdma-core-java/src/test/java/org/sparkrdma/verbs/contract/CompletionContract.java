@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
+import org.sparkrdma.verbs.CompletionChannel;
 import org.sparkrdma.verbs.CompletionHandler;
 import org.sparkrdma.verbs.CompletionQueue;
 import org.sparkrdma.verbs.MemoryRegion;
@@ -66,6 +67,14 @@ public abstract class CompletionContract extends VerbsContract {
     waker.start();
     client.channel.await(LONG_NS);
     waker.join();
+  }
+
+  @Test
+  void shouldRefuseToWaitAfterClose() throws Exception {
+    CompletionChannel closed = client.device.createCompletionChannel();
+    closed.close();
+    assertThatThrownBy(() -> closed.await(0)).isInstanceOf(IllegalStateException.class);
+    closed.wakeup();
   }
 
   @Test

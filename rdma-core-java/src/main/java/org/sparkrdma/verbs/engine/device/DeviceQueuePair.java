@@ -22,7 +22,8 @@ import org.sparkrdma.verbs.engine.EngineQueuePair;
  * time-out is flushed here too, since not every device completes all of it; a completion that
  * arrives after that is suppressed.
  *
- * <p>The owner posts and polls; any thread breaks or closes it.
+ * <p>The owner posts, polls and closes it. Another thread may break it at any time, and may close
+ * it once the owner no longer uses it.
  */
 public abstract class DeviceQueuePair extends EngineQueuePair {
   private static final Logger LOG = LoggerFactory.getLogger(DeviceQueuePair.class);
