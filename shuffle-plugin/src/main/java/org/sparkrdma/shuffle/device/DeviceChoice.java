@@ -37,9 +37,9 @@ public record DeviceChoice(
     DeviceInfo device, int port, List<NetworkAddress> addresses, String reason) {
   /** Preference of an address, best first. */
   private enum Reach {
-    SPARK_ITSELF("Spark itself listens there"),
-    SAME_FAMILY("an active port with an address of the family that Spark uses"),
-    OTHER_FAMILY("an active port with an address, though not of the family that Spark uses");
+    SPARK_ITSELF("its port has Spark's own address"),
+    SAME_FAMILY("its port is active and has an address of Spark's address family"),
+    OTHER_FAMILY("its port is active, with an address of another family than Spark's only");
 
     private final String reason;
 
@@ -74,7 +74,7 @@ public record DeviceChoice(
     List<Candidate> candidates = new ArrayList<>();
     for (DeviceInfo device : devices) {
       if (!selector.devices().isEmpty() && !selector.devices().contains(device.name())) {
-        refused.add(device.name() + " is not selected");
+        refused.add(device.name() + " is not in spark.shuffle.rdma.device");
         continue;
       }
       for (PortInfo port : device.ports()) {
@@ -118,7 +118,7 @@ public record DeviceChoice(
 
   private static String objection(PortInfo port, DeviceSelector selector) {
     if (selector.port().isPresent() && selector.port().getAsInt() != port.number()) {
-      return "is not selected";
+      return "is not spark.shuffle.rdma.device.port";
     }
     if (port.state() != PortState.ACTIVE) {
       return "is not active: state=" + port.state();
@@ -135,9 +135,9 @@ public record DeviceChoice(
       Function<InetAddress, NetworkAddress> networks) {
     List<Gid> gids = port.gids().stream().filter(gid -> matches(gid, selector)).toList();
     if (gids.isEmpty() && (selector.gid().isPresent() || selector.gidType().isPresent())) {
-      return "has no such GID: gid="
+      return "has no GID with index="
           + (selector.gid().isPresent() ? selector.gid().getAsInt() : "any")
-          + " type="
+          + " and type="
           + selector.gidType().map(GidType::name).orElse("any");
     }
     boolean restricted = selector.gid().isPresent() || selector.gidType().isPresent();
@@ -232,7 +232,9 @@ public record DeviceChoice(
     return (used.size() > 1 ? ", one of " + String.join(" ", used) : "")
         + (unused.isEmpty()
             ? ""
-            : "; not used because in another subnet: " + unused + " (see rails.routed)");
+            : "; not used, because they are in another subnet: "
+                + unused
+                + " (spark.shuffle.rdma.rails.routed=true uses them)");
   }
 
   private static String text(List<InetAddress> addresses) {

@@ -45,7 +45,11 @@ public final class DriverDirectory implements AutoCloseable {
     try {
       return Optional.of(new DriverDirectory(rpcEnv, DirectoryName.of(conf), advice));
     } catch (IllegalArgumentException e) {
-      LOG.warn("Driver already has an RDMA directory of another shuffle manager", e);
+      LOG.warn(
+          "Another shuffle manager of this driver has opened the RDMA directory; this one opens none:"
+              + " name={}",
+          DirectoryName.of(conf),
+          e);
       return Optional.empty();
     }
   }

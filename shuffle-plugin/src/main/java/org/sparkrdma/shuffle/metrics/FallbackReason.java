@@ -21,7 +21,7 @@ public enum FallbackReason {
   TIMEOUT("timeout"),
   /** The connection was lost twice during the request. */
   LOST_PEER("lost-peer"),
-  /** The peer had no memory to register or copy, and answered "fetch by TCP". */
+  /** The peer answered BUSY: it had no memory to register or copy. */
   PEER_BUSY("peer-busy"),
   /** Too many requests wait at the peer, and it answered "fetch by TCP". */
   PEER_OVERLOADED("peer-overloaded"),

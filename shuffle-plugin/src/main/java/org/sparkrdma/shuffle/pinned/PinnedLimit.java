@@ -47,18 +47,16 @@ public record PinnedLimit(long bytes, String derivation, long neededBytes, List<
       int running = spark.executorsOn(machine);
       long taken = running * (machine.heapBytes() + spark.offHeapBytes());
       derived.consider(
-          "1/2 of what the host leaves beside the heaps of executors=" + running + ":",
+          "1/2 of host memory outside the heaps of executors=" + running + ":",
           Math.max(0, machine.physicalBytes().getAsLong() - taken) / (2L * running));
     }
     OptionalLong left = containerRemainder(machine, spark);
     if (left.isPresent()) {
-      derived.consider("1/2 of what the container leaves beside the heap", left.getAsLong() / 2);
+      derived.consider("1/2 of the container limit outside the heap:", left.getAsLong() / 2);
     }
     if (spark.overheadBytes().isPresent()) {
       derived.consider(
-          "1/2 of spark.executor.memoryOverhead without "
-              + megabytes(JVM_BYTES)
-              + " for the JVM and Netty:",
+          "1/2 of spark.executor.memoryOverhead above " + megabytes(JVM_BYTES) + ":",
           Math.max(0, spark.overheadBytes().getAsLong() - JVM_BYTES) / 2);
     }
     long needed = Math.max(derived.minimum, MIN_BYTES);
@@ -71,12 +69,12 @@ public record PinnedLimit(long bytes, String derivation, long neededBytes, List<
           warnings(set.get(), left, lockable));
     }
     if (lockable.isPresent()) {
-      derived.consider("RLIMIT_MEMLOCK", lockable.getAsLong());
+      derived.consider("RLIMIT_MEMLOCK:", lockable.getAsLong());
     } else if (hardware && machine.locksUnlimited()) {
-      derived.text.append(", RLIMIT_MEMLOCK does not bind who has CAP_IPC_LOCK");
+      derived.text.append("; RLIMIT_MEMLOCK does not apply: the process has CAP_IPC_LOCK");
     }
     if (derived.minimum < MIN_BYTES) {
-      derived.text.append("; raised to ").append(megabytes(MIN_BYTES));
+      derived.text.append("; raised to the least allowed value, ").append(megabytes(MIN_BYTES));
     }
     return new PinnedLimit(
         Math.max(derived.minimum, MIN_BYTES), derived.text.toString(), needed, List.of());
@@ -92,16 +90,17 @@ public record PinnedLimit(long bytes, String derivation, long neededBytes, List<
 
   private static List<String> warnings(long set, OptionalLong left, OptionalLong lockable) {
     List<String> warnings = new ArrayList<>();
-    String given = ShuffleSetting.PINNED_MAX.key() + "=" + set + " is more than ";
+    String given = ShuffleSetting.PINNED_MAX.key() + "=" + set + " exceeds ";
     if (left.isPresent() && set > left.getAsLong()) {
       warnings.add(
           given
+              + "the "
               + left.getAsLong()
-              + " bytes, which is what the container's limit leaves beside heap and off-heap"
-              + " memory: the executor may be killed");
+              + " bytes of the container limit outside heap and off-heap memory: the container may be"
+              + " killed");
     }
     if (lockable.isPresent() && set > lockable.getAsLong()) {
-      warnings.add(given + "RLIMIT_MEMLOCK=" + lockable.getAsLong() + " lets this process lock");
+      warnings.add(given + "RLIMIT_MEMLOCK=" + lockable.getAsLong() + ": blocks beyond it use TCP");
     }
     return List.copyOf(warnings);
   }
@@ -112,7 +111,7 @@ public record PinnedLimit(long bytes, String derivation, long neededBytes, List<
 
   /** Minimum of several values, with their description. */
   private static final class Derivation {
-    private final StringBuilder text = new StringBuilder("least of: ");
+    private final StringBuilder text = new StringBuilder("the minimum of: ");
     private long minimum = Long.MAX_VALUE;
 
     void consider(String what, long bytes) {

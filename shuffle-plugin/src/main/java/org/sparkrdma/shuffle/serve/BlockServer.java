@@ -330,7 +330,7 @@ public final class BlockServer implements AutoCloseable {
     } catch (Throwable e) {
       // Everything, also an Error and undeclared exceptions of Scala code: the next command is
       // another peer's.
-      LOG.warn("command of the block server failed; the next one is executed", e);
+      LOG.warn("Unexpected failure of a command in the block server; it goes on with the next", e);
     } finally {
       state.unlock();
     }
@@ -342,7 +342,10 @@ public final class BlockServer implements AutoCloseable {
     try {
       next = locator.advance(task, disk);
     } catch (Throwable e) {
-      LOG.warn("a LOCATE could not be answered", e);
+      LOG.warn(
+          "Unexpected failure in a LOCATE: connection={}; the reader times out and uses TCP",
+          task.call().peer(),
+          e);
     } finally {
       state.unlock();
     }
@@ -356,7 +359,11 @@ public final class BlockServer implements AutoCloseable {
       try {
         disks.get(needed).execute(() -> advance(task, needed));
       } catch (Throwable e) {
-        LOG.debug("no disk thread; the reader uses TCP", e);
+        LOG.debug(
+            "No disk thread for a LOCATE: connection={} disk={}; the reader uses TCP",
+            task.call().peer(),
+            needed,
+            e);
         giveUp(task);
       }
     }
@@ -421,7 +428,7 @@ public final class BlockServer implements AutoCloseable {
     }
     if (thread.isAlive()) {
       LOG.warn(
-          "block server did not stop within 30 s; its memory stays registered, closing continues");
+          "The block server did not stop within 30 s; its memory stays registered, closing goes on");
     }
   }
 }

@@ -73,8 +73,8 @@ public enum ShuffleSetting {
       ValueType.count(0, 65_535).orDerived(),
       "Controls the index of the GID whose address is used, as listed by `ibv_devinfo -v`. "
           + "With a number, all other GIDs are ignored. Set it when a port has several addresses, "
-          + "for example one for each VLAN; `listen.address` selects the same by address, which is "
-          + "the same on each host."),
+          + "for example one for each VLAN. `listen.address` with a network as its value is an "
+          + "alternative that is the same on each host."),
   /** Which type of GID. */
   GID_TYPE(
       "gid.type",
@@ -109,27 +109,28 @@ public enum ShuffleSetting {
       ValueType.DERIVED,
       ValueType.bytes(1L << 20, 1L << 44).orDerived(),
       "Controls the maximum memory that this executor pins, all uses included; `auto` is "
-          + "the least of: this executor's part of a quarter of the host's memory (at most an "
-          + "eighth), half of what the heaps and off-heap memory of its executors leave of the "
-          + "host's memory, half of what they leave of the container's limit, on YARN and "
-          + "Kubernetes half of `spark.executor.memoryOverhead` beyond 256 MiB, and, on hardware, "
-          + "RLIMIT_MEMLOCK unless CAP_IPC_LOCK lifts it. A larger value keeps more map outputs "
-          + "registered and more blocks in flight, and leaves less memory to everything else; a "
-          + "value above what the machine or container allows is accepted with a warning. Raise "
-          + "it when many blocks use TCP for lack of memory; the derivation is logged once."),
+          + "the minimum of five limits: (1) a quarter of the host's memory divided by the number "
+          + "of its executors, which counts as at least two; (2) half of the host's memory outside "
+          + "the heaps and off-heap memory of its executors, divided in the same way; (3) half of "
+          + "the container's limit outside heap and off-heap memory; (4) on YARN and Kubernetes, "
+          + "half of `spark.executor.memoryOverhead` above 256 MiB; (5) on hardware, RLIMIT_MEMLOCK, "
+          + "unless the process has CAP_IPC_LOCK. The executor logs the derivation. A larger value "
+          + "keeps more map outputs registered and more blocks in flight, and leaves less memory for "
+          + "other uses; a value above the limits of machine or container is accepted with a "
+          + "warning. Raise it when many blocks use TCP for lack of memory."),
   /** Ways of serving. */
   SERVE(
       "serve",
       "auto",
       ValueType.choice("auto", "window", "copy", "odp"),
-      "Controls how blocks are served: `window` registers map-output files in windows; `copy` "
-          + "copies blocks into registered slots; `auto` copies out of a window until the copies "
-          + "cost as much as registering it (docs/benchmarks.md), then registers it, and copies "
-          + "when it cannot be registered; `odp` registers windows that are not pinned, if the "
-          + "device pages on demand (else as `auto`, with a warning). `window` pins most memory; "
-          + "`odp` costs the device a page fault for each page that is not in memory, and has not "
-          + "yet been tried on a real device. Change it only to measure, or to keep files of an "
-          + "unusual file system from being registered (`copy`)."),
+      "Controls how blocks are served. `window` registers windows of the map-output files. "
+          + "`copy` copies blocks into registered slots. `auto` copies from a window until the "
+          + "copies cost as much as its registration (docs/benchmarks.md), and registers it then; "
+          + "it also copies when the registration fails. `odp` registers windows without pinning "
+          + "them, if the device supports on-demand paging, else it works as `auto` with a warning. "
+          + "`window` pins the most memory. `odp` needs a page fault of the device for each page "
+          + "that is not in memory, and has not been tested on a real device. Change it only for "
+          + "measurements, or to `copy` for a file system whose files must not be registered."),
   /** Copying before registering. */
   COPY_FIRST(
       "copy.first",
@@ -183,8 +184,8 @@ public enum ShuffleSetting {
       "1024",
       ValueType.count(1, 1_000_000),
       "Controls the maximum number of leases that one peer holds of this executor; beyond it "
-          + "the peer is told to try again later. A larger number lets one peer hold more. Raise it "
-          + "when few executors read very many small blocks from each other."),
+          + "the peer gets the answer BUSY. A larger number lets one peer hold more. Raise it when "
+          + "few executors read very many small blocks from each other."),
   /** Memory leased by one peer. */
   PEER_SHARE_MAX(
       "peer.share.max",
@@ -239,9 +240,9 @@ public enum ShuffleSetting {
       "connect.timeout",
       "5s",
       ValueType.duration(Duration.ofMillis(10), Duration.ofMinutes(10)),
-      "Controls how long connecting to a peer, proof of identity included, may take, and how "
-          + "long the look-up of a peer may take. A longer time delays the fallback to TCP when a "
-          + "peer cannot be reached. Raise it on slow or very busy hosts."),
+      "Controls the time limit for a connection attempt, including the proofs of both ends, and "
+          + "the time limit for the look-up of a peer. A longer time delays the fallback to TCP when "
+          + "a peer cannot be reached. Raise it on slow or very busy hosts."),
   /** Until a request is answered. */
   REQUEST_TIMEOUT(
       "request.timeout",

@@ -81,7 +81,7 @@ final class Acceptor {
         prepare(accepted, SetupExchange::answer);
       }
     } catch (RefusedException e) {
-      report(e);
+      report(e, connection);
       connection.reject(rejection(e.refusal));
       connection.close();
     }
@@ -97,7 +97,7 @@ final class Acceptor {
       takeRequest(greeted, caller, binding, request);
       greeted.setup().answer(readsInFlight);
     } catch (RefusedException e) {
-      report(e);
+      report(e, greeted.connection());
       greeted.setup().refuse(e.refusal);
     } catch (VerbsException e) {
       abandon(greeted, e.getMessage());
@@ -138,7 +138,7 @@ final class Acceptor {
             && caller.established().ageNs(nowNs) < context.settings().connectTimeout().toNanos()
             && caller.isBehind(request.generation());
     if (ownAttemptStands || crossed) {
-      throw new RefusedException(Refusal.COLLISION, "both ends asked at once");
+      throw new RefusedException(Refusal.COLLISION, "both ends sent a request");
     }
   }
 
@@ -186,11 +186,12 @@ final class Acceptor {
     return path == HelloPath.SEND ? new byte[0] : Hello.encodeRefusal(refusal);
   }
 
-  private void report(RefusedException refused) {
+  private void report(RefusedException refused, Connection connection) {
     if (refused.refusal != Refusal.COLLISION) {
       context.counters().increment(Counter.CONNECTIONS_REFUSED);
       LOG.info(
-          "Refusing a connection request: reason={} detail={}",
+          "Refusing connection request from {}: reason={} detail={}; the peer uses TCP",
+          connection.remoteAddress(),
           refused.refusal,
           refused.getMessage());
     }

@@ -209,7 +209,7 @@ final class Connector {
       if (connection.setup().takeAnswer(answer)) {
         peers.establish(connection);
       } else {
-        fail(connection, FallbackReason.REFUSED, "peer did not prove who it is");
+        fail(connection, FallbackReason.REFUSED, "the answer has no valid proof");
       }
     } catch (VerbsException e) {
       fail(connection, FallbackReason.CONNECT_FAILED, e.getMessage());
@@ -223,9 +223,9 @@ final class Connector {
       peers.end(connection, BrokenConnection.connectionLost("collision"));
       peer.retryAt(nowNs + COLLISION_RETRY_NS);
     } else if (refusal == Refusal.BUSY) {
-      peers.end(connection, BrokenConnection.connectionLost("peer is busy"));
+      peers.end(connection, BrokenConnection.connectionLost("refused BUSY"));
       peers.giveUpForNow(
-          connection.peer(), FallbackReason.PEER_BUSY, "peer has no room for a connection");
+          connection.peer(), FallbackReason.PEER_BUSY, "refused BUSY: too many connections");
     } else if (refusal == null) {
       fail(connection, FallbackReason.CONNECT_FAILED, detail);
     } else {

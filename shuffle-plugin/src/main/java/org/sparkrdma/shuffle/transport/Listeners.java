@@ -26,7 +26,7 @@ final class Listeners {
    *
    * @param addresses the preferred one first
    * @param port for each address; 0 for free ones
-   * @return where it listens, at most {@link Endpoint#MAX_ADDRESSES}
+   * @return addresses of the listeners, at most {@link Endpoint#MAX_ADDRESSES}
    * @throws VerbsException when the first address cannot be used
    */
   static List<ListenerAddress> open(
@@ -34,7 +34,7 @@ final class Listeners {
     List<ListenerAddress> opened = new ArrayList<>();
     for (NetworkAddress network : addresses) {
       if (opened.size() == Endpoint.MAX_ADDRESSES) {
-        LOG.info("RDMA listens on {} addresses, not on {}", opened.size(), network);
+        LOG.info("Not listening on {}: the limit is {} addresses", network, opened.size());
         continue;
       }
       try {
@@ -44,7 +44,8 @@ final class Listeners {
         if (opened.isEmpty()) {
           throw e;
         }
-        LOG.warn("RDMA does not listen on {}; peers use {}: {}", network, opened, e.getMessage());
+        LOG.warn(
+            "Cannot listen on {}: {}; peers use the addresses {}", network, e.getMessage(), opened);
       }
     }
     return opened;

@@ -43,7 +43,7 @@ class DeviceChoiceTest {
 
     assertThat(choice.device().name()).isEqualTo("mlx5_1");
     assertThat(address(choice)).isEqualTo(at(SPARK));
-    assertThat(choice.reason()).contains("Spark itself");
+    assertThat(choice.reason()).contains("Spark's own address");
   }
 
   @Test
@@ -155,7 +155,7 @@ class DeviceChoiceTest {
     devices = List.of("mlx5_9");
 
     assertThatThrownBy(() -> choose(device("mlx5_0", active(1, SPARK))))
-        .hasMessageContaining("mlx5_0 is not selected")
+        .hasMessageContaining("mlx5_0 is not in spark.shuffle.rdma.device")
         .hasMessageContaining("mlx5_9 does not exist");
   }
 
@@ -180,7 +180,7 @@ class DeviceChoiceTest {
     gidType = Optional.of(GidType.ROCE_V1);
 
     assertThatThrownBy(() -> choose(device("mlx5_0", active(1, SPARK))))
-        .hasMessageContaining("mlx5_0 port 1 has no such GID: gid=any type=ROCE_V1");
+        .hasMessageContaining("mlx5_0 port 1 has no GID with index=any and type=ROCE_V1");
   }
 
   @Test

@@ -41,9 +41,9 @@ class PinnedLimitTest {
     assertThat(limit.neededBytes()).isEqualTo(GIB);
     assertThat(limit.derivation())
         .isEqualTo(
-            "least of: 1/4 of host memory shared by executors=2: 2048 MiB, 1/2 of what the host"
-                + " leaves beside the heaps of executors=1: 7680 MiB, 1/2 of what the"
-                + " container leaves beside the heap 1024 MiB, RLIMIT_MEMLOCK 512 MiB");
+            "the minimum of: 1/4 of host memory shared by executors=2: 2048 MiB, 1/2 of host memory"
+                + " outside the heaps of executors=1: 7680 MiB, 1/2 of the container limit outside"
+                + " the heap: 1024 MiB, RLIMIT_MEMLOCK: 512 MiB");
     PinnedLimit soft = PinnedLimit.of(AUTO, machine, spark(), false);
     assertThat(soft.bytes()).as("the loopback engine locks nothing").isEqualTo(GIB);
   }
@@ -138,7 +138,8 @@ class PinnedLimitTest {
     MachineMemory machine = machine(16 * GIB, OptionalLong.empty(), OptionalLong.of(65_536), true);
     PinnedLimit limit = PinnedLimit.of(AUTO, machine, spark(), true);
     assertThat(limit.bytes()).isEqualTo(2 * GIB);
-    assertThat(limit.derivation()).endsWith("RLIMIT_MEMLOCK does not bind who has CAP_IPC_LOCK");
+    assertThat(limit.derivation())
+        .endsWith("RLIMIT_MEMLOCK does not apply: the process has CAP_IPC_LOCK");
   }
 
   @Test
@@ -147,7 +148,7 @@ class PinnedLimitTest {
         machine(16 * GIB, OptionalLong.of(GIB / 2), OptionalLong.empty(), false);
     PinnedLimit limit = PinnedLimit.of(AUTO, machine, spark(), true);
     assertThat(limit.bytes()).isEqualTo(MIB);
-    assertThat(limit.derivation()).endsWith("raised to 1 MiB");
+    assertThat(limit.derivation()).endsWith("raised to the least allowed value, 1 MiB");
   }
 
   @Test
@@ -175,8 +176,9 @@ class PinnedLimitTest {
     assertThat(limit.derivation()).isEqualTo("set by spark.shuffle.rdma.pinned.max");
     assertThat(limit.warnings())
         .hasSize(2)
-        .allMatch(sentence -> sentence.startsWith("spark.shuffle.rdma.pinned.max=5368709120 is"))
-        .anyMatch(sentence -> sentence.contains("2147483648 bytes, which is what the container's"))
+        .allMatch(
+            sentence -> sentence.startsWith("spark.shuffle.rdma.pinned.max=5368709120 exceeds"))
+        .anyMatch(sentence -> sentence.contains("2147483648 bytes of the container limit"))
         .anyMatch(sentence -> sentence.contains("RLIMIT_MEMLOCK=65536"));
     assertThat(PinnedLimit.of(Optional.of(GIB), tight, spark(), false).warnings()).isEmpty();
   }

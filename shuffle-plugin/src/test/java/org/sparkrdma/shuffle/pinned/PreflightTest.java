@@ -179,7 +179,7 @@ class PreflightTest {
       assertThat(log.warnings())
           .singleElement()
           .asString()
-          .contains("spark.shuffle.rdma.pinned.max=1073741824 is more than RLIMIT_MEMLOCK");
+          .contains("spark.shuffle.rdma.pinned.max=1073741824 exceeds RLIMIT_MEMLOCK");
     }
   }
 

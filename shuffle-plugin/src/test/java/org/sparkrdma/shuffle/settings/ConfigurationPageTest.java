@@ -47,9 +47,9 @@ class ConfigurationPageTest {
 
         <!-- Generated from the settings in the code by ConfigurationPageTest; do not edit. -->
 
-        Settings are read once, when the application starts, and checked on the driver: an unknown
-        key under `spark.shuffle.rdma.`, a value out of range or a wrong unit stops it with one
-        sentence that names key, value, what is allowed and the nearest known key.
+        The driver reads and checks all settings when the application starts. An unknown key under
+        `spark.shuffle.rdma.` or a wrong value ends the application. The error names the key, the
+        value, the allowed values and the most similar key.
 
         ## The plug-in
 
@@ -68,7 +68,7 @@ class ConfigurationPageTest {
 
         Accepted without effect, and reported once.
 
-        | Key | What became of it |
+        | Key | Replacement |
         |---|---|
         """);
     FormerSettings.all()
