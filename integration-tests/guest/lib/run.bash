@@ -20,24 +20,23 @@ run_usage() {
   cat <<'HELP'
 Usage: ./guest run [options] -- command [arguments]
 
-Boots one or two kernels, runs the command in each, and ends with node 1's exit code, or with node
-2's when that is 0.
-The command sees the host's files under an overlay: what it writes is gone afterwards, except under
---share. It runs in the current directory, as root of the guest unless --user says otherwise.
+Boots one or two kernels and runs the command in each. The exit code is that of node 1, or that of node
+2 if node 1's is 0. The command runs in the current directory, by default as root of the guest. It sees
+the host's files under an overlay: files that it writes are lost at the end, except under --share.
 
   --nodes N          kernels, 1 (the default) or 2; two have a wire of their own between them
-  --timeout SECONDS  time limit of the whole run, default 300; then everything is killed: exit 124
+  --timeout SECONDS  time limit of the whole run, default 300; at its end all is killed, exit code 124
   --memory SIZE      memory of each kernel, default 3G
   --transport NAME   which devices: rocev2 (rxe0), iwarp (siw0) or both, the default
   --rails N          RoCE devices of a kernel, 1 (the default) or 2; the second one is rxe1
   --name NAME        name for ./guest ctl, default run-PID
   --share DIR        a directory of the host that all kernels see at the same path and may write
-  --env KEY=VALUE    environment of the command, as often as you like
+  --env KEY=VALUE    environment variable of the command; may be repeated
   --user USER        name or number of the user in the guest, without any capability
   --ulimit-memlock K limit of locked memory in KiB, as ulimit -l; default unlimited
   --netem RULE       tc netem on both ends of the wire, such as 'loss 1%'; needs two nodes
-  --capture FILE     what arrives over the wire, as pcap; needs two nodes. With --rails 2 packets of
-                     RoCE are there twice, as they reach and leave the switch
+  --capture FILE     write the packets on the wire as pcap; needs two nodes. With --rails 2 it has each
+                     packet of RoCE twice, before and after the switch
   --output DIR       keep the output there: nodeN.out, nodeN.err, nodeN.exit, nodeN.console
   --help             this text
 
