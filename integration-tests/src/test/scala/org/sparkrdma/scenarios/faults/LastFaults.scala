@@ -6,13 +6,13 @@ import org.sparkrdma.scenarios.faults.FaultPoint.seeded
 import org.sparkrdma.scenarios.faults.plan.Act
 import org.sparkrdma.scenarios.faults.plan.Step
 
-/** Faults after which an executor never uses RDMA again. */
+/** Faults after which an executor does not use RDMA until it has started it again. */
 private[faults] object LastFaults {
   val all: Seq[FaultPoint] = seeded(
     Seq(
       FaultPoint(
         "the completion queue overruns",
-        "from then on all blocks of this executor use TCP",
+        "all blocks of this executor use TCP until it has started RDMA again",
         Seq(rule(Step.READ, Act.OVERRUN, chance = 0.2, maxFires = 1)),
         counts = Set("fallback.stopped"),
         // The executor withdraws its endpoint.
@@ -22,7 +22,7 @@ private[faults] object LastFaults {
       ),
       FaultPoint(
         "the device is removed",
-        "RDMA is off in this executor; all its blocks use TCP",
+        "all blocks of this executor use TCP until it has started RDMA again",
         Seq(rule(Step.READ, Act.REMOVE_DEVICE, chance = 0.2, maxFires = 1)),
         counts = Set("fallback.stopped"),
         optionalReasons = Set("unavailable", "no-endpoint"),

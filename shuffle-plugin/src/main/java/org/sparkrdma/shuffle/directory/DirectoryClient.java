@@ -31,6 +31,9 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
   private static final long LAST_RETRY_MS = 5_000;
   private static final long RECHECK_INTERVAL_NS = TimeUnit.SECONDS.toNanos(5);
 
+  /** For executors without RDMA, whose device may come back. */
+  private static final long WITHDRAWN_INTERVAL_NS = TimeUnit.SECONDS.toNanos(60);
+
   private final DriverCall driver;
   private final Duration timeout;
   private final LongSupplier nowNs;
@@ -60,7 +63,7 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
     this.timeout = timeout;
     this.nowNs = nowNs;
     this.absences = new AbsentExecutors(nowNs);
-    this.recheckedNs = nowNs.getAsLong() - RECHECK_INTERVAL_NS;
+    this.recheckedNs = nowNs.getAsLong() - WITHDRAWN_INTERVAL_NS;
     this.asker =
         new ScheduledThreadPoolExecutor(
             1,
@@ -148,6 +151,9 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
   public CompletableFuture<Optional<Endpoint>> find(String executorId) {
     Optional<Endpoint> endpoint = known.get(executorId);
     if (endpoint != null) {
+      if (endpoint.isEmpty()) {
+        recheckAfter(WITHDRAWN_INTERVAL_NS);
+      }
       return CompletableFuture.completedFuture(endpoint);
     }
     if (absences.contains(executorId)) {
@@ -188,9 +194,14 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
 
   @Override
   public void recheck() {
+    recheckAfter(RECHECK_INTERVAL_NS);
+  }
+
+  /** Queries the driver when its last answer is older than this. */
+  private void recheckAfter(long intervalNs) {
     synchronized (this) {
       long now = nowNs.getAsLong();
-      if (closed || !waiting.isEmpty() || now - recheckedNs < RECHECK_INTERVAL_NS) {
+      if (closed || !waiting.isEmpty() || now - recheckedNs < intervalNs) {
         return;
       }
       recheckedNs = now;

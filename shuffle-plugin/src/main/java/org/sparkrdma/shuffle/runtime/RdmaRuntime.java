@@ -27,9 +27,11 @@ import org.sparkrdma.verbs.Verbs;
  * Owner of everything that one executor runs for RDMA, and of its resources.
  *
  * <pre>
- *   STARTING ──engine, device, transport──► UP ───────────┐
- *       │                                    └─device gone─┐ │
- *       └──────────any of them refused───────────────► OFF ┴─┴──close──► STOPPED
+ *   STARTING ──engine, device, transport──► UP ◄──────────────── RESTARTING
+ *       │                                   │ device lost         ▲   │ refused
+ *       └──────────any of them refused────► OFF ──after a wait────┘   │
+ *                                           ▲ └───────────────────────┘
+ *   any state ──close──► STOPPED
  * </pre>
  *
  * <p>{@link #start} works on a separate thread, so that neither a task nor Spark's dispatcher
@@ -47,8 +49,12 @@ public final class RdmaRuntime implements AutoCloseable {
     STARTING,
     /** Serving and fetching. */
     UP,
-    /** RDMA is not used, for the reasons given. */
+    /**
+     * RDMA is not used, for the reasons given. After the loss of a device another start follows.
+     */
     OFF,
+    /** The device was lost, and a later start is running. */
+    RESTARTING,
     /** Closed. */
     STOPPED
   }
@@ -68,6 +74,9 @@ public final class RdmaRuntime implements AutoCloseable {
 
   private static final Duration CLOSE_LIMIT = Duration.ofSeconds(15);
 
+  /** Wait between the loss of the device and the first attempt to use it again. */
+  private static final Duration FIRST_RESTART = Duration.ofSeconds(1);
+
   /** Maximum number of peers with a TCP connect in progress. */
   private static final int TCP_THREADS = 64;
 
@@ -76,7 +85,9 @@ public final class RdmaRuntime implements AutoCloseable {
   private final RuntimeStart start;
   private final DirectoryClient directory;
   private final TcpFallback tcp;
+  private final CurrentTransport current = new CurrentTransport();
   private final CompletableFuture<BlockTransport> transport = new CompletableFuture<>();
+  private final RestartBackoff backoff;
   private final RdmaBlockClient client;
   private final CountDownLatch decided = new CountDownLatch(1);
   private final CountDownLatch published = new CountDownLatch(1);
@@ -87,8 +98,12 @@ public final class RdmaRuntime implements AutoCloseable {
   private State state = State.STARTING;
   private List<String> reasons = List.of();
   private RunningParts parts;
+  private int attempts;
 
-  /** Why the transport failed before the runtime was up; else null. */
+  /** Runs later starts; null before the device is lost. */
+  private Thread restarter;
+
+  /** Why the transport of the running start failed before the start was over; else null. */
   private String failedAtStart;
 
   /**
@@ -113,19 +128,22 @@ public final class RdmaRuntime implements AutoCloseable {
             Verbs::choose,
             TransportFactory::startRdma,
             warnings);
-    return new RdmaRuntime(env, settings, counters, start, CLOSE_LIMIT);
+    return new RdmaRuntime(env, settings, counters, start, CLOSE_LIMIT, FIRST_RESTART);
   }
 
   /**
    * @param closeLimit maximum wait of a close for the transport; the rest is left to the system
+   * @param firstRestart wait before the first start after the loss of the device
    */
   RdmaRuntime(
       SparkEnv env,
       ShuffleSettings settings,
       ShuffleCounters counters,
       RuntimeStart start,
-      Duration closeLimit) {
+      Duration closeLimit,
+      Duration firstRestart) {
     this.closeLimit = closeLimit;
+    this.backoff = new RestartBackoff(firstRestart);
     this.executorId = env.executorId();
     this.start = start;
     this.directory = new DirectoryClient(env, settings.lookupTimeout());
@@ -204,7 +222,7 @@ public final class RdmaRuntime implements AutoCloseable {
           ShuffleSetting.MODE.key()
               + "=required and RDMA is not up: "
               + (settled ? String.join("; ", reasons()) : "still starting");
-      if (settled && state() == State.OFF && awaitExclusion()) {
+      if (settled && state() != State.STOPPED && awaitExclusion()) {
         throw new TaskKilledException(message);
       }
       throw new IllegalStateException(message);
@@ -242,17 +260,7 @@ public final class RdmaRuntime implements AutoCloseable {
   }
 
   private void run() {
-    RunningParts started = start.run(this::onOutOfService).orElse(null);
-    State now = settle(started, start.reasons());
-    if (started != null && now != State.UP) {
-      started.close();
-    }
-    if (now == State.UP) {
-      Endpoint endpoint = started.transport().endpoint();
-      LOG.info("RDMA is up: {}", endpoint);
-      transport.complete(started.transport().fetches());
-      publish(endpoint);
-    } else if (now == State.OFF) {
+    if (attempt() == State.OFF) {
       LOG.warn(
           "RDMA is not used in this executor, its shuffle reads use TCP: {}",
           String.join("; ", reasons()));
@@ -262,6 +270,32 @@ public final class RdmaRuntime implements AutoCloseable {
     decided.countDown();
   }
 
+  /** One start, on the thread that calls it; returns the state after it. */
+  private State attempt() {
+    int number = beginAttempt();
+    RunningParts started = start.run(reason -> onOutOfService(number, reason)).orElse(null);
+    State now = settle(started, start.reasons());
+    if (started != null && now != State.UP) {
+      started.close();
+    }
+    if (now == State.UP) {
+      Endpoint endpoint = started.transport().endpoint();
+      LOG.info("RDMA is up: {}", endpoint);
+      current.set(started.transport().fetches());
+      transport.complete(current);
+      publish(endpoint);
+    }
+    return now;
+  }
+
+  private synchronized int beginAttempt() {
+    if (state == State.OFF) {
+      state = State.RESTARTING;
+    }
+    failedAtStart = null;
+    return ++attempts;
+  }
+
   /** Not after {@link #turnOff}, whose withdrawal must be the later call. */
   private synchronized void publish(Endpoint endpoint) {
     if (state == State.UP) {
@@ -269,34 +303,55 @@ public final class RdmaRuntime implements AutoCloseable {
     }
   }
 
-  /** Called on the transport's own thread, which cannot close the transport. */
-  private void onOutOfService(String reason) {
+  /**
+   * Called on the transport's own thread, which cannot close the transport.
+   *
+   * @param number of the attempt that started the transport
+   */
+  private void onOutOfService(int number, String reason) {
     synchronized (this) {
-      if (state == State.STARTING) {
+      if (number == attempts && (state == State.STARTING || state == State.RESTARTING)) {
         failedAtStart = reason;
         return;
       }
     }
-    Thread closer = new Thread(() -> turnOff(reason), "rdma-runtime-off");
+    Thread closer = new Thread(() -> turnOff(number, reason), "rdma-runtime-off");
     closer.setDaemon(true);
     closer.start();
   }
 
   /** Open requests are answered by TCP. Releasing everything lets the system remove the device. */
-  private void turnOff(String reason) {
+  private void turnOff(int number, String reason) {
     RunningParts open;
     synchronized (this) {
-      if (state != State.UP) {
+      if (state != State.UP || number != attempts) {
         return;
       }
       open = parts;
       parts = null;
       state = State.OFF;
       reasons = List.of(reason);
+      restarter = Thread.currentThread();
     }
-    LOG.warn("RDMA is no longer used in this executor, its blocks use TCP: {}", reason);
+    LOG.warn("RDMA is not used in this executor until it can be started again: {}", reason);
     var unused = directory.withdraw(executorId, reasons());
-    open.close();
+    if (open.closeAll()) {
+      restart();
+    }
+  }
+
+  /** Tries to start until RDMA is up or this is closed. */
+  private void restart() {
+    State now = State.OFF;
+    for (int i = 0; now == State.OFF && backoff.await(i); i++) {
+      now = attempt();
+      if (now == State.OFF) {
+        LOG.info(
+            "RDMA cannot be started again; next attempt in {} ms: {}",
+            backoff.delayMs(i + 1),
+            String.join("; ", reasons()));
+      }
+    }
   }
 
   private void giveUp(String detail) {
@@ -306,7 +361,7 @@ public final class RdmaRuntime implements AutoCloseable {
 
   /** The state after the start: stopped when the runtime was closed in the meantime. */
   private synchronized State settle(RunningParts started, List<String> found) {
-    if (state == State.STARTING) {
+    if (state == State.STARTING || state == State.RESTARTING) {
       boolean up = started != null && failedAtStart == null;
       parts = up ? started : null;
       reasons = failedAtStart == null ? found : List.of(failedAtStart);
@@ -320,6 +375,7 @@ public final class RdmaRuntime implements AutoCloseable {
    * uses RDMA. Closes nothing and returns at once.
    */
   private void drain() {
+    backoff.end();
     client.drain();
     synchronized (this) {
       state = State.STOPPED;
@@ -343,7 +399,7 @@ public final class RdmaRuntime implements AutoCloseable {
       open = parts;
       parts = null;
     }
-    awaitStarter();
+    awaitStarts();
     directory.close();
     if (open != null) {
       closeInTime(open);
@@ -365,9 +421,16 @@ public final class RdmaRuntime implements AutoCloseable {
   }
 
   /** Waits for a running start, which closes its own resources. */
-  private void awaitStarter() {
+  private void awaitStarts() {
     starter.interrupt();
     join(starter, START_END_MS);
+    Thread later;
+    synchronized (this) {
+      later = restarter;
+    }
+    if (later != null) {
+      join(later, START_END_MS);
+    }
   }
 
   private static void join(Thread thread, long limitMs) {

@@ -31,11 +31,15 @@ record RunningParts(Transport transport, PinnedBudget budget, Device device, Ver
    */
   @Override
   public void close() {
-    if (tryClose("transport", transport.close())) {
-      tryClose("budget", budget::close);
-      tryClose("device", device::close);
-      tryClose("engine", engine::close);
-    }
+    closeAll();
+  }
+
+  /** As {@link #close}; whether nothing uses the device any more. */
+  boolean closeAll() {
+    return tryClose("transport", transport.close())
+        && tryClose("budget", budget::close)
+        && tryClose("device", device::close)
+        && tryClose("engine", engine::close);
   }
 
   private static boolean tryClose(String name, Runnable close) {

@@ -27,7 +27,10 @@ import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.Transport;
 import org.sparkrdma.verbs.spi.EngineSettings;
 
-/** One attempt to start engine, device, budget and transport. Used once, by one thread. */
+/**
+ * Starts engine, device, budget and transport. Each attempt uses devices and addresses as they are
+ * then. Used by one thread at a time.
+ */
 final class RuntimeStart {
   private static final Logger LOG = LoggerFactory.getLogger(RuntimeStart.class);
 
@@ -37,7 +40,8 @@ final class RuntimeStart {
   private final ShuffleCounters counters;
   private final BiFunction<String, EngineSettings, Verbs.Choice> engines;
   private final TransportFactory factory;
-  private final List<String> reasons;
+  private final List<String> warnings;
+  private final List<String> reasons = new ArrayList<>();
   private final boolean forbidden;
 
   /**
@@ -59,7 +63,7 @@ final class RuntimeStart {
     this.counters = counters;
     this.engines = engines;
     this.factory = factory;
-    this.reasons = new ArrayList<>(warnings);
+    this.warnings = List.copyOf(warnings);
     this.forbidden = !warnings.isEmpty();
   }
 
@@ -68,7 +72,7 @@ final class RuntimeStart {
     return forbidden;
   }
 
-  /** Reasons why {@link #run} returned nothing or rejected engines. */
+  /** Reasons why the last {@link #run} returned nothing or rejected engines. */
   List<String> reasons() {
     return List.copyOf(reasons);
   }
@@ -80,6 +84,8 @@ final class RuntimeStart {
    *     any more; returns at once
    */
   Optional<RunningParts> run(Consumer<String> outOfService) {
+    reasons.clear();
+    reasons.addAll(warnings);
     try {
       Verbs.Choice choice = engines.apply(settings.engine(), settings.engineSettings());
       reasons.addAll(choice.reasons());

@@ -64,14 +64,28 @@ class DirectoryClientTest {
   }
 
   @Test
-  void shouldNotAskAgainForAnExecutorWithoutRdma() {
+  void shouldAskOnceAMinuteForAnExecutorWithoutRdma() {
     client.withdraw("1", List.of("no device")).join();
     assertThat(client.find("1").join()).isEmpty();
-    for (int i = 0; i < 100; i++) {
+    for (int i = 0; i < 179; i++) {
       nowNs.addAndGet(1_000_000_000L);
       assertThat(client.find("1")).isCompletedWithValue(Optional.empty());
     }
-    assertThat(asked).hasValue(2);
+    // The querying thread works in order, so this look-up ends after all others.
+    assertThat(client.find("2").join()).isEmpty();
+    assertThat(asked).hasValueBetween(3, 7);
+  }
+
+  @Test
+  void shouldFindAnExecutorAgainWhoseDeviceCameBack() {
+    client.publish(DirectoryServiceTest.endpoint("1", 10)).join();
+    client.withdraw("1", List.of("the device was removed")).join();
+    assertThat(client.find("1").join()).isEmpty();
+    client.publish(DirectoryServiceTest.endpoint("1", 11)).join();
+    nowNs.addAndGet(61_000_000_000L);
+    assertThat(client.find("1")).isCompletedWithValue(Optional.empty());
+    assertThat(client.find("2").join()).isEmpty();
+    assertThat(client.find("1").join().orElseThrow().incarnation()).isEqualTo(11);
   }
 
   @Test

@@ -51,7 +51,8 @@ final class EndingJvm {
                 (name, engineSettings) -> engine.choice(),
                 parts -> engine.transport(EndingJvm::neverEnd),
                 List.of()),
-            Duration.ofSeconds(15));
+            Duration.ofSeconds(15),
+            Duration.ofSeconds(1));
     runtime.start();
     runtime.require(Duration.ofSeconds(30));
 

@@ -5,11 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.api.java.JavaSparkContext;
@@ -32,6 +36,7 @@ class RdmaRuntimeTest {
   private static JavaSparkContext spark;
 
   private final FakeEngine engine = new FakeEngine(PortState.ACTIVE);
+  private Duration firstRestart = Duration.ofHours(1);
 
   @BeforeAll
   static void startSpark() {
@@ -138,6 +143,82 @@ class RdmaRuntimeTest {
       runtime.close();
       assertThat(engine.closed()).containsExactly("transport", "device", "engine");
     }
+  }
+
+  @Test
+  void shouldComeBackWhenTheDeviceDoes() {
+    List<Consumer<String>> lost = new CopyOnWriteArrayList<>();
+    firstRestart = Duration.ofMillis(1);
+    RdmaRuntime runtime =
+        runtime(
+            engine,
+            parts -> {
+              lost.add(parts.outOfService());
+              if (lost.size() == 2) {
+                throw new VerbsException("listen", "the port is down");
+              }
+              if (lost.size() == 3) {
+                parts.outOfService().accept("the port is down again");
+              }
+              return engine.transport();
+            },
+            List.of());
+    runtime.start();
+    runtime.require(WAIT);
+    lost.get(0).accept("the device was removed");
+    while (lost.size() < 4 || runtime.state() != RdmaRuntime.State.UP) {
+      Thread.onSpinWait();
+    }
+    // A late report about the first device.
+    lost.get(0).accept("the device was removed");
+    runtime.require(WAIT);
+    assertThat(runtime.mayFetch()).isTrue();
+    assertThat(engine.closed())
+        .containsExactly(
+            "transport", "device", "engine", "device", "engine", "transport", "device", "engine");
+    runtime.close();
+    assertThat(engine.closed()).endsWith("transport", "device", "engine").hasSize(11);
+  }
+
+  @Test
+  void shouldNotComeBackWhenClosed() {
+    AtomicInteger starts = new AtomicInteger();
+    CompletableFuture<Consumer<String>> lost = new CompletableFuture<>();
+    RdmaRuntime runtime =
+        runtime(
+            engine,
+            parts -> {
+              starts.incrementAndGet();
+              lost.complete(parts.outOfService());
+              return engine.transport();
+            },
+            List.of());
+    runtime.start();
+    runtime.require(WAIT);
+    lost.join().accept("the device was removed");
+    engine.awaitClosed("engine");
+    runtime.close();
+    assertThat(runtime.state()).isEqualTo(RdmaRuntime.State.STOPPED);
+    assertThat(starts).hasValue(1);
+  }
+
+  @Test
+  void shouldWaitEverLongerBetweenStarts() {
+    RestartBackoff backoff = new RestartBackoff(Duration.ofSeconds(1));
+    assertThat(IntStream.of(0, 1, 2, 5, 6, 1_000).mapToLong(backoff::delayMs))
+        .containsExactly(1_000L, 2_000L, 4_000L, 32_000L, 60_000L, 60_000L);
+    assertThat(new RestartBackoff(Duration.ofHours(1)).delayMs(50)).isEqualTo(3_600_000);
+  }
+
+  @Test
+  void shouldFetchWithTheTransportThatWasStartedLast() {
+    CurrentTransport current = new CurrentTransport();
+    List<String> fetched = new ArrayList<>();
+    current.set((peer, blocks, files, handler) -> fetched.add("first"));
+    current.fetch(null, List.of(), null, null);
+    current.set((peer, blocks, files, handler) -> fetched.add("second"));
+    current.fetch(null, List.of(), null, null);
+    assertThat(fetched).containsExactly("first", "second");
   }
 
   @Test
@@ -294,6 +375,7 @@ class RdmaRuntimeTest {
             engines,
             factory,
             warnings),
-        closeLimit);
+        closeLimit,
+        firstRestart);
   }
 }
