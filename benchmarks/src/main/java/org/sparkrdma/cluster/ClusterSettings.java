@@ -70,6 +70,20 @@ public record ClusterSettings(
         startTimeout);
   }
 
+  /** The same with these cores and this memory of each Worker. */
+  public ClusterSettings withWorkerSize(int newCores, int newMemoryMb) {
+    return new ClusterSettings(
+        sparkHome,
+        javaHome,
+        runDirectory,
+        workers,
+        newCores,
+        newMemoryMb,
+        masterPort,
+        masterUiPort,
+        startTimeout);
+  }
+
   /** The same with another Spark and another Java. */
   public ClusterSettings withSpark(Path newSparkHome, Path newJavaHome) {
     return new ClusterSettings(

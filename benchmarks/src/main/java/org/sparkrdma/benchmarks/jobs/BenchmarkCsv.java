@@ -27,6 +27,7 @@ final class BenchmarkCsv {
           "blocks_tcp",
           "blocks_local",
           "fallbacks",
+          "memory_waits",
           "rows",
           "digest");
 
@@ -62,7 +63,8 @@ final class BenchmarkCsv {
             run.blocks().read(),
             run.blocks().tcp(),
             run.blocks().local(),
-            BenchmarkTable.fallbacks(run.fallbacks()),
+            BenchmarkTable.counts(run.fallbacks()),
+            BenchmarkTable.counts(run.memoryWaits()),
             run.answer().rows(),
             run.answer().digest())
         .map(Object::toString)

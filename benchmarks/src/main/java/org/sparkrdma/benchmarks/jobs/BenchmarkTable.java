@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.sparkrdma.launch.DataSize;
 import org.sparkrdma.launch.Quartiles;
@@ -45,7 +46,8 @@ public final class BenchmarkTable {
     for (Metric metric : Metric.values()) {
       headings.add(metric + " " + metric.unit());
     }
-    headings.addAll(List.of("by READ", "by TCP", "local", "remote blocks", "fallbacks"));
+    headings.addAll(List.of("by READ", "by TCP", "local", "remote blocks"));
+    headings.addAll(List.of("waits for memory", "fallbacks"));
     rows.add(headings);
     report.summaries().forEach(summary -> rows.add(values(report, summary)));
     return rows;
@@ -63,7 +65,8 @@ public final class BenchmarkTable {
     row.add(new DataSize(last.bytes().tcp()).toString());
     row.add(new DataSize(last.bytes().local()).toString());
     row.add(String.format(Locale.ROOT, "%,d", last.blocks().read() + last.blocks().tcp()));
-    row.add(fallbacks(last.fallbacks()));
+    row.add(counts(sum(runs)));
+    row.add(counts(last.fallbacks()));
     return row;
   }
 
@@ -93,10 +96,17 @@ public final class BenchmarkTable {
     return rounds == 1 ? quartiles.formatMedian(decimals) : quartiles.format(decimals);
   }
 
-  static String fallbacks(Map<String, Long> byReason) {
-    return byReason.isEmpty()
+  /** Waits of all rounds, because the longest of them matters. */
+  private static Map<String, Long> sum(List<RunResult> runs) {
+    Map<String, Long> sums = new TreeMap<>();
+    runs.forEach(run -> run.memoryWaits().forEach((time, n) -> sums.merge(time, n, Long::sum)));
+    return sums;
+  }
+
+  static String counts(Map<String, Long> byName) {
+    return byName.isEmpty()
         ? "none"
-        : byReason.entrySet().stream()
+        : byName.entrySet().stream()
             .map(entry -> entry.getKey() + "=" + entry.getValue())
             .collect(Collectors.joining(" "));
   }

@@ -15,6 +15,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
@@ -26,6 +27,9 @@ import picocli.CommandLine.Spec;
 public final class JobCommand implements Callable<Integer> {
   @Mixin private ClusterOptions options;
   @Mixin private JobOptions job;
+
+  @Option(names = "--threads", defaultValue = "1")
+  private int threads;
 
   @Spec private CommandSpec spec;
 
@@ -58,6 +62,10 @@ public final class JobCommand implements Callable<Integer> {
     if (objection.isPresent()) {
       throw new ParameterException(spec.commandLine(), objection.get());
     }
+    if (threads < 1) {
+      throw new ParameterException(spec.commandLine(), "--threads must be at least 1");
+    }
+    ExecutorSize size = new ExecutorSize(threads);
     options.check();
     if (options.checkOnly()) {
       return 0;
@@ -68,10 +76,10 @@ public final class JobCommand implements Callable<Integer> {
         .command("bench", installation, progress)
         .run(
             plan.diskSpace(),
-            settings -> settings,
+            size::workers,
             (cluster, directory) -> {
               MeasuringRuns runs = new MeasuringRuns(cluster, installation, directory, progress);
-              LaunchedRuns.publish(LaunchedRuns.run(plan, runs, step -> {}), options);
+              LaunchedRuns.publish(LaunchedRuns.run(plan, runs, size, step -> {}), options);
               System.out.println("All answers are equal.");
             });
   }

@@ -3,6 +3,7 @@ package org.sparkrdma.benchmarks.jobs;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -24,19 +25,29 @@ public final class LaunchedRuns {
     return new BenchmarkFiles(report).objection();
   }
 
-  /**
-   * Runs the plan to its end.
-   *
-   * @param onStep is given each step of the application, on a thread of its own
-   */
+  /** Runs the plan to its end, in executors with one task thread. */
   public static BenchmarkReport run(
       BenchmarkPlan plan, MeasuringRuns runs, Consumer<ProgressLine> onStep)
       throws LaunchException, ClusterException, IOException, InterruptedException {
+    return run(plan, runs, new ExecutorSize(1), onStep);
+  }
+
+  /**
+   * Runs the plan to its end.
+   *
+   * @param size of each executor; the cluster's Workers have the same
+   * @param onStep is given each step of the application, on a thread of its own
+   */
+  static BenchmarkReport run(
+      BenchmarkPlan plan, MeasuringRuns runs, ExecutorSize size, Consumer<ProgressLine> onStep)
+      throws LaunchException, ClusterException, IOException, InterruptedException {
+    Map<String, String> conf = new HashMap<>(CONF);
+    conf.putAll(size.conf());
     return runs.run(
         plan.job().toString(),
         LaunchedBenchmark.class,
         plan.withData("file:" + runs.directory().data()),
-        CONF,
+        conf,
         BenchmarkReport.class,
         onStep);
   }

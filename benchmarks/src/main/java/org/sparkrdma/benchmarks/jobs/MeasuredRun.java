@@ -56,6 +56,7 @@ final class MeasuredRun {
         paths.bytes(),
         paths.blocks(),
         paths.fallbacks(),
+        paths.memoryWaits(),
         answer.call());
   }
 

@@ -10,9 +10,15 @@ import org.sparkrdma.benchmarks.tera.ShuffleReadTotals;
  * and of the plug-in.
  *
  * @param fallbacks blocks or reads that used TCP under the plug-in, by reason
+ * @param memoryWaits blocks that waited for receive memory, by the upper limit of the time
  */
-record PathTotals(RunResult.ByPath bytes, RunResult.ByPath blocks, Map<String, Long> fallbacks) {
+record PathTotals(
+    RunResult.ByPath bytes,
+    RunResult.ByPath blocks,
+    Map<String, Long> fallbacks,
+    Map<String, Long> memoryWaits) {
   private static final String FALLBACK_PREFIX = "fallback.";
+  private static final String WAIT_PREFIX = "receive.waits.";
 
   /**
    * Computes the totals and checks that both counters agree.
@@ -25,10 +31,10 @@ record PathTotals(RunResult.ByPath bytes, RunResult.ByPath blocks, Map<String, L
   static PathTotals of(
       ShuffleMode mode, Map<String, Long> counters, ShuffleReadTotals spark, boolean complete)
       throws BenchmarkException {
-    Map<String, Long> fallbacks = fallbacks(counters);
+    Map<String, Long> fallbacks = withPrefix(counters, FALLBACK_PREFIX);
     long read = counters.getOrDefault("rdma.bytes.read", 0L);
     long tcp = counters.getOrDefault("tcp.bytes.read", 0L);
-    if (mode == ShuffleMode.RDMA && read == 0) {
+    if (mode.mustRead() && read == 0) {
       throw new BenchmarkException(
           ("no byte was read by RDMA READ with the plug-in: remote bytes=%d, fallbacks=%s; the"
                   + " executors' logs have the reasons")
@@ -47,17 +53,19 @@ record PathTotals(RunResult.ByPath bytes, RunResult.ByPath blocks, Map<String, L
             counters.getOrDefault("rdma.blocks.read", 0L),
             plugInRead ? counters.getOrDefault("tcp.blocks.read", 0L) : spark.remoteBlocks(),
             spark.localBlocks()),
-        fallbacks);
+        fallbacks,
+        withPrefix(counters, WAIT_PREFIX));
   }
 
-  private static Map<String, Long> fallbacks(Map<String, Long> counters) {
-    Map<String, Long> byReason = new TreeMap<>();
+  /** The counters with this prefix that are not 0, by the rest of their names. */
+  private static Map<String, Long> withPrefix(Map<String, Long> counters, String prefix) {
+    Map<String, Long> selected = new TreeMap<>();
     counters.forEach(
         (name, count) -> {
-          if (name.startsWith(FALLBACK_PREFIX) && count != 0) {
-            byReason.put(name.substring(FALLBACK_PREFIX.length()), count);
+          if (name.startsWith(prefix) && count != 0) {
+            selected.put(name.substring(prefix.length()), count);
           }
         });
-    return byReason;
+    return selected;
   }
 }

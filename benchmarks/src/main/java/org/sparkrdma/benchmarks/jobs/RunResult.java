@@ -14,6 +14,7 @@ import java.util.Map;
  * @param gcSeconds time that the executors' garbage collectors ran
  * @param peakMemoryBytes largest resident memory of any executor since it started
  * @param fallbacks blocks or reads that used TCP under the plug-in, by reason
+ * @param memoryWaits blocks that waited for receive memory, by the upper limit of the time
  */
 public record RunResult(
     ShuffleMode mode,
@@ -27,7 +28,12 @@ public record RunResult(
     ByPath bytes,
     ByPath blocks,
     Map<String, Long> fallbacks,
+    Map<String, Long> memoryWaits,
     Answer answer) {
+  /** Reports of older versions have no waits. */
+  public RunResult {
+    memoryWaits = memoryWaits == null ? Map.of() : memoryWaits;
+  }
 
   /** Bytes or blocks that tasks read in shuffles by RDMA READ, by TCP and locally. */
   public record ByPath(long read, long tcp, long local) {}

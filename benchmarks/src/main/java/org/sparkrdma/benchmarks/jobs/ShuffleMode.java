@@ -13,6 +13,10 @@ public enum ShuffleMode {
   TUNED,
   /** The plug-in with the engine and device that the other settings choose. */
   RDMA,
+  /** The plug-in with receive memory of 1 GiB. */
+  POOL_1G,
+  /** The plug-in with receive memory that is smaller than what Spark has in flight. */
+  POOL_64M,
   /** The plug-in where no device can be used: every block goes by TCP. */
   FALLBACK;
 
@@ -21,6 +25,9 @@ public enum ShuffleMode {
 
   /** No device has this name, so that the start of RDMA fails as on a machine without a device. */
   private static final String NO_DEVICE = "none-for-benchmark";
+
+  /** Memory for serving and for messages, the same for each receive pool. */
+  private static final long BESIDE_POOL_BYTES = 512L << 20;
 
   Map<String, String> conf() {
     return switch (this) {
@@ -36,6 +43,8 @@ public enum ShuffleMode {
               "spark.reducer.maxReqsInFlight",
               "256");
       case RDMA -> Map.of(MANAGER, PLUG_IN);
+      case POOL_1G -> pool(1L << 30);
+      case POOL_64M -> pool(64L << 20);
       case FALLBACK ->
           Map.of(
               MANAGER,
@@ -47,10 +56,25 @@ public enum ShuffleMode {
     };
   }
 
+  private static Map<String, String> pool(long bytes) {
+    return Map.of(
+        MANAGER,
+        PLUG_IN,
+        "spark.shuffle.rdma.pool.max",
+        Long.toString(bytes),
+        "spark.shuffle.rdma.pinned.max",
+        Long.toString(bytes + BESIDE_POOL_BYTES));
+  }
+
+  /** Whether a run without any RDMA READ means that something is wrong. */
+  boolean mustRead() {
+    return this == RDMA || this == POOL_1G || this == POOL_64M;
+  }
+
   /** The name in options, progress, table and report. */
   @JsonValue
   @Override
   public String toString() {
-    return name().toLowerCase(Locale.ROOT);
+    return name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
 }

@@ -49,6 +49,7 @@ final class BenchmarkReports {
         new RunResult.ByPath(1 << 20, 0, 1 << 20),
         new RunResult.ByPath(256, 0, 256),
         fallbacks,
+        Map.of("5ms", 3L),
         new Answer(16, "ab"));
   }
 }

@@ -31,6 +31,8 @@ class JobCommandTest {
     assertThat(check("--rounds", "0")).isEqualTo(MISUSE);
     assertThat(check("--shapes", "1x1")).isEqualTo(MISUSE);
     assertThat(check("--modes", "fast")).isEqualTo(MISUSE);
+    assertThat(check("--threads", "0")).isEqualTo(MISUSE);
+    assertThat(check("--modes", "pool-1g,pool-64m", "--threads", "8")).isZero();
     assertThat(check("--report", directory.resolve("a.html").toString())).isEqualTo(MISUSE);
     assertThat(check("--report", directory.toString())).isEqualTo(MISUSE);
     assertThat(check("--report", directory.resolve("a.json").toString())).isZero();

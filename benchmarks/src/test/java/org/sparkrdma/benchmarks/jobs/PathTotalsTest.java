@@ -47,6 +47,21 @@ class PathTotalsTest {
   }
 
   @Test
+  void shouldTakeTheWaitsForReceiveMemoryByTheirLength() throws Exception {
+    PathTotals totals =
+        PathTotals.of(
+            ShuffleMode.POOL_64M,
+            Map.of(
+                "rdma.bytes.read", 700L,
+                "receive.waits.5ms", 2L,
+                "receive.waits.longer", 0L,
+                "receive.copied", 9L),
+            spark(700, 7),
+            true);
+    assertThat(totals.memoryWaits()).containsExactly(Map.entry("5ms", 2L));
+  }
+
+  @Test
   void shouldRefuseCountsThatDoNotAddUpToSparks() throws Exception {
     Map<String, Long> counters = Map.of("rdma.bytes.read", 600L, "tcp.bytes.read", 99L);
     assertThatThrownBy(() -> PathTotals.of(ShuffleMode.RDMA, counters, spark(700, 7), true))

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.benchmarks.jobs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Map;
+import org.apache.spark.SparkConf;
+import org.junit.jupiter.api.Test;
+import org.sparkrdma.shuffle.settings.ShuffleSettings;
+
+class ShuffleModeTest {
+  @Test
+  void shouldDifferInThePoolWithTheSameMemoryBesideIt() {
+    long small = poolBytes(ShuffleMode.POOL_64M);
+    long large = poolBytes(ShuffleMode.POOL_1G);
+    assertThat(small).isEqualTo(64L << 20);
+    assertThat(large).isEqualTo(1L << 30);
+    assertThat(pinnedBytes(ShuffleMode.POOL_64M) - small)
+        .isEqualTo(pinnedBytes(ShuffleMode.POOL_1G) - large);
+  }
+
+  @Test
+  void shouldPrintTheNameThatTheOptionTakes() {
+    assertThat(ShuffleMode.POOL_64M).hasToString("pool-64m");
+    assertThat(ShuffleMode.VANILLA).hasToString("vanilla");
+  }
+
+  @Test
+  void shouldGiveEachExecutorItsThreads() {
+    Map<String, String> conf = new ExecutorSize(8).conf();
+    assertThat(conf)
+        .containsEntry("spark.executor.cores", "8")
+        .containsEntry("spark.cores.max", "16")
+        .containsEntry("spark.executor.memory", "2048m");
+  }
+
+  private static long pinnedBytes(ShuffleMode mode) {
+    return settings(mode).pinnedMaxBytes().orElseThrow();
+  }
+
+  private static long poolBytes(ShuffleMode mode) {
+    return settings(mode).transport(pinnedBytes(mode)).poolBytes();
+  }
+
+  private static ShuffleSettings settings(ShuffleMode mode) {
+    SparkConf conf = new SparkConf(false);
+    mode.conf().forEach(conf::set);
+    return ShuffleSettings.of(conf);
+  }
+}
