@@ -130,12 +130,12 @@ static int enter(enum call call) {
 }
 
 static void *create(enum kind kind, size_t size) {
-  outstanding[kind]++;
+  __atomic_add_fetch(&outstanding[kind], 1, __ATOMIC_RELAXED);
   return calloc(1, size);
 }
 
 static void destroy(enum kind kind, void *object) {
-  outstanding[kind]--;
+  __atomic_sub_fetch(&outstanding[kind], 1, __ATOMIC_RELAXED);
   free(object);
 }
 
@@ -336,6 +336,7 @@ static struct ibv_context context = {.device = &device,
                                              .post_send = post_send,
                                              .post_recv = post_recv}};
 static struct ibv_context *contexts[] = {&context, NULL};
+static int context_users;
 
 static void raise_async(enum ibv_event_type type, int port, void *element) {
   struct ibv_async_event *event = &async_events[async_tail++ % RING];
@@ -483,16 +484,22 @@ struct ibv_context **rdma_get_devices(int *count) {
   if (enter(CALL_rdma_get_devices)) {
     return NULL;
   }
-  if (context.async_fd < 0) {
+  pthread_mutex_lock(&lock);
+  if (context_users++ == 0) {
     context.async_fd = new_eventfd();
   }
+  pthread_mutex_unlock(&lock);
   return contexts;
 }
 
 void rdma_free_devices(struct ibv_context **list) {
   (void)list;
-  close(context.async_fd);
-  context.async_fd = -1;
+  pthread_mutex_lock(&lock);
+  if (--context_users == 0) {
+    close(context.async_fd);
+    context.async_fd = -1;
+  }
+  pthread_mutex_unlock(&lock);
 }
 
 struct rdma_event_channel *rdma_create_event_channel(void) {
@@ -523,7 +530,7 @@ int rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event *
   pthread_mutex_lock(&lock);
   struct event *first = from->first;
   from->first = first->next;
-  outstanding[KIND_event]++;
+  __atomic_add_fetch(&outstanding[KIND_event], 1, __ATOMIC_RELAXED);
   *event = &first->base;
   pthread_mutex_unlock(&lock);
   return 0;

@@ -44,6 +44,7 @@ final class TestExecutor implements AutoCloseable {
   /** Options of a test. */
   static final class Options {
     private final Map<String, String> engine = new HashMap<>();
+    private VerbsEngine given;
     private long incarnation;
     private int port;
     private InetAddress address = TestEngine.address();
@@ -79,6 +80,12 @@ final class TestExecutor implements AutoCloseable {
 
     Options acknowledgeDelay(String duration) {
       engine.put("soft.ack.delay", duration);
+      return this;
+    }
+
+    /** On this engine, which the executor closes. */
+    Options on(VerbsEngine engineOfTest) {
+      given = engineOfTest;
       return this;
     }
 
@@ -179,7 +186,7 @@ final class TestExecutor implements AutoCloseable {
   }
 
   TestExecutor(Path directory, Options options) throws VerbsException, IOException {
-    VerbsEngine loaded = TestEngine.load(options.engine);
+    VerbsEngine loaded = options.given == null ? TestEngine.load(options.engine) : options.given;
     VerbsEngine bare = options.limited ? LimitedEngine.over(loaded) : loaded;
     engine = options.watched ? WatchedEngine.watch(bare) : bare;
     device = TestEngine.open(engine);
