@@ -27,12 +27,12 @@ import org.sparkrdma.shuffle.metrics.RdmaMetricsSource;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.read.RdmaShuffleReader;
 import org.sparkrdma.shuffle.read.ReadRange;
+import org.sparkrdma.shuffle.runtime.LastErrorLine;
 import org.sparkrdma.shuffle.runtime.RdmaPolicy;
 import org.sparkrdma.shuffle.runtime.RdmaRuntime;
 import org.sparkrdma.shuffle.settings.ShuffleSetting;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.spark.ExecutorClassPath;
-import org.sparkrdma.shuffle.spark.ExecutorExclusion;
 import org.sparkrdma.shuffle.spark.SparkEnvironment;
 
 /**
@@ -141,9 +141,7 @@ public class RdmaShuffleManager extends SortShuffleManager {
       if (directory != null && !watching) {
         watching = true;
         SparkContext context = dependency.rdd().context();
-        directory.watch(
-            context,
-            (executorId, reason) -> ExecutorExclusion.exclude(context, executorId, reason));
+        directory.watch(context);
       }
     }
     return super.registerShuffle(shuffleId, dependency);

@@ -17,8 +17,12 @@ import org.sparkrdma.launch.Quartiles;
 import org.sparkrdma.launch.TextTable;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.Verbs;
+import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.device.Capability;
+import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.spi.EngineSettings;
+import org.sparkrdma.verbs.spi.VerbsProvider;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -35,7 +39,6 @@ import picocli.CommandLine.Spec;
 @Command(name = "serve")
 public final class ServeCommand implements Callable<Integer> {
   private static final long SEED = 20_261_120;
-  private static final List<String> ENGINES = List.of("soft", "ibverbs");
   private static final DataSize MAX_WINDOW = new DataSize(1L << 30);
   private static final double NS_PER_US = 1e3;
 
@@ -84,7 +87,7 @@ public final class ServeCommand implements Callable<Integer> {
     int largest = (int) sizes.stream().mapToLong(DataSize::bytes).max().orElseThrow();
     Map<Integer, List<CostPair>> measured = new TreeMap<>();
     try (var opened = choice.engine();
-        Device device = opened.open(opened.devices().get(0).name());
+        Device device = openWithFileRegions(opened);
         ServeCosts costs = new ServeCosts(device, file, Math.max(largest, 1 << 20), SEED)) {
       for (DataSize size : sizes) {
         int length = (int) size.bytes();
@@ -97,10 +100,20 @@ public final class ServeCommand implements Callable<Integer> {
     return 0;
   }
 
+  private static Device openWithFileRegions(VerbsEngine engine)
+      throws LaunchException, VerbsException {
+    DeviceInfo info = engine.devices().get(0);
+    if (!info.can(Capability.FILE_REGIONS)) {
+      throw new LaunchException("device " + info.name() + " cannot register ranges of files");
+    }
+    return engine.open(info.name());
+  }
+
   private void check() {
-    if (!ENGINES.contains(engine)) {
+    List<String> engines = Verbs.providers().stream().map(VerbsProvider::name).toList();
+    if (!engines.contains(engine)) {
       throw new ParameterException(
-          spec.commandLine(), "--engine=" + engine + "; allowed are " + String.join(", ", ENGINES));
+          spec.commandLine(), "--engine=" + engine + "; allowed are " + String.join(", ", engines));
     }
     if (pairs < 1 || warmUps < 0) {
       throw new ParameterException(

@@ -44,7 +44,7 @@ class ServeCommandTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"--engine=disni", "--sizes=2g", "--sizes=x", "--pairs=0"})
+  @ValueSource(strings = {"--engine=tcp", "--sizes=2g", "--sizes=x", "--pairs=0"})
   void shouldRefuseMisuseBeforeAnythingIsStarted(String option) {
     assertThat(
             ServeCommand.commandLine()

@@ -2,7 +2,6 @@
 package org.sparkrdma.shuffle.directory;
 
 import java.util.Optional;
-import java.util.function.BiPredicate;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkContext;
 import org.apache.spark.rpc.RpcCallContext;
@@ -55,12 +54,12 @@ public final class DriverDirectory implements AutoCloseable {
   }
 
   /**
-   * From now on removes executors when Spark removes them.
-   *
-   * @param exclusion excludes an executor for a reason; false when it cannot
+   * From now on removes executors when Spark removes them, and excludes executors from scheduling
+   * that must have RDMA and do not.
    */
-  public void watch(SparkContext context, BiPredicate<String, String> exclusion) {
-    service.excludeBy(exclusion);
+  public void watch(SparkContext context) {
+    service.excludeBy(
+        (executorId, reason) -> ExecutorExclusion.exclude(context, executorId, reason));
     context.addSparkListener(
         new SparkListener() {
           @Override

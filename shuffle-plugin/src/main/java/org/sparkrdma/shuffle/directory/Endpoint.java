@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.directory;
 
-import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Optional;
 import org.sparkrdma.shuffle.address.ListenerAddress;
@@ -36,12 +35,6 @@ public record Endpoint(
     if (addresses.isEmpty() || addresses.size() > MAX_ADDRESSES) {
       throw new IllegalArgumentException("bad endpoint: addresses=" + addresses.size());
     }
-  }
-
-  /** Address of the preferred listener. */
-  public InetSocketAddress preferredAddress() {
-    ListenerAddress preferred = addresses.get(0);
-    return new InetSocketAddress(preferred.network().address(), preferred.port());
   }
 
   @Override

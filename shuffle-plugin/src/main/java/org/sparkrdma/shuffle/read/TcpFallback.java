@@ -23,7 +23,9 @@ public final class TcpFallback implements AutoCloseable {
   private final BlockStoreClient client;
   private final ShuffleCounters counters;
   private final ThreadPoolExecutor threads;
-  private final Map<String, TcpLane> lanes = new ConcurrentHashMap<>();
+
+  /** Lanes by address, with requests that are queued or being issued. */
+  final Map<String, TcpLane> lanes = new ConcurrentHashMap<>();
 
   /**
    * @param client Spark's own client; not closed here
@@ -73,11 +75,6 @@ public final class TcpFallback implements AutoCloseable {
 
   private void removeIdle(String hostPort) {
     lanes.computeIfPresent(hostPort, (key, lane) -> lane.isIdle() ? null : lane);
-  }
-
-  /** Addresses with requests that are queued or being issued. */
-  int laneCount() {
-    return lanes.size();
   }
 
   private void issue(TcpRequest request) {

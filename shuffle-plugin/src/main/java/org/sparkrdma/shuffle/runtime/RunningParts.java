@@ -37,9 +37,17 @@ record RunningParts(Transport transport, PinnedBudget budget, Device device, Ver
   /** As {@link #close}; whether nothing uses the device any more. */
   boolean closeAll() {
     return tryClose("transport", transport.close())
-        && tryClose("budget", budget::close)
+        && tryClose("budget", this::closeBudget)
         && tryClose("device", device::close)
         && tryClose("engine", engine::close);
+  }
+
+  private void closeBudget() {
+    LOG.info(
+        "Pinned at most {} bytes of the limit of {} bytes",
+        budget.highestBytes(),
+        budget.limitBytes());
+    budget.close();
   }
 
   private static boolean tryClose(String name, Runnable close) {

@@ -38,7 +38,7 @@ class DriverDirectoryTest {
     try (DriverDirectory directory =
             DriverDirectory.open(env.conf(), env.rpcEnv(), "").orElseThrow();
         DirectoryClient other = new DirectoryClient(env, WAIT)) {
-      directory.watch(spark.sc(), (executorId, reason) -> false);
+      directory.watch(spark.sc());
       assertThat(client.publish(DirectoryServiceTest.endpoint("7", 70)).join()).isTrue();
       assertThat(other.find("7").join().orElseThrow().incarnation()).isEqualTo(70);
       spark.sc().listenerBus().post(new SparkListenerExecutorRemoved(0, "7", "gone"));

@@ -34,7 +34,7 @@ class RecordCodecTest {
         RecordCodec.encode(
             record(List.of(new ListenerAddress(new NetworkAddress(scoped, 64), 4_711))));
 
-    InetAddress told = decoded(encoded).preferredAddress().getAddress();
+    InetAddress told = Endpoints.preferredAddress(decoded(encoded)).getAddress();
 
     assertThat(((Inet6Address) told).getScopeId()).isZero();
   }

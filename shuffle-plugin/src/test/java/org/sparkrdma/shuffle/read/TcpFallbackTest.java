@@ -108,7 +108,7 @@ class TcpFallbackTest {
       listener.awaitAnswers(1);
     }
     // The last lane may still be ending.
-    assertThat(tcp.laneCount()).isLessThanOrEqualTo(4);
+    assertThat(tcp.lanes).hasSizeLessThanOrEqualTo(4);
   }
 
   private long callsTo(String host) {

@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.directory.Endpoints;
 import org.sparkrdma.shuffle.wire.Hello;
 import org.sparkrdma.shuffle.wire.HelloMessage;
 import org.sparkrdma.verbs.AccessFlag;
@@ -71,7 +72,7 @@ final class BareInitiator implements AutoCloseable {
 
   /** A resolved connection with a queue pair. */
   Connection resolve(Endpoint server, int depth) throws VerbsException {
-    Connection connection = manager.resolve(server.preferredAddress(), null, PATIENCE);
+    Connection connection = manager.resolve(Endpoints.preferredAddress(server), null, PATIENCE);
     assertThat(nextOf(connection).type()).isEqualTo(ConnectionEvent.Type.RESOLVED);
     connection.createQueuePair(
         domain, new QueuePairSettings(queue, queue, depth, depth, 1, 0, Set.of()));

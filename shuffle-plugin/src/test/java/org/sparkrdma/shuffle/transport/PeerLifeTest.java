@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.shuffle.address.TestAddresses;
 import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.directory.Endpoints;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
@@ -108,7 +109,7 @@ class PeerLifeTest {
   }
 
   private static InetSocketAddress at(Endpoint real, int port) {
-    return new InetSocketAddress(real.preferredAddress().getAddress(), port);
+    return new InetSocketAddress(Endpoints.preferredAddress(real).getAddress(), port);
   }
 
   private static Endpoint moved(Endpoint real, int port) {

@@ -22,6 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.directory.Endpoints;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.fetch.SuspectBlock;
@@ -324,7 +325,8 @@ class RdmaTransportTest {
     TestExecutor old = start(2);
     Endpoint stale = old.endpoint();
     old.transport().close();
-    TestExecutor now = start(new TestExecutor.Options(3).port(stale.preferredAddress().getPort()));
+    TestExecutor now =
+        start(new TestExecutor.Options(3).port(Endpoints.preferredAddress(stale).getPort()));
     CollectedBlocks collected = fetch(reader, stale, List.of(block(1, 0, 1)));
     assertThat(collected.reason(0)).isEqualTo(FallbackReason.REFUSED);
     assertThat(now.count(Counter.CONNECTIONS_REFUSED)).isPositive();

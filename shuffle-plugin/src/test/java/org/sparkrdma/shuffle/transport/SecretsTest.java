@@ -22,6 +22,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.directory.Endpoints;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.fetch.SuspectBlock;
@@ -81,7 +82,7 @@ class SecretsTest {
     TestExecutor stranger = start(options(5));
     assertThat(fetch(stranger, withAnotherToken(server.endpoint())).reason(0))
         .isEqualTo(FallbackReason.REFUSED);
-    int taken = server.endpoint().preferredAddress().getPort();
+    int taken = Endpoints.preferredAddress(server.endpoint()).getPort();
     VerbsException refused =
         catchThrowableOfType(VerbsException.class, () -> start(options(6).port(taken)));
     said.add(TraceLog.stackTrace(refused));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.shuffle.spark;
+package org.sparkrdma.shuffle.directory;
 
 import org.apache.spark.ExecutorAllocationClient;
 import org.apache.spark.SparkContext;
@@ -7,7 +7,7 @@ import org.apache.spark.scheduler.ExecutorDecommissionInfo;
 import scala.Option;
 
 /** Takes executors out of Spark's scheduling. Stateless. */
-public final class ExecutorExclusion {
+final class ExecutorExclusion {
   private ExecutorExclusion() {}
 
   /**
@@ -17,7 +17,7 @@ public final class ExecutorExclusion {
    *
    * @return false when Spark has no such executor, or its scheduler cannot do that
    */
-  public static boolean exclude(SparkContext context, String executorId, String reason) {
+  static boolean exclude(SparkContext context, String executorId, String reason) {
     return context.schedulerBackend() instanceof ExecutorAllocationClient client
         && client.decommissionExecutor(
             executorId, new ExecutorDecommissionInfo(reason, Option.empty()), false, true);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.shuffle;
+package org.sparkrdma.shuffle.runtime;
 
 import org.apache.hadoop.util.ShutdownHookManager;
 import org.slf4j.Logger;
@@ -10,8 +10,10 @@ import org.slf4j.LoggerFactory;
  * exception of the shuffle manager below its own reflection exceptions, in about forty lines.
  * Thread-safe.
  */
-final class LastErrorLine {
-  private static final Logger LOG = LoggerFactory.getLogger(RdmaShuffleManager.class);
+public final class LastErrorLine {
+  /** The logger of the class that users configure. */
+  private static final Logger LOG =
+      LoggerFactory.getLogger("org.sparkrdma.shuffle.RdmaShuffleManager");
 
   /** Runs after Spark's own hooks, which log as well. */
   private static final int PRIORITY = 1;
@@ -22,7 +24,7 @@ final class LastErrorLine {
   private LastErrorLine() {}
 
   /** Logs the message when this JVM ends, unless {@link #clear} is called before. */
-  static synchronized void set(String message) {
+  public static synchronized void set(String message) {
     sentence = message;
     if (!registered) {
       registered = true;
@@ -35,7 +37,7 @@ final class LastErrorLine {
   }
 
   /** Removes the message: a shell has started an application later. */
-  static synchronized void clear() {
+  public static synchronized void clear() {
     sentence = null;
   }
 
