@@ -21,7 +21,8 @@ import org.sparkrdma.verbs.soft.wire.ProtocolException;
  *
  * <p>Several messages may be in flight together; a one-sided operation begins when everything
  * before it is acknowledged. When the receiver is not ready, its message and all after it are sent
- * again later.
+ * again later. One-sided and two-sided work are in one class because they share the positions in
+ * the queue.
  */
 final class SendSide {
   private static final int TURN_BYTES = 1 << 20;

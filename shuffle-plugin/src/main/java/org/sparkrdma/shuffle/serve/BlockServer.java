@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.serve;
 
-import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.Queue;
-import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongConsumer;
@@ -19,7 +17,6 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.output.MapOutputs;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.wire.Located;
-import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.ProtectionDomain;
 
@@ -60,12 +57,7 @@ public final class BlockServer implements AutoCloseable {
   private final List<DiskQueue> disks;
   private final LongSupplier nanoClock;
   private final ShuffleCounters counters;
-  private final RegisteredFiles files;
-  private final CopySlots slots;
-  private final ServedOutputs outputs;
-  private final Leases leases;
-  private final Locator locator;
-  private final IdleMemory idle;
+  private final ServingParts parts;
   private final PinnedBudget budget;
   private final Thread thread = new Thread(this::run, "rdma-block-server");
 
@@ -125,54 +117,21 @@ public final class BlockServer implements AutoCloseable {
     this.disks = diskQueues != null ? diskQueues : diskThreads.open(outputs.disks(), nanoClock);
     this.nanoClock = nanoClock;
     this.counters = counters;
-    // Half of the device's limit: pools and other processes need regions as well.
-    int maxWindows = Math.max(1, device.info().limits().maxMemoryRegions() / 2);
-    Set<AccessFlag> access = settings.fileAccess(device);
-    this.files =
-        new RegisteredFiles(
-            settings.windowBytes(), maxWindows, access, domain, budget, counters, state, nanoClock);
-    if (settings.registersFiles(device)) {
-      files.excludeDirectories(FileProbe.refusing(domain, outputs.directories(), access));
-    }
-    if (settings.mode() == ServeSettings.Mode.ODP && !settings.pagesOnDemand(device)) {
-      LOG.warn(
-          "spark.shuffle.rdma.serve=odp is served as auto: device {} does not page on demand",
-          device.info().name());
-    }
-    this.slots =
-        settings.mode() == ServeSettings.Mode.WINDOW || settings.slots() == 0
-            ? null
-            : new CopySlots(
-                settings.slotBytes(), settings.slots(), device, domain, budget, files, state);
-    this.outputs =
-        new ServedOutputs(
-            outputs, files, counters, settings.indexCacheEntries(), settings.windowBytes(), state);
-    this.leases =
-        new Leases(
-            settings.lease(),
-            files,
-            state,
+    this.parts =
+        ServingParts.create(
+            settings,
+            outputs,
+            device,
+            domain,
+            budget,
             counters,
             onLeaseExpired,
-            peer -> new PeerShare(settings, budget.limitBytes()),
-            new SecureRandom().nextLong());
-    this.locator =
-        new Locator(
-            this.outputs,
-            leases,
-            ServingMode.of(settings, device, slots != null),
-            files,
-            slots,
-            outputs.checksumKind(),
-            settings.computeSums(),
             limits,
             disks,
-            counters,
-            nanoClock,
-            state);
-    this.idle = new IdleMemory(settings, files, slots, counters);
+            state,
+            nanoClock);
     this.budget = budget;
-    budget.onShortage(lengthBytes -> submit(() -> idle.makeRoom(lengthBytes)));
+    budget.onShortage(lengthBytes -> submit(() -> parts.idle().makeRoom(lengthBytes)));
     thread.setDaemon(true);
   }
 
@@ -217,7 +176,7 @@ public final class BlockServer implements AutoCloseable {
    * follow; each connection has a number of its own.
    */
   public void peerGone(long peer) {
-    submit(() -> leases.peerGone(peer));
+    submit(() -> parts.leases().peerGone(peer));
   }
 
   /**
@@ -232,14 +191,14 @@ public final class BlockServer implements AutoCloseable {
     submit(
         () -> {
           PendingUnregistration pending = new PendingUnregistration(done);
-          outputs.unregister(shuffleId, pending);
+          parts.outputs().unregister(shuffleId, pending);
           pending.onOutputGone();
         });
   }
 
   private void releaseLeases(long peer, long[] leaseIds) {
     for (long leaseId : leaseIds) {
-      if (!leases.release(peer, leaseId)) {
+      if (!parts.leases().release(peer, leaseId)) {
         counters.increment(Counter.PROTOCOL_ERRORS);
       }
     }
@@ -284,7 +243,9 @@ public final class BlockServer implements AutoCloseable {
     long nowNs = nanoClock.getAsLong();
     state.lock();
     try {
-      return Math.min(until(leases.nextDeadlineNs(), nowNs), until(idle.nextDeadlineNs(), nowNs));
+      return Math.min(
+          until(parts.leases().nextDeadlineNs(), nowNs),
+          until(parts.idle().nextDeadlineNs(), nowNs));
     } finally {
       state.unlock();
     }
@@ -295,8 +256,8 @@ public final class BlockServer implements AutoCloseable {
   }
 
   /**
-   * Executes commands and a batch of LOCATEs, and removes expired leases. The server's thread;
-   * after its end callers execute their commands themselves.
+   * Executes commands and a batch of LOCATEs, and removes expired parts.leases(). The server's
+   * thread; after its end callers execute their commands themselves.
    *
    * @return number of executed commands and LOCATEs
    */
@@ -309,8 +270,8 @@ public final class BlockServer implements AutoCloseable {
       task = done < MAX_BATCH ? requests.poll() : null;
     }
     long nowNs = nanoClock.getAsLong();
-    guarded(() -> leases.expire(nowNs));
-    guarded(() -> idle.release(nowNs));
+    guarded(() -> parts.leases().expire(nowNs));
+    guarded(() -> parts.idle().release(nowNs));
     return done;
   }
 
@@ -340,7 +301,7 @@ public final class BlockServer implements AutoCloseable {
     int next = Locator.ENDED;
     state.lock();
     try {
-      next = locator.advance(task, disk);
+      next = parts.locator().advance(task, disk);
     } catch (Throwable e) {
       LOG.warn(
           "Unexpected failure in a LOCATE: connection={}; the reader times out and uses TCP",
@@ -372,7 +333,7 @@ public final class BlockServer implements AutoCloseable {
   private void giveUp(LocateTask task) {
     state.lock();
     try {
-      locator.giveUp(task);
+      parts.locator().giveUp(task);
     } finally {
       state.unlock();
     }
@@ -389,17 +350,13 @@ public final class BlockServer implements AutoCloseable {
       return;
     }
     budget.onShortage(lengthBytes -> {});
-    guarded(locator::stop);
+    guarded(parts.locator()::stop);
     drain();
     // Reads into slots and registrations must have ended before their memory is unmapped.
     diskThreads.close();
     state.lock();
     try {
-      leases.close();
-      outputs.close();
-      if (slots != null) {
-        slots.close();
-      }
+      parts.close();
       ended = true;
     } finally {
       state.unlock();

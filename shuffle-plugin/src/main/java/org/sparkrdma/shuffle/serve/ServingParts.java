@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.serve;
+
+import java.security.SecureRandom;
+import java.util.List;
+import java.util.Set;
+import java.util.function.LongConsumer;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.output.MapOutputs;
+import org.sparkrdma.shuffle.settings.ServeSettings;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.ProtectionDomain;
+
+/**
+ * The parts that hold the state of a {@link BlockServer}. Used and closed with the server's lock.
+ *
+ * @param slots null when nothing is copied
+ */
+record ServingParts(
+    CopySlots slots, ServedOutputs outputs, Leases leases, Locator locator, IdleMemory idle) {
+  private static final Logger LOG = LoggerFactory.getLogger(BlockServer.class);
+
+  /** Creates the parts; for the arguments see the constructors of {@link BlockServer}. */
+  static ServingParts create(
+      ServeSettings settings,
+      MapOutputs outputs,
+      Device device,
+      ProtectionDomain domain,
+      PinnedBudget budget,
+      ShuffleCounters counters,
+      LongConsumer onLeaseExpired,
+      LoadLimits limits,
+      List<DiskQueue> disks,
+      StateLock state,
+      LongSupplier nanoClock) {
+    // Half of the device's limit: pools and other processes need regions as well.
+    int maxWindows = Math.max(1, device.info().limits().maxMemoryRegions() / 2);
+    Set<AccessFlag> access = settings.fileAccess(device);
+    RegisteredFiles files =
+        new RegisteredFiles(
+            settings.windowBytes(), maxWindows, access, domain, budget, counters, state, nanoClock);
+    if (settings.registersFiles(device)) {
+      files.excludeDirectories(FileProbe.refusing(domain, outputs.directories(), access));
+    }
+    if (settings.mode() == ServeSettings.Mode.ODP && !settings.pagesOnDemand(device)) {
+      LOG.warn(
+          "spark.shuffle.rdma.serve=odp is served as auto: device {} does not page on demand",
+          device.info().name());
+    }
+    CopySlots slots =
+        settings.mode() == ServeSettings.Mode.WINDOW || settings.slots() == 0
+            ? null
+            : new CopySlots(
+                settings.slotBytes(), settings.slots(), device, domain, budget, files, state);
+    ServedOutputs served =
+        new ServedOutputs(
+            outputs, files, counters, settings.indexCacheEntries(), settings.windowBytes(), state);
+    Leases leases =
+        new Leases(
+            settings.lease(),
+            files,
+            state,
+            counters,
+            onLeaseExpired,
+            peer -> new PeerShare(settings, budget.limitBytes()),
+            new SecureRandom().nextLong());
+    Locator locator =
+        new Locator(
+            served,
+            leases,
+            ServingMode.of(settings, device, slots != null),
+            files,
+            slots,
+            outputs.checksumKind(),
+            settings.computeSums(),
+            limits,
+            disks,
+            counters,
+            nanoClock,
+            state);
+    return new ServingParts(
+        slots, served, leases, locator, new IdleMemory(settings, files, slots, counters));
+  }
+
+  /** Deregisters all memory, leased or not. */
+  void close() {
+    leases.close();
+    outputs.close();
+    if (slots != null) {
+      slots.close();
+    }
+  }
+}
