@@ -18,10 +18,14 @@ enum SoakJob {
   /** Thousands of blocks of a few bytes. */
   SMALL_BLOCKS,
   /** Neighbouring blocks that adaptive execution reads as one. */
-  SQL_AGGREGATION;
+  SQL_AGGREGATION,
+  /** Sixteen SQL sessions at the same time. */
+  CONCURRENT_SQL,
+  /** A Structured Streaming query with state, in several micro-batches. */
+  STREAMING_AGGREGATION;
 
   /** Runs a job of random size. Returns the error in its answer, empty if there is none. */
-  Optional<String> run(JavaSparkContext spark, long seed) {
+  Optional<String> run(JavaSparkContext spark, long seed) throws Exception {
     SplittableRandom random = new SplittableRandom(seed);
     return switch (this) {
       case SORT_BY_KEY -> SortByKey.run(spark, random);
@@ -30,6 +34,8 @@ enum SoakJob {
       case LARGE_BLOCKS -> largeBlocks(spark, random);
       case SMALL_BLOCKS -> smallBlocks(spark, random);
       case SQL_AGGREGATION -> SqlAggregation.run(spark, random);
+      case CONCURRENT_SQL -> ConcurrentSql.run(spark, random);
+      case STREAMING_AGGREGATION -> StreamingAggregation.run(spark, random);
     };
   }
 

@@ -24,8 +24,11 @@ final class SqlAggregation {
   private SqlAggregation() {}
 
   static Optional<String> run(JavaSparkContext spark, SplittableRandom random) {
+    return run(SparkSession.builder().config(spark.getConf()).getOrCreate(), random);
+  }
+
+  static Optional<String> run(SparkSession session, SplittableRandom random) {
     long keys = KEYS.get(random.nextInt(KEYS.size()));
-    SparkSession session = SparkSession.builder().config(spark.getConf()).getOrCreate();
     List<Row> rows =
         session
             .range(0, keys * ROWS_PER_KEY, 1, 6)

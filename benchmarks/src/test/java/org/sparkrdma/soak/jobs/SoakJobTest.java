@@ -15,7 +15,7 @@ import scala.Tuple2;
 @Timeout(240)
 class SoakJobTest {
   @Test
-  void shouldAcceptKnownAnswersAndReportOthers() {
+  void shouldAcceptKnownAnswersAndReportOthers() throws Exception {
     SparkConf conf =
         new SparkConf(false)
             .setMaster("local[2]")

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.soak.jobs;
+
+import static org.apache.spark.sql.functions.col;
+import static org.apache.spark.sql.functions.count;
+import static org.apache.spark.sql.functions.lit;
+import static org.apache.spark.sql.functions.sum;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.streaming.StreamingQueryException;
+import org.apache.spark.sql.streaming.Trigger;
+import org.sparkrdma.launch.RunDirectory;
+
+/**
+ * Counts and sums numbers by their remainder in a query with state. Each micro-batch reads one file
+ * and shuffles its numbers to the state of the earlier ones.
+ */
+final class StreamingAggregation {
+  private static final int BATCHES = 4;
+  private static final long ROWS_PER_BATCH = 20_000;
+  private static final int PARTITIONS = 5;
+
+  private StreamingAggregation() {}
+
+  static Optional<String> run(JavaSparkContext spark, SplittableRandom random)
+      throws IOException, TimeoutException, StreamingQueryException {
+    long keys = random.nextLong(100, 2_000);
+    SparkSession session =
+        SparkSession.builder().config(spark.getConf()).getOrCreate().newSession();
+    session.conf().set("spark.sql.shuffle.partitions", PARTITIONS);
+    Path directory = Files.createTempDirectory("soak-streaming");
+    try {
+      for (int batch = 0; batch < BATCHES; batch++) {
+        session
+            .range(batch * ROWS_PER_BATCH, (batch + 1) * ROWS_PER_BATCH, 1, 1)
+            .write()
+            .mode("append")
+            .parquet(directory.resolve("input").toString());
+      }
+      return compare(totals(session, directory, keys), keys);
+    } finally {
+      RunDirectory.deleteTree(directory);
+    }
+  }
+
+  /** Runs the query to its end. Returns what its last micro-batch writes: key, count and sum. */
+  private static List<Row> totals(SparkSession session, Path directory, long keys)
+      throws TimeoutException, StreamingQueryException {
+    AtomicReference<List<Row>> last = new AtomicReference<>(List.of());
+    session
+        .readStream()
+        .schema("id BIGINT")
+        .option("maxFilesPerTrigger", 1)
+        .parquet(directory.resolve("input").toString())
+        .groupBy(col("id").mod(keys).as("key"))
+        .agg(count(lit(1)), sum("id"))
+        .writeStream()
+        .outputMode("complete")
+        .option("checkpointLocation", directory.resolve("checkpoint").toString())
+        .trigger(Trigger.AvailableNow())
+        .foreachBatch((Dataset<Row> rows, Long batch) -> last.set(rows.collectAsList()))
+        .start()
+        .awaitTermination();
+    return last.get();
+  }
+
+  private static Optional<String> compare(List<Row> rows, long keys) {
+    long right = rows.stream().filter(row -> isRight(row, keys)).count();
+    return right == keys && rows.size() == keys
+        ? Optional.empty()
+        : Optional.of("right=%d of=%d expected=%d".formatted(right, rows.size(), keys));
+  }
+
+  private static boolean isRight(Row row, long keys) {
+    long key = row.getLong(0);
+    long numbers = (BATCHES * ROWS_PER_BATCH - key + keys - 1) / keys;
+    long sum = numbers * key + keys * numbers * (numbers - 1) / 2;
+    return row.getLong(1) == numbers && row.getLong(2) == sum;
+  }
+}
