@@ -20,7 +20,6 @@ import org.sparkrdma.shuffle.pinned.MachineMemory;
 import org.sparkrdma.shuffle.pinned.PinnedLimit;
 import org.sparkrdma.shuffle.pinned.SparkMemory;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
-import org.sparkrdma.shuffle.spark.ExecutorProfile;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.Verbs;
 import org.sparkrdma.verbs.VerbsEngine;
@@ -170,11 +169,7 @@ final class RuntimeStart {
     MachineMemory machine = MachineMemory.current();
     boolean hardware = device.info().transport() != Transport.LOOPBACK;
     PinnedLimit limit =
-        PinnedLimit.of(
-            settings.pinnedMaxBytes(),
-            machine,
-            SparkMemory.of(ExecutorProfile.confOf(env)),
-            hardware);
+        PinnedLimit.of(settings.pinnedMaxBytes(), machine, SparkMemory.of(env.conf()), hardware);
     LOG.info("RDMA may pin {} MiB: {}", limit.bytes() >> 20, limit.derivation());
     PinnedBudget budget = new PinnedBudget(limit.bytes(), machine.pageBytes());
     RunningParts.Transport transport =
