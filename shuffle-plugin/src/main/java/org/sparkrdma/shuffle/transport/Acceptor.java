@@ -30,6 +30,7 @@ final class Acceptor {
   private final ConnectionTable table;
   private final Peers peers;
   private final Nonces nonces;
+  private final RefusalLog refusals = new RefusalLog();
   private final int readsInFlight;
   private final int maxUnconfirmed;
   private final HelloPath path;
@@ -189,11 +190,13 @@ final class Acceptor {
   private void report(RefusedException refused, Connection connection) {
     if (refused.refusal != Refusal.COLLISION) {
       context.counters().increment(Counter.CONNECTIONS_REFUSED);
-      LOG.info(
-          "Refusing connection request from {}: reason={} detail={}; the peer uses TCP",
-          connection.remoteAddress(),
-          refused.refusal,
-          refused.getMessage());
+      refusals
+          .line(
+              refused.refusal,
+              connection.remoteAddress(),
+              refused.getMessage(),
+              context.nanoClock().getAsLong())
+          .ifPresent(LOG::info);
     }
   }
 }

@@ -129,9 +129,10 @@ class BlockServerThreadTest {
     try (BlockServer server = server(Duration.ofMinutes(1))) {
       server.start();
       ask(server, 9).join();
-      Leases leases = part(server, "leases", Leases.class);
-      RegisteredFiles files = part(server, "files", RegisteredFiles.class);
-      CopySlots slots = part(server, "slots", CopySlots.class);
+      ServingParts parts = part(server, "parts", ServingParts.class);
+      Leases leases = parts.leases();
+      RegisteredFiles files = part(leases, "files", RegisteredFiles.class);
+      CopySlots slots = parts.slots();
       assertClosed(() -> leases.expire(0));
       assertClosed(() -> leases.peerGone(9));
       assertClosed(() -> files.makeRoom(1));
@@ -139,10 +140,10 @@ class BlockServerThreadTest {
     }
   }
 
-  private static <T> T part(BlockServer server, String name, Class<T> type) throws Exception {
-    Field field = BlockServer.class.getDeclaredField(name);
+  private static <T> T part(Object whole, String name, Class<T> type) throws Exception {
+    Field field = whole.getClass().getDeclaredField(name);
     field.setAccessible(true);
-    return type.cast(field.get(server));
+    return type.cast(field.get(whole));
   }
 
   private static void assertClosed(ThrowingCallable touch) {
