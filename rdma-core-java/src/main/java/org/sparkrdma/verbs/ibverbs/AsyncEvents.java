@@ -59,6 +59,10 @@ final class AsyncEvents {
   static AsyncEvents acquire(VerbsLibrary verbs, long context) {
     synchronized (OPEN) {
       AsyncEvents events = OPEN.computeIfAbsent(context, c -> new AsyncEvents(verbs, c));
+      if (events.users == 0) {
+        // librdmacm keeps the context: events of the time since its last user are out of date.
+        events.take();
+      }
       events.users++;
       return events;
     }

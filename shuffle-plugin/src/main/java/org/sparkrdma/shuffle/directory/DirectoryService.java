@@ -58,6 +58,7 @@ final class DirectoryService {
   synchronized void remove(String executorId) {
     table.remove(executorId);
     excluded.remove(executorId);
+    unavailable.forget(executorId);
   }
 
   /**

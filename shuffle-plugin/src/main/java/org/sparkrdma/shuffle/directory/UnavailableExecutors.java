@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.directory;
 
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -14,6 +16,7 @@ final class UnavailableExecutors {
   private static final Logger LOG = LoggerFactory.getLogger(UnavailableExecutors.class);
 
   private final String advice;
+  private final Set<String> unavailable = new HashSet<>();
   private long count;
 
   /**
@@ -23,7 +26,11 @@ final class UnavailableExecutors {
     this.advice = advice;
   }
 
+  /** An executor does not use RDMA; counts once until {@link #forget}. */
   void report(String executorId, List<String> reasons) {
+    if (!unavailable.add(executorId)) {
+      return;
+    }
     count++;
     if (count == 1) {
       LOG.warn(
@@ -35,5 +42,10 @@ final class UnavailableExecutors {
     } else if (Long.bitCount(count) == 1) {
       LOG.warn("RDMA is not used in {} executors so far, the latest is {}", count, executorId);
     }
+  }
+
+  /** The executor has ended. */
+  void forget(String executorId) {
+    unavailable.remove(executorId);
   }
 }

@@ -14,7 +14,6 @@ import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.directory.DirectoryClient;
-import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockTransport;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.read.RdmaBlockClient;
@@ -77,6 +76,9 @@ public final class RdmaRuntime implements AutoCloseable {
   /** Wait between the loss of the device and the first attempt to use it again. */
   private static final Duration FIRST_RESTART = Duration.ofSeconds(1);
 
+  /** After so long RDMA counts as stable, and the next restart comes soon after a loss. */
+  private static final Duration STABLE = Duration.ofMinutes(1);
+
   /** Maximum number of peers with a TCP connect in progress. */
   private static final int TCP_THREADS = 64;
 
@@ -89,7 +91,6 @@ public final class RdmaRuntime implements AutoCloseable {
   private final CompletableFuture<BlockTransport> transport = new CompletableFuture<>();
   private final RestartBackoff backoff;
   private final RdmaBlockClient client;
-  private final CountDownLatch decided = new CountDownLatch(1);
   private final CountDownLatch published = new CountDownLatch(1);
   private final long createdNs = System.nanoTime();
   private final Thread starter = new Thread(this::run, "rdma-runtime-start");
@@ -99,6 +100,23 @@ public final class RdmaRuntime implements AutoCloseable {
   private List<String> reasons = List.of();
   private RunningParts parts;
   private int attempts;
+
+  /** The attempt whose device is lost; 0 for none. */
+  private int lostAttempt;
+
+  /** Whether the first start is over. */
+  private boolean decided;
+
+  /** Whether the device is lost and RDMA will be started again. */
+  private boolean comesBack;
+
+  private long upSinceNs;
+
+  /** Starts since RDMA was last up for {@link #STABLE}. */
+  private int restarts;
+
+  /** False when a device does not close. */
+  private volatile boolean mayRestart = true;
 
   /** Runs later starts; null before the device is lost. */
   private Thread restarter;
@@ -210,23 +228,35 @@ public final class RdmaRuntime implements AutoCloseable {
    * @throws IllegalStateException naming every reason why RDMA is not up
    */
   public void require(Duration atMost) {
-    boolean settled;
+    State now;
     try {
-      settled = decided.await(atMost.toNanos(), TimeUnit.NANOSECONDS);
+      now = awaitDecision(atMost.toNanos());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IllegalStateException("interrupted while RDMA was starting", e);
     }
-    if (!settled || state() != State.UP) {
+    if (now != State.UP) {
       String message =
           ShuffleSetting.MODE.key()
               + "=required and RDMA is not up: "
-              + (settled ? String.join("; ", reasons()) : "still starting");
-      if (settled && state() != State.STOPPED && awaitExclusion()) {
+              + (now == State.STARTING ? "still starting" : String.join("; ", reasons()));
+      boolean off = now == State.OFF || now == State.RESTARTING;
+      if (off && awaitExclusion()) {
         throw new TaskKilledException(message);
       }
       throw new IllegalStateException(message);
     }
+  }
+
+  /** Waits while RDMA is starting for the first time or again; returns the state after that. */
+  private synchronized State awaitDecision(long atMostNs) throws InterruptedException {
+    long deadlineNs = System.nanoTime() + atMostNs;
+    long leftNs = atMostNs;
+    while ((!decided || comesBack) && leftNs > 0) {
+      TimeUnit.NANOSECONDS.timedWait(this, leftNs);
+      leftNs = deadlineNs - System.nanoTime();
+    }
+    return state;
   }
 
   /** Retries for a while: at the start of an application other executors may still be missing. */
@@ -267,7 +297,10 @@ public final class RdmaRuntime implements AutoCloseable {
       giveUp("RDMA is off");
       var unused = directory.withdraw(executorId, reasons());
     }
-    decided.countDown();
+    synchronized (this) {
+      decided = true;
+      notifyAll();
+    }
   }
 
   /** One start, on the thread that calls it; returns the state after it. */
@@ -275,15 +308,14 @@ public final class RdmaRuntime implements AutoCloseable {
     int number = beginAttempt();
     RunningParts started = start.run(reason -> onOutOfService(number, reason)).orElse(null);
     State now = settle(started, start.reasons());
-    if (started != null && now != State.UP) {
-      started.close();
+    if (started != null && now != State.UP && !started.closeAll()) {
+      // A device that does not close would be opened a second time.
+      mayRestart = false;
     }
     if (now == State.UP) {
-      Endpoint endpoint = started.transport().endpoint();
-      LOG.info("RDMA is up: {}", endpoint);
-      current.set(started.transport().fetches());
+      LOG.info("RDMA is up: {}", started.transport().endpoint());
+      announce(number, started.transport());
       transport.complete(current);
-      publish(endpoint);
     }
     return now;
   }
@@ -296,10 +328,14 @@ public final class RdmaRuntime implements AutoCloseable {
     return ++attempts;
   }
 
-  /** Not after {@link #turnOff}, whose withdrawal must be the later call. */
-  private synchronized void publish(Endpoint endpoint) {
-    if (state == State.UP) {
-      var unused = directory.publish(endpoint).thenRun(published::countDown);
+  /**
+   * Readers and peers may use the transport of an attempt. Not after {@link #turnOff} of that
+   * attempt, whose withdrawal must be the later call.
+   */
+  private synchronized void announce(int number, RunningParts.Transport started) {
+    if (state == State.UP && number == attempts) {
+      current.set(started.fetches());
+      var unused = directory.publish(started.endpoint()).thenRun(published::countDown);
     }
   }
 
@@ -314,6 +350,10 @@ public final class RdmaRuntime implements AutoCloseable {
         failedAtStart = reason;
         return;
       }
+      if (state != State.UP || number != attempts || number == lostAttempt) {
+        return;
+      }
+      lostAttempt = number;
     }
     Thread closer = new Thread(() -> turnOff(number, reason), "rdma-runtime-off");
     closer.setDaemon(true);
@@ -331,26 +371,47 @@ public final class RdmaRuntime implements AutoCloseable {
       parts = null;
       state = State.OFF;
       reasons = List.of(reason);
+      comesBack = true;
       restarter = Thread.currentThread();
+      if (System.nanoTime() - upSinceNs > STABLE.toNanos()) {
+        restarts = 0;
+      }
     }
     LOG.warn("RDMA is not used in this executor until it can be started again: {}", reason);
     var unused = directory.withdraw(executorId, reasons());
-    if (open.closeAll()) {
-      restart();
+    mayRestart = open.closeAll();
+    restart();
+    endOfRestarts();
+  }
+
+  /**
+   * Tries to start until RDMA is up or this is closed. The waits grow also when each start succeeds
+   * and RDMA is lost soon after it.
+   */
+  private void restart() {
+    State now = State.OFF;
+    int restart = nextRestart();
+    while (now == State.OFF && mayRestart && backoff.await(restart)) {
+      now = attempt();
+      if (now == State.OFF) {
+        restart = nextRestart();
+        LOG.info(
+            "RDMA cannot be started again; next attempt in {} ms: {}",
+            backoff.delayMs(restart),
+            String.join("; ", reasons()));
+      }
     }
   }
 
-  /** Tries to start until RDMA is up or this is closed. */
-  private void restart() {
-    State now = State.OFF;
-    for (int i = 0; now == State.OFF && backoff.await(i); i++) {
-      now = attempt();
-      if (now == State.OFF) {
-        LOG.info(
-            "RDMA cannot be started again; next attempt in {} ms: {}",
-            backoff.delayMs(i + 1),
-            String.join("; ", reasons()));
-      }
+  private synchronized int nextRestart() {
+    return restarts++;
+  }
+
+  /** This thread starts RDMA no more; another one may after a later loss. */
+  private synchronized void endOfRestarts() {
+    if (restarter == Thread.currentThread()) {
+      comesBack = false;
+      notifyAll();
     }
   }
 
@@ -366,6 +427,11 @@ public final class RdmaRuntime implements AutoCloseable {
       parts = up ? started : null;
       reasons = failedAtStart == null ? found : List.of(failedAtStart);
       state = up ? State.UP : State.OFF;
+      if (up) {
+        comesBack = false;
+        upSinceNs = System.nanoTime();
+        notifyAll();
+      }
     }
     return state;
   }
@@ -379,6 +445,9 @@ public final class RdmaRuntime implements AutoCloseable {
     client.drain();
     synchronized (this) {
       state = State.STOPPED;
+      decided = true;
+      comesBack = false;
+      notifyAll();
     }
     giveUp("RDMA is stopped");
   }

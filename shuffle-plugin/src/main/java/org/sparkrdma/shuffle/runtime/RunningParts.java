@@ -34,20 +34,20 @@ record RunningParts(Transport transport, PinnedBudget budget, Device device, Ver
     closeAll();
   }
 
-  /** As {@link #close}; whether nothing uses the device any more. */
+  /**
+   * As {@link #close}; whether nothing uses the device any more. Tasks may still read blocks that
+   * they have received: their memory stays readable, but is not registered any more.
+   */
   boolean closeAll() {
-    return tryClose("transport", transport.close())
-        && tryClose("budget", this::closeBudget)
-        && tryClose("device", device::close)
-        && tryClose("engine", engine::close);
-  }
-
-  private void closeBudget() {
+    if (!tryClose("transport", transport.close())) {
+      return false;
+    }
     LOG.info(
-        "Pinned at most {} bytes of the limit of {} bytes",
+        "Pinned at most {} bytes of the limit of {} bytes; tasks still hold {} bytes",
         budget.highestBytes(),
-        budget.limitBytes());
-    budget.close();
+        budget.limitBytes(),
+        budget.pinnedBytes());
+    return tryClose("device", device::close) && tryClose("engine", engine::close);
   }
 
   private static boolean tryClose(String name, Runnable close) {

@@ -117,6 +117,10 @@ final class RegisteredFiles {
       if (window == null) {
         return null;
       }
+      // The lock was released meanwhile, and other windows may have been leased.
+      if (pinned && !window.isLeased() && !leavesReserve(window.pinnedBytes())) {
+        return null;
+      }
     }
     boolean wasIdle = !window.isLeased();
     if (window.lease(lease.id())) {

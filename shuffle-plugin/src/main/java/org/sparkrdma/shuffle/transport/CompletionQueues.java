@@ -25,9 +25,9 @@ import org.sparkrdma.verbs.device.Transport;
  * queue, since completions of that queue pair stay in it until then.
  *
  * <p>Drivers of hardware pin the rings of completion queues and queue pairs and charge them to
- * RLIMIT_MEMLOCK, so this class takes grants for them. Their entries have at least 64 bytes (mlx5,
- * struct mlx5_cqe64 and MLX5_SEND_WQE_BB), and their number is a power of two. The loopback engine
- * pins nothing.
+ * RLIMIT_MEMLOCK, so this class takes grants for them, counted as for mlx5: 64 bytes for a
+ * completion or a receive, 256 for a send (rdma-core, mlx5 sq_overhead), and a power of two of
+ * entries. The loopback engine pins nothing.
  *
  * <p>Owned by the agent; created before it starts and closed after it ended.
  */
@@ -35,6 +35,7 @@ final class CompletionQueues implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(CompletionQueues.class);
   private static final int MAX_CONNECTIONS_PER_QUEUE = 64;
   private static final int ENTRY_BYTES = 64;
+  private static final int SEND_ENTRY_BYTES = 256;
 
   private final Device device;
   private final CompletionChannel channel;
@@ -82,7 +83,8 @@ final class CompletionQueues implements AutoCloseable {
 
   /** Bytes of the rings of one queue pair. */
   static long queuePairBytes(TransportSettings settings) {
-    return ringBytes(settings.sendDepth()) + ringBytes(settings.receiveDepth());
+    return SEND_ENTRY_BYTES / ENTRY_BYTES * ringBytes(settings.sendDepth())
+        + ringBytes(settings.receiveDepth());
   }
 
   /** Bytes of a ring with at least this many entries. */
@@ -148,7 +150,8 @@ final class CompletionQueues implements AutoCloseable {
       shared.connections--;
       shared.destroyed++;
       closeGrant(grant);
-      if (shared.isUnused() && queues.size() > 1) {
+      if (shared.isUnused() && queues.stream().filter(SharedQueue::isUnused).count() > 1) {
+        // One unused queue stays, so that a queue does not come and go with one connection.
         queues.remove(shared);
         shared.close();
       }
@@ -172,18 +175,17 @@ final class CompletionQueues implements AutoCloseable {
    *     completion queue; the connection is refused then
    */
   Optional<Rings> tryTake() {
-    SharedQueue shared = withRoom();
-    if (shared == null) {
+    PinnedBudget.Grant grant = pins() ? budget.tryGrant(queuePairBytes).orElse(null) : null;
+    if (grant == null && pins()) {
+      budget.reportShortage(queuePairBytes);
       return Optional.empty();
     }
-    if (!pins()) {
-      return Optional.of(new Rings(shared, null));
+    SharedQueue shared = withRoom();
+    if (shared == null) {
+      closeGrant(grant);
+      return Optional.empty();
     }
-    Optional<PinnedBudget.Grant> grant = budget.tryGrant(queuePairBytes);
-    if (grant.isEmpty()) {
-      budget.reportShortage(queuePairBytes);
-    }
-    return grant.map(granted -> new Rings(shared, granted));
+    return Optional.of(new Rings(shared, grant));
   }
 
   /** The oldest queue with room, so that newer ones become unused; null when there is none. */

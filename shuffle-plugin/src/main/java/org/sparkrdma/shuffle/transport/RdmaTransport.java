@@ -301,6 +301,11 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
       Endpoint peer, List<BlockRange> blocks, DownloadFileManager files, FetchHandler handler) {
     BlockFetch fetch = new BlockFetch(peer, blocks, files, handler, open::remove);
     open.add(fetch);
+    if (closed) {
+      // An agent that hangs in a device call runs no command any more.
+      fetch.failRest(FallbackReason.STOPPED, "executor stops");
+      return;
+    }
     try {
       agent.execute(() -> fetch.blocks().forEach(peers::want));
       if (!agentThread.isAlive()) {

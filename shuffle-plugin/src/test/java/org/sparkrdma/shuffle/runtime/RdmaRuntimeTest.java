@@ -22,6 +22,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.CapturedLog;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
@@ -178,6 +179,90 @@ class RdmaRuntimeTest {
             "transport", "device", "engine", "device", "engine", "transport", "device", "engine");
     runtime.close();
     assertThat(engine.closed()).endsWith("transport", "device", "engine").hasSize(11);
+  }
+
+  @Test
+  void shouldStartAgainWhileTasksHoldReceivedMemory() {
+    CompletableFuture<Consumer<String>> lost = new CompletableFuture<>();
+    List<PinnedBudget.Grant> held = new CopyOnWriteArrayList<>();
+    firstRestart = Duration.ofMillis(1);
+    RdmaRuntime runtime =
+        runtime(
+            engine,
+            parts -> {
+              lost.complete(parts.outOfService());
+              held.add(parts.budget().tryGrant(4096).orElseThrow());
+              return engine.transport();
+            },
+            List.of());
+    runtime.start();
+    runtime.require(WAIT);
+    lost.join().accept("the device was removed");
+    while (held.size() < 2) {
+      Thread.onSpinWait();
+    }
+    runtime.require(WAIT);
+    assertThat(engine.closed()).containsExactly("transport", "device", "engine");
+    runtime.close();
+    held.forEach(PinnedBudget.Grant::close);
+  }
+
+  @Test
+  void shouldWaitForADeviceThatComesBackInsteadOfFailingTheTask() {
+    CompletableFuture<Consumer<String>> lost = new CompletableFuture<>();
+    CountDownLatch asked = new CountDownLatch(1);
+    firstRestart = Duration.ofMillis(1);
+    RdmaRuntime runtime =
+        runtime(
+            engine,
+            parts -> {
+              if (lost.isDone()) {
+                awaitDespiteInterrupts(asked);
+              }
+              lost.complete(parts.outOfService());
+              return engine.transport();
+            },
+            List.of());
+    runtime.start();
+    runtime.require(WAIT);
+    lost.join().accept("the device was removed");
+    while (runtime.state() != RdmaRuntime.State.RESTARTING) {
+      Thread.onSpinWait();
+    }
+    assertThatThrownBy(() -> runtime.require(Duration.ofMillis(1)))
+        .hasMessageContaining("the device was removed");
+    asked.countDown();
+    runtime.require(WAIT);
+    runtime.close();
+  }
+
+  @Test
+  void shouldWaitLongerWhenRdmaIsLostSoonAfterEachStart() {
+    List<Consumer<String>> lost = new CopyOnWriteArrayList<>();
+    firstRestart = Duration.ofMillis(50);
+    RdmaRuntime runtime =
+        runtime(
+            engine,
+            parts -> {
+              lost.add(parts.outOfService());
+              return engine.transport();
+            },
+            List.of());
+    runtime.start();
+    long startNs = System.nanoTime();
+    for (int i = 0; i < 4; i++) {
+      while (lost.size() <= i) {
+        Thread.onSpinWait();
+      }
+      runtime.require(WAIT);
+      lost.get(i).accept("the port is down");
+    }
+    while (lost.size() < 5) {
+      Thread.onSpinWait();
+    }
+    assertThat(Duration.ofNanos(System.nanoTime() - startNs))
+        .isGreaterThanOrEqualTo(Duration.ofMillis(50 + 100 + 200 + 400));
+    runtime.close();
   }
 
   @Test

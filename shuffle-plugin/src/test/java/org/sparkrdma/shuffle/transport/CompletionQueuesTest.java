@@ -106,7 +106,7 @@ class CompletionQueuesTest {
     create(Transport.IWARP);
     long before = budget.pinnedBytes();
     take(10);
-    assertThat(budget.pinnedBytes() - before).isBetween(10L * 85 * 64, 10L * 16_384);
+    assertThat(budget.pinnedBytes() - before).isBetween(10L * (75 * 256 + 10 * 64), 10L * 40_960);
     assertThat(queues.count()).isEqualTo(1);
   }
 
@@ -126,6 +126,19 @@ class CompletionQueuesTest {
     queues.poll(1, ignored -> {});
     take(1);
     assertThat(queues.count()).isEqualTo(1);
+  }
+
+  @Test
+  void shouldKeepOneUnusedQueueForTheNextConnection() throws VerbsException {
+    create(Transport.IWARP);
+    take(2 * FIRST_QUEUE_CONNECTIONS + 1);
+    assertThat(queues.count()).isEqualTo(3);
+    taken.remove(2 * FIRST_QUEUE_CONNECTIONS).close();
+    assertThat(queues.count()).isEqualTo(3);
+    for (int i = 0; i < FIRST_QUEUE_CONNECTIONS; i++) {
+      taken.remove(taken.size() - 1).close();
+    }
+    assertThat(queues.count()).isEqualTo(2);
   }
 
   @Test
@@ -178,7 +191,7 @@ class CompletionQueuesTest {
 
   @Test
   void shouldRefuseAConnectionWhoseRingsDoNotFit() throws VerbsException {
-    budget = new PinnedBudget(MIB / 2 + 20_000, 4_096);
+    budget = new PinnedBudget(MIB / 2 + 40_960, 4_096);
     create(Transport.IWARP);
     take(1);
     assertThat(queues.tryTake()).isEmpty();
