@@ -56,8 +56,12 @@ final class SparkOnTwoKernelsIT {
                   .put("jobRdmaBytes", steps.get(transport + "/tera").rdmaBytes()));
     }
     StepResult unplugged = steps.get("rocev2/card-unplugged");
-    assertThat(unplugged.tcpBytes()).as("%s", unplugged).isPositive();
-    assertEachByteOnce(unplugged);
+    // From the loss of its port on the executor uses Spark's own reader, which no counter shows.
+    assertThat(unplugged.rdmaBytes() + unplugged.tcpBytes())
+        .as("%s", unplugged)
+        .isPositive()
+        .isLessThan(unplugged.remoteBytesRead());
+    assertThat(unplugged.failedTasks()).as("%s", unplugged).isZero();
   }
 
   @ParameterizedTest
