@@ -64,6 +64,7 @@ public final class BlockServer implements AutoCloseable {
   private final Queue<Runnable> commands = new ConcurrentLinkedQueue<>();
   private final Queue<LocateTask> requests = new ConcurrentLinkedQueue<>();
   private volatile boolean asleep;
+  private volatile boolean mayHaveNewDeadline;
   private volatile boolean closing;
   private volatile boolean ended;
 
@@ -232,9 +233,13 @@ public final class BlockServer implements AutoCloseable {
   }
 
   private void sleep() {
+    mayHaveNewDeadline = false;
+    long sleepNs = untilNextDeadlineNs();
+    // From here to the end of the sleep no lock is taken: waiting for one would use up the permit
+    // of a wake-up.
     asleep = true;
-    if (commands.isEmpty() && requests.isEmpty() && !closing) {
-      LockSupport.parkNanos(this, untilNextDeadlineNs());
+    if (commands.isEmpty() && requests.isEmpty() && !mayHaveNewDeadline && !closing) {
+      LockSupport.parkNanos(this, sleepNs);
     }
     asleep = false;
   }
@@ -311,9 +316,12 @@ public final class BlockServer implements AutoCloseable {
       state.unlock();
     }
     if (next == Locator.ENDED) {
-      if (disk != Locator.NO_DISK && asleep) {
+      if (disk != Locator.NO_DISK) {
         // The lease may have the first deadline.
-        LockSupport.unpark(thread);
+        mayHaveNewDeadline = true;
+        if (asleep) {
+          LockSupport.unpark(thread);
+        }
       }
     } else {
       int needed = next;

@@ -16,6 +16,7 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
@@ -122,6 +123,35 @@ class BlockServerThreadTest {
     FutureCall call = new FutureCall(peer, request.slice(0, length), ByteBuffer.allocate(200));
     server.locate(call);
     return call.future;
+  }
+
+  @Test
+  void shouldWakeForEachRequestWhileOthersUseItsLock() throws Exception {
+    try (BlockServer server = server(Duration.ofMinutes(10))) {
+      server.start();
+      StateLock state = part(server, "state", StateLock.class);
+      AtomicBoolean over = new AtomicBoolean();
+      Thread other =
+          new Thread(
+              () -> {
+                while (!over.get()) {
+                  state.lock();
+                  Thread.onSpinWait();
+                  state.unlock();
+                }
+              });
+      other.start();
+      try {
+        for (int i = 0; i < 20_000; i++) {
+          CompletableFuture<Void> released = new CompletableFuture<>();
+          server.release(1, new long[0], () -> released.complete(null));
+          released.get(30, TimeUnit.SECONDS);
+        }
+      } finally {
+        over.set(true);
+        other.join();
+      }
+    }
   }
 
   @Test
