@@ -19,7 +19,6 @@ import org.sparkrdma.verbs.cm.ConnectionManager;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
 import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.DeviceInfo;
-import org.sparkrdma.verbs.device.DeviceLimits;
 
 /**
  * An engine that can do what DiSNI can: no private data in either direction, no access per queue
@@ -58,28 +57,9 @@ final class LimitedEngine {
   }
 
   private static DeviceInfo limit(DeviceInfo device) {
-    DeviceLimits limits = device.limits();
     Set<Capability> capabilities = EnumSet.copyOf(device.capabilities());
     capabilities.removeAll(ABSENT);
-    return new DeviceInfo(
-        device.name(),
-        device.engine(),
-        device.transport(),
-        device.nodeGuid(),
-        new DeviceLimits(
-            limits.maxQueuePairs(),
-            limits.maxQueuePairDepth(),
-            limits.maxSge(),
-            limits.maxReadSge(),
-            limits.maxCompletionQueueDepth(),
-            limits.maxMemoryRegions(),
-            limits.maxMemoryRegionBytes(),
-            limits.maxMessageBytes(),
-            limits.maxReadsInFlight(),
-            limits.maxInlineBytes(),
-            0),
-        capabilities,
-        device.ports());
+    return DeviceInfos.with(device, device.limits().maxCompletionQueueDepth(), 0, capabilities);
   }
 
   private final class Limited implements InvocationHandler {

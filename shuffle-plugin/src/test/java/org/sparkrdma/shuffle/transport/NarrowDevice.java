@@ -28,24 +28,10 @@ final class NarrowDevice {
 
   private static DeviceInfo narrowed(DeviceInfo device, int maxCompletionQueueDepth) {
     DeviceLimits limits = device.limits();
-    return new DeviceInfo(
-        device.name(),
-        device.engine(),
-        device.transport(),
-        device.nodeGuid(),
-        new DeviceLimits(
-            limits.maxQueuePairs(),
-            limits.maxQueuePairDepth(),
-            limits.maxSge(),
-            limits.maxReadSge(),
-            Math.min(limits.maxCompletionQueueDepth(), maxCompletionQueueDepth),
-            limits.maxMemoryRegions(),
-            limits.maxMemoryRegionBytes(),
-            limits.maxMessageBytes(),
-            limits.maxReadsInFlight(),
-            limits.maxInlineBytes(),
-            limits.maxPrivateDataBytes()),
-        device.capabilities(),
-        device.ports());
+    return DeviceInfos.with(
+        device,
+        Math.min(limits.maxCompletionQueueDepth(), maxCompletionQueueDepth),
+        limits.maxPrivateDataBytes(),
+        device.capabilities());
   }
 }
