@@ -33,6 +33,9 @@ class ScriptedDeviceTest {
   private static final int PORT_ERR = 10;
 
   // enum rdma_cm_event_type
+  private static final int CONNECT_ERROR = 6;
+  private static final int UNREACHABLE = 7;
+  private static final int REJECTED = 8;
   private static final int DEVICE_REMOVAL = 11;
   private static final int ADDR_CHANGE = 14;
 
@@ -385,6 +388,19 @@ class ScriptedDeviceTest {
 
       assertThat(exchange.expect(ConnectionEvent.Type.DISCONNECTED).reason())
           .isEqualTo("the address moved to another link");
+    }
+  }
+
+  /** A responder that ends before RTU arrives rejects a connection that the initiator has. */
+  @ParameterizedTest
+  @ValueSource(ints = {CONNECT_ERROR, UNREACHABLE, REJECTED})
+  void shouldEndAConnectionThatTheKernelReportsAsFailed(int event) throws Exception {
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      exchange.connect();
+
+      library.raiseOnConnections(event);
+
+      exchange.expect(ConnectionEvent.Type.DISCONNECTED);
     }
   }
 

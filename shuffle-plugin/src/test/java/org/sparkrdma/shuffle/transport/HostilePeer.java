@@ -228,7 +228,11 @@ final class HostilePeer implements AutoCloseable {
     return wasRead;
   }
 
+  /** Ends when the test is interrupted at its time limit. */
   private void poll() {
+    if (Thread.currentThread().isInterrupted()) {
+      throw new IllegalStateException("interrupted; failures=" + failures);
+    }
     if (queue.poll(DEPTH, this::onCompletion) == 0) {
       channel.await(POLL_NS);
     }

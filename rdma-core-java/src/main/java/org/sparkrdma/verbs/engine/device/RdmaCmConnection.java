@@ -169,12 +169,17 @@ public abstract class RdmaCmConnection<Q extends DeviceQueuePair> extends Engine
     offer(ConnectionEvent.Type.ESTABLISHED, privateData, "");
   }
 
-  /** The kernel reports that the attempt failed. */
+  /**
+   * The kernel reports that the attempt failed.
+   *
+   * <p>On InfiniBand and RoCE this also comes for an established connection: a responder that ends
+   * before it has received RTU sends REJ instead of DREQ (cm_destroy_id in the kernel's cm.c).
+   */
   protected final void onFailed(ConnectionEvent.Type type, byte[] privateData, String reason) {
     if (isIn(ConnectionPhase.CONNECTING)) {
       end(type, privateData, reason);
-    } else if (isIn(ConnectionPhase.ACCEPTED)) {
-      end(ConnectionEvent.Type.CONNECT_ERROR, reason);
+    } else {
+      endIfEstablished(reason);
     }
   }
 
