@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskKilledException;
@@ -14,27 +14,23 @@ import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.directory.DirectoryClient;
+import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockTransport;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.read.RdmaBlockClient;
 import org.sparkrdma.shuffle.read.TcpFallback;
-import org.sparkrdma.shuffle.settings.ShuffleSetting;
+import org.sparkrdma.shuffle.runtime.RuntimeLifecycle.State;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.verbs.Verbs;
 
 /**
- * Owner of everything that one executor runs for RDMA, and of its resources.
+ * Owner of everything that one executor runs for RDMA, and of its resources. Its states and their
+ * transitions are {@link RuntimeLifecycle}.
  *
- * <pre>
- *   STARTING ──engine, device, transport──► UP ◄──────────────── RESTARTING
- *       │                                   │ device lost         ▲   │ refused
- *       └──────────any of them refused────► OFF ──after a wait────┘   │
- *                                           ▲ └───────────────────────┘
- *   any state ──close──► STOPPED
- * </pre>
- *
- * <p>{@link #start} works on a separate thread, so that neither a task nor Spark's dispatcher
- * waits. Owned by the {@code RdmaShuffleManager}, which closes it. Safe for any thread.
+ * <p>One thread starts RDMA, so that neither a task nor Spark's dispatcher waits. Then it waits for
+ * the loss of the device, after which it closes everything and starts RDMA again. It exists from
+ * the start on, because at the time of a loss the system may refuse another thread. Owned by the
+ * {@code RdmaShuffleManager}, which closes it. Safe for any thread.
  *
  * <p>When the JVM ends by a signal, tasks continue while the shutdown hooks run. Then nothing is
  * closed: new requests go to Spark's own client, open requests end normally, and registered memory
@@ -42,31 +38,10 @@ import org.sparkrdma.verbs.Verbs;
  * is healthy.
  */
 public final class RdmaRuntime implements AutoCloseable {
-  /** State of the runtime. */
-  enum State {
-    /** The start is running. */
-    STARTING,
-    /** Serving and fetching. */
-    UP,
-    /**
-     * RDMA is not used, for the reasons given. After the loss of a device another start follows.
-     */
-    OFF,
-    /** The device was lost, and a later start is running. */
-    RESTARTING,
-    /** Closed. */
-    STOPPED
-  }
-
   private static final Logger LOG = LoggerFactory.getLogger(RdmaRuntime.class);
 
   /** Maximum wait of the first map tasks until this executor is in the directory. */
   private static final Duration PUBLISH_LIMIT = Duration.ofSeconds(5);
-
-  /** Age of an executor until which a task that needs RDMA waits for executors that have it. */
-  private static final Duration OTHERS_LIMIT = Duration.ofSeconds(20);
-
-  private static final long OTHERS_INTERVAL_MS = 500;
 
   /** Maximum wait of a close for a running start. */
   private static final long START_END_MS = 5_000;
@@ -76,53 +51,25 @@ public final class RdmaRuntime implements AutoCloseable {
   /** Wait between the loss of the device and the first attempt to use it again. */
   private static final Duration FIRST_RESTART = Duration.ofSeconds(1);
 
-  /** After so long RDMA counts as stable, and the next restart comes soon after a loss. */
-  private static final Duration STABLE = Duration.ofMinutes(1);
-
   /** Maximum number of peers with a TCP connect in progress. */
   private static final int TCP_THREADS = 64;
 
+  private final RuntimeLifecycle lifecycle = new RuntimeLifecycle();
+  private final RestartBackoff backoff;
   private final Duration closeLimit;
   private final String executorId;
   private final RuntimeStart start;
   private final DirectoryClient directory;
+  private final RequiredMode requiredMode;
   private final TcpFallback tcp;
   private final CurrentTransport current = new CurrentTransport();
   private final CompletableFuture<BlockTransport> transport = new CompletableFuture<>();
-  private final RestartBackoff backoff;
   private final RdmaBlockClient client;
   private final CountDownLatch published = new CountDownLatch(1);
   private final long createdNs = System.nanoTime();
-  private final Thread starter = new Thread(this::run, "rdma-runtime-start");
+  private final ThreadFactory threads;
+  private final Thread thread;
   private final Thread shutdownHook = new Thread(this::drain, "rdma-runtime-shutdown");
-
-  private State state = State.STARTING;
-  private List<String> reasons = List.of();
-  private RunningParts parts;
-  private int attempts;
-
-  /** The attempt whose device is lost; 0 for none. */
-  private int lostAttempt;
-
-  /** Whether the first start is over. */
-  private boolean decided;
-
-  /** Whether the device is lost and RDMA will be started again. */
-  private boolean comesBack;
-
-  private long upSinceNs;
-
-  /** Starts since RDMA was last up for {@link #STABLE}. */
-  private int restarts;
-
-  /** False when a device does not close. */
-  private volatile boolean mayRestart = true;
-
-  /** Runs later starts; null before the device is lost. */
-  private Thread restarter;
-
-  /** Why the transport of the running start failed before the start was over; else null. */
-  private String failedAtStart;
 
   /**
    * Creates a runtime that is not started.
@@ -146,12 +93,13 @@ public final class RdmaRuntime implements AutoCloseable {
             Verbs::choose,
             TransportFactory::startRdma,
             warnings);
-    return new RdmaRuntime(env, settings, counters, start, CLOSE_LIMIT, FIRST_RESTART);
+    return new RdmaRuntime(env, settings, counters, start, CLOSE_LIMIT, FIRST_RESTART, Thread::new);
   }
 
   /**
    * @param closeLimit maximum wait of a close for the transport; the rest is left to the system
    * @param firstRestart wait before the first start after the loss of the device
+   * @param threads creates the threads of the runtime, which names them
    */
   RdmaRuntime(
       SparkEnv env,
@@ -159,44 +107,56 @@ public final class RdmaRuntime implements AutoCloseable {
       ShuffleCounters counters,
       RuntimeStart start,
       Duration closeLimit,
-      Duration firstRestart) {
+      Duration firstRestart,
+      ThreadFactory threads) {
     this.closeLimit = closeLimit;
     this.backoff = new RestartBackoff(firstRestart);
     this.executorId = env.executorId();
     this.start = start;
     this.directory = new DirectoryClient(env, settings.lookupTimeout());
+    this.requiredMode = new RequiredMode(lifecycle, directory, executorId);
     BlockStoreClient spark = env.blockManager().blockStoreClient();
     this.tcp = new TcpFallback(spark, counters, TCP_THREADS);
     this.client =
         new RdmaBlockClient(spark, transport, directory, tcp, counters, settings.lookupTimeout());
-    starter.setDaemon(true);
+    this.threads = threads;
+    this.thread = newThread("rdma-runtime", this::run);
+  }
+
+  private Thread newThread(String name, Runnable task) {
+    Thread created = threads.newThread(task);
+    created.setName(name);
+    created.setDaemon(true);
+    return created;
   }
 
   /** Starts RDMA; called once. In a JVM that is shutting down it closes instead. */
   public void start() {
     try {
       Runtime.getRuntime().addShutdownHook(shutdownHook);
-      starter.start();
     } catch (IllegalStateException e) {
       LOG.debug("RDMA not started: the JVM is shutting down", e);
       drain();
+      return;
+    }
+    try {
+      thread.start();
+    } catch (Throwable e) {
+      // "unable to create native thread" is an Error: Spark would replace this executor.
+      lifecycle.endAttempt(null, List.of("cannot start the thread " + thread.getName() + ": " + e));
+      stayOff();
     }
   }
 
   /** The present state. */
-  synchronized State state() {
-    return state;
+  State state() {
+    return lifecycle.state();
   }
 
   /** Whether readers should use {@link #client}; it may still be starting. */
   public boolean mayFetch() {
-    State now = state();
+    State now = lifecycle.state();
     return now == State.UP || (now == State.STARTING && !start.forbidden());
-  }
-
-  /** Reasons why it is {@link State#OFF}. */
-  synchronized List<String> reasons() {
-    return reasons;
   }
 
   /** Fetches for all readers of this executor. */
@@ -228,190 +188,117 @@ public final class RdmaRuntime implements AutoCloseable {
    * @throws IllegalStateException naming every reason why RDMA is not up
    */
   public void require(Duration atMost) {
-    State now;
-    try {
-      now = awaitDecision(atMost.toNanos());
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException("interrupted while RDMA was starting", e);
-    }
-    if (now != State.UP) {
-      String message =
-          ShuffleSetting.MODE.key()
-              + "=required and RDMA is not up: "
-              + (now == State.STARTING ? "still starting" : String.join("; ", reasons()));
-      boolean off = now == State.OFF || now == State.RESTARTING;
-      if (off && awaitExclusion()) {
-        throw new TaskKilledException(message);
-      }
-      throw new IllegalStateException(message);
-    }
-  }
-
-  /** Waits while RDMA is starting for the first time or again; returns the state after that. */
-  private synchronized State awaitDecision(long atMostNs) throws InterruptedException {
-    long deadlineNs = System.nanoTime() + atMostNs;
-    long leftNs = atMostNs;
-    while ((!decided || comesBack) && leftNs > 0) {
-      TimeUnit.NANOSECONDS.timedWait(this, leftNs);
-      leftNs = deadlineNs - System.nanoTime();
-    }
-    return state;
-  }
-
-  /** Retries for a while: at the start of an application other executors may still be missing. */
-  private boolean awaitExclusion() {
-    try {
-      while (!directory.exclude(executorId).get()) {
-        if (System.nanoTime() - createdNs > OTHERS_LIMIT.toNanos()) {
-          return false;
-        }
-        TimeUnit.MILLISECONDS.sleep(OTHERS_INTERVAL_MS);
-      }
-      return true;
-    } catch (ExecutionException e) {
-      LOG.info("Cannot ask the driver to exclude this executor; its task fails", e);
-      return false;
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      return false;
-    }
+    requiredMode.require(atMost);
   }
 
   /** Deregisters the files of a shuffle. */
   public void unregisterShuffle(int shuffleId) {
-    RunningParts up;
-    synchronized (this) {
-      up = state == State.UP ? parts : null;
-    }
-    if (up != null) {
-      up.transport().unregisterShuffle().accept(shuffleId);
-    }
+    lifecycle.parts().ifPresent(up -> up.transport().unregisterShuffle().accept(shuffleId));
   }
 
   private void run() {
-    if (attempt() == State.OFF) {
-      LOG.warn(
-          "RDMA is not used in this executor, its shuffle reads use TCP: {}",
-          String.join("; ", reasons()));
-      giveUp("RDMA is off");
-      var unused = directory.withdraw(executorId, reasons());
-    }
-    synchronized (this) {
-      decided = true;
-      notifyAll();
+    try {
+      Attempt last = attempt();
+      if (lifecycle.state() == State.OFF) {
+        stayOff();
+      }
+      while (last == Attempt.UP && lifecycle.awaitLoss()) {
+        last = restart(turnOff());
+      }
+    } catch (InterruptedException e) {
+      LOG.debug("Interrupted: RDMA is not started again", e);
+    } finally {
+      lifecycle.endStarts();
     }
   }
 
-  /** One start, on the thread that calls it; returns the state after it. */
-  private State attempt() {
-    int number = beginAttempt();
-    RunningParts started = start.run(reason -> onOutOfService(number, reason)).orElse(null);
-    State now = settle(started, start.reasons());
-    if (started != null && now != State.UP && !started.closeAll()) {
-      // A device that does not close would be opened a second time.
-      mayRestart = false;
-    }
-    if (now == State.UP) {
+  /** Outcome of an attempt to start RDMA. */
+  private enum Attempt {
+    UP,
+    REFUSED,
+    /** A part did not close, so that another start would open the device a second time. */
+    NOT_CLOSED
+  }
+
+  private Attempt attempt() {
+    int number = lifecycle.beginAttempt();
+    RunningParts started = start.run(reason -> lifecycle.reportLoss(number, reason)).orElse(null);
+    if (lifecycle.endAttempt(started, start.reasons())) {
       LOG.info("RDMA is up: {}", started.transport().endpoint());
-      announce(number, started.transport());
+      backoff.onUp(System.nanoTime());
+      current.set(started.transport().fetches());
+      publish(started.transport().endpoint());
       transport.complete(current);
+      return Attempt.UP;
+    }
+    return started == null || started.closeAll() ? Attempt.REFUSED : Attempt.NOT_CLOSED;
+  }
+
+  /** RDMA is off for the whole life of the executor. */
+  private void stayOff() {
+    LOG.warn(
+        "RDMA is not used in this executor, its shuffle reads use TCP: {}",
+        String.join("; ", lifecycle.reasons()));
+    giveUp("RDMA is off");
+    withdraw();
+    lifecycle.endStarts();
+  }
+
+  /**
+   * Open requests are answered by TCP. Releasing everything lets the system remove the device.
+   *
+   * @return {@link Attempt#REFUSED} when RDMA may be started again
+   */
+  private Attempt turnOff() {
+    RunningParts lost = lifecycle.turnOff().orElse(null);
+    if (lost == null) {
+      return Attempt.REFUSED;
+    }
+    backoff.onLoss(System.nanoTime());
+    LOG.warn(
+        "RDMA is not used in this executor until it can be started again: {}",
+        String.join("; ", lifecycle.reasons()));
+    withdraw();
+    return lost.closeAll() ? Attempt.REFUSED : Attempt.NOT_CLOSED;
+  }
+
+  /**
+   * Starts RDMA again until it is up, a part does not close or this is closed.
+   *
+   * @param last outcome of what was before
+   */
+  private Attempt restart(Attempt last) {
+    Attempt now = last;
+    while (now == Attempt.REFUSED && backoff.await()) {
+      now = attempt();
+      if (now == Attempt.REFUSED && lifecycle.state() == State.OFF) {
+        LOG.info(
+            "RDMA cannot be started again; next attempt in {} ms: {}",
+            backoff.delayMs(),
+            String.join("; ", lifecycle.reasons()));
+      }
+    }
+    if (now == Attempt.NOT_CLOSED) {
+      LOG.warn("RDMA is not started again in this executor: a part of it did not close");
     }
     return now;
   }
 
-  private synchronized int beginAttempt() {
-    if (state == State.OFF) {
-      state = State.RESTARTING;
-    }
-    failedAtStart = null;
-    return ++attempts;
-  }
-
-  /**
-   * Readers and peers may use the transport of an attempt. Not after {@link #turnOff} of that
-   * attempt, whose withdrawal must be the later call.
-   */
-  private synchronized void announce(int number, RunningParts.Transport started) {
-    if (state == State.UP && number == attempts) {
-      current.set(started.fetches());
-      var unused = directory.publish(started.endpoint()).thenRun(published::countDown);
+  /** The directory may need a thread, which the system may refuse; RDMA works without it. */
+  private void publish(Endpoint endpoint) {
+    try {
+      var unused = directory.publish(endpoint).thenRun(published::countDown);
+    } catch (Throwable e) {
+      LOG.warn("Cannot publish the endpoint of this executor yet; its peers use TCP", e);
     }
   }
 
-  /**
-   * Called on the transport's own thread, which cannot close the transport.
-   *
-   * @param number of the attempt that started the transport
-   */
-  private void onOutOfService(int number, String reason) {
-    synchronized (this) {
-      if (number == attempts && (state == State.STARTING || state == State.RESTARTING)) {
-        failedAtStart = reason;
-        return;
-      }
-      if (state != State.UP || number != attempts || number == lostAttempt) {
-        return;
-      }
-      lostAttempt = number;
-    }
-    Thread closer = new Thread(() -> turnOff(number, reason), "rdma-runtime-off");
-    closer.setDaemon(true);
-    closer.start();
-  }
-
-  /** Open requests are answered by TCP. Releasing everything lets the system remove the device. */
-  private void turnOff(int number, String reason) {
-    RunningParts open;
-    synchronized (this) {
-      if (state != State.UP || number != attempts) {
-        return;
-      }
-      open = parts;
-      parts = null;
-      state = State.OFF;
-      reasons = List.of(reason);
-      comesBack = true;
-      restarter = Thread.currentThread();
-      if (System.nanoTime() - upSinceNs > STABLE.toNanos()) {
-        restarts = 0;
-      }
-    }
-    LOG.warn("RDMA is not used in this executor until it can be started again: {}", reason);
-    var unused = directory.withdraw(executorId, reasons());
-    mayRestart = open.closeAll();
-    restart();
-    endOfRestarts();
-  }
-
-  /**
-   * Tries to start until RDMA is up or this is closed. The waits grow also when each start succeeds
-   * and RDMA is lost soon after it.
-   */
-  private void restart() {
-    State now = State.OFF;
-    int restart = nextRestart();
-    while (now == State.OFF && mayRestart && backoff.await(restart)) {
-      now = attempt();
-      if (now == State.OFF) {
-        restart = nextRestart();
-        LOG.info(
-            "RDMA cannot be started again; next attempt in {} ms: {}",
-            backoff.delayMs(restart),
-            String.join("; ", reasons()));
-      }
-    }
-  }
-
-  private synchronized int nextRestart() {
-    return restarts++;
-  }
-
-  /** This thread starts RDMA no more; another one may after a later loss. */
-  private synchronized void endOfRestarts() {
-    if (restarter == Thread.currentThread()) {
-      comesBack = false;
-      notifyAll();
+  /** As {@link #publish}; without it peers try to connect, fail and use TCP. */
+  private void withdraw() {
+    try {
+      var unused = directory.withdraw(executorId, lifecycle.reasons());
+    } catch (Throwable e) {
+      LOG.warn("Cannot withdraw the endpoint of this executor yet; connections to it fail", e);
     }
   }
 
@@ -420,36 +307,18 @@ public final class RdmaRuntime implements AutoCloseable {
     published.countDown();
   }
 
-  /** The state after the start: stopped when the runtime was closed in the meantime. */
-  private synchronized State settle(RunningParts started, List<String> found) {
-    if (state == State.STARTING || state == State.RESTARTING) {
-      boolean up = started != null && failedAtStart == null;
-      parts = up ? started : null;
-      reasons = failedAtStart == null ? found : List.of(failedAtStart);
-      state = up ? State.UP : State.OFF;
-      if (up) {
-        comesBack = false;
-        upSinceNs = System.nanoTime();
-        notifyAll();
-      }
-    }
-    return state;
-  }
-
   /**
    * From now on requests of tasks go to Spark's own client on the task's thread, and no new reader
    * uses RDMA. Closes nothing and returns at once.
+   *
+   * @return the state before
    */
-  private void drain() {
+  private State drain() {
     backoff.end();
     client.drain();
-    synchronized (this) {
-      state = State.STOPPED;
-      decided = true;
-      comesBack = false;
-      notifyAll();
-    }
+    State before = lifecycle.stop();
     giveUp("RDMA is stopped");
+    return before;
   }
 
   /**
@@ -458,47 +327,36 @@ public final class RdmaRuntime implements AutoCloseable {
    */
   @Override
   public void close() {
-    drain();
+    State before = drain();
     if (!removeShutdownHook()) {
       LOG.debug("JVM is shutting down; the kernel releases registered memory");
       return;
     }
-    RunningParts open;
-    synchronized (this) {
-      open = parts;
-      parts = null;
+    if (before == State.STARTING) {
+      thread.interrupt();
     }
-    awaitStarts();
+    // A start that is still running closes its own resources.
+    join(thread, START_END_MS);
     directory.close();
-    if (open != null) {
-      closeInTime(open);
-    }
+    lifecycle.takeParts().ifPresent(this::closeInTime);
     tcp.close();
   }
 
   /** Limits the time of a close, because a device may hang. */
   private void closeInTime(RunningParts open) {
-    Thread closer = new Thread(open::close, "rdma-runtime-close");
-    closer.setDaemon(true);
-    closer.start();
+    Thread closer = newThread("rdma-runtime-close", open::close);
+    try {
+      closer.start();
+    } catch (Throwable e) {
+      LOG.debug("No thread to close RDMA; it is closed without a time limit", e);
+      open.close();
+      return;
+    }
     join(closer, closeLimit.toMillis());
     if (closer.isAlive()) {
       LOG.warn(
           "RDMA did not close within {} ms; registered memory is left to the system",
           closeLimit.toMillis());
-    }
-  }
-
-  /** Waits for a running start, which closes its own resources. */
-  private void awaitStarts() {
-    starter.interrupt();
-    join(starter, START_END_MS);
-    Thread later;
-    synchronized (this) {
-      later = restarter;
-    }
-    if (later != null) {
-      join(later, START_END_MS);
     }
   }
 

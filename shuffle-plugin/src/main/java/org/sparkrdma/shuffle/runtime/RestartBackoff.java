@@ -7,34 +7,60 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * The waits between attempts to start RDMA again: each twice as long as the one before, up to a
- * minute. One thread waits; any thread ends the waits.
+ * minute. They grow also when each start succeeds and RDMA is lost soon after it, and begin anew
+ * after RDMA was up for {@link #STABLE}. Confined to the thread that waits, but for {@link #end}.
  */
 final class RestartBackoff {
+  /** After so long RDMA counts as stable. */
+  static final Duration STABLE = Duration.ofMinutes(1);
+
   private static final long LAST_MS = 60_000;
 
   private final long firstMs;
   private final CountDownLatch ended = new CountDownLatch(1);
 
+  /** Attempts since RDMA was last stable. */
+  private int attempts;
+
+  private long upSinceNs;
+
+  /**
+   * @param first wait after the loss of RDMA that was stable
+   */
   RestartBackoff(Duration first) {
     firstMs = first.toMillis();
   }
 
-  /** The wait before an attempt; 0 is the first. */
-  long delayMs(int attempt) {
-    return Math.max(firstMs, Math.min(LAST_MS, firstMs << Math.min(attempt, 16)));
+  /** RDMA is up from now on. */
+  void onUp(long nowNs) {
+    upSinceNs = nowNs;
   }
 
-  /** Waits before an attempt; false when there shall be none. */
-  boolean await(int attempt) {
+  /** RDMA, which was up, is lost now. */
+  void onLoss(long nowNs) {
+    if (nowNs - upSinceNs > STABLE.toNanos()) {
+      attempts = 0;
+    }
+  }
+
+  /** The wait before the next attempt. */
+  long delayMs() {
+    return Math.max(firstMs, Math.min(LAST_MS, firstMs << Math.min(attempts, 16)));
+  }
+
+  /** Waits before the next attempt, which this counts; false when there shall be none. */
+  boolean await() {
+    long waitMs = delayMs();
+    attempts++;
     try {
-      return !ended.await(delayMs(attempt), TimeUnit.MILLISECONDS);
+      return !ended.await(waitMs, TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return false;
     }
   }
 
-  /** Ends the present wait and all later ones. */
+  /** Ends the present wait and all later ones. Any thread. */
   void end() {
     ended.countDown();
   }

@@ -54,7 +54,8 @@ record RunningParts(Transport transport, PinnedBudget budget, Device device, Ver
     try {
       close.run();
       return true;
-    } catch (RuntimeException e) {
+    } catch (Throwable e) {
+      // An Error too: the runtime's thread goes on.
       LOG.warn("Cannot close RDMA part={}", name, e);
       return false;
     }

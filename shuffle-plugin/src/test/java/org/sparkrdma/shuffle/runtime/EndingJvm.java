@@ -52,7 +52,8 @@ final class EndingJvm {
                 parts -> engine.transport(EndingJvm::neverEnd),
                 List.of()),
             Duration.ofSeconds(15),
-            Duration.ofSeconds(1));
+            Duration.ofSeconds(1),
+            Thread::new);
     runtime.start();
     runtime.require(Duration.ofSeconds(30));
 

@@ -10,10 +10,10 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
-import java.util.stream.IntStream;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.api.java.JavaSparkContext;
@@ -25,6 +25,7 @@ import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.CapturedLog;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.runtime.RuntimeLifecycle.State;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.verbs.Verbs;
 import org.sparkrdma.verbs.VerbsException;
@@ -38,6 +39,7 @@ class RdmaRuntimeTest {
 
   private final FakeEngine engine = new FakeEngine(PortState.ACTIVE);
   private Duration firstRestart = Duration.ofHours(1);
+  private ThreadFactory threads = Thread::new;
 
   @BeforeAll
   static void startSpark() {
@@ -65,7 +67,7 @@ class RdmaRuntimeTest {
     runtime.close();
     runtime.close();
     assertThat(engine.closed()).containsExactly("shuffle 3", "transport", "device", "engine");
-    assertThat(runtime.state()).isEqualTo(RdmaRuntime.State.STOPPED);
+    assertThat(runtime.state()).isEqualTo(State.STOPPED);
     assertThat(runtime.mayFetch()).isFalse();
   }
 
@@ -85,7 +87,7 @@ class RdmaRuntimeTest {
           .hasMessageContaining("spark.shuffle.rdma.mode=required")
           .hasMessageContaining("cannot listen: port=1");
       assertThat(log.warnings()).singleElement().asString().contains("cannot listen: port=1");
-      assertThat(runtime.state()).isEqualTo(RdmaRuntime.State.OFF);
+      assertThat(runtime.state()).isEqualTo(State.OFF);
       runtime.close();
       assertThat(engine.closed()).containsExactly("device", "engine");
     }
@@ -124,21 +126,12 @@ class RdmaRuntimeTest {
   @Test
   void shouldTurnOffAndCloseTheDeviceWhenItIsRemoved() {
     try (CapturedLog log = new CapturedLog()) {
-      CompletableFuture<Consumer<String>> removed = new CompletableFuture<>();
-      RdmaRuntime runtime =
-          runtime(
-              engine,
-              parts -> {
-                removed.complete(parts.outOfService());
-                return engine.transport();
-              },
-              List.of());
-      runtime.start();
-      runtime.require(WAIT);
-      removed.join().accept("the device was removed");
-      removed.join().accept("the device was removed");
+      LosableTransport transport = new LosableTransport(engine);
+      RdmaRuntime runtime = startedOn(transport);
+      transport.lose(1, "the device was removed");
+      transport.lose(1, "the device was removed");
       engine.awaitClosed("engine");
-      assertThat(runtime.state()).isEqualTo(RdmaRuntime.State.OFF);
+      assertThat(runtime.state()).isEqualTo(State.OFF);
       assertThat(runtime.mayFetch()).isFalse();
       assertThat(log.warnings()).singleElement().asString().contains("the device was removed");
       runtime.close();
@@ -147,31 +140,25 @@ class RdmaRuntimeTest {
   }
 
   @Test
-  void shouldComeBackWhenTheDeviceDoes() {
-    List<Consumer<String>> lost = new CopyOnWriteArrayList<>();
+  void shouldComeBackWhenTheDeviceDoes() throws InterruptedException {
     firstRestart = Duration.ofMillis(1);
-    RdmaRuntime runtime =
-        runtime(
+    LosableTransport transport =
+        new LosableTransport(
             engine,
-            parts -> {
-              lost.add(parts.outOfService());
-              if (lost.size() == 2) {
+            (number, parts) -> {
+              if (number == 2) {
                 throw new VerbsException("listen", "the port is down");
               }
-              if (lost.size() == 3) {
+              if (number == 3) {
                 parts.outOfService().accept("the port is down again");
               }
-              return engine.transport();
-            },
-            List.of());
-    runtime.start();
+            });
+    RdmaRuntime runtime = startedOn(transport);
+    transport.lose(1, "the device was removed");
+    transport.awaitStarts(4);
     runtime.require(WAIT);
-    lost.get(0).accept("the device was removed");
-    while (lost.size() < 4 || runtime.state() != RdmaRuntime.State.UP) {
-      Thread.onSpinWait();
-    }
     // A late report about the first device.
-    lost.get(0).accept("the device was removed");
+    transport.lose(1, "the device was removed");
     runtime.require(WAIT);
     assertThat(runtime.mayFetch()).isTrue();
     assertThat(engine.closed())
@@ -182,53 +169,94 @@ class RdmaRuntimeTest {
   }
 
   @Test
-  void shouldStartAgainWhileTasksHoldReceivedMemory() {
-    CompletableFuture<Consumer<String>> lost = new CompletableFuture<>();
+  void shouldComeBackWhenTheSystemAllowsNoMoreThreads() throws InterruptedException {
+    firstRestart = Duration.ofMillis(1);
+    RefusingThreads refusing = new RefusingThreads(1);
+    threads = refusing;
+    LosableTransport transport = new LosableTransport(engine);
+    RdmaRuntime runtime = startedOn(transport);
+    for (int loss = 1; loss <= 3; loss++) {
+      transport.lose(loss, "the device was removed");
+      transport.awaitStarts(loss + 1);
+      runtime.require(WAIT);
+    }
+    assertThat(refusing.created()).isEqualTo(1);
+    runtime.close();
+    assertThat(engine.closed()).endsWith("transport", "device", "engine").hasSize(12);
+  }
+
+  @Test
+  void shouldBeOffWhenTheSystemRefusesItsThread() {
+    threads = new RefusingThreads(0);
+    try (CapturedLog log = new CapturedLog()) {
+      RdmaRuntime runtime = runtime(engine, new LosableTransport(engine), List.of());
+      runtime.start();
+      assertThat(runtime.mayFetch()).isFalse();
+      assertThatThrownBy(() -> runtime.require(WAIT))
+          .hasMessageContaining("unable to create native thread");
+      assertThat(log.warnings())
+          .singleElement()
+          .asString()
+          .contains("cannot start the thread rdma-runtime");
+      runtime.close();
+    }
+  }
+
+  @Test
+  void shouldNotStartAgainWhenAPartDoesNotClose() {
+    firstRestart = Duration.ofMillis(1);
+    AtomicInteger starts = new AtomicInteger();
+    CompletableFuture<Consumer<String>> outOfService = new CompletableFuture<>();
+    RdmaRuntime runtime =
+        startedOn(
+            parts -> {
+              starts.incrementAndGet();
+              outOfService.complete(parts.outOfService());
+              return engine.transport(
+                  () -> {
+                    throw new OutOfMemoryError("unable to create native thread");
+                  });
+            });
+    outOfService.join().accept("the device was removed");
+    awaitState(runtime, State.OFF);
+    assertThatThrownBy(() -> runtime.require(WAIT)).hasMessageContaining("the device was removed");
+    runtime.close();
+    assertThat(starts).hasValue(1);
+    assertThat(engine.closed()).isEmpty();
+  }
+
+  @Test
+  void shouldStartAgainWhileTasksHoldReceivedMemory() throws InterruptedException {
     List<PinnedBudget.Grant> held = new CopyOnWriteArrayList<>();
     firstRestart = Duration.ofMillis(1);
-    RdmaRuntime runtime =
-        runtime(
-            engine,
-            parts -> {
-              lost.complete(parts.outOfService());
-              held.add(parts.budget().tryGrant(4096).orElseThrow());
-              return engine.transport();
-            },
-            List.of());
-    runtime.start();
-    runtime.require(WAIT);
-    lost.join().accept("the device was removed");
-    while (held.size() < 2) {
-      Thread.onSpinWait();
-    }
+    LosableTransport transport =
+        new LosableTransport(
+            engine, (number, parts) -> held.add(parts.budget().tryGrant(4096).orElseThrow()));
+    RdmaRuntime runtime = startedOn(transport);
+    transport.lose(1, "the device was removed");
+    transport.awaitStarts(2);
     runtime.require(WAIT);
     assertThat(engine.closed()).containsExactly("transport", "device", "engine");
     runtime.close();
+    assertThat(held).hasSize(2);
     held.forEach(PinnedBudget.Grant::close);
   }
 
   @Test
   void shouldWaitForADeviceThatComesBackInsteadOfFailingTheTask() {
-    CompletableFuture<Consumer<String>> lost = new CompletableFuture<>();
     CountDownLatch asked = new CountDownLatch(1);
     firstRestart = Duration.ofMillis(1);
-    RdmaRuntime runtime =
-        runtime(
+    LosableTransport transport =
+        new LosableTransport(
             engine,
-            parts -> {
-              if (lost.isDone()) {
+            (number, parts) -> {
+              if (number == 2) {
                 awaitDespiteInterrupts(asked);
               }
-              lost.complete(parts.outOfService());
-              return engine.transport();
-            },
-            List.of());
-    runtime.start();
-    runtime.require(WAIT);
-    lost.join().accept("the device was removed");
-    while (runtime.state() != RdmaRuntime.State.RESTARTING) {
-      Thread.onSpinWait();
-    }
+            });
+    RdmaRuntime runtime = startedOn(transport);
+    transport.lose(1, "the device was removed");
+    awaitState(runtime, State.RESTARTING);
     assertThatThrownBy(() -> runtime.require(Duration.ofMillis(1)))
         .hasMessageContaining("the device was removed");
     asked.countDown();
@@ -237,29 +265,17 @@ class RdmaRuntimeTest {
   }
 
   @Test
-  void shouldWaitLongerWhenRdmaIsLostSoonAfterEachStart() {
-    List<Consumer<String>> lost = new CopyOnWriteArrayList<>();
+  void shouldWaitLongerWhenRdmaIsLostSoonAfterEachStart() throws InterruptedException {
     firstRestart = Duration.ofMillis(50);
-    RdmaRuntime runtime =
-        runtime(
-            engine,
-            parts -> {
-              lost.add(parts.outOfService());
-              return engine.transport();
-            },
-            List.of());
-    runtime.start();
+    LosableTransport transport = new LosableTransport(engine);
+    RdmaRuntime runtime = startedOn(transport);
     long startNs = System.nanoTime();
-    for (int i = 0; i < 4; i++) {
-      while (lost.size() <= i) {
-        Thread.onSpinWait();
-      }
+    for (int loss = 1; loss <= 4; loss++) {
+      transport.awaitStarts(loss);
       runtime.require(WAIT);
-      lost.get(i).accept("the port is down");
+      transport.lose(loss, "the port is down");
     }
-    while (lost.size() < 5) {
-      Thread.onSpinWait();
-    }
+    transport.awaitStarts(5);
     assertThat(Duration.ofNanos(System.nanoTime() - startNs))
         .isGreaterThanOrEqualTo(Duration.ofMillis(50 + 100 + 200 + 400));
     runtime.close();
@@ -267,32 +283,13 @@ class RdmaRuntimeTest {
 
   @Test
   void shouldNotComeBackWhenClosed() {
-    AtomicInteger starts = new AtomicInteger();
-    CompletableFuture<Consumer<String>> lost = new CompletableFuture<>();
-    RdmaRuntime runtime =
-        runtime(
-            engine,
-            parts -> {
-              starts.incrementAndGet();
-              lost.complete(parts.outOfService());
-              return engine.transport();
-            },
-            List.of());
-    runtime.start();
-    runtime.require(WAIT);
-    lost.join().accept("the device was removed");
+    LosableTransport transport = new LosableTransport(engine);
+    RdmaRuntime runtime = startedOn(transport);
+    transport.lose(1, "the device was removed");
     engine.awaitClosed("engine");
     runtime.close();
-    assertThat(runtime.state()).isEqualTo(RdmaRuntime.State.STOPPED);
-    assertThat(starts).hasValue(1);
-  }
-
-  @Test
-  void shouldWaitEverLongerBetweenStarts() {
-    RestartBackoff backoff = new RestartBackoff(Duration.ofSeconds(1));
-    assertThat(IntStream.of(0, 1, 2, 5, 6, 1_000).mapToLong(backoff::delayMs))
-        .containsExactly(1_000L, 2_000L, 4_000L, 32_000L, 60_000L, 60_000L);
-    assertThat(new RestartBackoff(Duration.ofHours(1)).delayMs(50)).isEqualTo(3_600_000);
+    assertThat(runtime.state()).isEqualTo(State.STOPPED);
+    assertThat(transport.starts()).isEqualTo(1);
   }
 
   @Test
@@ -311,14 +308,12 @@ class RdmaRuntimeTest {
     RdmaRuntime runtime =
         runtime(
             engine,
-            parts -> {
-              parts.outOfService().accept("the device was removed");
-              return engine.transport();
-            },
+            new LosableTransport(
+                engine, (number, parts) -> parts.outOfService().accept("the device was removed")),
             List.of());
     runtime.start();
     assertThatThrownBy(() -> runtime.require(WAIT)).hasMessageContaining("the device was removed");
-    assertThat(runtime.state()).isEqualTo(RdmaRuntime.State.OFF);
+    assertThat(runtime.state()).isEqualTo(State.OFF);
     assertThat(engine.closed()).containsExactly("transport", "device", "engine");
     runtime.close();
   }
@@ -353,7 +348,7 @@ class RdmaRuntimeTest {
     closer.start();
     closing.countDown();
     closer.join();
-    assertThat(runtime.state()).isEqualTo(RdmaRuntime.State.STOPPED);
+    assertThat(runtime.state()).isEqualTo(State.STOPPED);
     assertThat(engine.closed()).containsExactly("transport", "device", "engine");
   }
 
@@ -381,6 +376,14 @@ class RdmaRuntimeTest {
       engine.awaitClosed("engine");
       assertThat(engine.closed()).containsExactly("transport", "device", "engine");
     }
+  }
+
+  @Test
+  void shouldCloseOnTheCallersThreadWhenTheSystemAllowsNoMoreThreads() {
+    threads = new RefusingThreads(1);
+    RdmaRuntime runtime = startedOn(new LosableTransport(engine));
+    runtime.close();
+    assertThat(engine.closed()).containsExactly("transport", "device", "engine");
   }
 
   @Test
@@ -416,6 +419,13 @@ class RdmaRuntimeTest {
     assertThat(engine.closed()).containsExactly("device", "engine");
   }
 
+  /** Waits for a state; the test's time limit bounds it. */
+  private static void awaitState(RdmaRuntime runtime, State state) {
+    while (runtime.state() != state) {
+      Thread.onSpinWait();
+    }
+  }
+
   private static void awaitDespiteInterrupts(CountDownLatch latch) {
     boolean opened = false;
     while (!opened) {
@@ -427,6 +437,14 @@ class RdmaRuntimeTest {
         opened = latch.getCount() == 0;
       }
     }
+  }
+
+  /** A runtime whose first start has succeeded. */
+  private RdmaRuntime startedOn(TransportFactory factory) {
+    RdmaRuntime runtime = runtime(engine, factory, List.of());
+    runtime.start();
+    runtime.require(WAIT);
+    return runtime;
   }
 
   private RdmaRuntime runtime(FakeEngine chosen, TransportFactory factory, List<String> reasons) {
@@ -461,6 +479,7 @@ class RdmaRuntimeTest {
             factory,
             warnings),
         closeLimit,
-        firstRestart);
+        firstRestart,
+        threads);
   }
 }

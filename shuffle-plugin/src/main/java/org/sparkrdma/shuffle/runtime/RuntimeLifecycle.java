@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.runtime;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The state of an {@link RdmaRuntime}. Each transition is a method:
+ *
+ * <pre>
+ *   STARTING ──endAttempt──► UP ◄──────endAttempt────── RESTARTING
+ *       │                    │ turnOff                   ▲   │
+ *       └────endAttempt────► OFF ──────beginAttempt──────┘   │
+ *                             ▲ └─────────endAttempt─────────┘
+ *   any state ──stop──► STOPPED
+ * </pre>
+ *
+ * <p>The runtime's thread calls the transitions, but {@link #stop}, which any thread may call.
+ * Closes nothing itself. Safe for any thread.
+ */
+final class RuntimeLifecycle {
+  /** State of the runtime. */
+  enum State {
+    /** The first start is running. */
+    STARTING,
+    /** Serving and fetching. */
+    UP,
+    /**
+     * RDMA is not used, for the reasons given. After the loss of a device another start follows.
+     */
+    OFF,
+    /** The device was lost, and a later start is running. */
+    RESTARTING,
+    /** Closed. */
+    STOPPED
+  }
+
+  private State state = State.STARTING;
+  private List<String> reasons = List.of();
+  private RunningParts parts;
+
+  /** Number of the last attempt. */
+  private int attempt;
+
+  /** Why the transport of the last attempt cannot be used any more; else null. */
+  private String loss;
+
+  /** Whether RDMA is not up and a start is running or will follow. */
+  private boolean mayComeUp = true;
+
+  /** The present state. */
+  synchronized State state() {
+    return state;
+  }
+
+  /** Reasons why it is {@link State#OFF}. */
+  synchronized List<String> reasons() {
+    return reasons;
+  }
+
+  /** The parts while RDMA is up. */
+  synchronized Optional<RunningParts> parts() {
+    return Optional.ofNullable(state == State.UP ? parts : null);
+  }
+
+  /** An attempt to start RDMA begins; returns its number. */
+  synchronized int beginAttempt() {
+    if (state == State.OFF) {
+      state = State.RESTARTING;
+    }
+    loss = null;
+    return ++attempt;
+  }
+
+  /**
+   * The attempt is over. RDMA is off when nothing was started, or when {@link #reportLoss} came
+   * first.
+   *
+   * @param started null when nothing was
+   * @param found reasons why nothing was started
+   * @return whether RDMA is up; otherwise the caller closes what was started
+   */
+  synchronized boolean endAttempt(RunningParts started, List<String> found) {
+    if (state != State.STARTING && state != State.RESTARTING) {
+      return false;
+    }
+    boolean up = started != null && loss == null;
+    parts = up ? started : null;
+    reasons = loss == null ? List.copyOf(found) : List.of(loss);
+    state = up ? State.UP : State.OFF;
+    if (up) {
+      mayComeUp = false;
+      notifyAll();
+    }
+    return up;
+  }
+
+  /**
+   * The transport cannot be used any more. Ignored when it is not that of the last attempt, and
+   * after the first report. Any thread; returns at once.
+   *
+   * @param number of the attempt that started the transport
+   */
+  synchronized void reportLoss(int number, String reason) {
+    if (number == attempt && loss == null) {
+      loss = reason;
+      notifyAll();
+    }
+  }
+
+  /** Waits while RDMA is up and not lost; returns whether it is lost, else it is stopped. */
+  synchronized boolean awaitLoss() throws InterruptedException {
+    while (state == State.UP && loss == null) {
+      wait();
+    }
+    return state == State.UP;
+  }
+
+  /**
+   * RDMA is lost; a later start may follow.
+   *
+   * @return what the caller closes; empty when RDMA is not up any more
+   */
+  synchronized Optional<RunningParts> turnOff() {
+    if (state != State.UP) {
+      return Optional.empty();
+    }
+    RunningParts lost = parts;
+    parts = null;
+    state = State.OFF;
+    reasons = List.of(loss);
+    mayComeUp = true;
+    return Optional.of(lost);
+  }
+
+  /** No start follows: no task waits for one any more. */
+  synchronized void endStarts() {
+    mayComeUp = false;
+    notifyAll();
+  }
+
+  /** RDMA is not used again; returns the state before. The parts stay for {@link #takeParts}. */
+  synchronized State stop() {
+    State before = state;
+    state = State.STOPPED;
+    endStarts();
+    return before;
+  }
+
+  /** The parts that were up at {@link #stop}, once: the caller closes them. */
+  synchronized Optional<RunningParts> takeParts() {
+    RunningParts left = parts;
+    parts = null;
+    return Optional.ofNullable(left);
+  }
+
+  /** Waits while a start is running or will follow; returns the state after that. */
+  synchronized State awaitStart(long atMostNs) throws InterruptedException {
+    long deadlineNs = System.nanoTime() + atMostNs;
+    long leftNs = atMostNs;
+    while (mayComeUp && leftNs > 0) {
+      TimeUnit.NANOSECONDS.timedWait(this, leftNs);
+      leftNs = deadlineNs - System.nanoTime();
+    }
+    return state;
+  }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.runtime;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import org.sparkrdma.verbs.VerbsException;
+
+/** Starts transports that do nothing, each of which a test can lose later. Safe for any thread. */
+final class LosableTransport implements TransportFactory {
+  /** A step of a start, before it succeeds. */
+  @FunctionalInterface
+  interface StartStep {
+    /**
+     * @param number of the start; 1 is the first
+     */
+    void run(int number, Parts parts) throws VerbsException;
+  }
+
+  private final FakeEngine engine;
+  private final StartStep step;
+  private final List<Consumer<String>> outOfService = new ArrayList<>();
+
+  LosableTransport(FakeEngine engine) {
+    this(engine, (number, parts) -> {});
+  }
+
+  LosableTransport(FakeEngine engine, StartStep step) {
+    this.engine = engine;
+    this.step = step;
+  }
+
+  @Override
+  public RunningParts.Transport start(Parts parts) throws VerbsException {
+    step.run(addStart(parts), parts);
+    return engine.transport();
+  }
+
+  private synchronized int addStart(Parts parts) {
+    outOfService.add(parts.outOfService());
+    notifyAll();
+    return outOfService.size();
+  }
+
+  /** Number of starts, whatever became of them. */
+  synchronized int starts() {
+    return outOfService.size();
+  }
+
+  /** Waits until so many starts have begun; the test's time limit bounds it. */
+  synchronized void awaitStarts(int count) throws InterruptedException {
+    while (outOfService.size() < count) {
+      wait();
+    }
+  }
+
+  /**
+   * Reports that a transport cannot be used any more.
+   *
+   * @param number of its start; 1 is the first
+   */
+  void lose(int number, String reason) {
+    Consumer<String> listener;
+    synchronized (this) {
+      listener = outOfService.get(number - 1);
+    }
+    listener.accept(reason);
+  }
+}

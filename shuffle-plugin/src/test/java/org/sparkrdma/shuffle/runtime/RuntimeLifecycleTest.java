@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.runtime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.shuffle.runtime.RuntimeLifecycle.State;
+
+@Timeout(10)
+class RuntimeLifecycleTest {
+  private static final long LONG_NS = Duration.ofMinutes(1).toNanos();
+
+  private final RuntimeLifecycle lifecycle = new RuntimeLifecycle();
+  private final RunningParts parts = new RunningParts(null, null, null, null);
+
+  @Test
+  void shouldBeUpWhenPartsWereStarted() throws InterruptedException {
+    assertThat(lifecycle.state()).isEqualTo(State.STARTING);
+    lifecycle.beginAttempt();
+    assertThat(lifecycle.state()).isEqualTo(State.STARTING);
+    assertThat(lifecycle.endAttempt(parts, List.of())).isTrue();
+    assertThat(lifecycle.awaitStart(LONG_NS)).isEqualTo(State.UP);
+    assertThat(lifecycle.parts()).contains(parts);
+  }
+
+  @Test
+  void shouldBeOffWithTheReasonsWhenNothingWasStarted() throws InterruptedException {
+    lifecycle.beginAttempt();
+    assertThat(lifecycle.endAttempt(null, List.of("no device"))).isFalse();
+    assertThat(lifecycle.reasons()).containsExactly("no device");
+    assertThat(lifecycle.awaitStart(0)).isEqualTo(State.OFF);
+    lifecycle.endStarts();
+    assertThat(lifecycle.awaitStart(LONG_NS)).isEqualTo(State.OFF);
+  }
+
+  @Test
+  void shouldBeOffWhenTheTransportFailedBeforeTheStartWasOver() {
+    int number = lifecycle.beginAttempt();
+    lifecycle.reportLoss(number, "device removed");
+    assertThat(lifecycle.endAttempt(parts, List.of())).isFalse();
+    assertThat(lifecycle.state()).isEqualTo(State.OFF);
+    assertThat(lifecycle.reasons()).containsExactly("device removed");
+  }
+
+  @Test
+  void shouldGoOffAndStartAgainAfterALoss() throws InterruptedException {
+    lifecycle.reportLoss(up(), "device removed");
+    assertThat(lifecycle.awaitLoss()).isTrue();
+    assertThat(lifecycle.turnOff()).contains(parts);
+    assertThat(lifecycle.state()).isEqualTo(State.OFF);
+    assertThat(lifecycle.parts()).isEmpty();
+    assertThat(lifecycle.reasons()).containsExactly("device removed");
+    lifecycle.beginAttempt();
+    assertThat(lifecycle.state()).isEqualTo(State.RESTARTING);
+    assertThat(lifecycle.endAttempt(null, List.of("port down"))).isFalse();
+    assertThat(lifecycle.state()).isEqualTo(State.OFF);
+    up();
+    assertThat(lifecycle.awaitStart(LONG_NS)).isEqualTo(State.UP);
+  }
+
+  @Test
+  void shouldIgnoreAReportAboutAnEarlierTransport() throws InterruptedException {
+    int first = up();
+    lifecycle.reportLoss(first, "device removed");
+    lifecycle.turnOff();
+    int second = up();
+    lifecycle.reportLoss(first, "device removed");
+    lifecycle.reportLoss(second, "port down");
+    assertThat(lifecycle.awaitLoss()).isTrue();
+    lifecycle.turnOff();
+    assertThat(lifecycle.reasons()).containsExactly("port down");
+  }
+
+  @Test
+  void shouldKeepTheFirstReasonOfALoss() {
+    int number = up();
+    lifecycle.reportLoss(number, "device removed");
+    lifecycle.reportLoss(number, "port down");
+    lifecycle.turnOff();
+    assertThat(lifecycle.reasons()).containsExactly("device removed");
+  }
+
+  @Test
+  void shouldEndTheWaitForALossWhenStopped() throws Exception {
+    up();
+    CompletableFuture<Boolean> lost = new CompletableFuture<>();
+    Thread waiting = awaiting(lost);
+    assertThat(lifecycle.stop()).isEqualTo(State.UP);
+    assertThat(lost.get(5, TimeUnit.SECONDS)).isFalse();
+    waiting.join();
+  }
+
+  @Test
+  void shouldEndTheWaitForALossWithTheReport() throws Exception {
+    int number = up();
+    CompletableFuture<Boolean> lost = new CompletableFuture<>();
+    Thread waiting = awaiting(lost);
+    lifecycle.reportLoss(number, "device removed");
+    assertThat(lost.get(5, TimeUnit.SECONDS)).isTrue();
+    waiting.join();
+  }
+
+  @Test
+  void shouldGiveItsPartsOnceAfterItWasStopped() throws InterruptedException {
+    int number = up();
+    lifecycle.stop();
+    lifecycle.reportLoss(number, "device removed");
+    assertThat(lifecycle.awaitLoss()).isFalse();
+    assertThat(lifecycle.turnOff()).isEmpty();
+    assertThat(lifecycle.takeParts()).contains(parts);
+    assertThat(lifecycle.takeParts()).isEmpty();
+  }
+
+  @Test
+  void shouldNotUseWhatWasStartedAfterItWasStopped() throws InterruptedException {
+    lifecycle.beginAttempt();
+    assertThat(lifecycle.stop()).isEqualTo(State.STARTING);
+    assertThat(lifecycle.endAttempt(parts, List.of())).isFalse();
+    assertThat(lifecycle.takeParts()).isEmpty();
+    assertThat(lifecycle.awaitStart(LONG_NS)).isEqualTo(State.STOPPED);
+  }
+
+  /** Returns when the thread waits. */
+  private Thread awaiting(CompletableFuture<Boolean> lost) {
+    Thread waiting =
+        new Thread(
+            () -> {
+              try {
+                lost.complete(lifecycle.awaitLoss());
+              } catch (InterruptedException e) {
+                lost.completeExceptionally(e);
+              }
+            });
+    waiting.start();
+    while (waiting.getState() != Thread.State.WAITING) {
+      Thread.onSpinWait();
+    }
+    return waiting;
+  }
+
+  private int up() {
+    int number = lifecycle.beginAttempt();
+    assertThat(lifecycle.endAttempt(parts, List.of())).isTrue();
+    return number;
+  }
+}
