@@ -204,25 +204,30 @@ class RdmaRuntimeTest {
 
   @Test
   void shouldNotStartAgainWhenAPartDoesNotClose() {
-    firstRestart = Duration.ofMillis(1);
-    AtomicInteger starts = new AtomicInteger();
-    CompletableFuture<Consumer<String>> outOfService = new CompletableFuture<>();
-    RdmaRuntime runtime =
-        startedOn(
-            parts -> {
-              starts.incrementAndGet();
-              outOfService.complete(parts.outOfService());
-              return engine.transport(
-                  () -> {
-                    throw new OutOfMemoryError("unable to create native thread");
-                  });
-            });
-    outOfService.join().accept("the device was removed");
-    awaitState(runtime, State.OFF);
-    assertThatThrownBy(() -> runtime.require(WAIT)).hasMessageContaining("the device was removed");
-    runtime.close();
-    assertThat(starts).hasValue(1);
-    assertThat(engine.closed()).isEmpty();
+    try (CapturedLog log = new CapturedLog()) {
+      firstRestart = Duration.ofMillis(1);
+      AtomicInteger starts = new AtomicInteger();
+      CompletableFuture<Consumer<String>> outOfService = new CompletableFuture<>();
+      RdmaRuntime runtime =
+          startedOn(
+              parts -> {
+                starts.incrementAndGet();
+                outOfService.complete(parts.outOfService());
+                return engine.transport(
+                    () -> {
+                      throw new OutOfMemoryError("unable to create native thread");
+                    });
+              });
+      outOfService.join().accept("the device was removed");
+      awaitState(runtime, State.OFF);
+      assertThatThrownBy(() -> runtime.require(WAIT))
+          .hasMessageContaining("the device was removed");
+      runtime.close();
+      assertThat(starts).hasValue(1);
+      assertThat(engine.closed()).isEmpty();
+      assertThat(log.warnings().get(log.warnings().size() - 1))
+          .contains("a part of it did not close");
+    }
   }
 
   @Test
