@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.OptionalLong;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
@@ -25,10 +24,10 @@ import org.sparkrdma.verbs.ProtectionDomain;
  *
  * <p>Other threads submit commands and never block. The server's thread executes them: releases and
  * ends of peers first, then LOCATEs as far as they need no disk. A LOCATE that needs one goes on on
- * a thread of that disk, see {@link DiskThreads}. All of them hold {@link StateLock} while they use
- * windows, slots, leases and indexes. The server's thread sleeps until the next command or
- * deadline. The runtime constructs it, starts it, and closes it after the transport and before the
- * protection domain.
+ * a thread of that disk, see {@link LocateSteps} and {@link DiskThreads}. All of them hold {@link
+ * StateLock} while they use windows, slots, leases and indexes. The server's thread sleeps until
+ * the next command or deadline. The runtime constructs it, starts it, and closes it after the
+ * transport and before the protection domain.
  *
  * <p>A LOCATE of a closed connection is dropped. One that has waited too long, see {@link
  * LoadLimits}, is answered with {@link Located.Kind#OVERLOADED}, so that overload ends. The queues
@@ -50,33 +49,23 @@ public final class BlockServer implements AutoCloseable {
 
   private static final long MAX_SLEEP_NS = Duration.ofHours(1).toNanos();
 
-  private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(30);
-
   private final StateLock state = new StateLock();
   private final DiskThreads diskThreads = new DiskThreads();
-  private final List<DiskQueue> disks;
   private final LongSupplier nanoClock;
   private final ShuffleCounters counters;
-  private final ServingParts parts;
   private final PinnedBudget budget;
-  private final Thread thread = new Thread(this::run, "rdma-block-server");
+  private final ServingParts parts;
+  private final ServerThread thread = new ServerThread(new Work());
+  private final LocateSteps steps;
 
   private final Queue<Runnable> commands = new ConcurrentLinkedQueue<>();
   private final Queue<LocateTask> requests = new ConcurrentLinkedQueue<>();
-  private volatile boolean asleep;
-  private volatile boolean mayHaveNewDeadline;
-  private volatile boolean closing;
   private volatile boolean ended;
 
   /**
-   * @param device without {@link org.sparkrdma.verbs.device.Capability#FILE_REGIONS} no windows are
-   *     registered, whatever the mode
-   * @param domain of the queue pairs of all peers
-   * @param onLeaseExpired called with a peer, once, when one of its leases has expired; its
-   *     connection must be ended, and its leased memory stays registered until {@link #peerGone}.
-   *     Called with the server's lock; must not block
+   * For the parameters see {@link ServerParameters}.
+   *
    * @param requestTimeout how long readers wait for an answer
-   * @param nanoClock as {@link System#nanoTime}
    */
   public BlockServer(
       ServeSettings settings,
@@ -89,37 +78,7 @@ public final class BlockServer implements AutoCloseable {
       Duration requestTimeout,
       LongSupplier nanoClock) {
     this(
-        settings,
-        outputs,
-        device,
-        domain,
-        budget,
-        counters,
-        onLeaseExpired,
-        LoadLimits.of(requestTimeout),
-        null,
-        nanoClock);
-  }
-
-  /**
-   * @param diskQueues of each disk of the map outputs; null to make them
-   */
-  BlockServer(
-      ServeSettings settings,
-      MapOutputs outputs,
-      Device device,
-      ProtectionDomain domain,
-      PinnedBudget budget,
-      ShuffleCounters counters,
-      LongConsumer onLeaseExpired,
-      LoadLimits limits,
-      List<DiskQueue> diskQueues,
-      LongSupplier nanoClock) {
-    this.disks = diskQueues != null ? diskQueues : diskThreads.open(outputs.disks(), nanoClock);
-    this.nanoClock = nanoClock;
-    this.counters = counters;
-    this.parts =
-        ServingParts.create(
+        new ServerParameters(
             settings,
             outputs,
             device,
@@ -127,13 +86,23 @@ public final class BlockServer implements AutoCloseable {
             budget,
             counters,
             onLeaseExpired,
-            limits,
-            disks,
-            state,
-            nanoClock);
-    this.budget = budget;
+            LoadLimits.of(requestTimeout),
+            nanoClock),
+        null);
+  }
+
+  /**
+   * @param diskQueues of each disk of the map outputs; null to make them
+   */
+  BlockServer(ServerParameters parameters, List<DiskQueue> diskQueues) {
+    nanoClock = parameters.nanoClock();
+    counters = parameters.counters();
+    budget = parameters.budget();
+    int count = parameters.outputs().disks();
+    List<DiskQueue> disks = diskQueues != null ? diskQueues : diskThreads.open(count, nanoClock);
+    parts = ServingParts.create(parameters, disks, state);
+    steps = new LocateSteps(parts.locator(), disks, state, thread::onNewDeadline);
     budget.onShortage(lengthBytes -> submit(() -> parts.idle().makeRoom(lengthBytes)));
-    thread.setDaemon(true);
   }
 
   /** Starts the thread; once. */
@@ -211,48 +180,9 @@ public final class BlockServer implements AutoCloseable {
   }
 
   private void wakeUp() {
-    if (asleep) {
-      LockSupport.unpark(thread);
-    }
+    thread.wakeUp();
     if (ended) {
       drain();
-    }
-  }
-
-  private void run() {
-    try {
-      while (!closing) {
-        if (doWork() == 0) {
-          sleep();
-        }
-      }
-    } finally {
-      // Also after an Error: every call is answered and all memory is deregistered.
-      shutDown();
-    }
-  }
-
-  private void sleep() {
-    mayHaveNewDeadline = false;
-    long sleepNs = untilNextDeadlineNs();
-    // From here to the end of the sleep no lock is taken: waiting for one would use up the permit
-    // of a wake-up.
-    asleep = true;
-    if (commands.isEmpty() && requests.isEmpty() && !mayHaveNewDeadline && !closing) {
-      LockSupport.parkNanos(this, sleepNs);
-    }
-    asleep = false;
-  }
-
-  private long untilNextDeadlineNs() {
-    long nowNs = nanoClock.getAsLong();
-    state.lock();
-    try {
-      return Math.min(
-          until(parts.leases().nextDeadlineNs(), nowNs),
-          until(parts.idle().nextDeadlineNs(), nowNs));
-    } finally {
-      state.unlock();
     }
   }
 
@@ -261,8 +191,8 @@ public final class BlockServer implements AutoCloseable {
   }
 
   /**
-   * Executes commands and a batch of LOCATEs, and removes expired parts.leases(). The server's
-   * thread; after its end callers execute their commands themselves.
+   * Executes commands and a batch of LOCATEs, and removes expired leases. The server's thread;
+   * after its end callers execute their commands themselves.
    *
    * @return number of executed commands and LOCATEs
    */
@@ -270,7 +200,7 @@ public final class BlockServer implements AutoCloseable {
     int done = executeCommands();
     LocateTask task = requests.poll();
     while (task != null) {
-      advance(task, Locator.NO_DISK);
+      steps.begin(task);
       done += 1 + executeCommands();
       task = done < MAX_BATCH ? requests.poll() : null;
     }
@@ -297,51 +227,6 @@ public final class BlockServer implements AutoCloseable {
       // Everything, also an Error and undeclared exceptions of Scala code: the next command is
       // another peer's.
       LOG.warn("Unexpected failure of a command in the block server; it goes on with the next", e);
-    } finally {
-      state.unlock();
-    }
-  }
-
-  private void advance(LocateTask task, int disk) {
-    int next = Locator.ENDED;
-    state.lock();
-    try {
-      next = parts.locator().advance(task, disk);
-    } catch (Throwable e) {
-      LOG.warn(
-          "Unexpected failure in a LOCATE: connection={}; the reader times out and uses TCP",
-          task.call().peer(),
-          e);
-    } finally {
-      state.unlock();
-    }
-    if (next == Locator.ENDED) {
-      if (disk != Locator.NO_DISK) {
-        // The lease may have the first deadline.
-        mayHaveNewDeadline = true;
-        if (asleep) {
-          LockSupport.unpark(thread);
-        }
-      }
-    } else {
-      int needed = next;
-      try {
-        disks.get(needed).execute(() -> advance(task, needed));
-      } catch (Throwable e) {
-        LOG.debug(
-            "No disk thread for a LOCATE: connection={} disk={}; the reader uses TCP",
-            task.call().peer(),
-            needed,
-            e);
-        giveUp(task);
-      }
-    }
-  }
-
-  private void giveUp(LocateTask task) {
-    state.lock();
-    try {
-      parts.locator().giveUp(task);
     } finally {
       state.unlock();
     }
@@ -379,21 +264,37 @@ public final class BlockServer implements AutoCloseable {
    */
   @Override
   public void close() {
-    closing = true;
-    if (thread.getState() == Thread.State.NEW) {
+    thread.close();
+  }
+
+  /** The server as seen by its thread. */
+  private final class Work implements ServerThread.Work {
+    @Override
+    public int doWork() {
+      return BlockServer.this.doWork();
+    }
+
+    @Override
+    public boolean hasWork() {
+      return !commands.isEmpty() || !requests.isEmpty();
+    }
+
+    @Override
+    public long untilNextDeadlineNs() {
+      long nowNs = nanoClock.getAsLong();
+      state.lock();
+      try {
+        return Math.min(
+            until(parts.leases().nextDeadlineNs(), nowNs),
+            until(parts.idle().nextDeadlineNs(), nowNs));
+      } finally {
+        state.unlock();
+      }
+    }
+
+    @Override
+    public void end() {
       shutDown();
-      return;
-    }
-    LockSupport.unpark(thread);
-    try {
-      thread.join(CLOSE_TIMEOUT.toMillis());
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      // The thread ends by itself.
-    }
-    if (thread.isAlive()) {
-      LOG.warn(
-          "The block server did not stop within 30 s; its memory stays registered, closing goes on");
     }
   }
 }

@@ -4,7 +4,6 @@ package org.sparkrdma.shuffle.serve;
 import java.security.SecureRandom;
 import java.util.List;
 import java.util.Set;
-import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,19 +24,14 @@ record ServingParts(
     CopySlots slots, ServedOutputs outputs, Leases leases, Locator locator, IdleMemory idle) {
   private static final Logger LOG = LoggerFactory.getLogger(BlockServer.class);
 
-  /** Creates the parts; for the arguments see the constructors of {@link BlockServer}. */
-  static ServingParts create(
-      ServeSettings settings,
-      MapOutputs outputs,
-      Device device,
-      ProtectionDomain domain,
-      PinnedBudget budget,
-      ShuffleCounters counters,
-      LongConsumer onLeaseExpired,
-      LoadLimits limits,
-      List<DiskQueue> disks,
-      StateLock state,
-      LongSupplier nanoClock) {
+  static ServingParts create(ServerParameters server, List<DiskQueue> disks, StateLock state) {
+    ServeSettings settings = server.settings();
+    Device device = server.device();
+    ProtectionDomain domain = server.domain();
+    PinnedBudget budget = server.budget();
+    MapOutputs outputs = server.outputs();
+    ShuffleCounters counters = server.counters();
+    LongSupplier nanoClock = server.nanoClock();
     // Half of the device's limit: pools and other processes need regions as well.
     int maxWindows = Math.max(1, device.info().limits().maxMemoryRegions() / 2);
     Set<AccessFlag> access = settings.fileAccess(device);
@@ -66,7 +60,7 @@ record ServingParts(
             files,
             state,
             counters,
-            onLeaseExpired,
+            server.onLeaseExpired(),
             peer -> new PeerShare(settings, budget.limitBytes()),
             new SecureRandom().nextLong());
     Locator locator =
@@ -78,7 +72,7 @@ record ServingParts(
             slots,
             outputs.checksumKind(),
             settings.computeSums(),
-            limits,
+            server.limits(),
             disks,
             counters,
             nanoClock,

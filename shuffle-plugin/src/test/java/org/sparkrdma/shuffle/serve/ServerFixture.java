@@ -60,16 +60,17 @@ final class ServerFixture implements AutoCloseable {
     answer = ByteBuffer.allocateDirect(messageBytes);
     server =
         new BlockServer(
-            settings,
-            outputs,
-            device,
-            domain,
-            budget,
-            counters,
-            expiredPeers::add,
-            LoadLimits.of(Duration.ofMinutes(10)),
-            direct(() -> nowNs),
-            () -> nowNs);
+            new ServerParameters(
+                settings,
+                outputs,
+                device,
+                domain,
+                budget,
+                counters,
+                expiredPeers::add,
+                LoadLimits.of(Duration.ofMinutes(10)),
+                () -> nowNs),
+            direct(() -> nowNs));
   }
 
   static ServerFixture of(Path folder, ServeSettings.Mode mode, int slots, long budgetBytes) {

@@ -54,27 +54,28 @@ final class SimulatedServer implements AutoCloseable {
     Executor disk = onServersThread ? Runnable::run : job -> add(nowNs, true, job);
     server =
         new BlockServer(
-            new ServeSettings(
-                ServeSettings.Mode.WINDOW,
-                ServerFixture.WINDOW,
-                ServerFixture.SLOT,
-                0,
-                Duration.ofMinutes(5),
-                1000,
-                100_000,
-                100,
-                Duration.ofHours(1),
-                false,
-                false),
-            outputs,
-            new FakeDevice(10_000, EnumSet.of(Capability.FILE_REGIONS)),
-            domain,
-            budget,
-            counters,
-            peer -> {},
-            LoadLimits.of(Duration.ofSeconds(30)),
-            List.of(new DiskQueue(disk, () -> nowNs)),
-            () -> nowNs);
+            new ServerParameters(
+                new ServeSettings(
+                    ServeSettings.Mode.WINDOW,
+                    ServerFixture.WINDOW,
+                    ServerFixture.SLOT,
+                    0,
+                    Duration.ofMinutes(5),
+                    1000,
+                    100_000,
+                    100,
+                    Duration.ofHours(1),
+                    false,
+                    false),
+                outputs,
+                new FakeDevice(10_000, EnumSet.of(Capability.FILE_REGIONS)),
+                domain,
+                budget,
+                counters,
+                peer -> {},
+                LoadLimits.of(Duration.ofSeconds(30)),
+                () -> nowNs),
+            List.of(new DiskQueue(disk, () -> nowNs)));
     domain.beforeRegistration(
         file -> {
           if (file.getFileName().toString().contains("shuffle_2_")) {

@@ -62,27 +62,28 @@ class SoftEngineServingTest {
 
   private BlockServer server(Mode mode) {
     return new BlockServer(
-        new ServeSettings(
-            mode,
-            ServerFixture.WINDOW,
-            ServerFixture.SLOT,
-            4,
-            ServerFixture.LEASE,
-            100,
-            1000,
-            100,
-            ServerFixture.IDLE,
-            false,
-            false),
-        outputs,
-        device,
-        domain,
-        budget,
-        counters,
-        peer -> {},
-        LoadLimits.of(Duration.ofSeconds(30)),
-        ServerFixture.direct(System::nanoTime),
-        System::nanoTime);
+        new ServerParameters(
+            new ServeSettings(
+                mode,
+                ServerFixture.WINDOW,
+                ServerFixture.SLOT,
+                4,
+                ServerFixture.LEASE,
+                100,
+                1000,
+                100,
+                ServerFixture.IDLE,
+                false,
+                false),
+            outputs,
+            device,
+            domain,
+            budget,
+            counters,
+            peer -> {},
+            LoadLimits.of(Duration.ofSeconds(30)),
+            System::nanoTime),
+        ServerFixture.direct(System::nanoTime));
   }
 
   @Test

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.serve;
+
+import java.util.function.LongConsumer;
+import java.util.function.LongSupplier;
+import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.output.MapOutputs;
+import org.sparkrdma.shuffle.settings.ServeSettings;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.ProtectionDomain;
+
+/**
+ * Constructor parameters of a {@link BlockServer}, which owns none of these objects.
+ *
+ * @param device without {@link org.sparkrdma.verbs.device.Capability#FILE_REGIONS} no windows are
+ *     registered, whatever the mode
+ * @param domain of the queue pairs of all peers
+ * @param onLeaseExpired called with a peer, once, when one of its leases has expired; its
+ *     connection must be ended, and its leased memory stays registered until {@link
+ *     BlockServer#peerGone}. Called with the server's lock; must not block
+ * @param nanoClock as {@link System#nanoTime}
+ */
+record ServerParameters(
+    ServeSettings settings,
+    MapOutputs outputs,
+    Device device,
+    ProtectionDomain domain,
+    PinnedBudget budget,
+    ShuffleCounters counters,
+    LongConsumer onLeaseExpired,
+    LoadLimits limits,
+    LongSupplier nanoClock) {}

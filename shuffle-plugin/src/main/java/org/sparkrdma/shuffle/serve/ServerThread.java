@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.serve;
+
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The thread of a {@link BlockServer}: works, and sleeps until the next deadline or {@link
+ * #wakeUp}. The server starts and closes it. Safe for any thread.
+ */
+final class ServerThread implements AutoCloseable {
+  /** The work of the thread. */
+  interface Work {
+    /** Does some of the work; returns 0 when there was none. */
+    int doWork();
+
+    /** Whether work is waiting. Takes no lock. */
+    boolean hasWork();
+
+    /** Until {@link #doWork} has something to do even if nothing else happens. */
+    long untilNextDeadlineNs();
+
+    /** Ends the work, also after an Error; a second call does nothing. */
+    void end();
+  }
+
+  private static final Logger LOG = LoggerFactory.getLogger(BlockServer.class);
+
+  private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(30);
+
+  private final Work work;
+  private final Thread thread = new Thread(this::run, "rdma-block-server");
+  private volatile boolean asleep;
+  private volatile boolean mayHaveNewDeadline;
+  private volatile boolean closing;
+
+  ServerThread(Work work) {
+    this.work = work;
+    thread.setDaemon(true);
+  }
+
+  /** Starts the thread; once. */
+  void start() {
+    thread.start();
+  }
+
+  /** Ends its sleep, to be called after {@link Work#hasWork} has become true. */
+  void wakeUp() {
+    if (asleep) {
+      LockSupport.unpark(thread);
+    }
+  }
+
+  /** A deadline may be earlier than the end of its sleep. */
+  void onNewDeadline() {
+    mayHaveNewDeadline = true;
+    wakeUp();
+  }
+
+  private void run() {
+    try {
+      while (!closing) {
+        if (work.doWork() == 0) {
+          sleep();
+        }
+      }
+    } finally {
+      // Also after an Error: every call is answered and all memory is deregistered.
+      work.end();
+    }
+  }
+
+  private void sleep() {
+    mayHaveNewDeadline = false;
+    long sleepNs = work.untilNextDeadlineNs();
+    // From here to the end of the sleep no lock is taken: waiting for one would use up the permit
+    // of a wake-up.
+    asleep = true;
+    if (!work.hasWork() && !mayHaveNewDeadline && !closing) {
+      LockSupport.parkNanos(this, sleepNs);
+    }
+    asleep = false;
+  }
+
+  /** Ends the work. Returns when that is done, or with a warning after 30 seconds. */
+  @Override
+  public void close() {
+    closing = true;
+    if (thread.getState() == Thread.State.NEW) {
+      work.end();
+      return;
+    }
+    LockSupport.unpark(thread);
+    try {
+      thread.join(CLOSE_TIMEOUT.toMillis());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      // The thread ends by itself.
+    }
+    if (thread.isAlive()) {
+      LOG.warn(
+          "The block server did not stop within 30 s; its memory stays registered, closing goes on");
+    }
+  }
+}
