@@ -7,12 +7,10 @@ import java.nio.channels.Selector;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.PriorityQueue;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -38,13 +36,13 @@ final class DeviceThread {
   private final Thread thread;
   private final Selector selector;
   private final Queue<Runnable> commands = new ConcurrentLinkedQueue<>();
-  private final AtomicReference<SoftQueuePair> doorbells = new AtomicReference<>();
+  private final Doorbells doorbells = new Doorbells();
   private final AtomicBoolean asleep = new AtomicBoolean();
   private final ArrayDeque<SoftQueuePair> runnable = new ArrayDeque<>();
-  private final PriorityQueue<Timer> timers = new PriorityQueue<>();
+  private final Timers timers = new Timers();
   private final List<SoftCompletionQueue> unsignalled = new ArrayList<>();
   private final Consumer<SelectionKey> dispatch = DeviceThread::onSelected;
-  private long timerNumber;
+  private final Consumer<SoftQueuePair> activation = this::activate;
   private long selectedNs;
   private long nowNs;
   private volatile boolean stopped;
@@ -80,12 +78,7 @@ final class DeviceThread {
 
   /** Doorbell: the queue pair has new work. Allocates nothing. */
   void ring(SoftQueuePair queuePair) {
-    if (queuePair.tryMarkRung()) {
-      SoftQueuePair first;
-      do {
-        first = doorbells.get();
-        queuePair.nextRung = first;
-      } while (!doorbells.compareAndSet(first, queuePair));
+    if (doorbells.tryRing(queuePair)) {
       wakeup();
     }
   }
@@ -149,14 +142,12 @@ final class DeviceThread {
   }
 
   /** Runs a command at a time. */
-  Timer schedule(long atNs, Runnable command) {
-    var timer = new Timer(atNs, timerNumber++, command);
-    timers.add(timer);
-    return timer;
+  Timers.Timer schedule(long atNs, Runnable command) {
+    return timers.schedule(atNs, command);
   }
 
-  void cancel(Timer timer) {
-    timers.remove(timer);
+  void cancel(Timers.Timer timer) {
+    timers.cancel(timer);
   }
 
   /** Signals the queue's channel at the end of this round, or sooner. */
@@ -198,8 +189,8 @@ final class DeviceThread {
   private void round() throws IOException {
     nowNs = System.nanoTime();
     boolean worked = runCommands();
-    worked |= answerDoorbells();
-    worked |= fireTimers();
+    worked |= doorbells.answer(activation);
+    worked |= timers.fire(nowNs);
     worked |= runQueuePairs();
     signalNow();
     if (worked) {
@@ -220,28 +211,6 @@ final class DeviceThread {
     return ran;
   }
 
-  private boolean answerDoorbells() {
-    SoftQueuePair rung = doorbells.get() == null ? null : doorbells.getAndSet(null);
-    boolean any = rung != null;
-    while (rung != null) {
-      SoftQueuePair next = rung.nextRung;
-      rung.nextRung = null;
-      rung.clearRung();
-      activate(rung);
-      rung = next;
-    }
-    return any;
-  }
-
-  private boolean fireTimers() {
-    boolean fired = false;
-    while (!timers.isEmpty() && timers.peek().atNs() - nowNs <= 0) {
-      timers.poll().command().run();
-      fired = true;
-    }
-    return fired;
-  }
-
   private boolean runQueuePairs() {
     int count = runnable.size();
     for (int i = 0; i < count; i++) {
@@ -255,7 +224,7 @@ final class DeviceThread {
   }
 
   private boolean hasCommands() {
-    return doorbells.get() != null || !commands.isEmpty();
+    return !doorbells.isEmpty() || !commands.isEmpty();
   }
 
   private boolean spin() throws IOException {
@@ -281,7 +250,7 @@ final class DeviceThread {
     if (timers.isEmpty()) {
       select(-1);
     } else {
-      long leftNs = timers.peek().atNs() - System.nanoTime();
+      long leftNs = timers.firstNs() - System.nanoTime();
       if (leftNs >= MILLI_NS) {
         select(leftNs / MILLI_NS);
       } else if (leftNs > 0) {
@@ -305,14 +274,5 @@ final class DeviceThread {
 
   private static void onSelected(SelectionKey key) {
     ((SelectionHandler) key.attachment()).onSelected();
-  }
-
-  /** A command for a time. */
-  record Timer(long atNs, long number, Runnable command) implements Comparable<Timer> {
-    @Override
-    public int compareTo(Timer other) {
-      int byTime = Long.signum(atNs - other.atNs);
-      return byTime != 0 ? byTime : Long.compare(number, other.number);
-    }
   }
 }

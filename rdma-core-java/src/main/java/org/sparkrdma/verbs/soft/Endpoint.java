@@ -39,12 +39,12 @@ final class Endpoint implements FrameHandler {
   private final SoftContext context;
   private final SoftListener listener;
   private final Handshake handshake;
+  private final TimeLimit timeLimit;
   private State state;
   private Link link;
   private SoftConnection connection;
   private SoftQueuePair queuePair;
   private ConnectionParameters parameters;
-  private DeviceThread.Timer timer;
 
   /** For a connection that this end asks for. */
   Endpoint(SoftContext context, SoftConnection connection) {
@@ -52,6 +52,7 @@ final class Endpoint implements FrameHandler {
     this.connection = connection;
     listener = null;
     handshake = new Handshake(context, true);
+    timeLimit = new TimeLimit(context.thread());
     state = State.CONNECTING;
   }
 
@@ -60,6 +61,7 @@ final class Endpoint implements FrameHandler {
     this.context = context;
     this.listener = listener;
     handshake = new Handshake(context, false);
+    timeLimit = new TimeLimit(context.thread());
     state = State.AWAITING_HELLO;
   }
 
@@ -83,7 +85,7 @@ final class Endpoint implements FrameHandler {
     parameters = wanted;
     adopt(pair);
     context.endpoints().add(this);
-    limit(
+    timeLimit.set(
         wanted.timeout().toNanos(),
         () ->
             fail(
@@ -95,7 +97,7 @@ final class Endpoint implements FrameHandler {
   void awaitHello(Link newLink) {
     link = newLink;
     context.endpoints().add(this);
-    limit(context.settings().handshakeTimeoutNs(), this::close);
+    timeLimit.set(context.settings().handshakeTimeoutNs(), this::close);
   }
 
   void accept(SoftQueuePair pair, ConnectionParameters answer) {
@@ -109,7 +111,7 @@ final class Endpoint implements FrameHandler {
     state = State.ACCEPTED;
     pair.publish();
     sendHello(FrameHeader.REPLY);
-    limit(
+    timeLimit.set(
         context.settings().handshakeTimeoutNs(),
         () -> fail(ConnectionEvent.Type.CONNECT_ERROR, "the peer did not confirm"));
   }
@@ -223,7 +225,7 @@ final class Endpoint implements FrameHandler {
 
   private void onRequest(FrameHeader header) throws IOException {
     require(state == State.AWAITING_HELLO, header);
-    cancelTimer();
+    timeLimit.cancel();
     try {
       byte[] privateData = handshake.acceptHello(link);
       connection = listener.onRequest(this, link.localAddress(), link.remoteAddress());
@@ -243,7 +245,7 @@ final class Endpoint implements FrameHandler {
       fail(ConnectionEvent.Type.REJECTED, e.getMessage());
       return;
     }
-    cancelTimer();
+    timeLimit.cancel();
     if (!queuePair.markReady()) {
       closeNow();
       return;
@@ -255,7 +257,7 @@ final class Endpoint implements FrameHandler {
 
   private void onReady(FrameHeader header) throws IOException {
     require(state == State.ACCEPTED, header);
-    cancelTimer();
+    timeLimit.cancel();
     establish(new byte[0]);
   }
 
@@ -359,37 +361,17 @@ final class Endpoint implements FrameHandler {
     if (link.isFlushed()) {
       link.shutdownOutput();
     }
-    limit(LINGER_NS, this::closeNow);
+    timeLimit.set(LINGER_NS, this::closeNow);
   }
 
   /** Closes the socket at once, as when the device is closed. */
   void closeNow() {
-    cancelTimer();
+    timeLimit.cancel();
     state = State.CLOSED;
     if (link != null) {
       link.close();
     }
     handshake.releasePeer();
     context.endpoints().remove(this);
-  }
-
-  private void limit(long delayNs, Runnable command) {
-    cancelTimer();
-    timer =
-        context
-            .thread()
-            .schedule(
-                System.nanoTime() + delayNs,
-                () -> {
-                  timer = null;
-                  command.run();
-                });
-  }
-
-  private void cancelTimer() {
-    if (timer != null) {
-      context.thread().cancel(timer);
-      timer = null;
-    }
   }
 }

@@ -16,7 +16,7 @@ final class Endpoints {
   private final Peers peers;
   private final long peerCheckNs;
   private final Set<Endpoint> open = new HashSet<>();
-  private DeviceThread.Timer peerCheck;
+  private Timers.Timer peerCheck;
 
   Endpoints(DeviceThread thread, Peers peers, long peerCheckNs) {
     this.thread = thread;

@@ -15,7 +15,7 @@ final class SendSchedule {
   private final SoftQueuePair queuePair;
   private long stamped;
   private long resumeNs;
-  private DeviceThread.Timer timer;
+  private Timers.Timer timer;
 
   SendSchedule(SoftContext context, WorkQueue queue, SoftQueuePair queuePair) {
     this.context = context;

@@ -6,7 +6,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.Opcode;
 import org.sparkrdma.verbs.WorkStatus;
-import org.sparkrdma.verbs.soft.faults.FaultPlan;
 import org.sparkrdma.verbs.soft.wire.FrameHeader;
 import org.sparkrdma.verbs.soft.wire.Link;
 import org.sparkrdma.verbs.soft.wire.ProtocolException;
@@ -28,7 +27,6 @@ final class SendSide {
   private static final int TURN_BYTES = 1 << 20;
   private static final int TURN_REQUESTS = 64;
   private static final int SIGNAL_BYTES = 1 << 18;
-  private static final int RETRY_WITHOUT_LIMIT = 7;
 
   private static final Logger LOG = LoggerFactory.getLogger(SendSide.class);
 
@@ -38,11 +36,11 @@ final class SendSide {
   private final SoftContext context;
   private final SendSchedule schedule;
   private final ReceiveAnswers answers;
+  private final NotReadyRetries retries = new NotReadyRetries();
+  private final ReadFaults readFaults;
   private Link link;
   private Peer peer;
   private int peerNumber;
-  private int retries;
-  private int retriesLeft;
   private long head;
   private long next;
   private long lastSequence;
@@ -59,6 +57,7 @@ final class SendSide {
     this.context = context;
     schedule = new SendSchedule(context, queue, queuePair);
     answers = new ReceiveAnswers(queuePair, context);
+    readFaults = new ReadFaults(context.faults());
   }
 
   ReceiveAnswers answers() {
@@ -71,8 +70,7 @@ final class SendSide {
     answers.onEstablished(toPeer);
     peer = remote;
     peerNumber = remoteNumber;
-    retries = receiverNotReadyRetries;
-    retriesLeft = retries;
+    retries.onEstablished(receiverNotReadyRetries);
   }
 
   /** Whether a message was sent in part: nothing else may be put on the link. */
@@ -144,17 +142,14 @@ final class SendSide {
   // One-sided.
 
   private boolean oneSided(WorkEntry entry) {
-    FaultPlan faults = context.faults();
-    if (entry.progress == 0 && entry.opcode == Opcode.READ && faults.isActive()) {
-      if (faults.fires(FaultPlan.Kind.DROP_CONNECTION)) {
-        LOG.debug("dropping the connection by the fault plan: queuePair={}", queuePair.number());
-        queuePair.fail();
-        return false;
-      }
-      if (faults.fires(FaultPlan.Kind.READ_ERROR)) {
-        queuePair.failSend(next, WorkStatus.REMOTE_OPERATION_ERROR);
-        return false;
-      }
+    if (readFaults.dropConnectionAt(entry)) {
+      LOG.debug("dropping the connection by the fault plan: queuePair={}", queuePair.number());
+      queuePair.fail();
+      return false;
+    }
+    if (readFaults.failAt(entry)) {
+      queuePair.failSend(next, WorkStatus.REMOTE_OPERATION_ERROR);
+      return false;
     }
     WorkStatus status = step(entry);
     if (status != WorkStatus.SUCCESS) {
@@ -168,12 +163,7 @@ final class SendSide {
       entry.written = true;
       return true;
     }
-    if (entry.opcode == Opcode.READ && faults.isActive()) {
-      long bit = faults.bitToFlip(entry.totalBytes);
-      if (bit >= 0) {
-        entry.flipBit(bit);
-      }
-    }
+    readFaults.corrupt(entry);
     long bytes = entry.totalBytes;
     next++;
     completeHead();
@@ -262,7 +252,7 @@ final class SendSide {
       if (entry.sequence == 0 || entry.sequence > sequence) {
         break;
       }
-      retriesLeft = retries;
+      retries.onReceived();
       completeHead();
     }
     context.thread().activate(queuePair);
@@ -274,12 +264,9 @@ final class SendSide {
     if ((head == next && sending == null) || queue.entry(head).sequence != sequence) {
       throw new ProtocolException("refused what was not sent: sequence=" + sequence);
     }
-    if (retries != RETRY_WITHOUT_LIMIT) {
-      if (retriesLeft == 0) {
-        queuePair.failSend(head, WorkStatus.RECEIVER_NOT_READY_RETRY_EXCEEDED);
-        return;
-      }
-      retriesLeft--;
+    if (!retries.tryUse()) {
+      queuePair.failSend(head, WorkStatus.RECEIVER_NOT_READY_RETRY_EXCEEDED);
+      return;
     }
     schedule.pause();
     if (sending == null) {

@@ -80,7 +80,7 @@ class DeviceThreadTest extends VerbsContract {
                 done.countDown();
               });
           thread.schedule(now + 10_000_000, () -> ran.add("early"));
-          DeviceThread.Timer never = thread.schedule(now, () -> ran.add("cancelled"));
+          Timers.Timer never = thread.schedule(now, () -> ran.add("cancelled"));
           thread.cancel(never);
           ran.add("first");
         });
