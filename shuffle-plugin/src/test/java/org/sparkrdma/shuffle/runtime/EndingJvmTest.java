@@ -3,10 +3,8 @@ package org.sparkrdma.shuffle.runtime;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -20,15 +18,7 @@ class EndingJvmTest {
   @Test
   void shouldRefuseNoBlockWhenTheProcessEndsWhileItsDeviceHangs() throws Exception {
     Path out = directory.resolve("out");
-    List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    // The options that Spark itself adds on this Java version.
-    ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
-        .filter(option -> option.startsWith("--add-opens") || option.startsWith("-XX:+Ignore"))
-        .forEach(command::add);
-    command.add("-cp");
-    command.add(System.getProperty("java.class.path"));
-    command.add(EndingJvm.class.getName());
+    List<String> command = JvmCommand.of(EndingJvm.class, List.of());
     Process process =
         new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(out.toFile()).start();
     assertThat(process.waitFor(100, TimeUnit.SECONDS)).as("it ends").isTrue();
