@@ -99,13 +99,13 @@ final class CheckSkips {
   /** The message; an aborted test's is in its stack trace. */
   private static String reason(Element mark) {
     String message = mark.getAttribute("message");
-    String said = message.isEmpty() ? mark.getTextContent() : message;
-    return withoutPrefix(said.lines().findFirst().orElse(""));
+    String text = message.isEmpty() ? mark.getTextContent() : message;
+    return withoutPrefix(text.lines().findFirst().orElse(""));
   }
 
   /** Without the exception that carried it. */
-  private static String withoutPrefix(String said) {
-    return said.replaceFirst("^org\\.opentest4j\\.TestAbortedException: ", "")
+  private static String withoutPrefix(String text) {
+    return text.replaceFirst("^org\\.opentest4j\\.TestAbortedException: ", "")
         .replaceFirst("^Assumption failed: ", "")
         .strip();
   }

@@ -10,12 +10,12 @@ readonly packages=(gcc libc6-dev make flex bison bc xz-utils util-linux iproute2
   iputils-ping rdma-core ibverbs-providers ibverbs-utils rdmacm-utils perftest libibverbs1
   librdmacm1)
 
-say() {
+print_message() {
   echo "guest: $*" >&2
 }
 
 fail() {
-  say "$*"
+  print_message "$*"
   exit "$tool_failed"
 }
 

@@ -60,12 +60,12 @@ ensure_kernel() {
   local version
   if find_newest; then return; fi
   if (($(id -u) == 0)) && command -v apt-get >/dev/null; then
-    say "updating apt's lists"
+    print_message "updating apt's lists"
     apt-get -qq update >&2 || true
     if find_newest; then return; fi
   fi
   if [[ -z $version ]] && kernel=$(cached_kernel); then
-    say "apt has no $source_package: using the cached kernel $kernel"
+    print_message "apt has no $source_package: using the cached kernel $kernel"
     return
   fi
   need "${build_tools[@]}"
@@ -74,7 +74,7 @@ ensure_kernel() {
   mkdir -p "$kernel_cache" || fail "cannot make the cache $kernel_cache: set SPARKRDMA_GUEST_CACHE"
   exec {lock}>"$kernel_cache/lock"
   if ! flock -n "$lock"; then
-    say "another build runs in $kernel_cache: waiting for it"
+    print_message "another build runs in $kernel_cache: waiting for it"
     flock "$lock"
   fi
   [[ -x $kernel ]] || build_kernel "$version" >&2
@@ -102,7 +102,7 @@ build_kernel() {
   trap 'exit 130' INT
   trap 'exit 143' TERM HUP
   : >"$log"
-  say "building a kernel from $source_package $version; log: $log"
+  print_message "building a kernel from $source_package $version; log: $log"
   step "downloading the source (150 MB)" download "$version"
   step "unpacking" unpack
   step "configuring" configure
@@ -111,7 +111,7 @@ build_kernel() {
   mv "$work/linux" "$kernel"
   end_build
   trap - EXIT INT TERM HUP
-  say "built $kernel in $((SECONDS - started)) s"
+  print_message "built $kernel in $((SECONDS - started)) s"
 }
 
 end_build() {
@@ -123,7 +123,7 @@ end_build() {
 step() {
   local what=$1 started=$SECONDS last=0
   shift
-  say "$what"
+  print_message "$what"
   set -m # a process group of its own
   (
     cd "$work" || exit
@@ -135,7 +135,7 @@ step() {
     sleep 1
     if (((SECONDS - started) / 30 > last)); then
       last=$(((SECONDS - started) / 30))
-      say "$what: $((SECONDS - started)) s, $(tail -n 1 "$log" | cut -c1-60)"
+      print_message "$what: $((SECONDS - started)) s, $(tail -n 1 "$log" | cut -c1-60)"
     fi
   done
   wait "$job" || {

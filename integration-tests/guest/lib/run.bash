@@ -176,7 +176,7 @@ raise_map_count() {
   ((count >= max_map_count)) && return
   if { echo "$max_map_count" >/proc/sys/vm/max_map_count; } 2>/dev/null; then return; fi
   ((count >= least_map_count)) \
-    || say "vm.max_map_count is $count, too low for a JVM in the guest:" \
+    || print_message "vm.max_map_count is $count, too low for a JVM in the guest:" \
       "sudo sysctl -w vm.max_map_count=$max_map_count"
 }
 
@@ -219,7 +219,7 @@ run_nodes() {
   if kill -0 "$timer" 2>/dev/null; then
     exit "$code"
   fi
-  say "time limit of $limit s reached: killed"
+  print_message "time limit of $limit s reached: killed"
   exit "$timed_out"
 }
 
@@ -230,7 +230,7 @@ widen_wires() {
     sleep 0.05
   done
   perl "${tool:?}/lib/widen.pl" "$wire_bytes" "uml_dir=$state/" 2>/dev/null \
-    || say "the wires hold few packets: the kernels' sockets could not be enlarged"
+    || print_message "the wires hold few packets: the kernels' sockets could not be enlarged"
   : >"$state/control/wired"
 }
 

@@ -70,8 +70,8 @@ final class BandwidthIT {
                 "cc", "-O2", "-o", program.toString(), source.toString(), "-lrdmacm", "-libverbs")
             .redirectErrorStream(true)
             .start();
-    String said = new String(compiler.getInputStream().readAllBytes(), UTF_8);
-    assertThat(compiler.waitFor()).as(said).isZero();
+    String output = new String(compiler.getInputStream().readAllBytes(), UTF_8);
+    assertThat(compiler.waitFor()).as(output).isZero();
     return program;
   }
 }

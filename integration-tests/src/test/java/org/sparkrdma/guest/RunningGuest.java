@@ -137,7 +137,7 @@ final class RunningGuest implements AutoCloseable {
     NodeResult result = ctl(what);
     if (result.exitCode() != 0) {
       throw new IllegalStateException(
-          "ctl failed: what=" + String.join(" ", what) + " said=" + result.err());
+          "ctl failed: what=" + String.join(" ", what) + " output=" + result.err());
     }
   }
 

@@ -49,13 +49,16 @@ final class DeliverySuite extends ScenarioSuite {
   private def assertOneWarningEach(submitted: Submission): Unit = {
     val (counts, reasons) = submitted.warnings.partition(_.text.contains("executors so far"))
     val byProcess = reasons.groupBy(_.pid)
-    assert(byProcess.size >= 2, s"both executors say so: ${submitted.warnings}")
-    byProcess.values.foreach(said => assert(said.size === 1, said))
+    assert(byProcess.size >= 2, s"both executors log it: ${submitted.warnings}")
+    byProcess.values.foreach(logged => assert(logged.size === 1, logged))
     assert(counts.map(_.pid).distinct.size <= 1, s"only the driver counts: $counts")
-    submitted.warnings.foreach { said =>
-      assert(said.text.contains("RDMA is not used"), said)
-      assert(!said.text.contains("disni"), s"the WARN names DiSNI, which is not configured: $said")
+    submitted.warnings.foreach { warning =>
+      assert(warning.text.contains("RDMA is not used"), warning)
+      assert(
+        !warning.text.contains("disni"),
+        s"the WARN names DiSNI, which is not configured: $warning"
+      )
     }
-    reasons.foreach(said => assert(said.text.contains("ibverbs: "), said))
+    reasons.foreach(warning => assert(warning.text.contains("ibverbs: "), warning))
   }
 }

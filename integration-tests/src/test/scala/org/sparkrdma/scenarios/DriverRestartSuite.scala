@@ -55,7 +55,7 @@ final class DriverRestartSuite extends ScenarioSuite with Eventually {
     val driver = SparkJvm.start("driver", "org.apache.spark.deploy.SparkSubmit", held(master, conf))
     try {
       eventually {
-        assert(driver.alive, driver.said)
+        assert(driver.alive, driver.printed)
         assert(driver.valueAfter("READING").nonEmpty)
       }
       val executors = driver.valueAfter("EXECUTORS").get.split(" ").map(_.toLong).toSeq

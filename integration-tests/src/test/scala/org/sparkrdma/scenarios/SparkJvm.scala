@@ -11,11 +11,11 @@ import scala.jdk.CollectionConverters._
 private[scenarios] final class SparkJvm private (process: Process, output: Path) {
 
   /** Its output so far. */
-  def said: String = Files.readString(output)
+  def printed: String = Files.readString(output)
 
   /** The rest of the output line that begins with this word. */
   def valueAfter(word: String): Option[String] =
-    said.linesIterator.find(_.startsWith(word + " ")).map(_.stripPrefix(word + " "))
+    printed.linesIterator.find(_.startsWith(word + " ")).map(_.stripPrefix(word + " "))
 
   def alive: Boolean = process.isAlive
 

@@ -45,11 +45,11 @@ private[scenarios] object Submission {
       process.descendants().forEach(child => child.destroyForcibly(): Unit)
       process.destroyForcibly(): Unit
     }
-    val said = Files.readString(output)
+    val printed = Files.readString(output)
     if (process.exitValue() != 0) {
-      throw new AssertionError(s"spark-submit failed: $said")
+      throw new AssertionError(s"spark-submit failed: $printed")
     }
-    Submission(said, warnings(log))
+    Submission(printed, warnings(log))
   }
 
   /** Only this repository, so that nothing is downloaded. */

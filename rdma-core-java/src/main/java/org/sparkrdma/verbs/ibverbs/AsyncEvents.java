@@ -127,13 +127,13 @@ final class AsyncEvents {
     String device = Contexts.name(context);
     LOG.info("event of RDMA device: device={} event={}", device, type);
     if (type == DEVICE_FATAL) {
-      tellAll(0, "the device failed: device=" + device);
+      reportAll(0, "the device failed: device=" + device);
     } else if (type == PORT_ERR) {
-      tellAll(port, "a port of the device is down: device=" + device + " port=" + port);
+      reportAll(port, "a port of the device is down: device=" + device + " port=" + port);
     }
   }
 
-  private void tellAll(int port, String reason) {
+  private void reportAll(int port, String reason) {
     deviceListeners.forEach(listener -> listener.onFailure(port, reason));
   }
 

@@ -62,9 +62,9 @@ class IbverbsProviderIT {
             .redirectErrorStream(true)
             .start();
 
-    String said = new String(child.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    String output = new String(child.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
 
-    assertThat(said).contains("--enable-native-access=ALL-UNNAMED");
+    assertThat(output).contains("--enable-native-access=ALL-UNNAMED");
   }
 
   /** Prints the reasons why the engine cannot run. */

@@ -86,7 +86,7 @@ final class LocatedReader {
     private final ReadBatch batch;
     private final ArrayDeque<ReadOperation> reads = new ArrayDeque<>();
     private final Map<BlockProgress, Located.Kind> refused = new LinkedHashMap<>();
-    private final boolean[] told;
+    private final boolean[] reported;
     private int current = -1;
     private boolean currentEnded;
     private final Set<BlockProgress> tooLong = new LinkedHashSet<>();
@@ -97,7 +97,7 @@ final class LocatedReader {
       this.asked = asked;
       this.mayWait = mayWait;
       this.batch = batch;
-      this.told = new boolean[asked.size()];
+      this.reported = new boolean[asked.size()];
     }
 
     Result run() {
@@ -112,8 +112,8 @@ final class LocatedReader {
       }
       batch.parts().forEach(Reading::checkProgress);
       List<BlockProgress> askAgain = new ArrayList<>();
-      for (int i = 0; i < told.length; i++) {
-        if (!told[i]) {
+      for (int i = 0; i < reported.length; i++) {
+        if (!reported[i]) {
           askAgain.add(asked.get(i));
         }
       }
@@ -122,7 +122,7 @@ final class LocatedReader {
 
     private void takePiece() {
       int index = message.blockIndex();
-      if (index < current || index >= told.length || (index == current && currentEnded)) {
+      if (index < current || index >= reported.length || (index == current && currentEnded)) {
         throw new MalformedMessageException("bad LOCATED: blockIndex=" + index);
       }
       boolean first = index != current;
@@ -130,11 +130,11 @@ final class LocatedReader {
       currentEnded = message.kind() != Located.Kind.LOCATED;
       BlockProgress block = asked.get(index);
       if (!currentEnded) {
-        told[index] = true;
+        reported[index] = true;
         readPiece(block);
       } else if (first) {
-        told[index] = !tryWait(block);
-        if (told[index]) {
+        reported[index] = !tryWait(block);
+        if (reported[index]) {
           refused.put(block, message.kind());
         }
       }

@@ -58,8 +58,8 @@ final class Peer {
     return endpoint;
   }
 
-  void endpoint(Endpoint told) {
-    endpoint = told;
+  void endpoint(Endpoint latest) {
+    endpoint = latest;
   }
 
   PeerConnection attempt() {

@@ -101,9 +101,9 @@ class DirectoryServiceTest {
     assertThat(publish(ExecutorRecord.unavailable("1", List.of("device removed"), 10, 2))).isTrue();
     assertThat(publish(record("1", 10, 1))).isFalse();
     assertThat(publish(record("1", 11, 3))).isFalse();
-    ExecutorRecord told = RecordCodec.decode(((List<?>) changes(0).get(2)).get(0));
-    assertThat(told.endpoint()).isEmpty();
-    assertThat(told.reasons()).containsExactly("device removed");
+    ExecutorRecord record = RecordCodec.decode(((List<?>) changes(0).get(2)).get(0));
+    assertThat(record.endpoint()).isEmpty();
+    assertThat(record.reasons()).containsExactly("device removed");
     assertThat(changes(0).get(0)).isEqualTo(2L);
   }
 

@@ -34,9 +34,9 @@ class RecordCodecTest {
         RecordCodec.encode(
             record(List.of(new ListenerAddress(new NetworkAddress(scoped, 64), 4_711))));
 
-    InetAddress told = Endpoints.preferredAddress(decoded(encoded)).getAddress();
+    InetAddress address = Endpoints.preferredAddress(decoded(encoded)).getAddress();
 
-    assertThat(((Inet6Address) told).getScopeId()).isZero();
+    assertThat(((Inet6Address) address).getScopeId()).isZero();
   }
 
   @Test

@@ -321,7 +321,7 @@ class RdmaBlockClientTest {
 
   @Test
   void shouldForwardOtherCallsToSparksClientAndNeverCloseIt() throws IOException {
-    List<String> told = new ArrayList<>();
+    List<String> outcomes = new ArrayList<>();
     RdmaBlockClient client = client();
     assertThat(client.diagnoseCorruption(HOST, 1, "7", 0, 0, 0, 0, "ADLER32"))
         .isEqualTo(Cause.DISK_ISSUE);
@@ -335,15 +335,15 @@ class RdmaBlockClientTest {
         new MergedBlocksMetaListener() {
           @Override
           public void onSuccess(int shuffleId, int mergeId, int reduceId, MergedBlockMeta meta) {
-            told.add("success");
+            outcomes.add("success");
           }
 
           @Override
           public void onFailure(int shuffleId, int mergeId, int reduceId, Throwable failure) {
-            told.add(failure.getMessage());
+            outcomes.add(failure.getMessage());
           }
         });
-    assertThat(told).containsExactly("asked");
+    assertThat(outcomes).containsExactly("asked");
     client.close();
     assertThat(spark.closed).isFalse();
   }

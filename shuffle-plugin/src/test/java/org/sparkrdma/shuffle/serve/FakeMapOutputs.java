@@ -26,7 +26,7 @@ final class FakeMapOutputs implements MapOutputs {
   }
 
   /** From now on reports its directory, so that registration is tested there. */
-  void tellDirectory() {
+  void reportDirectory() {
     directories = List.of(folder);
   }
 

@@ -76,13 +76,14 @@ class PartialAnswersTest {
       ByteArrayOutputStream bytes = got.get(i);
       var kinds =
           new TestReader(on, 9)
-              .fetch(List.of(blocks.get(i)), (told, answer, p) -> bytes.write(answer.read(p)));
+              .fetch(List.of(blocks.get(i)), (piece, answer, p) -> bytes.write(answer.read(p)));
       assertThat(kinds).containsOnly(Kind.LOCATED);
       assertThat(bytes.toByteArray()).isEqualTo(expected(on, blocks.get(i)));
     }
     long[] total = new long[1];
     var kinds =
-        new TestReader(on, 9).fetch(blocks, (told, answer, p) -> total[0] += answer.read(p).length);
+        new TestReader(on, 9)
+            .fetch(blocks, (piece, answer, p) -> total[0] += answer.read(p).length);
     assertThat(kinds).containsOnly(Kind.LOCATED);
     assertThat(total[0]).isEqualTo(got.stream().mapToLong(ByteArrayOutputStream::size).sum());
   }
@@ -111,16 +112,16 @@ class PartialAnswersTest {
       var kinds =
           reader.fetch(
               List.of(Wanted.of(1, 0, 0, 1)),
-              (told, answer, p) -> {
-                assertThat(told.offset()).isEqualTo(at[0]);
-                byte[] head = on.domain.read(told.address(), told.key(), 8);
+              (piece, answer, p) -> {
+                assertThat(piece.offset()).isEqualTo(at[0]);
+                byte[] head = on.domain.read(piece.address(), piece.key(), 8);
                 assertThat(ByteBuffer.wrap(head).getLong()).isEqualTo(at[0]);
-                assertThat(told.sums())
+                assertThat(piece.sums())
                     .isEqualTo(
-                        at[0] + told.lengthBytes() == lengthBytes
+                        at[0] + piece.lengthBytes() == lengthBytes
                             ? List.of(new Sum(lengthBytes, 42))
                             : List.of());
-                at[0] += told.lengthBytes();
+                at[0] += piece.lengthBytes();
               });
       assertThat(kinds).containsExactly(Kind.LOCATED);
       assertThat(at[0]).isEqualTo(lengthBytes);
@@ -181,7 +182,7 @@ class PartialAnswersTest {
         blocks.add(Wanted.of(1, map, 0, 1));
       }
       var reader = new TestReader(on, 9);
-      assertThat(reader.fetch(blocks, (told, answer, p) -> {})).containsOnly(Kind.LOCATED);
+      assertThat(reader.fetch(blocks, (piece, answer, p) -> {})).containsOnly(Kind.LOCATED);
       assertThat(reader.answers()).isEqualTo(3);
       assertThat(on.ask(9, List.of(), blocks).pieces).as("once registered").hasSize(5);
       var whole = blocks.stream().map(b -> Wanted.of(1, b.mapId(), 0, 2)).toList();

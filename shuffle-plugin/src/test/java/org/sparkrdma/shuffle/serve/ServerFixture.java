@@ -54,7 +54,7 @@ final class ServerFixture implements AutoCloseable {
     this.domain = domain;
     outputs = new FakeMapOutputs(folder);
     if (domain.refusesFiles()) {
-      outputs.tellDirectory();
+      outputs.reportDirectory();
     }
     budget = new PinnedBudget(budgetBytes, FakeDomain.PAGE);
     answer = ByteBuffer.allocateDirect(messageBytes);
@@ -209,7 +209,7 @@ final class ServerFixture implements AutoCloseable {
   record Sum(long end, long value) {}
 
   /** A piece in an answer. */
-  record Told(
+  record AnswerPiece(
       int block,
       Located.Kind kind,
       long address,
@@ -221,7 +221,7 @@ final class ServerFixture implements AutoCloseable {
 
   /** A decoded answer. */
   static final class Answer {
-    final List<Told> pieces = new ArrayList<>();
+    final List<AnswerPiece> pieces = new ArrayList<>();
     final String malformed;
     long leaseId;
     int remainingMs;
@@ -246,7 +246,7 @@ final class ServerFixture implements AutoCloseable {
           sums.add(new Sum(in.sumEnd(i), in.sum(i)));
         }
         pieces.add(
-            new Told(
+            new AnswerPiece(
                 in.blockIndex(),
                 in.kind(),
                 in.address(),
@@ -259,17 +259,17 @@ final class ServerFixture implements AutoCloseable {
     }
 
     List<Located.Kind> kinds() {
-      return pieces.stream().map(Told::kind).toList();
+      return pieces.stream().map(AnswerPiece::kind).toList();
     }
 
     byte[] read(int piece) throws IOException {
-      Told told = pieces.get(piece);
-      return domain.read(told.address, told.key, told.lengthBytes);
+      AnswerPiece located = pieces.get(piece);
+      return domain.read(located.address, located.key, located.lengthBytes);
     }
 
     boolean isReadable(int piece) {
-      Told told = pieces.get(piece);
-      return domain.isReadable(told.address, told.key, told.lengthBytes);
+      AnswerPiece located = pieces.get(piece);
+      return domain.isReadable(located.address, located.key, located.lengthBytes);
     }
   }
 

@@ -7,8 +7,8 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import org.sparkrdma.shuffle.output.MapOutput;
+import org.sparkrdma.shuffle.serve.ServerFixture.AnswerPiece;
 import org.sparkrdma.shuffle.serve.ServerFixture.Sum;
-import org.sparkrdma.shuffle.serve.ServerFixture.Told;
 import org.sparkrdma.shuffle.serve.ServerFixture.Wanted;
 import org.sparkrdma.shuffle.wire.Located.Kind;
 
@@ -16,7 +16,7 @@ import org.sparkrdma.shuffle.wire.Located.Kind;
 final class TestReader {
   /** Receives the bytes of each piece, in order. */
   interface Sink {
-    void onPiece(Told piece, ServerFixture.Answer answer, int index) throws IOException;
+    void onPiece(AnswerPiece piece, ServerFixture.Answer answer, int index) throws IOException;
   }
 
   private final ServerFixture on;
@@ -63,24 +63,24 @@ final class TestReader {
       assertThat(answer.pieces).as("an answer makes progress").isNotEmpty();
       int last = 0;
       for (int p = 0; p < answer.pieces.size(); p++) {
-        Told told = answer.pieces.get(p);
+        AnswerPiece piece = answer.pieces.get(p);
         pieces++;
-        assertThat(told.block()).isGreaterThanOrEqualTo(last);
-        last = told.block();
-        int block = open.get(told.block());
+        assertThat(piece.block()).isGreaterThanOrEqualTo(last);
+        last = piece.block();
+        int block = open.get(piece.block());
         assertThat(kinds.get(block)).isNull();
-        if (told.kind() != Kind.LOCATED) {
-          kinds.set(block, told.kind());
+        if (piece.kind() != Kind.LOCATED) {
+          kinds.set(block, piece.kind());
           continue;
         }
-        assertThat(told.offset()).isEqualTo(had[block]);
-        had[block] += told.lengthBytes();
-        sums.get(block).addAll(told.sums());
-        if (told.lengthBytes() > 0) {
+        assertThat(piece.offset()).isEqualTo(had[block]);
+        had[block] += piece.lengthBytes();
+        sums.get(block).addAll(piece.sums());
+        if (piece.lengthBytes() > 0) {
           assertThat(answer.leaseId).isNotZero();
-          sink.onPiece(told, answer, p);
+          sink.onPiece(piece, answer, p);
         }
-        if (had[block] == told.blockBytes()) {
+        if (had[block] == piece.blockBytes()) {
           kinds.set(block, Kind.LOCATED);
           assertThat(sums.get(block)).isEqualTo(expectedSums(blocks.get(block)));
         }

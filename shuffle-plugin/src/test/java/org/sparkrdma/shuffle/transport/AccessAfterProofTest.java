@@ -87,9 +87,9 @@ class AccessAfterProofTest {
       assumeTrue(member.isAccessWithheld(), "there the device cannot withhold access");
       victim.outputs().write(1, new Random(1), 200_000);
       member.connect(victim.endpoint());
-      Located.Decoder told = member.learn(BLOCKS.get(0));
+      Located.Decoder located = member.learn(BLOCKS.get(0));
       try (HostileServer thief =
-          new HostileServer(2, new Thief(told.address(), told.remoteKey()))) {
+          new HostileServer(2, new Thief(located.address(), located.remoteKey()))) {
         CollectedBlocks collected = new CollectedBlocks(BLOCKS);
         victim.transport().fetch(thief.endpoint(), BLOCKS, null, collected);
         assertThat(thief.awaitRead()).isNotNull().isNotEqualTo(WorkStatus.SUCCESS);

@@ -54,7 +54,10 @@ class CollisionTest {
     transport.agent.execute(
         () -> {
           for (int i = 0; i < transport.table.size(); i++) {
-            transport.table.get(i).markBroken(BrokenConnection.connectionLost("told to break"));
+            transport
+                .table
+                .get(i)
+                .markBroken(BrokenConnection.connectionLost("broken by the test"));
           }
         });
   }

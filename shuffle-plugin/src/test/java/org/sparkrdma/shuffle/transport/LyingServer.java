@@ -30,7 +30,7 @@ final class LyingServer {
   private boolean lied;
 
   /** An answer's entry for a block or a part of it. */
-  private record Said(
+  private record AnswerPiece(
       int block, Located.Kind kind, int lengthBytes, long from, long blockBytes, int sums) {}
 
   /**
@@ -66,7 +66,7 @@ final class LyingServer {
   List<byte[]> onLocate(ByteBuffer message) {
     Locate locate = Locate.decode(message);
     locatesSeen.add(locate.requestId());
-    List<Said> honest = honest(locate);
+    List<AnswerPiece> honest = honest(locate);
     if (!lie()) {
       return List.of(located(locate.requestId(), honest, lease(honest), LEASE_MS, 0));
     }
@@ -82,26 +82,27 @@ final class LyingServer {
     return lies;
   }
 
-  private long lease(List<Said> said) {
-    boolean leased = said.stream().anyMatch(s -> s.kind == Located.Kind.LOCATED);
+  private long lease(List<AnswerPiece> pieces) {
+    boolean leased = pieces.stream().anyMatch(s -> s.kind == Located.Kind.LOCATED);
     return leased ? nextLease++ : 0;
   }
 
-  private List<Said> honest(Locate locate) {
-    List<Said> said = new ArrayList<>();
+  private List<AnswerPiece> honest(Locate locate) {
+    List<AnswerPiece> pieces = new ArrayList<>();
     int bytes = Located.HEADER_BYTES;
     for (int i = 0; i < locate.blockCount(); i++) {
       int whole = blockBytes[(int) locate.mapId(i)];
       long from = locate.startOffset(i);
       int kind = random.nextInt(20);
       if (kind < 2 && from < whole) {
-        said.add(new Said(i, kind == 0 ? Located.Kind.BUSY : Located.Kind.UNKNOWN, 0, 0, 0, 0));
+        pieces.add(
+            new AnswerPiece(i, kind == 0 ? Located.Kind.BUSY : Located.Kind.UNKNOWN, 0, 0, 0, 0));
         continue;
       }
       do {
         int left = (int) (whole - from);
         int length = Math.min(left, 4_096 + random.nextInt(60_000));
-        said.add(new Said(i, Located.Kind.LOCATED, length, from, whole, 0));
+        pieces.add(new AnswerPiece(i, Located.Kind.LOCATED, length, from, whole, 0));
         from += length;
         bytes += Located.PIECE_BYTES;
       } while (from < whole && random.nextInt(8) > 0);
@@ -110,19 +111,19 @@ final class LyingServer {
         break;
       }
     }
-    return said;
+    return pieces;
   }
 
   /** Messages that answer no request, or another one. */
   private List<byte[]> wrongMessages(long requestId) {
-    List<Said> piece = List.of(new Said(0, Located.Kind.LOCATED, 10, 0, 10, 0));
+    List<AnswerPiece> onePiece = List.of(new AnswerPiece(0, Located.Kind.LOCATED, 10, 0, 10, 0));
     return switch (random.nextInt(9)) {
       case 0 -> List.of();
       case 1 -> List.of(released(requestId));
       case 2 -> List.of(released(random.nextLong()));
-      case 3 -> List.of(located(random.nextLong(), piece, nextLease++, LEASE_MS, 0));
-      case 4 -> List.of(located(any(locatesSeen), piece, nextLease++, LEASE_MS, 0));
-      case 5 -> List.of(located(any(releasesSeen), piece, nextLease++, LEASE_MS, 0));
+      case 3 -> List.of(located(random.nextLong(), onePiece, nextLease++, LEASE_MS, 0));
+      case 4 -> List.of(located(any(locatesSeen), onePiece, nextLease++, LEASE_MS, 0));
+      case 5 -> List.of(located(any(releasesSeen), onePiece, nextLease++, LEASE_MS, 0));
       case 6 -> List.of(released(any(releasesSeen)), released(any(releasesSeen)));
       case 7 -> List.of(new byte[] {5, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1, 2, 3, 4, 5, 6});
       default -> List.of(garbage());
@@ -143,39 +144,45 @@ final class LyingServer {
     return ids.isEmpty() ? 1 : ids.get(random.nextInt(ids.size()));
   }
 
-  private byte[] lieAbout(Locate locate, List<Said> said) {
-    long lease = lease(said);
+  private byte[] lieAbout(Locate locate, List<AnswerPiece> pieces) {
+    long lease = lease(pieces);
     int leaseMs = LEASE_MS;
     int checksumKind = 0;
-    int at = random.nextInt(said.size());
-    Said one = said.get(at);
+    int at = random.nextInt(pieces.size());
+    AnswerPiece one = pieces.get(at);
     switch (random.nextInt(16)) {
-      case 0 -> said.set(at, new Said(one.block, one.kind, one.lengthBytes, one.from, length(), 0));
-      case 1 -> said.add(at + 1, new Said(one.block, Located.Kind.BUSY, 0, 0, 0, 0));
-      case 2 -> said.add(at + 1, new Said(one.block, Located.Kind.UNKNOWN, 0, 0, 0, 0));
-      case 3 -> said.set(at, new Said(one.block, one.kind, 0, one.from, one.blockBytes, 0));
+      case 0 ->
+          pieces.set(
+              at, new AnswerPiece(one.block, one.kind, one.lengthBytes, one.from, length(), 0));
+      case 1 -> pieces.add(at + 1, new AnswerPiece(one.block, Located.Kind.BUSY, 0, 0, 0, 0));
+      case 2 -> pieces.add(at + 1, new AnswerPiece(one.block, Located.Kind.UNKNOWN, 0, 0, 0, 0));
+      case 3 ->
+          pieces.set(at, new AnswerPiece(one.block, one.kind, 0, one.from, one.blockBytes, 0));
       case 4 -> lease = 1L + random.nextInt((int) nextLease);
       case 5 -> lease = 0;
-      case 6 -> Collections.shuffle(said, random);
-      case 7 -> said.set(at, moved(one, -1 - random.nextInt(100)));
-      case 8 -> said.set(at, moved(one, 1 + random.nextInt(100)));
+      case 6 -> Collections.shuffle(pieces, random);
+      case 7 -> pieces.set(at, moved(one, -1 - random.nextInt(100)));
+      case 8 -> pieces.set(at, moved(one, 1 + random.nextInt(100)));
       case 9 ->
-          said.add(
-              new Said(
+          pieces.add(
+              new AnswerPiece(
                   locate.blockCount() + random.nextInt(3), Located.Kind.LOCATED, 10, 0, 10, 0));
-      case 10 -> said.add(at, one);
+      case 10 -> pieces.add(at, one);
       case 11 -> leaseMs = random.nextInt(4_000) - 1_000;
-      case 12 -> said.clear();
+      case 12 -> pieces.clear();
       case 13 -> checksumKind = random.nextInt(4);
-      case 14 -> said.set(at, new Said(one.block, one.kind, length(), one.from, one.blockBytes, 0));
-      default -> said.set(at, new Said(one.block, one.kind, 1, one.from, one.blockBytes, 2));
+      case 14 ->
+          pieces.set(
+              at, new AnswerPiece(one.block, one.kind, length(), one.from, one.blockBytes, 0));
+      default ->
+          pieces.set(at, new AnswerPiece(one.block, one.kind, 1, one.from, one.blockBytes, 2));
     }
-    return located(locate.requestId(), said, lease, leaseMs, checksumKind);
+    return located(locate.requestId(), pieces, lease, leaseMs, checksumKind);
   }
 
-  private static Said moved(Said said, int by) {
-    return new Said(
-        said.block, said.kind, said.lengthBytes, said.from + by, said.blockBytes, said.sums);
+  private static AnswerPiece moved(AnswerPiece piece, int by) {
+    return new AnswerPiece(
+        piece.block, piece.kind, piece.lengthBytes, piece.from + by, piece.blockBytes, piece.sums);
   }
 
   private int length() {
@@ -187,10 +194,10 @@ final class LyingServer {
   }
 
   private byte[] located(
-      long requestId, List<Said> said, long lease, int leaseMs, int checksumKind) {
+      long requestId, List<AnswerPiece> pieces, long lease, int leaseMs, int checksumKind) {
     ByteBuffer bytes = ByteBuffer.allocate(MESSAGE_BYTES);
     Located.Encoder encoder = new Located.Encoder().begin(bytes, requestId, checksumKind);
-    for (Said one : said) {
+    for (AnswerPiece one : pieces) {
       if (one.kind == Located.Kind.LOCATED) {
         encoder.located(
             one.block, 0x10_0000, 3, one.lengthBytes, one.from, one.blockBytes, one.sums);

@@ -50,7 +50,7 @@ final class Secrets {
   }
 
   /** The secrets that a text contains. */
-  List<String> saidIn(String text) {
+  List<String> foundIn(String text) {
     String lower = text.toLowerCase(Locale.ROOT);
     return forms.stream().filter(lower::contains).toList();
   }

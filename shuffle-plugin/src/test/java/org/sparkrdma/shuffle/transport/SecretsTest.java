@@ -47,7 +47,7 @@ class SecretsTest {
   private final Random random = new Random(11);
   private final List<TestExecutor> executors = new ArrayList<>();
   private final Secrets secrets = new Secrets();
-  private final List<String> said = Collections.synchronizedList(new ArrayList<>());
+  private final List<String> texts = Collections.synchronizedList(new ArrayList<>());
   private int objects;
   private TraceLog log;
 
@@ -85,7 +85,7 @@ class SecretsTest {
     int taken = Endpoints.preferredAddress(server.endpoint()).getPort();
     VerbsException refused =
         catchThrowableOfType(VerbsException.class, () -> start(options(6).port(taken)));
-    said.add(TraceLog.stackTrace(refused));
+    texts.add(TraceLog.stackTrace(refused));
     look();
 
     // Corruption, until the peer is quarantined.
@@ -108,13 +108,13 @@ class SecretsTest {
     look();
 
     executors.forEach(executor -> executor.transport().close());
-    said.addAll(log.lines());
+    texts.addAll(log.lines());
     assertThat(secrets.count()).isGreaterThan(300);
     assertThat(objects).isGreaterThan(1_000);
     assertThat(log.lines()).hasSizeGreaterThan(20);
-    assertThat(said).allSatisfy(text -> assertThat(secrets.saidIn(text)).isEmpty());
+    assertThat(texts).allSatisfy(text -> assertThat(secrets.foundIn(text)).isEmpty());
     System.out.printf(
-        "secrets=%d objects=%d texts=%d hits=0%n", secrets.count(), objects, said.size());
+        "secrets=%d objects=%d texts=%d hits=0%n", secrets.count(), objects, texts.size());
   }
 
   @Test
@@ -131,9 +131,9 @@ class SecretsTest {
             .findFirst()
             .orElseThrow();
 
-    assertThat(secrets.saidIn("key=" + region.remote().remoteKey())).isNotEmpty();
-    assertThat(secrets.saidIn(String.format("at 0x%X", region.address()))).isNotEmpty();
-    assertThat(secrets.saidIn("secret=" + SECRET)).isNotEmpty();
+    assertThat(secrets.foundIn("key=" + region.remote().remoteKey())).isNotEmpty();
+    assertThat(secrets.foundIn(String.format("at 0x%X", region.address()))).isNotEmpty();
+    assertThat(secrets.foundIn("secret=" + SECRET)).isNotEmpty();
   }
 
   private TestExecutor.Options options(long incarnation) {
@@ -148,16 +148,16 @@ class SecretsTest {
     return executor;
   }
 
-  private Endpoint withAnotherToken(Endpoint told) {
+  private Endpoint withAnotherToken(Endpoint published) {
     byte[] token = new byte[Endpoint.TOKEN_BYTES];
     random.nextBytes(token);
     secrets.add(token);
     return new Endpoint(
-        told.executorId(),
-        told.addresses(),
-        told.engine(),
-        told.protocol(),
-        told.incarnation(),
+        published.executorId(),
+        published.addresses(),
+        published.engine(),
+        published.protocol(),
+        published.incarnation(),
         token);
   }
 
@@ -191,7 +191,7 @@ class SecretsTest {
   }
 
   private void note(Object object) {
-    said.add(object.toString());
+    texts.add(object.toString());
   }
 
   private void learn(Object held) {
@@ -233,7 +233,7 @@ class SecretsTest {
 
     @Override
     public void onFailed(int index, FallbackReason reason, String detail) {
-      said.add(reason + " " + detail);
+      texts.add(reason + " " + detail);
       next.onFailed(index, reason, detail);
     }
 
