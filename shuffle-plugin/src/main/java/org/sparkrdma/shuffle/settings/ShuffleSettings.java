@@ -4,15 +4,11 @@ package org.sparkrdma.shuffle.settings;
 import java.net.InetAddress;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalInt;
-import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.apache.spark.SparkConf;
 import org.sparkrdma.verbs.Verbs;
@@ -32,12 +28,11 @@ public final class ShuffleSettings {
     OFF
   }
 
-  private final Map<ShuffleSetting, Object> values;
+  private final SettingValues values;
   private final EngineSettings engineSettings;
   private final List<String> notes;
 
-  private ShuffleSettings(
-      Map<ShuffleSetting, Object> values, EngineSettings engineSettings, List<String> notes) {
+  private ShuffleSettings(SettingValues values, EngineSettings engineSettings, List<String> notes) {
     this.values = values;
     this.engineSettings = engineSettings;
     this.notes = List.copyOf(notes);
@@ -66,12 +61,8 @@ public final class ShuffleSettings {
   /** As {@link #of(SparkConf)}; the keys carry their prefix. */
   static ShuffleSettings of(Map<String, String> texts, List<VerbsProvider> providers) {
     EngineKeys engines = new EngineKeys(providers);
-    Map<ShuffleSetting, Object> values = new EnumMap<>(ShuffleSetting.class);
     Map<String, String> left = new TreeMap<>(texts);
-    for (ShuffleSetting setting : ShuffleSetting.values()) {
-      String text = left.remove(setting.key());
-      values.put(setting, setting.parse(text == null ? setting.defaultText() : text));
-    }
+    SettingValues values = SettingValues.takeFrom(left);
     Map<String, String> ofEngines = new TreeMap<>();
     List<String> notes = new ArrayList<>();
     left.forEach(
@@ -83,96 +74,23 @@ public final class ShuffleSettings {
           } else if (replacement != null) {
             notes.add(key + " of SparkRDMA has no effect: " + replacement);
           } else {
-            throw unknown(key, text, engines.names());
+            throw UnknownSetting.exception(key, text, engines.names());
           }
         });
     var settings = new ShuffleSettings(values, engines.validated(ofEngines), notes);
     engines.requireEngine(settings.engine());
-    settings.checkTogether();
+    SettingRules.check(values);
     return settings;
-  }
-
-  private static IllegalArgumentException unknown(String key, String text, Set<String> ofEngines) {
-    Set<String> known = new TreeSet<>();
-    for (ShuffleSetting setting : ShuffleSetting.values()) {
-      known.add(setting.key());
-    }
-    ofEngines.forEach(name -> known.add(ShuffleSetting.PREFIX + name));
-    String nearest = EditDistance.nearest(key, known);
-    return new IllegalArgumentException(
-        "unknown setting: key="
-            + key
-            + " value="
-            + text
-            + " nearest="
-            + nearest
-            + " allowed="
-            + allowed(nearest));
-  }
-
-  private static String allowed(String key) {
-    for (ShuffleSetting setting : ShuffleSetting.values()) {
-      if (setting.key().equals(key)) {
-        return setting.allowed();
-      }
-    }
-    return "values that the engine accepts";
-  }
-
-  private void checkTogether() {
-    require(
-        duration(ShuffleSetting.LEASE_TIMEOUT).compareTo(duration(ShuffleSetting.REQUEST_TIMEOUT))
-            > 0,
-        ShuffleSetting.LEASE_TIMEOUT,
-        "more than",
-        ShuffleSetting.REQUEST_TIMEOUT);
-    require(
-        duration(ShuffleSetting.QUARANTINE_MAX).compareTo(duration(ShuffleSetting.QUARANTINE_MIN))
-            >= 0,
-        ShuffleSetting.QUARANTINE_MAX,
-        "at least",
-        ShuffleSetting.QUARANTINE_MIN);
-    Optional<Long> pinned = bytesOrDerived(ShuffleSetting.PINNED_MAX);
-    Optional<Long> pool = bytesOrDerived(ShuffleSetting.POOL_MAX);
-    require(
-        pinned.isEmpty() || pool.isEmpty() || pool.get() <= pinned.get(),
-        ShuffleSetting.POOL_MAX,
-        "at most",
-        ShuffleSetting.PINNED_MAX);
-  }
-
-  private void require(
-      boolean right, ShuffleSetting setting, String relation, ShuffleSetting other) {
-    if (!right) {
-      throw new IllegalArgumentException(
-          "bad setting: key="
-              + setting.key()
-              + " value="
-              + inWords(setting)
-              + " allowed="
-              + relation
-              + " "
-              + other.key()
-              + "="
-              + inWords(other));
-    }
-  }
-
-  private String inWords(ShuffleSetting setting) {
-    Object value = values.get(setting);
-    return value instanceof Duration time
-        ? time.toMillis() + "ms"
-        : bytesOrDerived(setting).map(ValueType::inBytes).orElse(ValueType.DERIVED);
   }
 
   /** Whether RDMA is used. */
   public Mode mode() {
-    return Mode.valueOf(text(ShuffleSetting.MODE).toUpperCase(Locale.ROOT));
+    return Mode.valueOf(values.text(ShuffleSetting.MODE).toUpperCase(Locale.ROOT));
   }
 
   /** Name of the engine, or {@code auto}. */
   public String engine() {
-    return text(ShuffleSetting.ENGINE);
+    return values.text(ShuffleSetting.ENGINE);
   }
 
   /** The settings of the engines. */
@@ -188,14 +106,15 @@ public final class ShuffleSettings {
    */
   public DeviceSelector device(InetAddress sparkHost, int spread) {
     return new DeviceSelector(
-        textOrDerived(ShuffleSetting.DEVICE).map(ShuffleSettings::names).orElse(List.of()),
-        numberOrDerived(ShuffleSetting.DEVICE_PORT),
-        numberOrDerived(ShuffleSetting.GID_INDEX),
-        textOrDerived(ShuffleSetting.GID_TYPE)
+        values.textOrDerived(ShuffleSetting.DEVICE).map(ShuffleSettings::names).orElse(List.of()),
+        values.numberOrDerived(ShuffleSetting.DEVICE_PORT),
+        values.numberOrDerived(ShuffleSetting.GID_INDEX),
+        values
+            .textOrDerived(ShuffleSetting.GID_TYPE)
             .map(text -> GidType.valueOf(text.toUpperCase(Locale.ROOT).replace('-', '_'))),
-        textOrDerived(ShuffleSetting.LISTEN_ADDRESS),
+        values.textOrDerived(ShuffleSetting.LISTEN_ADDRESS),
         sparkHost,
-        flag(ShuffleSetting.RAILS_ROUTED),
+        values.flag(ShuffleSetting.RAILS_ROUTED),
         spread);
   }
 
@@ -205,22 +124,22 @@ public final class ShuffleSettings {
 
   /** Port to listen on; 0 for any. */
   public int listenPort() {
-    return number(ShuffleSetting.LISTEN_PORT);
+    return values.number(ShuffleSetting.LISTEN_PORT);
   }
 
   /** Most bytes pinned; empty to be derived from the machine. */
   public Optional<Long> pinnedMaxBytes() {
-    return bytesOrDerived(ShuffleSetting.PINNED_MAX);
+    return values.bytesOrDerived(ShuffleSetting.PINNED_MAX);
   }
 
   /** Whether blocks may be readable on the fabric although Spark's network is encrypted. */
   public boolean trustedFabric() {
-    return flag(ShuffleSetting.FABRIC_TRUSTED);
+    return values.flag(ShuffleSetting.FABRIC_TRUSTED);
   }
 
   /** How long a look-up of a peer may take. */
   public Duration lookupTimeout() {
-    return duration(ShuffleSetting.CONNECT_TIMEOUT);
+    return values.duration(ShuffleSetting.CONNECT_TIMEOUT);
   }
 
   /** Messages to log once, about keys without effect. */
@@ -236,78 +155,41 @@ public final class ShuffleSettings {
   public TransportSettings transport(long pinnedMaxBytes) {
     PacketSettings packets =
         PacketSettings.of(
-            numberOrDerived(ShuffleSetting.TOS),
-            duration(ShuffleSetting.ACK_TIMEOUT),
-            number(ShuffleSetting.ACK_RETRY_MAX));
+            values.numberOrDerived(ShuffleSetting.TOS),
+            values.duration(ShuffleSetting.ACK_TIMEOUT),
+            values.number(ShuffleSetting.ACK_RETRY_MAX));
     return new TransportSettings(
-        (int) bytes(ShuffleSetting.MESSAGE_SIZE),
-        number(ShuffleSetting.LOCATES_MAX),
-        number(ShuffleSetting.READS_MAX),
-        (int) bytes(ShuffleSetting.CHUNK_SIZE),
-        bytesOrDerived(ShuffleSetting.POOL_MAX).orElse(pinnedMaxBytes / 2),
-        duration(ShuffleSetting.CONNECT_TIMEOUT),
-        duration(ShuffleSetting.REQUEST_TIMEOUT),
-        durationOrDerived(ShuffleSetting.PEER_TIMEOUT).orElseGet(packets::peerTimeout),
-        duration(ShuffleSetting.IDLE_TIMEOUT),
-        duration(ShuffleSetting.QUARANTINE_MIN),
-        duration(ShuffleSetting.QUARANTINE_MAX),
-        number(ShuffleSetting.CONNECTIONS_MAX),
-        number(ShuffleSetting.DELIVERY_THREADS),
-        flag(ShuffleSetting.VERIFY),
-        duration(ShuffleSetting.SPIN_TIMEOUT),
+        (int) values.bytes(ShuffleSetting.MESSAGE_SIZE),
+        values.number(ShuffleSetting.LOCATES_MAX),
+        values.number(ShuffleSetting.READS_MAX),
+        (int) values.bytes(ShuffleSetting.CHUNK_SIZE),
+        values.bytesOrDerived(ShuffleSetting.POOL_MAX).orElse(pinnedMaxBytes / 2),
+        values.duration(ShuffleSetting.CONNECT_TIMEOUT),
+        values.duration(ShuffleSetting.REQUEST_TIMEOUT),
+        values.durationOrDerived(ShuffleSetting.PEER_TIMEOUT).orElseGet(packets::peerTimeout),
+        values.duration(ShuffleSetting.IDLE_TIMEOUT),
+        values.duration(ShuffleSetting.QUARANTINE_MIN),
+        values.duration(ShuffleSetting.QUARANTINE_MAX),
+        values.number(ShuffleSetting.CONNECTIONS_MAX),
+        values.number(ShuffleSetting.DELIVERY_THREADS),
+        values.flag(ShuffleSetting.VERIFY),
+        values.duration(ShuffleSetting.SPIN_TIMEOUT),
         packets);
   }
 
   /** The serving side's part. */
   public ServeSettings serve() {
     return new ServeSettings(
-        ServeSettings.Mode.valueOf(text(ShuffleSetting.SERVE).toUpperCase(Locale.ROOT)),
-        (int) bytes(ShuffleSetting.WINDOW_SIZE),
-        (int) bytes(ShuffleSetting.COPY_SLOT_SIZE),
-        number(ShuffleSetting.COPY_SLOTS_MAX),
-        duration(ShuffleSetting.LEASE_TIMEOUT),
-        number(ShuffleSetting.INDEX_CACHE_MAX),
-        number(ShuffleSetting.PEER_LEASES_MAX),
-        number(ShuffleSetting.PEER_SHARE_MAX),
-        duration(ShuffleSetting.IDLE_TIMEOUT),
-        flag(ShuffleSetting.COPY_FIRST),
-        flag(ShuffleSetting.VERIFY));
-  }
-
-  private String text(ShuffleSetting setting) {
-    return (String) values.get(setting);
-  }
-
-  private Optional<String> textOrDerived(ShuffleSetting setting) {
-    return Optional.of(text(setting)).filter(text -> !text.equals(ValueType.DERIVED));
-  }
-
-  private int number(ShuffleSetting setting) {
-    return (Integer) values.get(setting);
-  }
-
-  private long bytes(ShuffleSetting setting) {
-    return (Long) values.get(setting);
-  }
-
-  private boolean flag(ShuffleSetting setting) {
-    return (Boolean) values.get(setting);
-  }
-
-  private Duration duration(ShuffleSetting setting) {
-    return (Duration) values.get(setting);
-  }
-
-  private OptionalInt numberOrDerived(ShuffleSetting setting) {
-    Optional<?> value = (Optional<?>) values.get(setting);
-    return value.isPresent() ? OptionalInt.of((Integer) value.get()) : OptionalInt.empty();
-  }
-
-  private Optional<Duration> durationOrDerived(ShuffleSetting setting) {
-    return ((Optional<?>) values.get(setting)).map(Duration.class::cast);
-  }
-
-  private Optional<Long> bytesOrDerived(ShuffleSetting setting) {
-    return ((Optional<?>) values.get(setting)).map(Long.class::cast);
+        ServeSettings.Mode.valueOf(values.text(ShuffleSetting.SERVE).toUpperCase(Locale.ROOT)),
+        (int) values.bytes(ShuffleSetting.WINDOW_SIZE),
+        (int) values.bytes(ShuffleSetting.COPY_SLOT_SIZE),
+        values.number(ShuffleSetting.COPY_SLOTS_MAX),
+        values.duration(ShuffleSetting.LEASE_TIMEOUT),
+        values.number(ShuffleSetting.INDEX_CACHE_MAX),
+        values.number(ShuffleSetting.PEER_LEASES_MAX),
+        values.number(ShuffleSetting.PEER_SHARE_MAX),
+        values.duration(ShuffleSetting.IDLE_TIMEOUT),
+        values.flag(ShuffleSetting.COPY_FIRST),
+        values.flag(ShuffleSetting.VERIFY));
   }
 }

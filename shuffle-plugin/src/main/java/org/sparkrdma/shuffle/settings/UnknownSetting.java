@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.settings;
+
+import java.util.Set;
+import java.util.TreeSet;
+
+/** The error for a key that does not exist; names the nearest one that does. Stateless. */
+final class UnknownSetting {
+  private UnknownSetting() {}
+
+  /**
+   * @param ofEngines names of the engines' keys, without the prefix
+   */
+  static IllegalArgumentException exception(String key, String text, Set<String> ofEngines) {
+    Set<String> known = new TreeSet<>();
+    for (ShuffleSetting setting : ShuffleSetting.values()) {
+      known.add(setting.key());
+    }
+    ofEngines.forEach(name -> known.add(ShuffleSetting.PREFIX + name));
+    String nearest = EditDistance.nearest(key, known);
+    return new IllegalArgumentException(
+        "unknown setting: key="
+            + key
+            + " value="
+            + text
+            + " nearest="
+            + nearest
+            + " allowed="
+            + allowed(nearest));
+  }
+
+  private static String allowed(String key) {
+    for (ShuffleSetting setting : ShuffleSetting.values()) {
+      if (setting.key().equals(key)) {
+        return setting.allowed();
+      }
+    }
+    return "values that the engine accepts";
+  }
+}
