@@ -2,7 +2,6 @@
 package org.sparkrdma.shuffle.transport;
 
 import java.nio.ByteBuffer;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -28,11 +27,7 @@ import org.sparkrdma.shuffle.fetch.ReceiveMemory;
 import org.sparkrdma.shuffle.fetch.SuspectBlock;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
-import org.sparkrdma.shuffle.output.MapOutput;
-import org.sparkrdma.shuffle.output.MapOutputs;
-import org.sparkrdma.shuffle.serve.BlockServer;
 import org.sparkrdma.shuffle.settings.PacketSettings;
-import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.thread.Owner;
 import org.sparkrdma.shuffle.thread.SameThreadExecutor;
@@ -41,8 +36,6 @@ import org.sparkrdma.shuffle.wire.Hello;
 import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.verbs.AccessFlag;
-import org.sparkrdma.verbs.HostMemory;
-import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.Opcode;
 import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.VerbsException;
@@ -81,7 +74,7 @@ final class ScriptedReader {
         }
       };
   private final ScriptedConnection.Domain domain = new ScriptedConnection.Domain();
-  private boolean refusesMemory;
+  private final RefusingDomain sinkDomain = new RefusingDomain(domain);
   private final PinnedBudget budget = new PinnedBudget(64L << 20, 4096);
   private final RegisteredPool sinks;
   private final RegisteredPool control = pool(domain, MESSAGE_BYTES, 32, 4 << 20);
@@ -106,27 +99,6 @@ final class ScriptedReader {
    */
   ScriptedReader(int poolBytes, long maxCopiedBytes, int... lengths) throws VerbsException {
     this.lengths = lengths;
-    ProtectionDomain sinkDomain =
-        new ProtectionDomain() {
-          @Override
-          public MemoryRegion register(
-              HostMemory memory, long offset, long lengthBytes, Set<AccessFlag> access)
-              throws VerbsException {
-            if (refusesMemory) {
-              throw new VerbsException("ibv_reg_mr", "refused by the test");
-            }
-            return domain.register(memory, offset, lengthBytes, access);
-          }
-
-          @Override
-          public MemoryRegion registerFile(
-              Path file, long offset, long lengthBytes, Set<AccessFlag> access) {
-            throw new UnsupportedOperationException();
-          }
-
-          @Override
-          public void close() {}
-        };
     sinks = pool(sinkDomain, CHUNK_BYTES, 1, poolBytes);
     receive = new ReceiveMemory(sinks, maxCopiedBytes);
     Delivery delivery =
@@ -147,7 +119,7 @@ final class ScriptedReader {
             new CompletionQueues(device, null, budget, settings(poolBytes)),
             receive,
             control,
-            blockServer(),
+            UnusedBlockServer.of(device, domain, budget, () -> nowNs),
             delivery,
             counters,
             commands::add,
@@ -200,19 +172,6 @@ final class ScriptedReader {
       throw new IllegalStateException("peer not proven");
     }
     peers.establish(connection);
-  }
-
-  /** Serves nothing. */
-  private static final class NoOutputs implements MapOutputs {
-    @Override
-    public MapOutput open(int shuffleId, long mapId) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public List<Path> directories() {
-      return List.of();
-    }
   }
 
   /** A task that keeps what it gets until {@link #releaseAll}, and knows when each answer came. */
@@ -288,7 +247,7 @@ final class ScriptedReader {
 
   /** From now on the device registers no more receive memory. */
   void refuseMemory() {
-    refusesMemory = true;
+    sinkDomain.refuse();
   }
 
   /** LOCATEs that the peer has answered. */
@@ -418,29 +377,5 @@ final class ScriptedReader {
         chunkBytes,
         chunks,
         bytes);
-  }
-
-  private BlockServer blockServer() {
-    return new BlockServer(
-        new ServeSettings(
-            ServeSettings.Mode.COPY,
-            1 << 20,
-            16 << 10,
-            1,
-            Duration.ofSeconds(30),
-            1,
-            1,
-            50,
-            Duration.ofMinutes(1),
-            false,
-            false),
-        new NoOutputs(),
-        device,
-        domain,
-        budget,
-        new ShuffleCounters(),
-        peer -> {},
-        Duration.ofSeconds(2),
-        () -> nowNs);
   }
 }

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import java.nio.file.Path;
+import java.util.Set;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.HostMemory;
+import org.sparkrdma.verbs.MemoryRegion;
+import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.VerbsException;
+
+/** A protection domain that registers no more memory from a moment on. */
+final class RefusingDomain implements ProtectionDomain {
+  private final ProtectionDomain domain;
+  private boolean refuses;
+
+  /**
+   * @param domain registers memory until then
+   */
+  RefusingDomain(ProtectionDomain domain) {
+    this.domain = domain;
+  }
+
+  /** From now on registrations fail. */
+  void refuse() {
+    refuses = true;
+  }
+
+  @Override
+  public MemoryRegion register(
+      HostMemory memory, long offset, long lengthBytes, Set<AccessFlag> access)
+      throws VerbsException {
+    if (refuses) {
+      throw new VerbsException("ibv_reg_mr", "refused by the test");
+    }
+    return domain.register(memory, offset, lengthBytes, access);
+  }
+
+  @Override
+  public MemoryRegion registerFile(
+      Path file, long offset, long lengthBytes, Set<AccessFlag> access) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public void close() {}
+}
