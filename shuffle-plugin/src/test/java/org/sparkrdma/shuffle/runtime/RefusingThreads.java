@@ -26,7 +26,7 @@ final class RefusingThreads implements ThreadFactory {
     boolean refused = created.incrementAndGet() > allowed;
     return new Thread(task) {
       @Override
-      public void start() {
+      public synchronized void start() {
         if (refused) {
           throw new OutOfMemoryError("unable to create native thread");
         }
