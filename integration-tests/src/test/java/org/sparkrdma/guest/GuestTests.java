@@ -72,7 +72,7 @@ final class GuestTests {
     command.add(GuestJdk.home() + "/bin/java");
     command.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx512m"));
     command.add("--enable-native-access=ALL-UNNAMED");
-    command.add(ASSERTIONS);
+    command.addAll(List.of(ASSERTIONS, "-Dsparkrdma.leaks=true"));
     command.addAll(options);
     command.addAll(List.of("-cp", classPath));
     return command;

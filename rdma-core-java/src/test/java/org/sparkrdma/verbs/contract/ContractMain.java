@@ -4,10 +4,7 @@ package org.sparkrdma.verbs.contract;
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectUniqueId;
 
 import java.io.PrintStream;
-import java.time.Duration;
 import java.util.Locale;
-import java.util.Timer;
-import java.util.TimerTask;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.launcher.EngineFilter;
@@ -20,22 +17,16 @@ import org.junit.platform.launcher.core.LauncherFactory;
 /**
  * Runs test classes without a build tool, for example in a guest kernel. Prints one line for each
  * test, the stack trace of each failure, and a last line for programs. The exit code is 1 when a
- * test failed or none ran. A test that goes on after its own time limit ends the JVM, with the
- * stacks of all threads.
+ * test failed or none ran. Tests have the leak checks and time limits of the build ({@link
+ * org.sparkrdma.leak}).
  */
 public final class ContractMain implements TestExecutionListener {
-  /** Longer than the time limit of any test. */
-  private static final Duration LIMIT = Duration.ofSeconds(150);
-
-  private static final Duration LOOK = Duration.ofSeconds(5);
-
   private final PrintStream out = System.out;
   private final AtomicInteger passed = new AtomicInteger();
   private final AtomicInteger failed = new AtomicInteger();
   private final AtomicInteger skipped = new AtomicInteger();
   private final long startNs = System.nanoTime();
-  private volatile long testNs = startNs;
-  private volatile String testName = "start";
+  private volatile long testNs;
 
   private ContractMain() {}
 
@@ -47,6 +38,7 @@ public final class ContractMain implements TestExecutionListener {
     var main = new ContractMain();
     var request =
         LauncherDiscoveryRequestBuilder.request()
+            .configurationParameter("junit.jupiter.extensions.autodetection.enabled", "true")
             .filters(EngineFilter.includeEngines("junit-jupiter"));
     for (String name : classes) {
       request.selectors(selectUniqueId(id(name)));
@@ -63,34 +55,7 @@ public final class ContractMain implements TestExecutionListener {
   }
 
   private void run(LauncherDiscoveryRequest request) {
-    var watch = new Timer("time limit of tests", true);
-    watch.schedule(
-        new TimerTask() {
-          @Override
-          public void run() {
-            endWhenHung();
-          }
-        },
-        LOOK.toMillis(),
-        LOOK.toMillis());
     LauncherFactory.create().execute(request, this);
-  }
-
-  private void endWhenHung() {
-    if (System.nanoTime() - testNs < LIMIT.toNanos()) {
-      return;
-    }
-    out.println("FAILED  " + testName + " does not end within " + LIMIT.toSeconds() + " s");
-    Thread.getAllStackTraces()
-        .forEach(
-            (thread, stack) -> {
-              out.println(thread);
-              for (StackTraceElement line : stack) {
-                out.println("\tat " + line);
-              }
-            });
-    out.flush();
-    Runtime.getRuntime().halt(1);
   }
 
   private boolean report(String classes) {
@@ -111,7 +76,6 @@ public final class ContractMain implements TestExecutionListener {
   @Override
   public void executionStarted(TestIdentifier test) {
     testNs = System.nanoTime();
-    testName = name(test);
   }
 
   @Override
@@ -122,9 +86,7 @@ public final class ContractMain implements TestExecutionListener {
 
   @Override
   public void executionFinished(TestIdentifier test, TestExecutionResult result) {
-    long nowNs = System.nanoTime();
-    long ms = (nowNs - testNs) / 1_000_000;
-    testNs = nowNs;
+    long ms = (System.nanoTime() - testNs) / 1_000_000;
     switch (result.getStatus()) {
       case SUCCESSFUL -> {
         if (test.isTest()) {
