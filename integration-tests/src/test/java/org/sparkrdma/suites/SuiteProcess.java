@@ -21,8 +21,12 @@ import java.util.stream.Stream;
 final class SuiteProcess {
   private static final int TAIL_LINES = 150;
 
-  /** Options of all JVMs, including executors; the {@code java} launcher reads them. */
-  private static final String CHECKED = "-ea:org.sparkrdma...";
+  /**
+   * Options of all JVMs, including executors; the {@code java} launcher reads them. Most executors
+   * live for seconds only, so their time goes into starting and compiling.
+   */
+  private static final String CHECKED =
+      "-ea:org.sparkrdma... -XX:+UseSerialGC -XX:TieredStopAtLevel=1";
 
   private static final String LOG = "all-processes.log";
 

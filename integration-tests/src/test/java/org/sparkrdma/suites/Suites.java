@@ -14,9 +14,7 @@ final class Suites {
   private static final List<String> SCENARIO_SUITES =
       List.of(
           "OperatorsSuite",
-          "CodecsSuite",
           "VerifiedReadsSuite",
-          "BlockSizesSuite",
           "ConcurrentJobsSuite",
           "SchedulingSuite",
           "ServingSuite",
@@ -36,9 +34,10 @@ final class Suites {
   private Suites() {}
 
   /**
-   * Returns all runs, including vanilla runs, which run only when they are named. Daily runs
-   * contain suites without remote blocks under one setting only: their blocks never reach the
-   * plug-in's client, and manager, reader and writer are the same under each setting.
+   * Returns all runs, including vanilla runs, which run only when they are named. Daily runs leave
+   * out what takes minutes and finds little: Spark's suites without the plug-in's engine, most of
+   * those without remote blocks (their blocks never reach the plug-in's client), codecs that other
+   * suites use, and the largest blocks.
    *
    * <p>KryoSerializerDistributedSuite is missing: it ignores system properties, so it would run
    * vanilla Spark under every setting.
@@ -48,11 +47,13 @@ final class Suites {
   static List<SuiteRun> all(boolean nightly) {
     List<SuiteRun> runs = new ArrayList<>();
     for (Setting setting : List.of(Setting.SOFT, Setting.FALLBACK, Setting.VANILLA)) {
-      runs.add(SuiteRun.of(OURS + "RdmaShuffleSuite", setting));
       if (nightly || setting != Setting.FALLBACK) {
+        runs.add(SuiteRun.of(OURS + "RdmaShuffleSuite", setting));
         runs.add(SuiteRun.of(OURS + "RdmaSortingSuite", setting).withoutRemoteBlocks());
         runs.add(SuiteRun.of(OURS + "RdmaPairRDDFunctionsSuite", setting).withoutRemoteBlocks());
-        runs.add(SuiteRun.of(OURS + "RdmaRDDSuite", setting).withoutRemoteBlocks());
+        if (nightly) {
+          runs.add(SuiteRun.of(OURS + "RdmaRDDSuite", setting).withoutRemoteBlocks());
+        }
         runs.add(adaptiveExecution(setting, nightly).withoutRemoteBlocks());
         runs.add(decommission(setting, nightly));
         // Reads map outputs on the reader's host, which Spark reads itself.
@@ -66,8 +67,20 @@ final class Suites {
               .only("using external shuffle service")
               .withoutRemoteBlocks());
     }
+    runs.add(codecs(nightly));
+    runs.add(blockSizes(nightly));
     SCENARIO_SUITES.forEach(suite -> runs.add(SuiteRun.of(SCENARIOS + suite, Setting.OWN)));
     return runs;
+  }
+
+  private static SuiteRun codecs(boolean whole) {
+    SuiteRun run = SuiteRun.of(SCENARIOS + "CodecsSuite", Setting.OWN);
+    return whole ? run : run.only("by zstd", "not compressed", "with authentication");
+  }
+
+  private static SuiteRun blockSizes(boolean whole) {
+    SuiteRun run = SuiteRun.of(SCENARIOS + "BlockSizesSuite", Setting.OWN);
+    return whole ? run : run.only("small blocks");
   }
 
   /**
@@ -76,12 +89,12 @@ final class Suites {
    */
   private static SuiteRun decommission(Setting setting, boolean whole) {
     SuiteRun run = SuiteRun.of(CORE + "storage.BlockManagerDecommissionIntegrationSuite", setting);
-    return whole ? run : run.only("verify that", "SPARK-36782", "SPARK-46957");
+    return whole ? run : run.only("shuffle blocks are migrated", "SPARK-36782", "SPARK-46957");
   }
 
   private static SuiteRun adaptiveExecution(Setting setting, boolean whole) {
     SuiteRun run =
         SuiteRun.of(SQL + "AdaptiveQueryExecSuite", setting).within(Duration.ofMinutes(30));
-    return whole ? run : run.only("shuffle", "Shuffle", "skew", "Skew", "coalesce", "Coalesce");
+    return whole ? run : run.only("local shuffle", "oalesce", "skewed join through union");
   }
 }
