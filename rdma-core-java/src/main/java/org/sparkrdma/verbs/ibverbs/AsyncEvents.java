@@ -5,7 +5,6 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvAsyncEvent;
@@ -36,9 +35,19 @@ final class AsyncEvents {
   private final VerbsLibrary verbs;
   private final long context;
   private final int fd;
-  private final Map<Long, Consumer<String>> listeners = new ConcurrentHashMap<>();
+  private final Map<Long, ObjectListener> listeners = new ConcurrentHashMap<>();
   private final Set<DeviceListener> deviceListeners = ConcurrentHashMap.newKeySet();
   private int users;
+
+  /** Receives events of one queue pair or completion queue. */
+  @FunctionalInterface
+  interface ObjectListener {
+    /** The object broke. */
+    void onFailure(String reason);
+
+    /** A message arrived at a queue pair in state RTR, see IBV_EVENT_COMM_EST. */
+    default void onCommunication() {}
+  }
 
   /** Receives failures of the device as a whole. */
   @FunctionalInterface
@@ -82,8 +91,8 @@ final class AsyncEvents {
     return fd;
   }
 
-  /** Adds a listener, called when the completion queue or queue pair at that address breaks. */
-  void listen(long object, Consumer<String> listener) {
+  /** Adds a listener of the completion queue or queue pair at that address. */
+  void listen(long object, ObjectListener listener) {
     listeners.put(object, listener);
   }
 
@@ -108,18 +117,24 @@ final class AsyncEvents {
       while (verbs.getAsyncEvent(context, event) == 0) {
         int type = Memory.getInt(event + IbvAsyncEvent.EVENT_TYPE);
         // Looked up before the acknowledgement: destroying the object waits for that.
-        Consumer<String> listener =
-            type <= QP_ACCESS_ERR
-                ? listeners.get(Memory.getLong(event + IbvAsyncEvent.ELEMENT))
-                : null;
+        ObjectListener listener =
+            type <= COMM_EST ? listeners.get(Memory.getLong(event + IbvAsyncEvent.ELEMENT)) : null;
         int port = Memory.getInt(event + IbvAsyncEvent.ELEMENT);
         verbs.ackAsyncEvent(event);
-        if (listener != null) {
-          listener.accept("the device reports: " + name(type));
-        } else if (type > COMM_EST) {
+        if (type > COMM_EST) {
           onDeviceEvent(type, port);
+        } else if (listener != null) {
+          tell(listener, type);
         }
       }
+    }
+  }
+
+  private static void tell(ObjectListener listener, int type) {
+    if (type == COMM_EST) {
+      listener.onCommunication();
+    } else {
+      listener.onFailure("the device reports: " + name(type));
     }
   }
 
@@ -142,7 +157,8 @@ final class AsyncEvents {
       case CQ_ERR -> "completion queue overrun";
       case QP_FATAL -> "queue pair broken";
       case QP_REQ_ERR -> "invalid request of the peer";
-      default -> "access violation of the peer";
+      case QP_ACCESS_ERR -> "access violation of the peer";
+      default -> throw new IllegalArgumentException("not a failure: " + type);
     };
   }
 }

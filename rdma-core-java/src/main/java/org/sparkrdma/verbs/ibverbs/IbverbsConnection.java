@@ -8,6 +8,7 @@ import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
 import org.sparkrdma.verbs.device.Capability;
+import org.sparkrdma.verbs.engine.ConnectionPhase;
 import org.sparkrdma.verbs.engine.EngineProtectionDomain;
 import org.sparkrdma.verbs.engine.device.RdmaCmConnection;
 import org.sparkrdma.verbs.ibverbs.ffi.Libc;
@@ -177,6 +178,16 @@ final class IbverbsConnection extends RdmaCmConnection<IbverbsQueuePair> {
   protected synchronized void onQueuePairClosed() {
     endIfEstablished("queue pair closed");
     identifier.destroyQueuePair();
+  }
+
+  /**
+   * The initiator has sent a message: without RTU, which may be lost, the kernel then still regards
+   * the connection as established.
+   */
+  synchronized void onCommunication() {
+    if (isIn(ConnectionPhase.ACCEPTED)) {
+      identifier.notifyEstablished();
+    }
   }
 
   // Called by the connection manager.

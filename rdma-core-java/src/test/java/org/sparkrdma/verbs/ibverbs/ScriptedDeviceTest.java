@@ -33,6 +33,7 @@ class ScriptedDeviceTest {
   private static final int PORT_ERR = 10;
 
   // enum rdma_cm_event_type
+  private static final int COMM_EST = 4;
   private static final int CONNECT_ERROR = 6;
   private static final int UNREACHABLE = 7;
   private static final int REJECTED = 8;
@@ -273,6 +274,40 @@ class ScriptedDeviceTest {
     try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
       exchange.bothEndsTold = false;
       exchange.run();
+    }
+  }
+
+  @Test
+  void shouldEstablishAConnectionWhoseReadyMessageIsLostWhenItsPeerSends() throws Exception {
+    int established = 9;
+    library.lose(established, 1);
+
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      exchange.bothEndsTold = false;
+      exchange.connect();
+
+      library.raise(COMM_EST, 0);
+
+      assertThat(exchange.expect(ConnectionEvent.Type.ESTABLISHED).connection())
+          .isSameAs(exchange.responder());
+      exchange.transfer();
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {22, 107})
+  void shouldTransferWhenTheKernelTakesNoNotice(int errno) throws Exception {
+    int established = 9;
+    library.lose(established, 1);
+    library.fail("rdma_notify", errno, 1, ScriptedLibrary.FOR_EVER);
+
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      exchange.bothEndsTold = false;
+      exchange.connect();
+
+      library.raise(COMM_EST, 0);
+
+      exchange.transfer();
     }
   }
 

@@ -99,6 +99,10 @@ final class ScriptedExchange implements AutoCloseable {
     }
   }
 
+  Connection responder() {
+    return ends.get(1);
+  }
+
   private void prepare() throws VerbsException {
     channel = device.createCompletionChannel();
     completions = device.createCompletionQueue(4 * DEPTH, channel);
