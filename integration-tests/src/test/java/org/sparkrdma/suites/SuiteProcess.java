@@ -21,12 +21,11 @@ import java.util.stream.Stream;
 final class SuiteProcess {
   private static final int TAIL_LINES = 150;
 
-  /**
-   * Options of all JVMs, including executors; the {@code java} launcher reads them. Most executors
-   * live for seconds only, so their time goes into starting and compiling.
-   */
-  private static final String CHECKED =
-      "-ea:org.sparkrdma... -XX:+UseSerialGC -XX:TieredStopAtLevel=1";
+  /** Options of all JVMs, including executors; the {@code java} launcher reads them. */
+  private static final String CHECKED = "-ea:org.sparkrdma...";
+
+  /** More for daily runs: their JVMs live for seconds, mostly starting and compiling. */
+  private static final String SHORT_LIVED = " -XX:+UseSerialGC -XX:TieredStopAtLevel=1";
 
   private static final String LOG = "all-processes.log";
 
@@ -136,7 +135,8 @@ final class SuiteProcess {
     environment.put("SPARK_TESTING", "1");
     environment.put("IT_LOG", directory.resolve(LOG).toString());
     environment.put(TransferLog.VARIABLE, transfers().toString());
-    environment.put("JDK_JAVA_OPTIONS", CHECKED);
+    environment.put(
+        "JDK_JAVA_OPTIONS", Boolean.getBoolean("it.nightly") ? CHECKED : CHECKED + SHORT_LIVED);
     environment.put("SPARK_DIST_CLASSPATH", classPath(executorClassPath()));
     return builder;
   }

@@ -80,7 +80,7 @@ final class Suites {
 
   private static SuiteRun blockSizes(boolean whole) {
     SuiteRun run = SuiteRun.of(SCENARIOS + "BlockSizesSuite", Setting.OWN);
-    return whole ? run : run.only("small blocks");
+    return whole ? run : run.only("300 x 300 small blocks");
   }
 
   /**

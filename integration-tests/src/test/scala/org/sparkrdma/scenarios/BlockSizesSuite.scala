@@ -3,17 +3,18 @@ package org.sparkrdma.scenarios
 
 import org.apache.spark.SparkConf
 
-/** Extreme block sizes: a million tiny blocks, and one longer than 32-bit lengths. */
+/** Extreme block sizes: very many tiny blocks, and one longer than 32-bit lengths. */
 final class BlockSizesSuite extends ScenarioSuite {
-  private val Side = 1_000
-
-  test("should read 1,000 x 1,000 small blocks") {
-    val expected = VanillaAnswers.of("small-blocks")(c => Jobs.smallBlocks(c.sc, Side, Side))
-    SparkCluster.run(Clusters.soft()) { cluster =>
-      val (result, traffic) = cluster.trafficOf(Jobs.smallBlocks(cluster.sc, Side, Side))
-      assert(result === expected)
-      assertAllByRead(traffic)
-      assertNothingRetried(cluster)
+  for (side <- Seq(300, 1_000)) {
+    test(s"should read $side x $side small blocks") {
+      val expected =
+        VanillaAnswers.of(s"small-blocks-$side")(c => Jobs.smallBlocks(c.sc, side, side))
+      SparkCluster.run(Clusters.soft()) { cluster =>
+        val (result, traffic) = cluster.trafficOf(Jobs.smallBlocks(cluster.sc, side, side))
+        assert(result === expected)
+        assertAllByRead(traffic)
+        assertNothingRetried(cluster)
+      }
     }
   }
 
