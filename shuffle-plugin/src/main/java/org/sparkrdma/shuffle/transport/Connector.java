@@ -141,7 +141,9 @@ final class Connector {
         reason.label(),
         detail);
     peers.end(connection, BrokenConnection.connectionLost(detail));
-    if (ours) {
+    // When both ends connect at once, siw may lose the reason of a refusal: the peer's request
+    // counts.
+    if (ours && !peer.isConnecting()) {
       peers.giveUp(peer, reason, detail);
     }
   }

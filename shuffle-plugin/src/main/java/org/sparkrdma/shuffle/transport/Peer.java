@@ -70,6 +70,11 @@ final class Peer {
     attempt = ours;
   }
 
+  /** Whether the peer has a connection to this executor, or is getting one. */
+  boolean isConnecting() {
+    return established != null || !accepting.isEmpty();
+  }
+
   /** Adds a connection being accepted; {@link #forget} removes it. */
   void addAccepting(PeerConnection theirs) {
     accepting.add(theirs);

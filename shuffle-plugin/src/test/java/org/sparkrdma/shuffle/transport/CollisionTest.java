@@ -8,10 +8,12 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -46,6 +48,48 @@ class CollisionTest {
       assertThat(one.count(Counter.CONNECTIONS_ESTABLISHED)).isGreaterThanOrEqualTo(ROUNDS);
     } finally {
       threads.shutdown();
+    }
+  }
+
+  /** As siw does when a refusal and the end of the connection arrive together. */
+  @Test
+  void shouldUseTheConnectionOfAPeerWhoseRefusalLosesItsReason() throws Exception {
+    List<BlockRange> blocks = List.of(new BlockRange(0, 1, 0, 1));
+    CollectedBlocks collected = new CollectedBlocks(blocks);
+    try (TestExecutor last = start(-1);
+        HostileServer first = new HostileServer(1, new Refusing());
+        HostilePeer sameAsFirst = new HostilePeer()) {
+      last.transport().fetch(first.endpoint(), blocks, null, collected);
+      sameAsFirst.connectAs(1, last.endpoint());
+      first.reject();
+      awaitOnlyAccepted(last.transport());
+
+      sameAsFirst.confirm(last.endpoint());
+
+      assertThat(last.count(Counter.CONNECTIONS_ESTABLISHED)).isEqualTo(1);
+      assertThat(last.count(Counter.PEERS_QUARANTINED)).isZero();
+    }
+  }
+
+  /** Waits until the executor's own attempt has ended. */
+  private static void awaitOnlyAccepted(RdmaTransport transport) throws Exception {
+    CompletableFuture<Integer> connections;
+    do {
+      CompletableFuture<Integer> size = new CompletableFuture<>();
+      transport.agent.execute(() -> size.complete(transport.table.size()));
+      connections = size;
+    } while (connections.get(10, TimeUnit.SECONDS) > 1);
+  }
+
+  private static final class Refusing implements HostileServer.Script {
+    @Override
+    public boolean accepts() {
+      return false;
+    }
+
+    @Override
+    public void onLocate(HostileServer.Question question) {
+      throw new IllegalStateException("no connection");
     }
   }
 

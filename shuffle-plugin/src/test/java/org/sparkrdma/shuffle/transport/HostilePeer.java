@@ -144,7 +144,7 @@ final class HostilePeer implements AutoCloseable {
   }
 
   /** Confirms the connection, and waits for an answer to a message without meaning. */
-  private void confirm(Endpoint server) {
+  void confirm(Endpoint server) {
     receiveAnswer();
     ByteBuffer target = outgoing.slice(sentBytes, BUFFER_BYTES / 2);
     send(Confirm.encode(target, server.token(), binding, request, Hello.decode(answer)));

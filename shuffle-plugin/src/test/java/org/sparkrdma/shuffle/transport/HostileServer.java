@@ -66,6 +66,7 @@ final class HostileServer implements AutoCloseable {
   private final WorkRequest work = new WorkRequest(1);
   private final ArrayDeque<Integer> freeSends = new ArrayDeque<>();
   private final BlockingQueue<WorkStatus> reads = new LinkedBlockingQueue<>();
+  private final BlockingQueue<Connection> held = new LinkedBlockingQueue<>();
   private final Endpoint endpoint;
   private final Script script;
   private final AtomicInteger locates = new AtomicInteger();
@@ -91,6 +92,11 @@ final class HostileServer implements AutoCloseable {
       return request
           .answer(request.generation() + 1, new byte[Hello.NONCE_BYTES])
           .encodeAnswer(self.token(), binding, request);
+    }
+
+    /** Whether a connection request is accepted; else it waits for {@link HostileServer#reject}. */
+    default boolean accepts() {
+      return true;
     }
 
     /** A connection request is accepted; an honest server waits for the first message. */
@@ -208,7 +214,7 @@ final class HostileServer implements AutoCloseable {
       ConnectionEvent event = manager.pollEvent();
       while (event != null) {
         if (event.type() == ConnectionEvent.Type.CONNECT_REQUEST) {
-          accept(event);
+          onRequest(event);
         }
         event = manager.pollEvent();
       }
@@ -218,8 +224,23 @@ final class HostileServer implements AutoCloseable {
     }
   }
 
-  private void accept(ConnectionEvent request) {
+  private void onRequest(ConnectionEvent request) {
     connection = request.connection();
+    if (script.accepts()) {
+      accept(request);
+    } else {
+      held.add(connection);
+    }
+  }
+
+  /** Rejects a request that was not accepted, without a reason; waits for it. */
+  void reject() throws InterruptedException {
+    Connection request = held.poll(10, TimeUnit.SECONDS);
+    request.reject(new byte[0]);
+    request.close();
+  }
+
+  private void accept(ConnectionEvent request) {
     try {
       queuePair =
           connection.createQueuePair(
