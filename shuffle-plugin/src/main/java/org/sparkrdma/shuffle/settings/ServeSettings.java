@@ -15,7 +15,7 @@ import org.sparkrdma.verbs.device.Capability;
  * @param windowBytes length of registered file windows, a power of two
  * @param slotBytes length of a slot of the copy pool
  * @param slots maximum number of slots of the copy pool; 0 for none
- * @param lease how long a reader may READ what was located for it
+ * @param lease how long a reader may READ the memory of a lease
  * @param indexCacheEntries maximum number of map outputs whose index and checksums are cached
  * @param peerLeases maximum number of leases of one peer
  * @param peerPercent maximum percentage of the budget and of the slots that one peer holds, 1 to

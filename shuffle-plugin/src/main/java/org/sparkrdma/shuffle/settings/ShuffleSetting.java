@@ -130,7 +130,8 @@ public enum ShuffleSetting {
           + "them, if the device supports on-demand paging, else it works as `auto` with a warning. "
           + "`window` pins the most memory. `odp` needs a page fault of the device for each page "
           + "that is not in memory, and has not been tested on a real device. Change it only for "
-          + "measurements, or to `copy` for a file system whose files must not be registered."),
+          + "measurements, or to `copy` on Linux 6.1, where registered pages are written to the disk "
+          + "again (docs/benchmarks.md), and for a file system whose files must not be registered."),
   /** Copying before registering. */
   COPY_FIRST(
       "copy.first",
@@ -167,7 +168,7 @@ public enum ShuffleSetting {
       "lease.timeout",
       "120s",
       ValueType.duration(Duration.ofSeconds(1), Duration.ofHours(1)),
-      "Controls how long a reader may READ what was located for it; must be longer than "
+      "Controls how long a reader may READ the memory of a lease; must be longer than "
           + "`request.timeout`. A longer time keeps memory for a reader that has stopped without "
           + "notice. Raise it together with `request.timeout`."),
   /** Parsed index files. */
@@ -269,7 +270,7 @@ public enum ShuffleSetting {
       ValueType.duration(Duration.ofMillis(1), Duration.ofSeconds(60)),
       "Controls how long the device waits for the acknowledgement of a packet before it repeats it, "
           + "rounded up to 4.096 us times a power of two (500ms is 2^17, as `timeout` 17 of other RDMA "
-          + "software). A longer time repeats lost packets later and bears longer congestion. Raise "
+          + "software). A longer time repeats lost packets later and tolerates longer congestion. Raise "
           + "it when connections break under congestion; iWARP and kernels without the option keep "
           + "their own time."),
   /** How often a packet is repeated. */

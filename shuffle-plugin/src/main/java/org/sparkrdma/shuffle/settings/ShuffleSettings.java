@@ -127,7 +127,7 @@ public final class ShuffleSettings {
     return values.number(ShuffleSetting.LISTEN_PORT);
   }
 
-  /** Most bytes pinned; empty to be derived from the machine. */
+  /** Maximum of pinned bytes; empty to be derived from the machine. */
   public Optional<Long> pinnedMaxBytes() {
     return values.bytesOrDerived(ShuffleSetting.PINNED_MAX);
   }
@@ -150,7 +150,7 @@ public final class ShuffleSettings {
   /**
    * The transport's part.
    *
-   * @param pinnedMaxBytes what may be pinned in all, set or derived
+   * @param pinnedMaxBytes maximum of pinned bytes, set or derived
    */
   public TransportSettings transport(long pinnedMaxBytes) {
     PacketSettings packets =

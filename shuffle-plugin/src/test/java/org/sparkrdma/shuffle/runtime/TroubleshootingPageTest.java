@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.runtime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+class TroubleshootingPageTest {
+  private static final Pattern ROW = Pattern.compile("(?m)^\\| `([^`]+)` \\| .* \\|$");
+  private static final Pattern WARNING = Pattern.compile("\\.warn\\(\\s*\"([^\"]*)\"");
+  private static final Path VERBS = Path.of("..", "rdma-core-java", "src", "main", "java");
+
+  @Test
+  void shouldExplainEveryWarningByItsBeginning() throws Exception {
+    Set<String> warnings = warnings(Path.of("src", "main", "java"));
+    warnings.addAll(warnings(VERBS.resolve(Path.of("org", "sparkrdma", "verbs", "ibverbs"))));
+
+    Set<String> rows = new TreeSet<>();
+    ROW.matcher(Files.readString(Path.of("..", "docs", "troubleshooting.md")))
+        .results()
+        .forEach(row -> rows.add(row.group(1)));
+
+    assertThat(warnings).allMatch(text -> rows.stream().anyMatch(text::startsWith));
+    assertThat(rows).allMatch(row -> warnings.stream().anyMatch(text -> text.startsWith(row)));
+  }
+
+  /** The constant beginnings of all warnings; without those that are a parameter only. */
+  private static Set<String> warnings(Path sources) throws IOException {
+    Set<String> found = new TreeSet<>();
+    try (Stream<Path> files = Files.walk(sources)) {
+      for (Path file : files.filter(one -> one.toString().endsWith(".java")).toList()) {
+        WARNING
+            .matcher(Files.readString(file))
+            .results()
+            .map(warning -> beginning(warning.group(1)))
+            .filter(text -> !text.isEmpty())
+            .forEach(found::add);
+      }
+    }
+    return found;
+  }
+
+  private static String beginning(String text) {
+    String constant = text.contains("{") ? text.substring(0, text.indexOf('{')) : text;
+    return constant.replaceFirst("[ :=]+$", "");
+  }
+}
