@@ -17,15 +17,15 @@ import org.junit.platform.commons.support.AnnotationSupport;
 
 /**
  * Ends the JVM, with the stacks of all threads, when a test goes on after its time limit. JUnit
- * only interrupts such a test, and a loop that waits for a device ignores that. JUnit applies it to
- * every test, through the service loader.
+ * only interrupts a test that has a {@link Timeout}, and a loop that waits for a device ignores
+ * that. JUnit applies it to every test, through the service loader.
  */
 public final class TimeLimits implements BeforeEachCallback, AfterEachCallback {
   private static final Namespace NAMESPACE = Namespace.create(TimeLimits.class);
   private static final PrintStream OUT = System.err;
 
-  /** Of a test without a limit of its own. */
-  private static final Duration USUAL = Duration.ofMinutes(2);
+  /** Of a test without a limit of its own; a fuzz target takes up to ten minutes. */
+  private static final Duration USUAL = Duration.ofMinutes(15);
 
   /** System property: seconds that an interrupted test has to end. */
   static final String GRACE = "test.grace.seconds";
@@ -72,7 +72,7 @@ public final class TimeLimits implements BeforeEachCallback, AfterEachCallback {
   }
 
   private static void end(String test, Duration limit) {
-    OUT.printf("FAILED  %s: ignores its time limit of %d s%n", test, limit.toSeconds());
+    OUT.printf("FAILED  %s: does not end within its time limit of %d s%n", test, limit.toSeconds());
     for (Map.Entry<Thread, StackTraceElement[]> one : Thread.getAllStackTraces().entrySet()) {
       OUT.println(one.getKey());
       for (StackTraceElement frame : one.getValue()) {

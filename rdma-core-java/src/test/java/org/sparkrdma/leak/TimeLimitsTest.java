@@ -39,7 +39,8 @@ class TimeLimitsTest {
     String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
 
     assertThat(output)
-        .contains("FAILED  IgnoresItsTimeLimit.shouldNeverEnd(): ignores its time limit of 1 s")
+        .contains(
+            "FAILED  IgnoresItsTimeLimit.shouldNeverEnd(): does not end within its time limit of 1 s")
         .contains("org.sparkrdma.leak.TimeLimitsTest$IgnoresItsTimeLimit.shouldNeverEnd(");
     assertThat(process.waitFor()).isEqualTo(FAILED);
   }

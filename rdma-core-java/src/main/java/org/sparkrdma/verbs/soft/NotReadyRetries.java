@@ -18,7 +18,7 @@ final class NotReadyRetries {
     left = maxRetries;
   }
 
-  /** The message is received: the count begins anew for the next. */
+  /** The message is received: the next one starts at 0. */
   void onReceived() {
     left = max;
   }

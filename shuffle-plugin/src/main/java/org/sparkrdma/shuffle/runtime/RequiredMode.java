@@ -43,15 +43,20 @@ final class RequiredMode {
     if (now == State.UP) {
       return;
     }
-    String message =
-        ShuffleSetting.MODE.key()
-            + "=required and RDMA is not up: "
-            + (now == State.STARTING ? "still starting" : String.join("; ", lifecycle.reasons()));
+    String message = ShuffleSetting.MODE.key() + "=required and RDMA is not up: " + reason(now);
     boolean off = now == State.OFF || now == State.RESTARTING;
     if (off && awaitExclusion()) {
       throw new TaskKilledException(message);
     }
     throw new IllegalStateException(message);
+  }
+
+  private String reason(State now) {
+    return switch (now) {
+      case STARTING -> "still starting";
+      case STOPPED -> "the executor is stopping";
+      default -> String.join("; ", lifecycle.reasons());
+    };
   }
 
   /** Retries for a while: at the start of an application other executors may still be missing. */

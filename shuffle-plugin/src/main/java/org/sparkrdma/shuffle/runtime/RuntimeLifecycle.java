@@ -16,8 +16,9 @@ import java.util.concurrent.TimeUnit;
  *   any state ──stop──► STOPPED
  * </pre>
  *
- * <p>The runtime's thread calls the transitions, but {@link #stop}, which any thread may call.
- * Closes nothing itself. Safe for any thread.
+ * <p>The runtime's thread calls the transitions (the thread that creates it, when the system
+ * refuses that thread), but {@link #stop}, which any thread may call. Closes nothing itself. Safe
+ * for any thread.
  */
 final class RuntimeLifecycle {
   /** State of the runtime. */

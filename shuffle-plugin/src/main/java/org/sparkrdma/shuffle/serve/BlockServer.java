@@ -23,10 +23,10 @@ import org.sparkrdma.verbs.ProtectionDomain;
  * Answers the LOCATEs of all peers.
  *
  * <p>Other threads submit commands and never block. The server's thread executes them: releases and
- * ends of peers first, then LOCATEs as far as they need no disk. A LOCATE that needs one goes on on
- * a thread of that disk, see {@link LocateSteps} and {@link DiskThreads}. All of them hold {@link
- * StateLock} while they use windows, slots, leases and indexes. The server's thread sleeps until
- * the next command or deadline. The runtime constructs it, starts it, and closes it after the
+ * ends of peers first, then LOCATEs as far as they need no disk. A LOCATE that needs one continues
+ * on a thread of that disk, see {@link LocateSteps} and {@link DiskThreads}. All of them hold
+ * {@link StateLock} while they use windows, slots, leases and indexes. The server's thread sleeps
+ * until the next command or deadline. The runtime constructs it, starts it, and closes it after the
  * transport and before the protection domain.
  *
  * <p>A LOCATE of a closed connection is dropped. One that has waited too long, see {@link

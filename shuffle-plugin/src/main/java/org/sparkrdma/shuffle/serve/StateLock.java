@@ -7,8 +7,8 @@ import java.util.function.BooleanSupplier;
 
 /**
  * Lock of the server's state: windows, slots, leases and indexes. The server's thread and the disk
- * threads hold it while they use the state, and never while they wait for a disk, so it is held for
- * microseconds only.
+ * threads hold it for single steps, and never while they wait for a disk. The longest step
+ * deregisters idle windows.
  */
 final class StateLock {
   /** Work that may wait for a disk. */

@@ -95,11 +95,6 @@ final class ConnectionTable {
     return null;
   }
 
-  /** Whether any connection wants a turn. */
-  boolean hasReady() {
-    return !ready.isEmpty();
-  }
-
   /** Gives a turn to each connection that wants one, also to those that want one meanwhile. */
   void forEachReady(Consumer<PeerConnection> turn) {
     for (int i = 0; i < ready.size(); i++) {

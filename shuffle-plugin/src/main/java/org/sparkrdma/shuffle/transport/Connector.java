@@ -141,9 +141,7 @@ final class Connector {
         reason.label(),
         detail);
     peers.end(connection, BrokenConnection.connectionLost(detail));
-    // When both ends connect at once, siw may lose the reason of a refusal: the peer's request
-    // counts.
-    if (ours && !peer.isConnecting()) {
+    if (ours) {
       peers.giveUp(peer, reason, detail);
     }
   }
@@ -219,15 +217,16 @@ final class Connector {
   }
 
   private void onRefused(PeerConnection connection, Refusal refusal, String detail, long nowNs) {
-    if (refusal == Refusal.COLLISION) {
+    Peer peer = connection.peer();
+    // When both ends connect at once over siw, the reason may be lost.
+    boolean lostReason = refusal == null && peer.hasConnectionOrRequest();
+    if (refusal == Refusal.COLLISION || lostReason) {
       // The peer's own request wins. If it is lost, this executor retries.
-      Peer peer = connection.peer();
       peers.end(connection, BrokenConnection.connectionLost("collision"));
       peer.retryAt(nowNs + COLLISION_RETRY_NS);
     } else if (refusal == Refusal.BUSY) {
       peers.end(connection, BrokenConnection.connectionLost("refused BUSY"));
-      peers.giveUpForNow(
-          connection.peer(), FallbackReason.PEER_BUSY, "refused BUSY: too many connections");
+      peers.giveUpForNow(peer, FallbackReason.PEER_BUSY, "refused BUSY: too many connections");
     } else if (refusal == null) {
       fail(connection, FallbackReason.CONNECT_FAILED, detail);
     } else {

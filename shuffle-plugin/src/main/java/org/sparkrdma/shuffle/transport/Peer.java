@@ -70,8 +70,8 @@ final class Peer {
     attempt = ours;
   }
 
-  /** Whether the peer has a connection to this executor, or is getting one. */
-  boolean isConnecting() {
+  /** Whether it has a connection to this executor, or a request that is being accepted. */
+  boolean hasConnectionOrRequest() {
     return established != null || !accepting.isEmpty();
   }
 
