@@ -26,6 +26,9 @@ class ScriptsIT {
   private static final int MISUSE = 2;
   private static final int GUEST_FAILED = 125;
 
+  /** For JVMs that live for seconds, mostly starting and compiling. */
+  private static final String SHORT_LIVED = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1";
+
   /** Compiled by the build where it finds a JDK of 22 or newer. */
   private static final Path BENCHMARKS_FOR_JAVA_22 = Path.of("target/java22-classes/org");
 
@@ -271,7 +274,9 @@ class ScriptsIT {
 
   /** A run whose data and logs are in this test's own directory. */
   private Outcome run(String command) throws IOException, InterruptedException {
-    return run(Map.of(), command + " --work-dir " + directory.resolve("work"));
+    return run(
+        Map.of("JDK_JAVA_OPTIONS", SHORT_LIVED),
+        command + " --work-dir " + directory.resolve("work"));
   }
 
   private static Outcome run(Map<String, String> variables, String command)
