@@ -4,7 +4,11 @@ package org.sparkrdma.suites;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -18,6 +22,9 @@ final class SuiteSelectionTest {
       SuiteRun.of("a.RdmaSortingSuite", Setting.FALLBACK);
   private static final List<SuiteRun> ALL =
       List.of(SHUFFLE_SOFT, SHUFFLE_VANILLA, SORTING_FALLBACK);
+
+  private static final Path SCENARIOS =
+      Path.of("src", "test", "scala", "org", "sparkrdma", "scenarios");
 
   @Test
   void shouldExcludeVanillaByDefault() {
@@ -64,6 +71,18 @@ final class SuiteSelectionTest {
   @ValueSource(booleans = {false, true})
   void shouldHaveUniqueLabels(boolean nightly) {
     assertThat(Suites.all(nightly)).extracting(SuiteRun::label).doesNotHaveDuplicates();
+  }
+
+  /** A suite that is not in the list would never run. */
+  @Test
+  void shouldRunEveryScenarioSuiteEveryDay() throws IOException {
+    List<String> suites = Suites.all(false).stream().map(SuiteRun::suite).toList();
+    try (Stream<Path> files = Files.walk(SCENARIOS)) {
+      assertThat(files.map(file -> file.getFileName().toString()))
+          .filteredOn(name -> name.endsWith("Suite.scala") && !name.equals("ScenarioSuite.scala"))
+          .hasSizeGreaterThan(10)
+          .allMatch(name -> suites.contains(name.replace(".scala", "")));
+    }
   }
 
   @Test
