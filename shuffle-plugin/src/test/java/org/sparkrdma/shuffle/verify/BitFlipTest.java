@@ -17,6 +17,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.logging.log4j.Level;
 import org.apache.logging.log4j.core.config.Configurator;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -42,6 +43,7 @@ import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.spi.EngineSettings;
 
 /** Single flipped bits in blocks as Spark stores them: none may reach a task. */
+@Tag("slow")
 @Timeout(180)
 class BitFlipTest {
   private static final int FLIPS = 10_000;

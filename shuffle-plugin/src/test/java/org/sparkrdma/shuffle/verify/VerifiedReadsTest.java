@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -22,6 +23,7 @@ import org.sparkrdma.shuffle.verify.SparkOutputs.Shuffle;
  * Every way in which Spark stores map outputs and computes checksums: each block is read by READ,
  * verified and correct; no peer is quarantined.
  */
+@Tag("slow")
 @Timeout(120)
 class VerifiedReadsTest {
   private static final String OFF = "off";
