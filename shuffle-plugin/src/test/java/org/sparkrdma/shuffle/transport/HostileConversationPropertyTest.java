@@ -35,11 +35,8 @@ import org.sparkrdma.shuffle.fetch.SuspectBlock;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
-import org.sparkrdma.shuffle.output.MapOutput;
-import org.sparkrdma.shuffle.output.MapOutputs;
 import org.sparkrdma.shuffle.serve.BlockServer;
 import org.sparkrdma.shuffle.settings.PacketSettings;
-import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.thread.Owner;
 import org.sparkrdma.shuffle.thread.SameThreadExecutor;
@@ -111,22 +108,10 @@ class HostileConversationPropertyTest {
           true,
           Duration.ZERO,
           new PacketSettings(OptionalInt.empty(), 17, 6));
-  private final BlockServer blocks = blockServer();
   private long nowNs;
+  private final BlockServer blocks = UnusedBlockServer.of(memory, domain, budget, () -> nowNs);
 
   /** This end has no map outputs. */
-  private static final class NoOutputs implements MapOutputs {
-    @Override
-    public MapOutput open(int shuffleId, long mapId) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public List<Path> directories() {
-      return List.of();
-    }
-  }
-
   /** Counts the answers of each block. */
   private static final class Answers implements FetchHandler {
     private final int[] counts;
@@ -344,30 +329,6 @@ class HostileConversationPropertyTest {
   private RegisteredPool pool(int chunkBytes, int chunks, long bytes) {
     return new RegisteredPool(
         memory, domain, budget, Set.of(AccessFlag.LOCAL_WRITE), chunkBytes, chunks, bytes);
-  }
-
-  private BlockServer blockServer() {
-    return new BlockServer(
-        new ServeSettings(
-            ServeSettings.Mode.COPY,
-            1 << 20,
-            16 << 10,
-            1,
-            Duration.ofSeconds(30),
-            1,
-            1,
-            50,
-            Duration.ofMinutes(1),
-            false,
-            false),
-        new NoOutputs(),
-        memory,
-        domain,
-        budget,
-        new ShuffleCounters(),
-        peer -> {},
-        Duration.ofSeconds(2),
-        () -> nowNs);
   }
 
   @Property(seed = "7")
