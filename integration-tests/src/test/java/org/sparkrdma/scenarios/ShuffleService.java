@@ -4,6 +4,7 @@ package org.sparkrdma.scenarios;
 import com.codahale.metrics.Meter;
 import java.io.IOException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.spark.SparkConf;
 import org.apache.spark.network.TransportContext;
 import org.apache.spark.network.buffer.ManagedBuffer;
@@ -59,6 +60,11 @@ public final class ShuffleService implements AutoCloseable {
     return merging.chunks.get();
   }
 
+  /** Bytes of the requested merged chunks. */
+  public long chunkBytesServed() {
+    return merging.chunkBytes.get();
+  }
+
   /** Number of requests for the list of merged blocks. */
   public int metaAsked() {
     return merging.metas.get();
@@ -72,6 +78,7 @@ public final class ShuffleService implements AutoCloseable {
 
   private static final class Merging extends RemoteBlockPushResolver {
     private final AtomicInteger chunks = new AtomicInteger();
+    private final AtomicLong chunkBytes = new AtomicLong();
     private final AtomicInteger metas = new AtomicInteger();
     private final boolean keepsBack;
 
@@ -93,8 +100,11 @@ public final class ShuffleService implements AutoCloseable {
     @Override
     public ManagedBuffer getMergedBlockData(
         String appId, int shuffleId, int shuffleMergeId, int reduceId, int chunkId) {
+      ManagedBuffer chunk =
+          super.getMergedBlockData(appId, shuffleId, shuffleMergeId, reduceId, chunkId);
       chunks.incrementAndGet();
-      return super.getMergedBlockData(appId, shuffleId, shuffleMergeId, reduceId, chunkId);
+      chunkBytes.addAndGet(chunk.size());
+      return chunk;
     }
   }
 }

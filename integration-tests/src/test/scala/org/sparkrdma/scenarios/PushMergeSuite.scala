@@ -7,11 +7,13 @@ import org.apache.spark.SparkConf
 
 /** Push-based shuffle: a service merges the blocks of each reducer. */
 final class PushMergeSuite extends ScenarioSuite {
+  /* Spark merges what arrives in time (SPARK-30602): a block that comes too late, or while the
+   * service appends another one to the same file, is read from its own map output. */
   test("should fetch merged chunks from the service by TCP") {
     pushed(keepsMergedBack = false) { (traffic, service) =>
-      assert(service.chunksServed > 0)
-      assert(traffic.remoteBytesRead > 0, traffic)
-      assert(traffic.rdmaBytes === 0, traffic)
+      assert(service.chunkBytesServed > 0)
+      assert(traffic.tcpBytes >= service.chunkBytesServed, traffic)
+      assert(traffic.rdmaBytes + traffic.tcpBytes === traffic.remoteBytesRead, traffic)
     }
   }
 
