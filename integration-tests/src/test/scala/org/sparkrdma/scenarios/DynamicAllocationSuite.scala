@@ -14,13 +14,16 @@ final class DynamicAllocationSuite extends ScenarioSuite with Eventually {
   override implicit val patienceConfig: PatienceConfig =
     PatienceConfig(timeout = Span(60, Seconds), interval = Span(1, Seconds))
 
+  /** Long enough that no executor exits between the start of the cluster and the first job. */
+  private val Idle = "4s"
+
   test("should continue to read while executors with tracked shuffles exit and restart") {
     val conf = Clusters
       .soft()
       .set("spark.dynamicAllocation.enabled", "true")
       .set("spark.dynamicAllocation.shuffleTracking.enabled", "true")
-      .set("spark.dynamicAllocation.shuffleTracking.timeout", "1s")
-      .set("spark.dynamicAllocation.executorIdleTimeout", "1s")
+      .set("spark.dynamicAllocation.shuffleTracking.timeout", Idle)
+      .set("spark.dynamicAllocation.executorIdleTimeout", Idle)
       .set("spark.dynamicAllocation.initialExecutors", "2")
       .set("spark.dynamicAllocation.maxExecutors", "2")
     SparkCluster.run(conf) { cluster =>

@@ -14,10 +14,11 @@ final class ShuffleServiceSuite extends ScenarioSuite with Eventually {
   override implicit val patienceConfig: PatienceConfig =
     PatienceConfig(timeout = Span(90, Seconds), interval = Span(200, Millis))
 
-  /** A reader with its endpoint cached fails to connect and quarantines it; another finds no
-    * endpoint.
+  /** A reader that still has a connection loses it; one with its endpoint cached fails to connect
+    * and quarantines it; another finds no endpoint.
     */
-  private val ReasonsAfterDeath = Set("connect-failed", "quarantined", "no-endpoint")
+  private val ReasonsAfterDeath =
+    Set("lost-peer", "connect-failed", "quarantined", "no-endpoint")
 
   test("should read from a live executor by READ and blocks of a dead one from the service") {
     val conf = Clusters.soft().set("spark.shuffle.service.enabled", "true")
