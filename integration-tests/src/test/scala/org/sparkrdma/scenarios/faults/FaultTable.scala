@@ -91,6 +91,12 @@ private[faults] object FaultTable {
       || Counters | other counters that grew ([metrics.md](metrics.md)) |
       || Seconds | time from the first firing to the answer, and the bound that the test asserts |
       |
+      |Only blocks of the other executor count. Their number depends on where Spark runs the tasks: about
+      |half of the 144 blocks of a job. So the sum of both columns differs from row to row. Blocks that Spark
+      |fetches again, because it recomputes map outputs or repeats a task, count again. A block whose TCP
+      |fetch failed as well counts for its reason only. The reason `unavailable` counts shuffle reads of
+      |Spark's own reader; their blocks are in neither column.
+      |
       || When … | then … | Hits | By READ | By TCP | Counters | Seconds |
       ||---|---|---|---|---|---|---|
       |""".stripMargin

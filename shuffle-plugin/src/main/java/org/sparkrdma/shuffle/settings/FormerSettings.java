@@ -6,6 +6,7 @@ import java.util.TreeMap;
 
 /** SparkRDMA's keys, which a user may still have, and what became of each. Stateless. */
 final class FormerSettings {
+  private static final String SPARKS_WRITERS = "not needed: Spark's own writers write the files";
   private static final Map<String, String> REPLACEMENTS = new TreeMap<>();
 
   static {
@@ -28,6 +29,16 @@ final class FormerSettings {
     REPLACEMENTS.put("teardownListenTimeout", "not needed");
     REPLACEMENTS.put("resolvePathTimeout", replacedBy("connect.timeout"));
     REPLACEMENTS.put("maxConnectionAttempts", replacedBy("quarantine.min"));
+    REPLACEMENTS.put("partitionLocationFetchTimeout", replacedBy("request.timeout"));
+    REPLACEMENTS.put("fetchTimeBucketSizeInMs", "not needed: see the metrics source rdma");
+    REPLACEMENTS.put("fetchTimeNumBuckets", "not needed: see the metrics source rdma");
+    REPLACEMENTS.put("collectOdpStats", "not needed");
+    REPLACEMENTS.put("maxAggBlock", replacedBy("chunk.size"));
+    REPLACEMENTS.put("maxAggPrealloc", "not needed: receive memory is pooled");
+    REPLACEMENTS.put("shuffleWriterMethod", SPARKS_WRITERS);
+    REPLACEMENTS.put("shuffleWriteChunkSize", SPARKS_WRITERS);
+    REPLACEMENTS.put("shuffleWriteFlushSize", SPARKS_WRITERS);
+    REPLACEMENTS.put("shuffleWriteMaxInMemoryStoragePerExecutor", SPARKS_WRITERS);
   }
 
   private FormerSettings() {}

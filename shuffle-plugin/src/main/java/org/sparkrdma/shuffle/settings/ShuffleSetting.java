@@ -101,8 +101,9 @@ public enum ShuffleSetting {
       "0",
       ValueType.count(0, 65_535),
       "Controls the port of the RDMA listener; 0 takes a free port. With a fixed port only "
-          + "one executor of a host can listen. Set it only for a firewall that allows single ports "
-          + "and with one executor on each host."),
+          + "one executor of a host can listen. With iWARP it is a TCP port: set it for a firewall "
+          + "that allows single ports, and with one executor on each host. With RoCE v2 no firewall "
+          + "sees it: all packets go to UDP port 4791, which must be open between the hosts."),
   /** The one account of pinned memory. */
   PINNED_MAX(
       "pinned.max",
@@ -111,7 +112,8 @@ public enum ShuffleSetting {
       "Controls the maximum memory that this executor pins, all uses included; `auto` is "
           + "the minimum of five limits: (1) a quarter of the host's memory divided by the number "
           + "of its executors, which counts as at least two; (2) half of the host's memory outside "
-          + "the heaps and off-heap memory of its executors, divided in the same way; (3) half of "
+          + "the heaps and off-heap memory of its executors, divided by their number, which may be one; "
+          + "(3) half of "
           + "the container's limit outside heap and off-heap memory; (4) on YARN and Kubernetes, "
           + "half of `spark.executor.memoryOverhead` above 256 MiB; (5) on hardware, RLIMIT_MEMLOCK, "
           + "unless the process has CAP_IPC_LOCK. The executor logs the derivation. A larger value "
@@ -233,9 +235,10 @@ public enum ShuffleSetting {
       "pool.max",
       ValueType.DERIVED,
       ValueType.bytes(1L << 16, 1L << 44).orDerived(),
-      "Controls the maximum receive memory within `pinned.max`; `auto` is half of it. A "
-          + "larger pool keeps more blocks in flight; when it is used up, blocks use TCP. Raise it "
-          + "on executors that read much and serve little."),
+      "Controls the maximum receive memory, which is a part of `pinned.max`; `auto` is half of "
+          + "that. A value above `pinned.max` is an error, and an eighth of `pinned.max` is always left "
+          + "to serving. A larger pool keeps more blocks in flight; when it is used up, blocks use "
+          + "TCP. Raise it on executors that read much and serve little."),
   /** Until a connection is established. */
   CONNECT_TIMEOUT(
       "connect.timeout",
