@@ -511,10 +511,18 @@ struct rdma_event_channel *rdma_create_event_channel(void) {
   return &channel->base;
 }
 
+static void forget_identifier(struct identifier *id);
+
+/* As the kernel, ends the connections of requests that were not taken. */
 void rdma_destroy_event_channel(struct rdma_event_channel *channel) {
   struct event *event = ((struct event_channel *)channel)->first;
   while (event) {
     struct event *next = event->next;
+    if (event->base.event == RDMA_CM_EVENT_CONNECT_REQUEST) {
+      pthread_mutex_lock(&lock);
+      forget_identifier((struct identifier *)event->base.id);
+      pthread_mutex_unlock(&lock);
+    }
     free(event);
     event = next;
   }
@@ -581,6 +589,18 @@ static void end_connection(struct identifier *id) {
   id->connected = 0;
 }
 
+static void forget_identifier(struct identifier *id) {
+  for (int i = 0; i < MAX_IDS; i++) {
+    if (ids[i] == id) {
+      ids[i] = NULL;
+    }
+  }
+  if (id->peer) {
+    id->peer->peer = NULL;
+  }
+  destroy(KIND_id, id);
+}
+
 int rdma_destroy_id(struct rdma_cm_id *id) {
   struct identifier *gone = (struct identifier *)id;
   struct event **at = &((struct event_channel *)id->channel)->first;
@@ -598,12 +618,7 @@ int rdma_destroy_id(struct rdma_cm_id *id) {
       at = &event->next;
     }
   }
-  for (int i = 0; i < MAX_IDS; i++) {
-    if (ids[i] == gone) {
-      ids[i] = NULL;
-    }
-  }
-  destroy(KIND_id, gone);
+  forget_identifier(gone);
   pthread_mutex_unlock(&lock);
   return 0;
 }
