@@ -2,6 +2,7 @@
 package org.sparkrdma.verbs.ibverbs;
 
 import java.net.InetSocketAddress;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.QueuePairSettings;
@@ -20,7 +21,8 @@ import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
 
 /**
  * An rdma_cm_id: fills the structs of its calls and makes the calls. {@link IbverbsConnection}
- * decides when, guards it with its lock, and destroys it.
+ * decides when, and guards it with its lock. The last user destroys it: the connection, or the
+ * thread that resolves its route.
  */
 final class CmIdentifier {
   private static final Logger LOG = LoggerFactory.getLogger(CmIdentifier.class);
@@ -28,6 +30,7 @@ final class CmIdentifier {
   private final IbverbsDevice device;
   private final CmLibrary cm;
   private final long id;
+  private final AtomicInteger users = new AtomicInteger(1);
 
   /** Takes over the identifier. */
   CmIdentifier(IbverbsDevice device, long id) {
@@ -180,7 +183,15 @@ final class CmIdentifier {
     }
   }
 
-  void destroy() {
-    cm.destroyId(id);
+  /** Adds a user, which must release it. Any thread. */
+  void retain() {
+    users.incrementAndGet();
+  }
+
+  /** Removes a user; the last one destroys the identifier. Any thread. */
+  void release() {
+    if (users.decrementAndGet() == 0) {
+      cm.destroyId(id);
+    }
   }
 }

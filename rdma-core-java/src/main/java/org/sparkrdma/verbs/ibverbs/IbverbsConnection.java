@@ -167,7 +167,7 @@ final class IbverbsConnection extends RdmaCmConnection<IbverbsQueuePair> {
     }
     synchronized (this) {
       if (markClosed(identifier.id())) {
-        identifier.destroy();
+        identifier.release();
       }
     }
   }
@@ -228,8 +228,31 @@ final class IbverbsConnection extends RdmaCmConnection<IbverbsQueuePair> {
   }
 
   @Override
-  protected void resolveRoute(int timeoutMs) throws VerbsException {
-    identifier.resolveRoute(timeoutMs);
+  protected void resolveRoute(int timeoutMs) {
+    identifier.retain();
+    if (!manager.routes().add(() -> resolveRouteNow(timeoutMs))) {
+      identifier.release();
+      onResolveFailed("too many routes are being resolved");
+    }
+  }
+
+  /** On the thread for routes, without the lock, which the owner must not wait for. */
+  private void resolveRouteNow(int timeoutMs) {
+    try {
+      if (isIn(ConnectionPhase.RESOLVING)) {
+        identifier.resolveRoute(timeoutMs);
+      }
+    } catch (VerbsException e) {
+      onRouteFailed(e.getMessage());
+    } catch (RuntimeException | Error e) {
+      onRouteFailed(e.toString());
+    } finally {
+      identifier.release();
+    }
+  }
+
+  private synchronized void onRouteFailed(String reason) {
+    onResolveFailed(reason);
   }
 
   @Override

@@ -28,6 +28,7 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
   private final IbverbsDevice device;
   private final CmLibrary cm;
   private final IbverbsCompletionChannel wakeups;
+  private final RouteResolver routes;
   private final long channel;
   private final int fd;
   private final Set<Integer> listenerPorts = ConcurrentHashMap.newKeySet();
@@ -38,10 +39,11 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
   private final AsyncEvents.DeviceListener deviceListener = this::onDeviceFailure;
 
   private IbverbsConnectionManager(
-      IbverbsDevice device, IbverbsCompletionChannel wakeups, long channel) {
+      IbverbsDevice device, IbverbsCompletionChannel wakeups, RouteResolver routes, long channel) {
     super(device, wakeups);
     this.device = device;
     this.wakeups = wakeups;
+    this.routes = routes;
     this.channel = channel;
     cm = device.libraries().cm();
     fd = Memory.getInt(channel + RdmaEventChannel.FD);
@@ -56,11 +58,15 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
 
   static IbverbsConnectionManager create(IbverbsDevice device, IbverbsCompletionChannel wakeups)
       throws VerbsException {
+    // First, since a machine without memory for a thread throws an Error here.
+    RouteResolver routes = RouteResolver.start(device.info().name());
     long channel = device.libraries().cm().createEventChannel();
     if (channel == 0) {
-      throw Libraries.failure("rdma_create_event_channel", "");
+      VerbsException failure = Libraries.failure("rdma_create_event_channel", "");
+      routes.close(() -> {});
+      throw failure;
     }
-    return new IbverbsConnectionManager(device, wakeups, channel);
+    return new IbverbsConnectionManager(device, wakeups, routes, channel);
   }
 
   @Override
@@ -238,9 +244,14 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
     wakeups.unwatch(fd, device.asyncEvents().fd());
   }
 
+  RouteResolver routes() {
+    return routes;
+  }
+
   @Override
   protected void destroy() {
-    cm.destroyEventChannel(channel);
+    // The channel outlives the identifiers whose routes are still being resolved.
+    routes.close(() -> cm.destroyEventChannel(channel));
     arena.close();
   }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.management.ManagementFactory;
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -40,6 +41,8 @@ class ScriptedDeviceTest {
   private static final int DEVICE_REMOVAL = 11;
   private static final int ADDR_CHANGE = 14;
 
+  private static final int SLOW_MS = 1_000;
+
   private static ScriptedLibrary library;
 
   private final VerbsEngine engine = ScriptedEngine.over(library);
@@ -53,6 +56,11 @@ class ScriptedDeviceTest {
   void leaveNothing() {
     engine.close();
     library.reset();
+    // A route that is still being resolved keeps its identifier after close.
+    long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
+    while (library.outstanding() != 0 && System.nanoTime() - deadlineNs < 0) {
+      Thread.onSpinWait();
+    }
     assertThat(library.outstanding()).as("objects left in the device").isZero();
   }
 
@@ -466,6 +474,47 @@ class ScriptedDeviceTest {
       System.out.printf(
           "CPU after device removal: %.1f %% of one core%n", 100.0 * cpuNs / elapsedNs);
       assertThat(elapsedNs).isGreaterThan(turns * sleepNs / 2);
+    }
+  }
+
+  /** librdmacm waits for the daemon ibacm in this call. */
+  @Test
+  void shouldTakeOtherEventsWhileARouteIsBeingResolved() throws Exception {
+    library.delay("rdma_resolve_route", SLOW_MS);
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      resolveUntilTheRouteIsAsked(exchange);
+
+      library.raise(DEVICE_FATAL, 1);
+
+      exchange.expect(ConnectionEvent.Type.DEVICE_DOWN);
+      exchange.expect(ConnectionEvent.Type.RESOLVED);
+    }
+  }
+
+  @Test
+  void shouldEndAnAttemptWhoseRouteIsResolvedTooLate() throws Exception {
+    library.delay("rdma_resolve_route", SLOW_MS);
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      exchange.resolve(Duration.ofMillis(10));
+
+      assertThatThrownBy(() -> exchange.expect(ConnectionEvent.Type.RESOLVED))
+          .hasMessage("RESOLVE_FAILED: no route to the address: no answer within the time-out");
+    }
+  }
+
+  @Test
+  void shouldCloseWhileARouteIsBeingResolved() throws Exception {
+    library.delay("rdma_resolve_route", SLOW_MS / 2);
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      resolveUntilTheRouteIsAsked(exchange);
+    }
+  }
+
+  private static void resolveUntilTheRouteIsAsked(ScriptedExchange exchange) throws Exception {
+    long before = library.calls("rdma_resolve_route");
+    exchange.resolve(Duration.ofSeconds(10));
+    while (library.calls("rdma_resolve_route") == before) {
+      exchange.turn();
     }
   }
 

@@ -43,7 +43,7 @@ final class ScriptedExchange implements AutoCloseable {
   /** Ends waits; the time-out of a connection attempt is shorter. */
   private static final long LIMIT_NS = Duration.ofSeconds(10).toNanos();
 
-  private static final Duration CONNECT_TIMEOUT = Duration.ofMillis(200);
+  private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(1);
 
   /** A failure that came as an event or a completion. */
   static final class Failed extends Exception {
@@ -82,10 +82,7 @@ final class ScriptedExchange implements AutoCloseable {
   }
 
   void connect() throws VerbsException, Failed {
-    prepare();
-    listener = manager.listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), DEPTH);
-    Connection initiator = manager.resolve(listener.address(), null, CONNECT_TIMEOUT);
-    ends.add(initiator);
+    Connection initiator = resolve(CONNECT_TIMEOUT);
     expect(ConnectionEvent.Type.RESOLVED);
     initiator.createQueuePair(domain, settings());
     initiator.connect(parameters());
@@ -97,6 +94,15 @@ final class ScriptedExchange implements AutoCloseable {
     if (bothEndsTold) {
       expect(ConnectionEvent.Type.ESTABLISHED);
     }
+  }
+
+  /** Listens, and begins to resolve the listener's address. */
+  Connection resolve(Duration timeout) throws VerbsException {
+    prepare();
+    listener = manager.listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), DEPTH);
+    Connection initiator = manager.resolve(listener.address(), null, timeout);
+    ends.add(initiator);
+    return initiator;
   }
 
   Connection responder() {

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.verbs.ibverbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(value = 30, unit = TimeUnit.SECONDS)
+class RouteResolverTest {
+  private final List<String> ran = new CopyOnWriteArrayList<>();
+  private final RouteResolver routes = RouteResolver.start("test0");
+
+  @Test
+  void shouldRunTheCallsInTurnAndTheLastOneAtClose() {
+    assertThat(routes.add(() -> ran.add("first"))).isTrue();
+    assertThat(routes.add(() -> ran.add("second"))).isTrue();
+
+    routes.close(() -> ran.add("last"));
+
+    assertThat(ran).containsExactly("first", "second", "last");
+  }
+
+  @Test
+  void shouldTakeNoCallAfterClose() {
+    routes.close(() -> {});
+
+    assertThat(routes.add(() -> ran.add("late"))).isFalse();
+    assertThat(ran).isEmpty();
+  }
+
+  @Test
+  void shouldCloseAlthoughACallHangsAndRunTheLastOneWhenItEnds() throws InterruptedException {
+    CountDownLatch answer = new CountDownLatch(1);
+    CountDownLatch last = new CountDownLatch(1);
+    routes.add(() -> awaitUninterruptibly(answer));
+
+    routes.close(last::countDown);
+
+    assertThat(last.getCount()).isOne();
+    answer.countDown();
+    last.await();
+  }
+
+  @Test
+  void shouldRefuseCallsWhenTooManyWait() {
+    CountDownLatch answer = new CountDownLatch(1);
+    routes.add(() -> awaitUninterruptibly(answer));
+
+    int added = 0;
+    while (routes.add(() -> ran.add("call"))) {
+      added++;
+    }
+
+    answer.countDown();
+    routes.close(() -> {});
+    assertThat(ran).hasSize(added);
+  }
+
+  private static void awaitUninterruptibly(CountDownLatch latch) {
+    boolean done = false;
+    while (!done) {
+      try {
+        latch.await();
+        done = true;
+      } catch (InterruptedException e) {
+        // The test ends it.
+      }
+    }
+  }
+}
