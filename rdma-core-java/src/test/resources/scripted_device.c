@@ -390,14 +390,14 @@ void script_async(int type, int port) {
   pthread_mutex_unlock(&lock);
 }
 
-static int tell(struct identifier *id, enum rdma_cm_event_type type, int status);
+static int notify(struct identifier *id, enum rdma_cm_event_type type, int status);
 
 /* Raises an event of the connection manager on all identifiers that listen, or that do not. */
 void script_cm(int type, int on_listeners) {
   pthread_mutex_lock(&lock);
   for (int i = 0; i < MAX_IDS; i++) {
     if (ids[i] && !ids[i]->listening == !on_listeners) {
-      tell(ids[i], type, 0);
+      notify(ids[i], type, 0);
     }
   }
   pthread_mutex_unlock(&lock);
@@ -459,7 +459,7 @@ static int queue_event(struct identifier *id, struct event *event) {
   return 0;
 }
 
-static int tell(struct identifier *id, enum rdma_cm_event_type type, int status) {
+static int notify(struct identifier *id, enum rdma_cm_event_type type, int status) {
   struct event *event = calloc(1, sizeof *event);
   event->base.id = &id->base;
   event->base.event = type;
@@ -580,8 +580,8 @@ static void end_connection(struct identifier *id) {
   if (peer) {
     break_pair((struct pair *)peer->base.qp);
     if (id->connected) {
-      tell(id, RDMA_CM_EVENT_DISCONNECTED, 0);
-      tell(peer, RDMA_CM_EVENT_DISCONNECTED, 0);
+      notify(id, RDMA_CM_EVENT_DISCONNECTED, 0);
+      notify(peer, RDMA_CM_EVENT_DISCONNECTED, 0);
     }
     peer->peer = NULL;
     id->peer = NULL;
@@ -606,7 +606,7 @@ int rdma_destroy_id(struct rdma_cm_id *id) {
   struct event **at = &((struct event_channel *)id->channel)->first;
   pthread_mutex_lock(&lock);
   if (gone->peer && !gone->connected && !gone->asked) {
-    tell(gone->peer, RDMA_CM_EVENT_REJECTED, 28);
+    notify(gone->peer, RDMA_CM_EVENT_REJECTED, 28);
   }
   end_connection(gone);
   while (*at) {
@@ -666,7 +666,7 @@ int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *from, struct socka
   set_port(&id->route.addr.src_addr);
   bind_to_device(initiator);
   pthread_mutex_lock(&lock);
-  tell(initiator, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+  notify(initiator, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
   pthread_mutex_unlock(&lock);
   return 0;
 }
@@ -677,7 +677,7 @@ int rdma_resolve_route(struct rdma_cm_id *id, int ms) {
     return -1;
   }
   pthread_mutex_lock(&lock);
-  tell((struct identifier *)id, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
+  notify((struct identifier *)id, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
   pthread_mutex_unlock(&lock);
   return 0;
 }
@@ -788,7 +788,7 @@ int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *parameters) {
     event->base.param.conn.qp_num = id->qp->qp_num;
     queue_event(responder, event);
   } else {
-    tell(initiator, RDMA_CM_EVENT_REJECTED, 8);
+    notify(initiator, RDMA_CM_EVENT_REJECTED, 8);
   }
   pthread_mutex_unlock(&lock);
   return 0;
@@ -809,7 +809,7 @@ int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *parameters) {
     ((struct pair *)id->qp)->peer = (struct pair *)initiator->base.qp;
     ((struct pair *)initiator->base.qp)->peer = (struct pair *)id->qp;
     responder->connected = initiator->connected = 1;
-    tell(responder, RDMA_CM_EVENT_ESTABLISHED, 0);
+    notify(responder, RDMA_CM_EVENT_ESTABLISHED, 0);
     queue_event(initiator, with_parameters(initiator, RDMA_CM_EVENT_ESTABLISHED,
                                            parameters->private_data, parameters->private_data_len));
   }
@@ -854,7 +854,7 @@ int rdma_notify(struct rdma_cm_id *id, enum ibv_event_type event) {
     return -1;
   }
   pthread_mutex_lock(&lock);
-  tell((struct identifier *)id, RDMA_CM_EVENT_ESTABLISHED, 0);
+  notify((struct identifier *)id, RDMA_CM_EVENT_ESTABLISHED, 0);
   pthread_mutex_unlock(&lock);
   return 0;
 }

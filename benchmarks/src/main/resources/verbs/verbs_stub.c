@@ -57,7 +57,7 @@ static unsigned first, last;
 
 static int new_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE); }
 
-static int tell(struct rdma_cm_id *id, enum rdma_cm_event_type type) {
+static int notify(struct rdma_cm_id *id, enum rdma_cm_event_type type) {
   uint64_t one = 1;
   pending[last++ % EVENTS] = (struct rdma_cm_event){.id = id, .event = type};
   return write(id->channel->fd, &one, sizeof one) == sizeof one ? 0 : -1;
@@ -113,11 +113,11 @@ int rdma_listen(struct rdma_cm_id *id, int backlog) { return -1; }
 int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *from, struct sockaddr *to, int ms) {
   memcpy(&id->route.addr.src_addr, to, sizeof(struct sockaddr_in));
   id->verbs = &context;
-  return tell(id, RDMA_CM_EVENT_ADDR_RESOLVED);
+  return notify(id, RDMA_CM_EVENT_ADDR_RESOLVED);
 }
 
 int rdma_resolve_route(struct rdma_cm_id *id, int ms) {
-  return tell(id, RDMA_CM_EVENT_ROUTE_RESOLVED);
+  return notify(id, RDMA_CM_EVENT_ROUTE_RESOLVED);
 }
 
 int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr *attributes) {
@@ -131,7 +131,7 @@ void rdma_destroy_qp(struct rdma_cm_id *id) {
 }
 
 int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *parameters) {
-  return tell(id, RDMA_CM_EVENT_ESTABLISHED);
+  return notify(id, RDMA_CM_EVENT_ESTABLISHED);
 }
 
 int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *parameters) { return -1; }

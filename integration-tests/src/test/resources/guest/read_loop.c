@@ -1,7 +1,7 @@
 /*
  * The READ loop of org.sparkrdma.guest.reads.JavaReader in C, to measure that against; and the peer of both.
  *
- *   read_loop serve ADDRESS   registers memory for reading, tells clients where, serves until it is killed
+ *   read_loop serve ADDRESS   registers memory for reading, sends clients its address, serves until it is killed
  *   read_loop read ADDRESS    connects, says "ready", then answers each line
  *                             "MODE LENGTH DEPTH BATCH COUNT" of its input with the nanoseconds it took
  *
@@ -20,7 +20,7 @@
 enum { MEMORY_BYTES = 16 << 20, MAX_DEPTH = 64, SPINS = 100 };
 
 /* The server's answer to a connection request. */
-struct told {
+struct region {
   uint64_t address;
   uint32_t key;
 } __attribute__((packed));
@@ -83,10 +83,10 @@ static void serve(const char *address) {
     cq = ibv_create_cq(id->verbs, 4, NULL, NULL, 0);
     check(cq != NULL, "ibv_create_cq");
     create_queue_pair(1);
-    struct told told = {htobe64((uintptr_t)memory), htobe32(mr->rkey)};
+    struct region region = {htobe64((uintptr_t)memory), htobe32(mr->rkey)};
     struct rdma_conn_param parameters = {
-        .private_data = &told,
-        .private_data_len = sizeof told,
+        .private_data = &region,
+        .private_data_len = sizeof region,
         .responder_resources = id->event->param.conn.initiator_depth,
         .initiator_depth = id->event->param.conn.responder_resources};
     check(rdma_accept(id, &parameters) == 0, "rdma_accept");
@@ -95,7 +95,7 @@ static void serve(const char *address) {
 
 static void dial(const char *address) {
   struct rdma_addrinfo *to = resolve(address, RAI_NUMERICHOST);
-  struct told told;
+  struct region region;
   struct rdma_conn_param parameters = {
       .responder_resources = 16, .initiator_depth = 16, .retry_count = 6};
   check(rdma_create_id(NULL, &id, NULL, RDMA_PS_TCP) == 0, "rdma_create_id");
@@ -109,9 +109,9 @@ static void dial(const char *address) {
   check(mr != NULL, "ibv_reg_mr");
   create_queue_pair(MAX_DEPTH);
   check(rdma_connect(id, &parameters) == 0, "rdma_connect");
-  memcpy(&told, id->event->param.conn.private_data, sizeof told);
-  remote = be64toh(told.address);
-  key = be32toh(told.key);
+  memcpy(&region, id->event->param.conn.private_data, sizeof region);
+  remote = be64toh(region.address);
+  key = be32toh(region.key);
 }
 
 /* Posts so many READs with one call; the last one is signalled. */

@@ -178,7 +178,7 @@ final class GuestToolIT {
   }
 
   @Test
-  void shouldDelayPacketsByTheRuleThatWasToldLast() throws Exception {
+  void shouldDelayPacketsByTheLastRule() throws Exception {
     try (RunningGuest running = TWO.with("--netem", "delay 1s").start(UP_FOR_LONG)) {
       running.awaitLine("up");
       running.netem("delay 50ms");

@@ -18,14 +18,31 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Checks every source file and document of the repository for the words in banned-words.txt. */
+/**
+ * Checks every source file, script, settings file and document of the repository for the words in
+ * banned-words.txt.
+ */
 @Timeout(60)
 class PlainEnglishTest {
   private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
   private static final Path LIST = Path.of("src/test/resources/banned-words.txt");
   private static final Set<String> SKIPPED_FOLDERS = Set.of("target", ".git", ".idea");
   private static final Set<String> ENDINGS =
-      Set.of("java", "scala", "md", "bash", "pl", "c", "txt", "template");
+      Set.of(
+          "java",
+          "scala",
+          "md",
+          "bash",
+          "pl",
+          "c",
+          "txt",
+          "template",
+          "xml",
+          "properties",
+          "conf",
+          "config",
+          "css",
+          "js");
 
   private record Word(Pattern pattern, String instead) {
     static Word parse(String line) {
@@ -62,7 +79,10 @@ class PlainEnglishTest {
     return found;
   }
 
-  /** Source files, documents and scripts; a file without an ending in the root is a script. */
+  /**
+   * Source files, documents, settings and scripts. An executable file without an ending is a
+   * script.
+   */
   private static List<Path> files() throws IOException {
     List<Path> files = new ArrayList<>();
     Files.walkFileTree(
@@ -79,7 +99,7 @@ class PlainEnglishTest {
           public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
             String name = file.getFileName().toString();
             int dot = name.lastIndexOf('.');
-            boolean script = dot < 0 && ROOT.equals(file.getParent()) && Files.isExecutable(file);
+            boolean script = dot < 0 && Files.isExecutable(file);
             boolean text = dot > 0 && ENDINGS.contains(name.substring(dot + 1));
             if ((script || text) && !name.equals(LIST.getFileName().toString())) {
               files.add(file);
@@ -101,6 +121,16 @@ class PlainEnglishTest {
     }
 
     assertThat(files).as("files of the repository").hasSizeGreaterThan(500);
+    assertThat(files.stream().map(file -> ROOT.relativize(file).toString()))
+        .contains(
+            "pom.xml",
+            "quickstart",
+            ".ci/run",
+            ".mvn/allowed-skips.txt",
+            "integration-tests/guest/init",
+            "integration-tests/guest/lib/run.bash",
+            "integration-tests/guest/kernel.config",
+            "integration-tests/src/test/resources/logging/log4j2.properties");
     assertThat(found).isEmpty();
   }
 
@@ -113,11 +143,14 @@ class PlainEnglishTest {
             "  // The peer is left" + " alone for a while.",
             "  /** Wh" + "at the reader needs. */",
             "  // The lock is free when no" + "body waits for it.",
-            "  /** The most recent leases, at least one. */");
+            "  /** The most recent leases, at least one. */",
+            "  te" + "ll_timings",
+            "  void shouldTe" + "llPeers() {",
+            "# Wh" + "at the guest needs");
 
     List<String> found = findings(words(), "a/B.java", lines);
 
-    assertThat(found).hasSize(5);
+    assertThat(found).hasSize(8);
     assertThat(found.get(0)).startsWith("a/B.java:1: ").endsWith("(write: MAX_)");
   }
 }

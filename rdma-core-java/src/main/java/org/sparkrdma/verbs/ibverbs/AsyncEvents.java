@@ -124,13 +124,13 @@ final class AsyncEvents {
         if (type > COMM_EST) {
           onDeviceEvent(type, port);
         } else if (listener != null) {
-          tell(listener, type);
+          notifyListener(listener, type);
         }
       }
     }
   }
 
-  private static void tell(ObjectListener listener, int type) {
+  private static void notifyListener(ObjectListener listener, int type) {
     if (type == COMM_EST) {
       listener.onCommunication();
     } else {

@@ -27,7 +27,7 @@ final class LateSource {
   static final byte FILL = 7;
 
   private static final int LENGTH = 1 << 20;
-  private static final int TOLD_BYTES = Long.BYTES + Integer.BYTES;
+  private static final int REGION_BYTES = Long.BYTES + Integer.BYTES;
   private static final long PAUSE_NS = Duration.ofSeconds(1).toNanos();
 
   private LateSource() {}
@@ -39,7 +39,7 @@ final class LateSource {
     try (Node node = Node.open(engine, address)) {
       Node.Block source = node.block(LENGTH, FILL, Node.READABLE);
       byte[] region =
-          ByteBuffer.allocate(TOLD_BYTES)
+          ByteBuffer.allocate(REGION_BYTES)
               .putLong(source.region().address())
               .putInt(source.region().remote().remoteKey())
               .array();

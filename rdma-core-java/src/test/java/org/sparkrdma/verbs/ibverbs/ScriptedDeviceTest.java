@@ -275,12 +275,12 @@ class ScriptedDeviceTest {
   }
 
   @Test
-  void shouldTransferWhenTheResponderIsNotToldThatTheConnectionIsReady() throws Exception {
+  void shouldTransferWhenTheResponderIsNotNotifiedThatTheConnectionIsReady() throws Exception {
     int established = 9;
     library.lose(established, 1);
 
     try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
-      exchange.bothEndsTold = false;
+      exchange.bothEndsNotified = false;
       exchange.run();
     }
   }
@@ -291,7 +291,7 @@ class ScriptedDeviceTest {
     library.lose(established, 1);
 
     try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
-      exchange.bothEndsTold = false;
+      exchange.bothEndsNotified = false;
       exchange.connect();
 
       library.raise(COMM_EST, 0);
@@ -310,7 +310,7 @@ class ScriptedDeviceTest {
     library.fail("rdma_notify", errno, 1, ScriptedLibrary.FOR_EVER);
 
     try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
-      exchange.bothEndsTold = false;
+      exchange.bothEndsNotified = false;
       exchange.connect();
 
       library.raise(COMM_EST, 0);
@@ -320,7 +320,7 @@ class ScriptedDeviceTest {
   }
 
   @Test
-  void shouldTellTheEndOfAConnectionWithoutTheKernelsEvent() throws Exception {
+  void shouldReportTheEndOfAConnectionWithoutTheKernelsEvent() throws Exception {
     int disconnected = 10;
     library.lose(disconnected, 2);
 
@@ -373,7 +373,7 @@ class ScriptedDeviceTest {
     DEVICE_FATAL + ", the device failed: device=scripted0",
     PORT_ERR + ", a port of the device is down: device=scripted0 port=1"
   })
-  void shouldTellThatTheDeviceIsDown(int event, String reason) throws Exception {
+  void shouldReportThatTheDeviceIsDown(int event, String reason) throws Exception {
     try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
       exchange.connect();
 
@@ -386,7 +386,7 @@ class ScriptedDeviceTest {
   }
 
   @Test
-  void shouldTellAListenerThatTheDeviceIsRemoved() throws Exception {
+  void shouldNotifyAListenerThatTheDeviceIsRemoved() throws Exception {
     try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
       exchange.connect();
 
@@ -399,7 +399,7 @@ class ScriptedDeviceTest {
   }
 
   @Test
-  void shouldTellAConnectionThatTheDeviceIsRemoved() throws Exception {
+  void shouldNotifyAConnectionThatTheDeviceIsRemoved() throws Exception {
     try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
       exchange.connect();
 
@@ -411,7 +411,7 @@ class ScriptedDeviceTest {
   }
 
   @Test
-  void shouldTellThatTheAddressOfTheListenerMoved() throws Exception {
+  void shouldReportThatTheAddressOfTheListenerMoved() throws Exception {
     try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
       exchange.connect();
 

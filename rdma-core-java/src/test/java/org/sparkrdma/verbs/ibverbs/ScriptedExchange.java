@@ -67,7 +67,7 @@ final class ScriptedExchange implements AutoCloseable {
   private String failure;
 
   /** Whether both ends get ESTABLISHED; else only the initiator. */
-  boolean bothEndsTold = true;
+  boolean bothEndsNotified = true;
 
   /** Takes over nothing: the caller closes the engine. */
   ScriptedExchange(VerbsEngine engine) throws VerbsException {
@@ -91,7 +91,7 @@ final class ScriptedExchange implements AutoCloseable {
     responder.createQueuePair(domain, settings());
     responder.accept(parameters());
     expect(ConnectionEvent.Type.ESTABLISHED);
-    if (bothEndsTold) {
+    if (bothEndsNotified) {
       expect(ConnectionEvent.Type.ESTABLISHED);
     }
   }

@@ -125,7 +125,7 @@ class DeviceChoiceTest {
   }
 
   @Test
-  void shouldTellPeersAllAddressesOfThePortThatTheyMayUse() throws Exception {
+  void shouldSendPeersAllAddressesOfThePortThatTheyMayUse() throws Exception {
     DeviceChoice choice =
         choose(
             device(

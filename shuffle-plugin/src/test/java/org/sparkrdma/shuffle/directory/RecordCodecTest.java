@@ -17,7 +17,7 @@ class RecordCodecTest {
   private static final byte[] FOUR = {10, 1, 0, 5};
 
   @Test
-  void shouldTellEveryAddressWithItsSubnet() throws Exception {
+  void shouldEncodeEveryAddressWithItsSubnet() throws Exception {
     List<ListenerAddress> addresses =
         List.of(
             new ListenerAddress(new NetworkAddress(InetAddress.getByAddress(FOUR), 24), 4_711),
@@ -27,7 +27,7 @@ class RecordCodecTest {
   }
 
   @Test
-  void shouldNotTellAScopeWhichMeansNothingElsewhere() throws Exception {
+  void shouldNotEncodeAScopeWhichMeansNothingElsewhere() throws Exception {
     byte[] bytes = InetAddress.getByName("fe80::5").getAddress();
     Inet6Address scoped = Inet6Address.getByAddress(null, bytes, 7);
     List<Object> encoded =

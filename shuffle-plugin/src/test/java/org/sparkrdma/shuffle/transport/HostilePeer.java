@@ -175,7 +175,7 @@ final class HostilePeer implements AutoCloseable {
   private void send(int lengthBytes) {
     work.send(1).local(region, sentBytes, lengthBytes).signalled();
     assertThat(queuePair.postSend(work)).isTrue();
-    // What was posted before may still be on its way out.
+    // Work posted before may not have been sent yet.
     sentBytes = (sentBytes + lengthBytes) % (BUFFER_BYTES / 2);
   }
 

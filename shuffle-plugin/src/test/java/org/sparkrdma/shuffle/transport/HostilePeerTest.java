@@ -312,15 +312,15 @@ class HostilePeerTest {
   void shouldGrantNoAccessToAPeerThatHasNotConfirmed() throws Exception {
     start(new TestExecutor.Options(2).mode(ServeSettings.Mode.WINDOW));
     assumeTrue(hostile.isAccessWithheld(), "there the device cannot withhold access");
-    Located.Decoder told = hostile.learn(block(0));
+    Located.Decoder located = hostile.learn(block(0));
     try (HostilePeer unconfirmed = new HostilePeer()) {
       unconfirmed.connectAs(4712, server.endpoint());
       // Its own answer comes before the engine has taken the kernel's access flags back; this one
       // after.
       hostile.learn(block(1));
-      assertThat(unconfirmed.read(told.address(), told.remoteKey(), READ_BYTES)).isFalse();
+      assertThat(unconfirmed.read(located.address(), located.remoteKey(), READ_BYTES)).isFalse();
     }
-    assertThat(hostile.read(told.address(), told.remoteKey(), READ_BYTES)).isTrue();
+    assertThat(hostile.read(located.address(), located.remoteKey(), READ_BYTES)).isTrue();
   }
 
   @Test

@@ -305,14 +305,14 @@ class RdmaTransportTest {
   void shouldRefuseAPeerWithoutTheToken() throws Exception {
     TestExecutor reader = start(1);
     TestExecutor server = start(2);
-    Endpoint told = server.endpoint();
+    Endpoint endpoint = server.endpoint();
     Endpoint guessed =
         new Endpoint(
-            told.executorId(),
-            told.addresses(),
-            told.engine(),
-            told.protocol(),
-            told.incarnation(),
+            endpoint.executorId(),
+            endpoint.addresses(),
+            endpoint.engine(),
+            endpoint.protocol(),
+            endpoint.incarnation(),
             new byte[Endpoint.TOKEN_BYTES]);
     CollectedBlocks collected = fetch(reader, guessed, List.of(block(1, 0, 1)));
     assertThat(collected.reason(0)).isEqualTo(FallbackReason.REFUSED);
