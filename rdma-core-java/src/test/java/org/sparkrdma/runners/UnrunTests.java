@@ -7,7 +7,10 @@ import com.tngtech.archunit.core.importer.ClassFileImporter;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.platform.commons.annotation.Testable;
@@ -20,6 +23,13 @@ public final class UnrunTests {
   /** Of the plug-ins' default includes, and of the profile for fuzzing. */
   private static final Pattern RUN =
       Pattern.compile("Test.*|.*Tests?|.*TestCase|IT.*|.*IT|.*ITCase|.*Fuzz");
+
+  private static final Pattern TEST_METHOD =
+      Pattern.compile(
+          "@(Test|ParameterizedTest|RepeatedTest|TestFactory|TestTemplate|Property|FuzzTest)\\b");
+
+  private static final Pattern SUPERCLASS =
+      Pattern.compile("\\bclass \\w+ extends (?:\\w+\\.)*(\\w+)");
 
   private static final Path GUEST_TESTS =
       Path.of("..", "integration-tests", "src", "test", "java", "org", "sparkrdma", "guest");
@@ -43,6 +53,42 @@ public final class UnrunTests {
             .filter(name -> !Pattern.compile("\\b" + name + "\\b").matcher(guestTests).find())
             .sorted()
             .toList();
+  }
+
+  /**
+   * Names of such classes among the sources of another module, which may not be compiled yet. Finds
+   * no superclass of yet another module.
+   */
+  public static List<String> inSourcesOf(String module) throws IOException {
+    Map<String, String> sources = new HashMap<>();
+    try (Stream<Path> files = Files.walk(Path.of("..", module, "src", "test", "java"))) {
+      for (Path file : (Iterable<Path>) files.filter(UnrunTests::isJava)::iterator) {
+        String name = file.getFileName().toString();
+        sources.put(name.substring(0, name.lastIndexOf('.')), Files.readString(file));
+      }
+    }
+    if (sources.isEmpty()) {
+      throw new IllegalStateException("no sources of tests found: module=" + module);
+    }
+    return sources.keySet().stream()
+        .filter(name -> hasTests(name, sources))
+        .filter(name -> !sources.get(name).contains("abstract class " + name))
+        .filter(name -> !RUN.matcher(name).matches())
+        .sorted()
+        .toList();
+  }
+
+  private static boolean isJava(Path file) {
+    return file.getFileName().toString().endsWith(".java");
+  }
+
+  private static boolean hasTests(String name, Map<String, String> sources) {
+    String source = sources.getOrDefault(name, "");
+    Matcher superclass = SUPERCLASS.matcher(source);
+    return TEST_METHOD.matcher(source).find()
+        || (superclass.find()
+            && !superclass.group(1).equals(name)
+            && hasTests(superclass.group(1), sources));
   }
 
   private static boolean hasTests(JavaClass type) {
