@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.runtime;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadFactory;
@@ -221,7 +222,11 @@ public final class RdmaRuntime implements AutoCloseable {
   }
 
   private Attempt attempt() {
-    int number = lifecycle.beginAttempt();
+    OptionalInt begun = lifecycle.beginAttempt();
+    if (begun.isEmpty()) {
+      return Attempt.REFUSED;
+    }
+    int number = begun.getAsInt();
     RunningParts started = start.run(reason -> lifecycle.reportLoss(number, reason)).orElse(null);
     if (lifecycle.endAttempt(started, start.reasons())) {
       LOG.info("RDMA is up: {}", started.transport().endpoint());
@@ -332,7 +337,7 @@ public final class RdmaRuntime implements AutoCloseable {
       LOG.debug("JVM is shutting down; the kernel releases registered memory");
       return;
     }
-    if (before == State.STARTING) {
+    if (before == State.STARTING || before == State.RESTARTING) {
       thread.interrupt();
     }
     // A start that is still running closes its own resources.

@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.runtime;
 
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -65,13 +66,16 @@ final class RuntimeLifecycle {
     return Optional.ofNullable(state == State.UP ? parts : null);
   }
 
-  /** An attempt to start RDMA begins; returns its number. */
-  synchronized int beginAttempt() {
+  /** An attempt to start RDMA begins; returns its number, or empty after {@link #stop}. */
+  synchronized OptionalInt beginAttempt() {
+    if (state == State.STOPPED) {
+      return OptionalInt.empty();
+    }
     if (state == State.OFF) {
       state = State.RESTARTING;
     }
     loss = null;
-    return ++attempt;
+    return OptionalInt.of(++attempt);
   }
 
   /**

@@ -298,6 +298,35 @@ class RdmaRuntimeTest {
   }
 
   @Test
+  void shouldEndARestartWhenClosed() throws InterruptedException {
+    firstRestart = Duration.ofMillis(1);
+    CountDownLatch never = new CountDownLatch(1);
+    CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
+    LosableTransport transport =
+        new LosableTransport(
+            engine,
+            (number, parts) -> {
+              if (number == 2) {
+                try {
+                  never.await();
+                } catch (InterruptedException e) {
+                  interrupted.complete(true);
+                  throw new VerbsException("listen", "interrupted");
+                }
+              }
+            });
+    RdmaRuntime runtime = startedOn(transport);
+    transport.lose(1, "the device was removed");
+    transport.awaitStarts(2);
+    runtime.close();
+    assertThat(interrupted).as("without the wait of a close for a start").isCompleted();
+    assertThat(engine.closed())
+        .as("what the second start had opened as well")
+        .containsExactly("transport", "device", "engine", "device", "engine");
+    never.countDown();
+  }
+
+  @Test
   void shouldFetchWithTheTransportThatWasStartedLast() {
     CurrentTransport current = new CurrentTransport();
     List<String> fetched = new ArrayList<>();

@@ -40,7 +40,7 @@ class RuntimeLifecycleTest {
 
   @Test
   void shouldBeOffWhenTheTransportFailedBeforeTheStartWasOver() {
-    int number = lifecycle.beginAttempt();
+    int number = lifecycle.beginAttempt().getAsInt();
     lifecycle.reportLoss(number, "device removed");
     assertThat(lifecycle.endAttempt(parts, List.of())).isFalse();
     assertThat(lifecycle.state()).isEqualTo(State.OFF);
@@ -144,8 +144,15 @@ class RuntimeLifecycleTest {
   }
 
   private int up() {
-    int number = lifecycle.beginAttempt();
+    int number = lifecycle.beginAttempt().getAsInt();
     assertThat(lifecycle.endAttempt(parts, List.of())).isTrue();
     return number;
+  }
+
+  @Test
+  void shouldBeginNoAttemptAfterStop() {
+    lifecycle.stop();
+    assertThat(lifecycle.beginAttempt()).isEmpty();
+    assertThat(lifecycle.state()).isEqualTo(State.STOPPED);
   }
 }
