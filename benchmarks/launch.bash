@@ -155,6 +155,7 @@ has_jars() {
 # stamp; a deleted or renamed file changes the time of its directory.
 is_built() {
   local stamp=$project/benchmarks/target/built module sources=("$project/pom.xml" "$project/.mvn")
+  sources+=("$project/benchmarks/src/spark-home/pom.xml")
   for module in rdma-core-java shuffle-plugin benchmarks; do
     sources+=("$project/$module/pom.xml" "$project/$module/src/main")
   done

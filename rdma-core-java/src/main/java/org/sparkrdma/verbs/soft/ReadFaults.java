@@ -12,13 +12,13 @@ final class ReadFaults {
     this.plan = plan;
   }
 
-  /** Whether the connection ends instead of the first step of this request. */
-  boolean dropConnectionAt(WorkEntry entry) {
+  /** Takes the plan's next decision on whether the connection ends at this request's first step. */
+  boolean tryDropConnection(WorkEntry entry) {
     return isFirstStep(entry) && plan.fires(FaultPlan.Kind.DROP_CONNECTION);
   }
 
-  /** Whether this request fails instead of its first step. */
-  boolean failAt(WorkEntry entry) {
+  /** Takes the plan's next decision on whether this request fails at its first step. */
+  boolean tryFail(WorkEntry entry) {
     return isFirstStep(entry) && plan.fires(FaultPlan.Kind.READ_ERROR);
   }
 
@@ -26,7 +26,7 @@ final class ReadFaults {
     return entry.progress == 0 && isRead(entry);
   }
 
-  /** Flips a bit of what a READ brought, if the plan wants that. */
+  /** Flips a bit of the data of a READ, if the plan says so. */
   void corrupt(WorkEntry entry) {
     if (isRead(entry)) {
       long bit = plan.bitToFlip(entry.totalBytes);

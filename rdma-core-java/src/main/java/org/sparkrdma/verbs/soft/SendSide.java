@@ -142,12 +142,12 @@ final class SendSide {
   // One-sided.
 
   private boolean oneSided(WorkEntry entry) {
-    if (readFaults.dropConnectionAt(entry)) {
+    if (readFaults.tryDropConnection(entry)) {
       LOG.debug("dropping the connection by the fault plan: queuePair={}", queuePair.number());
       queuePair.fail();
       return false;
     }
-    if (readFaults.failAt(entry)) {
+    if (readFaults.tryFail(entry)) {
       queuePair.failSend(next, WorkStatus.REMOTE_OPERATION_ERROR);
       return false;
     }

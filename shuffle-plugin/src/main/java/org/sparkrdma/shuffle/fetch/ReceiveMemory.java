@@ -116,11 +116,6 @@ public final class ReceiveMemory {
     copiedBytes -= lengthBytes;
   }
 
-  /** Bytes of copies on the heap that Spark has not released. */
-  synchronized long copiedBytes() {
-    return copiedBytes;
-  }
-
   /** Memory for the rest of one block; closed when the block is delivered or has failed. */
   public final class Reservation implements AutoCloseable {
     private final long reader;
