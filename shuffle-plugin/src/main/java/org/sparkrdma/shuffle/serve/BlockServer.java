@@ -6,18 +6,13 @@ import java.util.List;
 import java.util.OptionalLong;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
-import org.sparkrdma.shuffle.output.MapOutputs;
-import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.wire.Located;
-import org.sparkrdma.verbs.Device;
-import org.sparkrdma.verbs.ProtectionDomain;
 
 /**
  * Answers the LOCATEs of all peers.
@@ -62,33 +57,8 @@ public final class BlockServer implements AutoCloseable {
   private final Queue<LocateTask> requests = new ConcurrentLinkedQueue<>();
   private volatile boolean ended;
 
-  /**
-   * For the parameters see {@link ServerParameters}.
-   *
-   * @param requestTimeout how long readers wait for an answer
-   */
-  public BlockServer(
-      ServeSettings settings,
-      MapOutputs outputs,
-      Device device,
-      ProtectionDomain domain,
-      PinnedBudget budget,
-      ShuffleCounters counters,
-      LongConsumer onLeaseExpired,
-      Duration requestTimeout,
-      LongSupplier nanoClock) {
-    this(
-        new ServerParameters(
-            settings,
-            outputs,
-            device,
-            domain,
-            budget,
-            counters,
-            onLeaseExpired,
-            LoadLimits.of(requestTimeout),
-            nanoClock),
-        null);
+  public BlockServer(ServerParameters parameters) {
+    this(parameters, null);
   }
 
   /**

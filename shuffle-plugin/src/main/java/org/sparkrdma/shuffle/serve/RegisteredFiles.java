@@ -256,25 +256,28 @@ final class RegisteredFiles {
     return oldest == null ? OptionalLong.empty() : OptionalLong.of(oldest.idleSinceNs());
   }
 
-  /** Deregisters windows that are idle since this time or longer; returns their number. */
-  int deregisterIdleSince(long thenNs) {
+  /**
+   * Deregisters windows that are idle since this time or longer, at most so many; returns their
+   * number.
+   */
+  int deregisterIdleSince(long thenNs, int max) {
     assert state.isHeld();
     int before = windows;
     FileWindow oldest = idle.oldest();
-    while (oldest != null && oldest.idleSinceNs() - thenNs <= 0) {
+    while (oldest != null && oldest.idleSinceNs() - thenNs <= 0 && before - windows < max) {
       deregister(oldest);
       oldest = idle.oldest();
     }
     return before - windows;
   }
 
-  /** Deregisters all windows of a map output without leases; returns their number. */
-  int deregisterIdle(ServedOutput output) {
+  /** Deregisters windows of a map output without leases, at most so many; returns their number. */
+  int deregisterIdle(ServedOutput output, int max) {
     assert state.isHeld();
     int before = windows;
     for (int i = 0; output.isRegistered() && i < output.windowCount(); i++) {
       FileWindow window = output.window(i);
-      if (window != null && !window.isLeased()) {
+      if (window != null && !window.isLeased() && before - windows < max) {
         deregister(window);
       }
     }

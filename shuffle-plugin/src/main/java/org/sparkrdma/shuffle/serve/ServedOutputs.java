@@ -2,9 +2,11 @@
 package org.sparkrdma.shuffle.serve;
 
 import java.io.IOException;
+import java.util.ArrayDeque;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Queue;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.metrics.Counter;
@@ -35,6 +37,9 @@ final class ServedOutputs {
 
   /** In access order. */
   private final Map<Key, ServedOutput> entries = new LinkedHashMap<>(16, LOAD_FACTOR, true);
+
+  /** Map outputs of unregistered shuffles that may have idle windows. */
+  private final Queue<ServedOutput> unregistered = new ArrayDeque<>();
 
   private final Key wanted = new Key();
   private long partitions;
@@ -125,12 +130,15 @@ final class ServedOutputs {
         eldestFirst.remove();
         output.remove();
         partitions -= output.mapOutput().loadedPartitions();
-        counters.add(Counter.WINDOWS_EVICTED, files.deregisterIdle(output));
+        counters.add(Counter.WINDOWS_EVICTED, files.deregisterIdle(output, Integer.MAX_VALUE));
       }
     }
   }
 
-  /** Removes the map outputs of a shuffle; {@code pending} waits for those that are leased. */
+  /**
+   * Removes the map outputs of a shuffle. {@code pending} waits for those with windows, which
+   * {@link #deregisterUnregistered} or the end of their last lease deregisters.
+   */
   void unregister(int shuffleId, PendingUnregistration pending) {
     unregistrations++;
     Iterator<Map.Entry<Key, ServedOutput>> all = entries.entrySet().iterator();
@@ -146,16 +154,36 @@ final class ServedOutputs {
 
   private void unregister(ServedOutput output, PendingUnregistration pending) {
     output.remove();
-    files.deregisterIdle(output);
     if (output.isRegistered()) {
       pending.await();
       output.unregister(pending);
+      unregistered.add(output);
     }
+  }
+
+  /** Deregisters idle windows of unregistered shuffles, at most so many; returns their number. */
+  int deregisterUnregistered(int max) {
+    assert state.isHeld();
+    int deregistered = 0;
+    while (!unregistered.isEmpty()) {
+      deregistered += files.deregisterIdle(unregistered.element(), max - deregistered);
+      if (deregistered == max) {
+        break;
+      }
+      unregistered.remove();
+    }
+    return deregistered;
+  }
+
+  /** Whether unregistered shuffles may have idle windows. */
+  boolean hasUnregistered() {
+    return !unregistered.isEmpty();
   }
 
   /** Removes all entries, after the last lease has ended. */
   void close() {
-    entries.values().forEach(files::deregisterIdle);
+    deregisterUnregistered(Integer.MAX_VALUE);
+    entries.values().forEach(output -> files.deregisterIdle(output, Integer.MAX_VALUE));
     entries.clear();
     partitions = 0;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.serve;
 
+import java.time.Duration;
 import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 import org.sparkrdma.memory.PinnedBudget;
@@ -19,9 +20,10 @@ import org.sparkrdma.verbs.ProtectionDomain;
  * @param onLeaseExpired called with a peer, once, when one of its leases has expired; its
  *     connection must be ended, and its leased memory stays registered until {@link
  *     BlockServer#peerGone}. Called with the server's lock; must not block
+ * @param requestTimeout how long readers wait for an answer
  * @param nanoClock as {@link System#nanoTime}
  */
-record ServerParameters(
+public record ServerParameters(
     ServeSettings settings,
     MapOutputs outputs,
     Device device,
@@ -29,5 +31,5 @@ record ServerParameters(
     PinnedBudget budget,
     ShuffleCounters counters,
     LongConsumer onLeaseExpired,
-    LoadLimits limits,
+    Duration requestTimeout,
     LongSupplier nanoClock) {}

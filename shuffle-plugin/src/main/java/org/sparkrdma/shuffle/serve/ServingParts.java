@@ -72,13 +72,13 @@ record ServingParts(
             slots,
             outputs.checksumKind(),
             settings.computeSums(),
-            server.limits(),
+            LoadLimits.of(server.requestTimeout()),
             disks,
             counters,
             nanoClock,
             state);
     return new ServingParts(
-        slots, served, leases, locator, new IdleMemory(settings, files, slots, counters));
+        slots, served, leases, locator, new IdleMemory(settings, served, files, slots, counters));
   }
 
   /** Deregisters all memory, leased or not. */

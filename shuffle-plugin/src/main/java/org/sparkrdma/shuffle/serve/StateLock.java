@@ -8,7 +8,7 @@ import java.util.function.BooleanSupplier;
 /**
  * Lock of the server's state: windows, slots, leases and indexes. The server's thread and the disk
  * threads hold it for single steps, and never while they wait for a disk. The longest step
- * deregisters idle windows.
+ * deregisters a few idle windows, see {@link IdleMemory}.
  */
 final class StateLock {
   /** Work that may wait for a disk. */

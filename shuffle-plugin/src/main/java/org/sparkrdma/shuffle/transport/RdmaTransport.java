@@ -32,6 +32,7 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.output.MapOutputs;
 import org.sparkrdma.shuffle.serve.BlockServer;
+import org.sparkrdma.shuffle.serve.ServerParameters;
 import org.sparkrdma.shuffle.settings.RingSizes;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.settings.TransportSettings;
@@ -174,15 +175,16 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     server =
         undo.push(
             new BlockServer(
-                serveSettings,
-                env.outputs(),
-                device,
-                domain,
-                env.budget(),
-                env.counters(),
-                peer -> agent.execute(() -> leaseExpired(peer)),
-                settings.requestTimeout(),
-                env.nanoClock()));
+                new ServerParameters(
+                    serveSettings,
+                    env.outputs(),
+                    device,
+                    domain,
+                    env.budget(),
+                    env.counters(),
+                    peer -> agent.execute(() -> leaseExpired(peer)),
+                    settings.requestTimeout(),
+                    env.nanoClock())));
     self = env.identity().apply(Listeners.open(manager, env.addresses(), env.port()));
     deliveryThreads =
         Executors.newFixedThreadPool(settings.deliveryThreads(), named("rdma-delivery"));

@@ -46,15 +46,16 @@ public class BlockServerCloseStress {
 
   private final BlockServer server =
       new BlockServer(
-          SETTINGS,
-          NO_OUTPUTS,
-          DEVICE,
-          new FakeDomain(),
-          new PinnedBudget(1 << 20, FakeDomain.PAGE),
-          COUNTERS,
-          peer -> {},
-          Duration.ofSeconds(30),
-          () -> 0);
+          new ServerParameters(
+              SETTINGS,
+              NO_OUTPUTS,
+              DEVICE,
+              new FakeDomain(),
+              new PinnedBudget(1 << 20, FakeDomain.PAGE),
+              COUNTERS,
+              peer -> {},
+              Duration.ofSeconds(30),
+              () -> 0));
   private final Call call = new Call();
   private int forgotten;
 

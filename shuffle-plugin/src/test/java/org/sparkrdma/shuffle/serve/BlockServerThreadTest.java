@@ -60,26 +60,27 @@ class BlockServerThreadTest {
 
   private BlockServer server(Duration lease) {
     return new BlockServer(
-        new ServeSettings(
-            Mode.AUTO,
-            ServerFixture.WINDOW,
-            ServerFixture.SLOT,
-            4,
-            lease,
-            10,
-            1000,
-            100,
-            ServerFixture.IDLE,
-            false,
-            false),
-        outputs,
-        new FakeDevice(100, EnumSet.of(Capability.FILE_REGIONS)),
-        domain,
-        budget,
-        counters,
-        expired::complete,
-        Duration.ofSeconds(30),
-        System::nanoTime);
+        new ServerParameters(
+            new ServeSettings(
+                Mode.AUTO,
+                ServerFixture.WINDOW,
+                ServerFixture.SLOT,
+                4,
+                lease,
+                10,
+                1000,
+                100,
+                ServerFixture.IDLE,
+                false,
+                false),
+            outputs,
+            new FakeDevice(100, EnumSet.of(Capability.FILE_REGIONS)),
+            domain,
+            budget,
+            counters,
+            expired::complete,
+            Duration.ofSeconds(30),
+            System::nanoTime));
   }
 
   @Test
@@ -116,9 +117,13 @@ class BlockServerThreadTest {
   }
 
   private static CompletableFuture<Located.Decoder> ask(BlockServer server, long peer) {
+    return ask(server, peer, 0);
+  }
+
+  private static CompletableFuture<Located.Decoder> ask(BlockServer server, long peer, long map) {
     ByteBuffer request = ByteBuffer.allocate(100);
     Locate.Encoder encoder = new Locate.Encoder().begin(request, peer);
-    encoder.block(1, 0, 0, 1, 0, false);
+    encoder.block(1, map, 0, 1, 0, false);
     int length = encoder.finish();
     FutureCall call = new FutureCall(peer, request.slice(0, length), ByteBuffer.allocate(200));
     server.locate(call);
@@ -194,6 +199,25 @@ class BlockServerThreadTest {
       assertThat(forgotten.getCount()).isEqualTo(1);
       server.peerGone(9);
       assertThat(forgotten.await(30, TimeUnit.SECONDS)).isTrue();
+    }
+  }
+
+  @Test
+  void shouldDeregisterAllWindowsOfAShuffleInSeveralTurns() throws Exception {
+    int maps = 3 * IdleMemory.MAX_WINDOWS;
+    for (int map = 1; map < maps; map++) {
+      outputs.write(1, map, new Random(5), true, 1000);
+    }
+    try (BlockServer server = server(Duration.ofMinutes(1))) {
+      server.start();
+      for (int map = 0; map < maps; map++) {
+        ask(server, 9, map).join();
+      }
+      server.peerGone(9);
+      CountDownLatch deregistered = new CountDownLatch(1);
+      server.unregisterShuffle(1, deregistered::countDown);
+      assertThat(deregistered.await(30, TimeUnit.SECONDS)).isTrue();
+      assertThat(domain.regionCount()).isZero();
     }
   }
 

@@ -45,6 +45,47 @@ class IdleMemoryTest {
   }
 
   @Test
+  void shouldDeregisterAFewWindowsPerTurn() throws IOException {
+    int windows = 2 * IdleMemory.MAX_WINDOWS + 1;
+    try (var on = ServerFixture.of(folder, Mode.WINDOW, 0, 1 << 20)) {
+      leaseAndRelease(on, windows);
+      on.sleep(ServerFixture.IDLE);
+      assertThat(on.domain.regionCount()).isEqualTo(IdleMemory.MAX_WINDOWS + 1);
+      on.server.doWork();
+      assertThat(on.domain.regionCount()).as("in the pause").isEqualTo(IdleMemory.MAX_WINDOWS + 1);
+      on.sleep(IdleMemory.PAUSE);
+      assertThat(on.domain.regionCount()).isEqualTo(1);
+      on.sleep(IdleMemory.PAUSE);
+      assertThat(on.domain.regionCount()).isZero();
+      assertThat(on.count(Counter.WINDOWS_RETURNED)).isEqualTo(windows);
+    }
+  }
+
+  @Test
+  void shouldDeregisterAFewWindowsOfAnUnregisteredShufflePerTurn() throws IOException {
+    try (var on = ServerFixture.of(folder, Mode.WINDOW, 0, 1 << 20)) {
+      leaseAndRelease(on, IdleMemory.MAX_WINDOWS + 1);
+      boolean[] done = new boolean[1];
+      on.server.unregisterShuffle(1, () -> done[0] = true);
+      on.server.doWork();
+      assertThat(on.domain.regionCount()).isEqualTo(1);
+      assertThat(done[0]).isFalse();
+      on.sleep(IdleMemory.PAUSE);
+      assertThat(on.domain.regionCount()).isZero();
+      assertThat(done[0]).isTrue();
+    }
+  }
+
+  /** Registers a window for each of so many map outputs, which are idle afterwards. */
+  private void leaseAndRelease(ServerFixture on, int count) throws IOException {
+    for (int map = 0; map < count; map++) {
+      on.outputs.write(1, map, random, true, 100);
+      on.release(9, on.ask(9, Wanted.of(1, map, 0, 1)).leaseId);
+    }
+    assertThat(on.domain.regionCount()).isEqualTo(count);
+  }
+
+  @Test
   void shouldKeepAWindowAsLongAsItIsLeased() throws IOException {
     try (var on = ServerFixture.of(folder, Mode.WINDOW, 0, 1 << 20)) {
       on.outputs.write(1, 0, random, true, 100);

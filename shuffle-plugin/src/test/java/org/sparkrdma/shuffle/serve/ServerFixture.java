@@ -68,7 +68,7 @@ final class ServerFixture implements AutoCloseable {
                 budget,
                 counters,
                 expiredPeers::add,
-                LoadLimits.of(Duration.ofMinutes(10)),
+                Duration.ofMinutes(10),
                 () -> nowNs),
             direct(() -> nowNs));
   }

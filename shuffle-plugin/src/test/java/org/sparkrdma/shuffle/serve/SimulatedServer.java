@@ -73,7 +73,7 @@ final class SimulatedServer implements AutoCloseable {
                 budget,
                 counters,
                 peer -> {},
-                LoadLimits.of(Duration.ofSeconds(30)),
+                Duration.ofSeconds(30),
                 () -> nowNs),
             List.of(new DiskQueue(disk, () -> nowNs)));
     domain.beforeRegistration(

@@ -81,7 +81,7 @@ class SoftEngineServingTest {
             budget,
             counters,
             peer -> {},
-            LoadLimits.of(Duration.ofSeconds(30)),
+            Duration.ofSeconds(30),
             System::nanoTime),
         ServerFixture.direct(System::nanoTime));
   }
@@ -98,8 +98,11 @@ class SoftEngineServingTest {
       assertThat(counters.value(Counter.BLOCKS_SENT_TO_TCP)).isZero();
       assertThat(budget.pinnedBytes()).isPositive();
       outputs.delete(1);
-      server.unregisterShuffle(1, () -> {});
-      server.doWork();
+      boolean[] done = new boolean[1];
+      server.unregisterShuffle(1, () -> done[0] = true);
+      while (!done[0]) {
+        server.doWork();
+      }
       assertThat(budget.pinnedBytes()).isZero();
     }
   }

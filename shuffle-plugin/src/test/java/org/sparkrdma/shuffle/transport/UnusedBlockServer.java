@@ -10,6 +10,7 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.output.MapOutput;
 import org.sparkrdma.shuffle.output.MapOutputs;
 import org.sparkrdma.shuffle.serve.BlockServer;
+import org.sparkrdma.shuffle.serve.ServerParameters;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.ProtectionDomain;
@@ -21,26 +22,27 @@ final class UnusedBlockServer {
   static BlockServer of(
       Device device, ProtectionDomain domain, PinnedBudget budget, LongSupplier nanoClock) {
     return new BlockServer(
-        new ServeSettings(
-            ServeSettings.Mode.COPY,
-            1 << 20,
-            16 << 10,
-            1,
-            Duration.ofSeconds(30),
-            1,
-            1,
-            50,
-            Duration.ofMinutes(1),
-            false,
-            false),
-        new NoOutputs(),
-        device,
-        domain,
-        budget,
-        new ShuffleCounters(),
-        peer -> {},
-        Duration.ofSeconds(2),
-        nanoClock);
+        new ServerParameters(
+            new ServeSettings(
+                ServeSettings.Mode.COPY,
+                1 << 20,
+                16 << 10,
+                1,
+                Duration.ofSeconds(30),
+                1,
+                1,
+                50,
+                Duration.ofMinutes(1),
+                false,
+                false),
+            new NoOutputs(),
+            device,
+            domain,
+            budget,
+            new ShuffleCounters(),
+            peer -> {},
+            Duration.ofSeconds(2),
+            nanoClock));
   }
 
   private static final class NoOutputs implements MapOutputs {
