@@ -15,6 +15,7 @@ import java.util.Set;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.Verbs;
+import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
@@ -54,7 +55,11 @@ public final class PeerMain {
       int at = args[i].indexOf('=');
       settings.put(args[i].substring(0, at), args[i].substring(at + 1));
     }
-    var engine = Verbs.choose(args[0], EngineSettings.of(settings)).engine();
+    Verbs.Choice choice = Verbs.choose(args[0], EngineSettings.of(settings));
+    VerbsEngine engine = choice.engine();
+    if (engine == null) {
+      throw new IllegalStateException(String.join("; ", choice.reasons()));
+    }
     InetAddress address = InetAddress.getByName(args[1]);
     try (Node node = Node.open(engine, address)) {
       PeerMain peer = new PeerMain(node, System.out);

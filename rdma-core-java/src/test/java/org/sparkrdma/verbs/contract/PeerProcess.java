@@ -28,7 +28,7 @@ public final class PeerProcess implements AutoCloseable {
     address = new InetSocketAddress(engine.address(), Integer.parseInt(answer("listening")[1]));
   }
 
-  /** Starts a JVM with this JVM's class path. */
+  /** Starts a JVM with this JVM's class path and native libraries. */
   public static Process java(Class<?> main, List<String> arguments) throws IOException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -38,6 +38,7 @@ public final class PeerProcess implements AutoCloseable {
             "-XX:TieredStopAtLevel=1",
             "--enable-native-access=ALL-UNNAMED",
             "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
+            "-Djava.library.path=" + System.getProperty("java.library.path"),
             "-cp"));
     command.add(System.getProperty("java.class.path"));
     command.add(main.getName());
