@@ -2,8 +2,6 @@
 package org.sparkrdma.verbs.soft;
 
 import java.io.IOException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.Opcode;
 import org.sparkrdma.verbs.WorkStatus;
 import org.sparkrdma.verbs.soft.wire.FrameHeader;
@@ -20,15 +18,12 @@ import org.sparkrdma.verbs.soft.wire.ProtocolException;
  *
  * <p>Several messages may be in flight together; a one-sided operation begins when everything
  * before it is acknowledged. When the receiver is not ready, its message and all after it are sent
- * again later. One-sided and two-sided work are in one class because they share the positions in
- * the queue.
+ * again later. {@link OneSidedTurn} executes a one-sided operation; its place in the queue is
+ * managed here.
  */
 final class SendSide {
   private static final int TURN_BYTES = 1 << 20;
   private static final int TURN_REQUESTS = 64;
-  private static final int SIGNAL_BYTES = 1 << 18;
-
-  private static final Logger LOG = LoggerFactory.getLogger(SendSide.class);
 
   private final SoftQueuePair queuePair;
   private final WorkQueue queue;
@@ -37,17 +32,14 @@ final class SendSide {
   private final SendSchedule schedule;
   private final ReceiveAnswers answers;
   private final NotReadyRetries retries = new NotReadyRetries();
-  private final ReadFaults readFaults;
+  private final OneSidedTurn oneSided;
   private Link link;
-  private Peer peer;
-  private int peerNumber;
   private long head;
   private long next;
   private long lastSequence;
   private WorkEntry sending;
   private long rewindTo = -1;
   private boolean linkFull;
-  private long bytesSinceSignal;
 
   SendSide(
       SoftQueuePair queuePair, WorkQueue queue, CompletionWriter completions, SoftContext context) {
@@ -57,7 +49,7 @@ final class SendSide {
     this.context = context;
     schedule = new SendSchedule(context, queue, queuePair);
     answers = new ReceiveAnswers(queuePair, context);
-    readFaults = new ReadFaults(context.faults());
+    oneSided = new OneSidedTurn(queuePair, context);
   }
 
   ReceiveAnswers answers() {
@@ -68,8 +60,7 @@ final class SendSide {
   void onEstablished(Link toPeer, Peer remote, int remoteNumber, int receiverNotReadyRetries) {
     link = toPeer;
     answers.onEstablished(toPeer);
-    peer = remote;
-    peerNumber = remoteNumber;
+    oneSided.onEstablished(remote, remoteNumber);
     retries.onEstablished(receiverNotReadyRetries);
   }
 
@@ -139,53 +130,15 @@ final class SendSide {
     return schedule.isDue(entry);
   }
 
-  // One-sided.
-
   private boolean oneSided(WorkEntry entry) {
-    if (readFaults.tryDropConnection(entry)) {
-      LOG.debug("dropping the connection by the fault plan: queuePair={}", queuePair.number());
-      queuePair.fail();
-      return false;
-    }
-    if (readFaults.tryFail(entry)) {
-      queuePair.failSend(next, WorkStatus.REMOTE_OPERATION_ERROR);
-      return false;
-    }
-    WorkStatus status = step(entry);
-    if (status != WorkStatus.SUCCESS) {
-      queuePair.failSend(next, status);
-      return false;
-    }
-    if (entry.progress < entry.totalBytes) {
-      return true;
-    }
-    if (entry.opcode == Opcode.WRITE_WITH_IMMEDIATE) {
-      entry.written = true;
-      return true;
-    }
-    readFaults.corrupt(entry);
     long bytes = entry.totalBytes;
-    next++;
-    completeHead();
-    signalInTime(bytes);
-    return true;
-  }
-
-  private WorkStatus step(WorkEntry entry) {
-    if (!entry.mayUseLocalMemory()) {
-      return WorkStatus.LOCAL_PROTECTION_ERROR;
+    OneSidedTurn.Outcome outcome = oneSided.run(entry, next);
+    if (outcome == OneSidedTurn.Outcome.COMPLETE) {
+      next++;
+      completeHead();
+      oneSided.signalInTime(bytes);
     }
-    return entry.totalBytes == 0
-        ? WorkStatus.SUCCESS
-        : context.oneSided().step(peer, peerNumber, entry);
-  }
-
-  private void signalInTime(long bytes) {
-    bytesSinceSignal += bytes;
-    if (bytesSinceSignal >= SIGNAL_BYTES) {
-      bytesSinceSignal = 0;
-      context.thread().signalNow();
-    }
+    return outcome != OneSidedTurn.Outcome.FAILED;
   }
 
   // Two-sided.
@@ -326,6 +279,6 @@ final class SendSide {
     }
     next = head;
     link = null;
-    peer = null;
+    oneSided.drop();
   }
 }

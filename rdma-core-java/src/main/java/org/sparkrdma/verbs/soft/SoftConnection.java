@@ -23,24 +23,34 @@ final class SoftConnection extends EngineConnection<SoftQueuePair> {
   private final SoftConnectionManager manager;
   private final Endpoint endpoint;
 
+  /** The endpoint of a connection that this end asks for; else null. */
+  private final InitiatorEndpoint initiator;
+
+  /** The endpoint of a connection that a peer asks for; else null. */
+  private final AcceptorEndpoint acceptor;
+
   /** A connection that this end asks for. */
   SoftConnection(SoftContext context, SoftConnectionManager manager, InetSocketAddress remote) {
     super(manager, remote, true);
     this.context = context;
     this.manager = manager;
-    endpoint = new Endpoint(context, this);
+    initiator = new InitiatorEndpoint(context, this);
+    acceptor = null;
+    endpoint = initiator;
   }
 
   /** A connection that a peer asks for. */
   SoftConnection(
       SoftContext context,
       SoftConnectionManager manager,
-      Endpoint endpoint,
+      AcceptorEndpoint endpoint,
       InetSocketAddress local,
       InetSocketAddress remote) {
     super(manager, remote, false);
     this.context = context;
     this.manager = manager;
+    initiator = null;
+    acceptor = endpoint;
     this.endpoint = endpoint;
     setLocalAddress(local);
   }
@@ -49,7 +59,7 @@ final class SoftConnection extends EngineConnection<SoftQueuePair> {
 
   @Override
   public int requestQueuePairNumber() {
-    return endpoint.requestQueuePairNumber();
+    return acceptor == null ? 0 : acceptor.requestQueuePairNumber();
   }
 
   @Override
@@ -78,9 +88,9 @@ final class SoftConnection extends EngineConnection<SoftQueuePair> {
       }
       boolean connected = !hangs && socket.connect(remoteAddress());
       var link = new Link(context.thread().selector(), socket, endpoint);
-      endpoint.connect(link, queuePair(), parameters);
+      initiator.connect(link, queuePair(), parameters);
       if (connected) {
-        endpoint.onConnected();
+        initiator.onConnected();
       }
     } catch (IOException | RuntimeException e) {
       closeQuietly(socket, e);
@@ -102,13 +112,13 @@ final class SoftConnection extends EngineConnection<SoftQueuePair> {
   protected void sendReply(ConnectionParameters parameters) {
     SoftQueuePair pair = queuePair();
     pair.markReady();
-    context.thread().execute(() -> endpoint.accept(pair, parameters));
+    context.thread().execute(() -> acceptor.accept(pair, parameters));
   }
 
   @Override
   protected void sendRejection(byte[] privateData) {
     byte[] copy = privateData.clone();
-    context.thread().execute(() -> endpoint.reject(copy));
+    context.thread().execute(() -> acceptor.reject(copy));
   }
 
   @Override

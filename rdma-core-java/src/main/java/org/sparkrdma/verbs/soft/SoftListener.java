@@ -82,7 +82,7 @@ final class SoftListener extends EngineListener implements SelectionHandler {
       return;
     }
     peer.configureBlocking(false);
-    var endpoint = new Endpoint(context, this);
+    var endpoint = new AcceptorEndpoint(context, this);
     endpoint.awaitHello(new Link(context.thread().selector(), peer, endpoint));
   }
 
@@ -91,7 +91,8 @@ final class SoftListener extends EngineListener implements SelectionHandler {
    *
    * @throws IOException with the reason, when it is refused
    */
-  SoftConnection onRequest(Endpoint endpoint, InetSocketAddress local, InetSocketAddress remote)
+  SoftConnection onRequest(
+      AcceptorEndpoint endpoint, InetSocketAddress local, InetSocketAddress remote)
       throws IOException {
     if (isClosed()) {
       throw new IOException("the listener is closed");
