@@ -28,8 +28,8 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.read.RdmaShuffleReader;
 import org.sparkrdma.shuffle.read.ReadRange;
 import org.sparkrdma.shuffle.runtime.LastErrorLine;
-import org.sparkrdma.shuffle.runtime.RdmaPolicy;
 import org.sparkrdma.shuffle.runtime.RdmaRuntime;
+import org.sparkrdma.shuffle.settings.RdmaPolicy;
 import org.sparkrdma.shuffle.settings.ShuffleSetting;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.spark.ExecutorClassPath;
@@ -86,7 +86,7 @@ public class RdmaShuffleManager extends SortShuffleManager {
       warnings.add(e.getMessage());
     }
     settings = read;
-    warnings.addAll(RdmaPolicy.warnings(conf, settings));
+    warnings.addAll(RdmaPolicy.warnings(key -> conf.getBoolean(key, false), settings));
     if (isDriver) {
       requireLoadableByExecutors(conf);
       LastErrorLine.clear();

@@ -58,6 +58,7 @@ class ArchitectureTest {
     "transport, 'metrics wire address directory serve thread fetch output settings'",
     "read, 'metrics directory fetch spark settings'",
     "runtime, 'address device directory fetch metrics output pinned read settings spark transport wire'",
+    "tools, 'address device pinned serve settings transport'",
   })
   void shouldDependOnlyOnLowerPackages(String name, String known) {
     String own = ROOT + "." + name + "..";
@@ -74,6 +75,25 @@ class ArchitectureTest {
         .that()
         .resideInAPackage(own)
         .should(onlyDependOnClassesThat(resideInAnyPackage(allowed).or(foreign)))
+        .check(CLASSES);
+  }
+
+  /** They run without Spark, and an executor without them. */
+  @Test
+  void shouldKeepCommandsApartFromSparkAndFromExecutors() {
+    noClasses()
+        .that()
+        .resideInAPackage(ROOT + ".tools..")
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage("org.apache.spark..", "scala..")
+        .check(CLASSES);
+    noClasses()
+        .that()
+        .resideOutsideOfPackage(ROOT + ".tools..")
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage(ROOT + ".tools..", "picocli..")
         .check(CLASSES);
   }
 

@@ -9,18 +9,19 @@ import java.util.OptionalLong;
 import java.util.stream.Stream;
 
 /**
- * The memory limits of this process's control groups, see cgroups(7): version 1 and 2, and both at
- * once. The limits of all groups up to the root apply, so the minimum counts. In a namespace of its
- * own a process does not see the groups above; the container's own group is the root then.
+ * Limits of this process's control groups, see cgroups(7): version 1 and 2, and both at once. The
+ * limits of all groups up to the root apply, so the minimum counts. In a namespace of its own a
+ * process does not see the groups above; the container's own group is the root then.
  */
-final class ControlGroups {
+public final class ControlGroups {
   private static final Path USUAL = Path.of("/sys/fs/cgroup");
   private static final String VERSION_1 = "memory";
   private static final String VERSION_2 = "";
 
   private final SystemFiles files;
 
-  ControlGroups(SystemFiles files) {
+  /** Of the process that these files describe. */
+  public ControlGroups(SystemFiles files) {
     this.files = files;
   }
 
@@ -51,6 +52,16 @@ final class ControlGroups {
         .flatMapToLong(OptionalLong::stream)
         .filter(limit -> limit < Long.MAX_VALUE / 2)
         .min();
+  }
+
+  /** Lines with the limits of objects of RDMA devices, see the kernel's cgroup-v1/rdma.rst. */
+  public List<String> rdmaLimits() {
+    return Stream.concat(
+            groups(VERSION_2, "cgroup2", USUAL).stream(),
+            groups("rdma", "cgroup", USUAL.resolve("rdma")).stream())
+        .flatMap(group -> SystemFiles.lines(group.resolve("rdma.max")).stream())
+        .distinct()
+        .toList();
   }
 
   /** This process's group in a hierarchy and all its visible ancestors. */

@@ -42,7 +42,7 @@ public record MachineMemory(
   }
 
   /** Reads the system's files under a root directory; unreadable values are empty. */
-  static MachineMemory under(Path root, long heapBytes, int processors) {
+  public static MachineMemory under(Path root, long heapBytes, int processors) {
     SystemFiles files = new SystemFiles(root);
     OptionalLong physical = OptionalLong.empty();
     for (String line : files.lines("proc/meminfo")) {

@@ -40,7 +40,7 @@ public enum MemlockRemedy {
    * @param root of the file system
    * @param neededBytes that must be lockable
    */
-  static String sentences(Map<String, String> environment, Path root, long neededBytes) {
+  public static String sentences(Map<String, String> environment, Path root, long neededBytes) {
     MemlockRemedy current = current(environment, root);
     List<String> all = new ArrayList<>();
     all.add(current.text(neededBytes));
@@ -57,7 +57,7 @@ public enum MemlockRemedy {
   }
 
   /** The innermost environment that can be detected. */
-  static MemlockRemedy current(Map<String, String> environment, Path root) {
+  public static MemlockRemedy current(Map<String, String> environment, Path root) {
     if (environment.containsKey("KUBERNETES_SERVICE_HOST")) {
       return KUBERNETES;
     }

@@ -17,7 +17,7 @@ import org.sparkrdma.verbs.VerbsException;
  * Tests once for each directory of map outputs whether files of its file system can be registered:
  * some file systems cannot pin pages, see pin_user_pages in the kernel's Documentation/core-api.
  */
-final class FileProbe {
+public final class FileProbe {
   private static final Logger LOG = LoggerFactory.getLogger(FileProbe.class);
   private static final int PROBE_BYTES = 4_096;
 
@@ -45,7 +45,13 @@ final class FileProbe {
     return List.copyOf(refusing);
   }
 
-  private static void tryIn(ProtectionDomain domain, Path directory, Set<AccessFlag> access)
+  /**
+   * Writes a file, registers and deletes it.
+   *
+   * @throws IOException when it cannot be written
+   * @throws VerbsException when it cannot be registered
+   */
+  public static void tryIn(ProtectionDomain domain, Path directory, Set<AccessFlag> access)
       throws IOException, VerbsException {
     Path file = Files.createTempFile(directory, "rdma-probe", ".tmp");
     try {

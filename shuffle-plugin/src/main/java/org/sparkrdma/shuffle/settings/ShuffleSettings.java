@@ -51,14 +51,23 @@ public final class ShuffleSettings {
   public static ShuffleSettings of(SparkConf conf) {
     Map<String, String> texts = new TreeMap<>();
     for (var entry : conf.getAll()) {
-      if (entry._1().startsWith(ShuffleSetting.PREFIX)) {
-        texts.put(entry._1(), entry._2());
-      }
+      texts.put(entry._1(), entry._2());
     }
+    return of(texts);
+  }
+
+  /**
+   * As {@link #of(SparkConf)}.
+   *
+   * @param spark Spark's settings; those of others are ignored
+   */
+  public static ShuffleSettings of(Map<String, String> spark) {
+    Map<String, String> texts = new TreeMap<>(spark);
+    texts.keySet().removeIf(key -> !key.startsWith(ShuffleSetting.PREFIX));
     return of(texts, Verbs.providers());
   }
 
-  /** As {@link #of(SparkConf)}; the keys carry their prefix. */
+  /** As {@link #of(SparkConf)}; all keys have the prefix of this plug-in. */
   static ShuffleSettings of(Map<String, String> texts, List<VerbsProvider> providers) {
     EngineKeys engines = new EngineKeys(providers);
     Map<String, String> left = new TreeMap<>(texts);

@@ -9,7 +9,7 @@ import org.sparkrdma.verbs.device.DeviceInfo;
  * Checks that a device keeps strangers out, or that the administrator trusts all hosts of the
  * fabric.
  */
-final class DeviceNeeds {
+public final class DeviceNeeds {
   private static final String TRUST =
       "; set spark.shuffle.rdma.fabric.trusted=true if every host of the fabric is trusted";
 
@@ -21,7 +21,7 @@ final class DeviceNeeds {
    * @param fabricTrusted whether the administrator trusts every host of the fabric
    * @throws VerbsException that names the setting which allows the device
    */
-  static void check(DeviceInfo device, boolean fabricTrusted) throws VerbsException {
+  public static void check(DeviceInfo device, boolean fabricTrusted) throws VerbsException {
     if (fabricTrusted) {
       return;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.shuffle.runtime;
+package org.sparkrdma.shuffle.settings;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -9,7 +9,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.sparkrdma.shuffle.settings.ShuffleSettings;
 
 class RdmaPolicyTest {
   private final SparkConf conf = new SparkConf(false);
@@ -138,6 +137,7 @@ class RdmaPolicyTest {
   }
 
   private org.assertj.core.api.ListAssert<String> assertObjections() {
-    return assertThat(RdmaPolicy.warnings(conf, ShuffleSettings.of(conf)));
+    return assertThat(
+        RdmaPolicy.warnings(key -> conf.getBoolean(key, false), ShuffleSettings.of(conf)));
   }
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.shuffle.runtime;
+package org.sparkrdma.shuffle.settings;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.apache.spark.SparkConf;
-import org.sparkrdma.shuffle.settings.ShuffleSettings;
+import java.util.function.Predicate;
 
 /** Reasons against RDMA in Spark's own settings. Stateless. */
 public final class RdmaPolicy {
@@ -22,16 +21,19 @@ public final class RdmaPolicy {
 
   private RdmaPolicy() {}
 
-  /** One sentence for each setting that forbids RDMA; empty when RDMA may be used. */
-  public static List<String> warnings(SparkConf conf, ShuffleSettings settings) {
+  /**
+   * One sentence for each setting that forbids RDMA; empty when RDMA may be used.
+   *
+   * @param isTrue whether a key of Spark, false by default, is true
+   */
+  public static List<String> warnings(Predicate<String> isTrue, ShuffleSettings settings) {
     List<String> warnings = new ArrayList<>();
-    if (conf.getBoolean("spark.shuffle.useOldFetchProtocol", false)) {
+    if (isTrue.test("spark.shuffle.useOldFetchProtocol")) {
       warnings.add("spark.shuffle.useOldFetchProtocol=true is not supported; set it to false");
     }
-    boolean safe =
-        settings.trustedFabric() || conf.getBoolean("spark.io.encryption.enabled", false);
+    boolean safe = settings.trustedFabric() || isTrue.test("spark.io.encryption.enabled");
     for (String key : NETWORK_ENCRYPTION) {
-      if (!safe && conf.getBoolean(key, false)) {
+      if (!safe && isTrue.test(key)) {
         warnings.add(
             key
                 + "=true asks for encryption and RDMA carries blocks as they are stored; set"

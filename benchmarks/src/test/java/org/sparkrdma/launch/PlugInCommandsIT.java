@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.launch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The commands of the plug-in's jar as a user runs them: {@code java -jar}, without Spark. */
+@Timeout(120)
+class PlugInCommandsIT {
+  private static final long MAX_JAR_BYTES = 2_000_000;
+  private static final int NOT_USED = 1;
+  private static final int MISUSE = 2;
+
+  @TempDir private Path directory;
+
+  private record Outcome(int exitCode, String output, String errors) {}
+
+  @Test
+  void shouldKeepTheJarSmall() throws Exception {
+    assertThat(Files.size(jar())).isLessThan(MAX_JAR_BYTES);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"--help", "devices --help", "doctor --help"})
+  void shouldPrintHelp(String arguments) throws Exception {
+    Outcome outcome = run(arguments.split(" ", -1));
+    assertThat(outcome.output()).startsWith("Usage: java -jar shuffle-plugin.jar");
+    assertThat(outcome.exitCode()).isZero();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"devices --jsn", "doctor --conf /none", "fly"})
+  void shouldRefuseWrongUsageInOneSentence(String arguments) throws Exception {
+    Outcome outcome = run(arguments.split(" ", -1));
+    assertThat(outcome.errors()).hasLineCount(1).contains("--help)");
+    assertThat(outcome.output()).isEmpty();
+    assertThat(outcome.exitCode()).isEqualTo(MISUSE);
+  }
+
+  @Test
+  void shouldListTheLoopbackDeviceAndChooseItByName() throws Exception {
+    Path conf = directory.resolve("spark-defaults.conf");
+    Files.writeString(conf, "spark.shuffle.rdma.engine soft\n");
+    Outcome outcome = run("devices", "--json", "--conf", conf.toString());
+    assertThat(outcome.errors()).isEmpty();
+    JsonNode answer = new ObjectMapper().readTree(outcome.output());
+    assertThat(answer.path("schema").asInt()).isEqualTo(1);
+    assertThat(answer.path("chosen").path("device").asText()).isEqualTo("soft0");
+    assertThat(answer.path("engines").findValuesAsText("maxSge")).contains("16");
+    assertThat(outcome.exitCode()).isZero();
+  }
+
+  @Test
+  void shouldExplainThisMachineInOneLineAndInJson() throws Exception {
+    Path conf = directory.resolve("spark-defaults.conf");
+    Files.writeString(conf, "spark.shuffle.rdma.pined.max 1g\n");
+    Outcome text = run("doctor", "--conf", conf.toString());
+    assertThat(text.errors()).isEmpty();
+    assertThat(text.output())
+        .startsWith("RDMA will not be used: unknown setting: key=spark.shuffle.rdma.pined.max")
+        .contains("nearest=spark.shuffle.rdma.pinned.max")
+        .doesNotContain("\u001b");
+    assertThat(text.exitCode()).isEqualTo(NOT_USED);
+
+    JsonNode answer =
+        new ObjectMapper().readTree(run("doctor", "--json", "--conf", conf.toString()).output());
+    assertThat(answer.path("usable").asBoolean(true)).isFalse();
+    assertThat(text.output().lines()).first().isEqualTo(answer.path("summary").asText());
+    assertThat(answer.path("findings").findValuesAsText("check")).contains("java", "engine");
+  }
+
+  private static Path jar() throws Exception {
+    return new Installation(Path.of("..")).plugIn().toAbsolutePath();
+  }
+
+  private Outcome run(String... arguments) throws Exception {
+    List<String> command = new ArrayList<>();
+    command.add(System.getProperty("java.home") + "/bin/java");
+    command.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-jar"));
+    command.add(jar().toString());
+    command.addAll(List.of(arguments));
+    Path output = directory.resolve("output");
+    Path errors = directory.resolve("errors");
+    int exitCode =
+        new ProcessBuilder(command)
+            .redirectOutput(output.toFile())
+            .redirectError(errors.toFile())
+            .start()
+            .waitFor();
+    return new Outcome(exitCode, Files.readString(output), Files.readString(errors));
+  }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.settings;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.sparkrdma.verbs.Verbs;
+
+/** All mistakes in settings at once, for commands; the driver stops at the first. Stateless. */
+public final class SettingMistakes {
+  private SettingMistakes() {}
+
+  /**
+   * One sentence for each wrong or unknown key of this plug-in, and one for the first contradiction
+   * between the other keys.
+   *
+   * @param spark Spark's settings; those of others are ignored
+   */
+  public static List<String> of(Map<String, String> spark) {
+    EngineKeys engines = new EngineKeys(Verbs.providers());
+    List<String> mistakes = new ArrayList<>();
+    Map<String, String> right = new TreeMap<>(spark);
+    right
+        .entrySet()
+        .removeIf(
+            setting ->
+                setting.getKey().startsWith(ShuffleSetting.PREFIX)
+                    && fails(mistakes, () -> check(setting, engines)));
+    fails(mistakes, () -> ShuffleSettings.of(right));
+    return List.copyOf(mistakes);
+  }
+
+  private static boolean fails(List<String> mistakes, Runnable check) {
+    try {
+      check.run();
+      return false;
+    } catch (IllegalArgumentException e) {
+      mistakes.add(e.getMessage());
+      return true;
+    }
+  }
+
+  /** Checks one key, without the rules between keys. */
+  private static void check(Map.Entry<String, String> setting, EngineKeys engines) {
+    String key = setting.getKey();
+    String text = setting.getValue();
+    Map<String, String> left = new TreeMap<>(Map.of(key, text));
+    SettingValues values = SettingValues.takeFrom(left);
+    engines.requireEngine(values.text(ShuffleSetting.ENGINE));
+    String name = key.substring(ShuffleSetting.PREFIX.length());
+    if (left.isEmpty() || FormerSettings.replacement(name) != null) {
+      return;
+    }
+    if (!engines.takes(name)) {
+      throw UnknownSetting.exception(key, text, engines.names());
+    }
+    engines.validated(Map.of(name, text));
+  }
+}

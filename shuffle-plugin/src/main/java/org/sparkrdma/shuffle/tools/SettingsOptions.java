@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.tools;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.nio.file.Path;
+import java.util.Map;
+import org.sparkrdma.shuffle.tools.engines.SparkHost;
+import org.sparkrdma.shuffle.tools.engines.SparkSettings;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** Options that say which settings of Spark to assume. Confined to the main thread. */
+final class SettingsOptions {
+  @Spec(Spec.Target.MIXEE)
+  private CommandSpec spec;
+
+  @Option(
+      names = "--conf",
+      paramLabel = "FILE",
+      description =
+          "Spark's settings: a file such as conf/spark-defaults.conf. Those that spark-submit passes"
+              + " on come on top. Without any, Spark's defaults and this plug-in's are assumed.")
+  private Path file;
+
+  @Option(
+      names = "--host",
+      paramLabel = "ADDRESS",
+      description =
+          "Spark's own address on this machine; by default found as Spark does it, SPARK_LOCAL_IP"
+              + " first.")
+  private String host;
+
+  SparkSettings settings() {
+    try {
+      return SparkSettings.read(file, System.getProperties());
+    } catch (IOException | IllegalArgumentException e) {
+      throw new ParameterException(
+          spec.commandLine(), "Cannot read --conf " + file + ": " + e.getMessage(), e);
+    }
+  }
+
+  InetAddress sparkHost(Map<String, String> environment) {
+    try {
+      return host == null ? SparkHost.find(environment) : InetAddress.getByName(host);
+    } catch (UnknownHostException e) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "Spark's own host has no address; give one with --host: " + e.getMessage(),
+          e);
+    }
+  }
+}

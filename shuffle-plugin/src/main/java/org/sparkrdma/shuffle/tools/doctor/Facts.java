@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.tools.doctor;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.sparkrdma.shuffle.pinned.MachineMemory;
+import org.sparkrdma.shuffle.pinned.SystemFiles;
+import org.sparkrdma.shuffle.tools.engines.Probe;
+import org.sparkrdma.shuffle.tools.engines.SparkSettings;
+
+/**
+ * Everything that checks read.
+ *
+ * @param files of this machine; under another root in tests
+ * @param environment variables of this process
+ * @param java system properties of this JVM
+ * @param spark settings of Spark
+ * @param probe result of opening a device
+ * @param pause waits between two samples of the same counter
+ */
+public record Facts(
+    SystemFiles files,
+    Map<String, String> environment,
+    Map<String, String> java,
+    SparkSettings spark,
+    Probe probe,
+    Runnable pause) {
+  /** Where the kernel lists RDMA devices. */
+  static final String DEVICES = "sys/class/infiniband";
+
+  private static final String MANY = ",";
+
+  /** Names of the RDMA devices in the kernel. */
+  List<String> devices() {
+    return files.names(DEVICES);
+  }
+
+  /** The ports of all RDMA devices, as paths. */
+  List<String> ports() {
+    List<String> ports = new ArrayList<>();
+    for (String device : devices()) {
+      String directory = DEVICES + "/" + device + "/ports";
+      files.names(directory).forEach(port -> ports.add(directory + "/" + port));
+    }
+    return ports;
+  }
+
+  boolean exists(String file) {
+    return files.root().resolve(file).toFile().exists();
+  }
+
+  /** Limits of this process; the size of its heap does not matter to the checks. */
+  MachineMemory memory() {
+    return MachineMemory.under(files.root(), 0, 1);
+  }
+
+  /** Whether only the loopback engine is wanted, which needs no device, library or limit. */
+  boolean loopback() {
+    return spark.value("spark.shuffle.rdma.engine", "auto").equals("soft");
+  }
+
+  /** A finding against RDMA, which is only a note to users of the loopback engine. */
+  Finding against(String message, String advice) {
+    return loopback() ? Finding.note(message, advice) : Finding.problem(message, advice);
+  }
+
+  /** As {@link #localDirectories(SparkSettings, Map)}. */
+  List<Path> localDirectories() {
+    return localDirectories(spark, environment);
+  }
+
+  /** Where Spark writes map outputs: SPARK_LOCAL_DIRS wins over spark.local.dir. */
+  public static List<Path> localDirectories(SparkSettings spark, Map<String, String> environment) {
+    String yarn = environment.getOrDefault("LOCAL_DIRS", "");
+    String text =
+        environment.containsKey("CONTAINER_ID") && !yarn.isEmpty()
+            ? yarn
+            : environment.getOrDefault(
+                "SPARK_LOCAL_DIRS",
+                spark.value("spark.local.dir", System.getProperty("java.io.tmpdir")));
+    return Stream.of(text.split(MANY, -1))
+        .map(String::trim)
+        .filter(name -> !name.isEmpty())
+        .map(Path::of)
+        .toList();
+  }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.tools.doctor;
+
+/**
+ * One sentence or two about one matter, and what to do about it.
+ *
+ * @param level its weight
+ * @param message what was found
+ * @param advice what to do; not empty
+ */
+public record Finding(Level level, String message, String advice) {
+  private static final String NOTHING = "nothing";
+
+  /** Requires advice. */
+  public Finding {
+    if (message.isBlank() || advice.isBlank()) {
+      throw new IllegalArgumentException("no advice: message=" + message);
+    }
+  }
+
+  static Finding ok(String message) {
+    return new Finding(Level.OK, message, NOTHING);
+  }
+
+  static Finding note(String message, String advice) {
+    return new Finding(Level.NOTE, message, advice);
+  }
+
+  static Finding warning(String message, String advice) {
+    return new Finding(Level.WARNING, message, advice);
+  }
+
+  static Finding problem(String message, String advice) {
+    return new Finding(Level.PROBLEM, message, advice);
+  }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.tools.doctor;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalLong;
+import org.sparkrdma.shuffle.pinned.MachineMemory;
+import org.sparkrdma.shuffle.pinned.MemlockRemedy;
+import org.sparkrdma.shuffle.pinned.PinnedLimit;
+
+/** RLIMIT_MEMLOCK, soft and hard, and CAP_IPC_LOCK, against the memory that an executor may pin. */
+final class LockedMemoryCheck implements Check {
+  private static final String LINE = "Max locked memory";
+
+  /** About what the first connection needs; below that RDMA does not start. */
+  private static final long MIN_BYTES = 1L << 20;
+
+  @Override
+  public String name() {
+    return "locked memory";
+  }
+
+  @Override
+  public List<Finding> run(Facts facts) {
+    PinnedLimit limit = facts.probe().limit();
+    List<Finding> findings = new ArrayList<>();
+    findings.add(
+        Finding.ok(
+            "An executor may pin %d MiB: %s.".formatted(limit.bytes() >> 20, limit.derivation())));
+    limit
+        .warnings()
+        .forEach(
+            warning ->
+                findings.add(
+                    Finding.warning(warning + ".", "lower spark.shuffle.rdma.pinned.max")));
+    findings.add(limit(facts, limit.neededBytes()));
+    return findings;
+  }
+
+  private static Finding limit(Facts facts, long neededBytes) {
+    MachineMemory memory = facts.memory();
+    OptionalLong soft = memory.lockableBytes();
+    String words =
+        "This process may lock %s bytes (soft limit), at most %s (hard limit)."
+            .formatted(inWords(soft), hard(facts));
+    if (memory.locksUnlimited()) {
+      return Finding.ok(words + " They do not apply: it has the capability CAP_IPC_LOCK.");
+    }
+    if (soft.isEmpty() || soft.getAsLong() >= neededBytes) {
+      return Finding.ok(words);
+    }
+    String advice = MemlockRemedy.sentences(facts.environment(), facts.files().root(), neededBytes);
+    if (soft.getAsLong() < MIN_BYTES) {
+      return facts.against(
+          words + " That is too little for any RDMA; an executor uses up to " + neededBytes + ".",
+          advice);
+    }
+    String few =
+        words + " An executor uses up to " + neededBytes + "; with less, more blocks use TCP.";
+    return facts.loopback() ? Finding.note(few, advice) : Finding.warning(few, advice);
+  }
+
+  private static String inWords(OptionalLong limit) {
+    return limit.isPresent() ? Long.toString(limit.getAsLong()) : "unlimited";
+  }
+
+  /** The second value of the line in /proc/self/limits. */
+  private static String hard(Facts facts) {
+    for (String line : facts.files().lines("proc/self/limits")) {
+      if (line.startsWith(LINE)) {
+        String[] values = line.substring(LINE.length()).trim().split("\\s+", -1);
+        return values.length > 1 ? values[1] : "unknown";
+      }
+    }
+    return "unknown";
+  }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.tools.doctor;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.sparkrdma.shuffle.pinned.SystemFiles;
+
+/** The mounted file systems of this process, see proc_pid_mountinfo(5). Immutable. */
+final class Mounts {
+  private static final int MOUNT_POINT = 4;
+  private static final int OPTIONS = 5;
+
+  private final List<Mount> mounts = new ArrayList<>();
+
+  /**
+   * A mounted file system.
+   *
+   * @param at its directory
+   * @param type such as ext4; "unknown" where the system does not report it
+   * @param options of the mount
+   */
+  record Mount(Path at, String type, List<String> options) {
+    /** False for an option such as {@code exec} where {@code noexec} is set. */
+    boolean allows(String option) {
+      return !options.contains("no" + option);
+    }
+  }
+
+  private Mounts() {}
+
+  static Mounts of(SystemFiles files) {
+    Mounts all = new Mounts();
+    for (String line : files.lines("proc/self/mountinfo")) {
+      // Fields, a lonely dash, then type, source and options of the file system.
+      String[] halves = line.split(" - ", 2);
+      String[] fields = halves[0].split(" ", -1);
+      if (halves.length == 2 && fields.length > OPTIONS) {
+        all.mounts.add(
+            new Mount(
+                Path.of(fields[MOUNT_POINT].replace("\\040", " ")),
+                halves[1].split(" ", 2)[0],
+                List.of(fields[OPTIONS].split(",", -1))));
+      }
+    }
+    return all;
+  }
+
+  /** The innermost mount that holds a path; of several at one directory the last. */
+  Mount holding(Path path) {
+    Path absolute = path.toAbsolutePath().normalize();
+    Mount innermost = new Mount(Path.of("/"), "unknown", List.of());
+    for (Mount mount : mounts) {
+      if (absolute.startsWith(mount.at())
+          && mount.at().getNameCount() >= innermost.at().getNameCount()) {
+        innermost = mount;
+      }
+    }
+    return innermost;
+  }
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.tools.doctor;
+
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.Set;
+import org.sparkrdma.shuffle.pinned.SystemFiles;
+
+/** Ports of all devices: link layer, state, speed, MTU, and GIDs with type and address. */
+final class PortsCheck implements Check {
+  private static final String ACTIVE = "ACTIVE";
+  private static final String ETHERNET = "Ethernet";
+
+  /** For packets of 4096 bytes, which are the largest, with their headers. */
+  private static final long FULL_MTU = 4_200;
+
+  private static final int MAX_GIDS = 8;
+
+  @Override
+  public String name() {
+    return "ports";
+  }
+
+  @Override
+  public List<Finding> run(Facts facts) {
+    List<Finding> findings = new ArrayList<>();
+    for (String port : facts.ports()) {
+      findings.addAll(new Port(facts.files(), port).findings());
+    }
+    return findings;
+  }
+
+  /** One port, read from its directory. */
+  private record Port(SystemFiles files, String directory) {
+    List<Finding> findings() {
+      String state = afterColon(text("state"));
+      String link = text("link_layer");
+      Set<String> interfaces = interfaces();
+      String words =
+          "%s: link layer %s, state %s, speed %s%s."
+              .formatted(name(), link, state, text("rate"), mtu(interfaces));
+      List<Finding> findings = new ArrayList<>();
+      if (!state.equals(ACTIVE)) {
+        findings.add(
+            Finding.warning(
+                words + " The port carries no data.",
+                "check cable and switch, and run: ip link set INTERFACE up (Ethernet), or start a"
+                    + " subnet manager (InfiniBand)"));
+        return findings;
+      }
+      findings.add(
+          link.equals(ETHERNET) && minMtu(interfaces) < FULL_MTU
+              ? Finding.note(
+                  words + " With this MTU the device sends packets smaller than 4096 bytes.",
+                  "for more speed set an MTU of at least "
+                      + FULL_MTU
+                      + " on all hosts and switches: ip link set INTERFACE mtu 9000")
+              : Finding.ok(words));
+      findings.add(addresses());
+      return findings;
+    }
+
+    private Finding addresses() {
+      List<String> gids = gids();
+      String words = name() + " has " + gids.size() + " GIDs";
+      if (gids.isEmpty()) {
+        return Finding.warning(words + ".", "give its network interface an IP address");
+      }
+      List<String> shown = gids.subList(0, Math.min(MAX_GIDS, gids.size()));
+      return Finding.ok(
+          words + ": " + String.join(", ", shown) + (gids.size() > MAX_GIDS ? ", ..." : "") + ".");
+    }
+
+    /** Each entry of the table that is not empty: index, type, address and interface. */
+    private List<String> gids() {
+      List<String> gids = new ArrayList<>();
+      List<String> indexes = new ArrayList<>(files.names(directory + "/gids"));
+      indexes.removeIf(index -> !index.matches("\\d{1,5}"));
+      indexes.sort((one, other) -> Integer.parseInt(one) - Integer.parseInt(other));
+      for (String index : indexes) {
+        String gid = text("gids/" + index);
+        String address = address(gid);
+        if (!address.isEmpty()) {
+          String type = files.text(directory + "/gid_attrs/types/" + index).orElse("InfiniBand");
+          gids.add(index + " " + type + " " + address);
+        }
+      }
+      return gids;
+    }
+
+    /** The address of a GID; none for an empty entry or what is no address. */
+    private static String address(String gid) {
+      try {
+        byte[] bytes = HexFormat.of().parseHex(gid.replace(":", ""));
+        InetAddress address = InetAddress.getByAddress(bytes);
+        return address.isAnyLocalAddress() ? "" : address.getHostAddress();
+      } catch (IllegalArgumentException | UnknownHostException e) {
+        return "";
+      }
+    }
+
+    private Set<String> interfaces() {
+      Set<String> interfaces = new LinkedHashSet<>();
+      for (String index : files.names(directory + "/gid_attrs/ndevs")) {
+        files.text(directory + "/gid_attrs/ndevs/" + index).ifPresent(interfaces::add);
+      }
+      return interfaces;
+    }
+
+    private String mtu(Set<String> interfaces) {
+      StringBuilder words = new StringBuilder();
+      for (String network : interfaces) {
+        words.append(", MTU ").append(mtuOf(network).orElse(0)).append(" of ").append(network);
+      }
+      return words.toString();
+    }
+
+    private long minMtu(Set<String> interfaces) {
+      return interfaces.stream()
+          .map(this::mtuOf)
+          .filter(OptionalLong::isPresent)
+          .mapToLong(OptionalLong::getAsLong)
+          .min()
+          .orElse(FULL_MTU);
+    }
+
+    private OptionalLong mtuOf(String network) {
+      return SystemFiles.number(files.text("sys/class/net/" + network + "/mtu").orElse(""));
+    }
+
+    private String text(String file) {
+      return files.text(directory + "/" + file).orElse("unknown");
+    }
+
+    /** The kernel writes a number before the name, as in {@code 4: ACTIVE}. */
+    private static String afterColon(String text) {
+      return text.substring(text.indexOf(':') + 1).trim();
+    }
+
+    private String name() {
+      String[] parts = directory.split("/", -1);
+      return parts[parts.length - 3] + " port " + parts[parts.length - 1];
+    }
+  }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.tools.doctor;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import org.sparkrdma.shuffle.settings.SettingMistakes;
+import org.sparkrdma.shuffle.settings.ShuffleSetting;
+import org.sparkrdma.shuffle.settings.ShuffleSettings;
+import org.sparkrdma.shuffle.tools.engines.SparkSettings;
+
+/** Spark's settings: wrong, unknown and former keys, contradictions, and a missing manager. */
+final class SettingsCheck implements Check {
+  private static final String MANAGER = "spark.shuffle.manager";
+  private static final String OURS = "org.sparkrdma.shuffle.RdmaShuffleManager";
+
+  @Override
+  public String name() {
+    return "settings";
+  }
+
+  /** Reasons in the settings why RDMA is not used. */
+  List<String> reasons(SparkSettings spark) {
+    List<String> reasons = new ArrayList<>(SettingMistakes.of(spark.values()));
+    if (isManagerMissing(spark)) {
+      reasons.add(MANAGER + " is not " + OURS);
+    }
+    if (isOff(spark)) {
+      reasons.add(ShuffleSetting.MODE.key() + "=off");
+    }
+    reasons.addAll(EncryptionCheck.warnings(spark));
+    return reasons;
+  }
+
+  @Override
+  public List<Finding> run(Facts facts) {
+    SparkSettings spark = facts.spark();
+    if (spark.isEmpty()) {
+      return List.of(
+          Finding.note(
+              "No settings of Spark were given; defaults are assumed.",
+              "give them with --conf FILE, or run this command by spark-submit"));
+    }
+    List<Finding> findings = new ArrayList<>();
+    List<String> mistakes = SettingMistakes.of(spark.values());
+    for (String mistake : mistakes) {
+      findings.add(
+          Finding.problem(
+              mistake + ". The driver refuses to start with it.",
+              "correct it; docs/configuration.md has every key"));
+    }
+    if (isManagerMissing(spark)) {
+      String set = spark.value(MANAGER, "not set");
+      findings.add(
+          Finding.problem(
+              MANAGER + " is " + set + ", so Spark does not load this plug-in.",
+              "set " + MANAGER + "=" + OURS));
+    }
+    if (isOff(spark)) {
+      findings.add(
+          Finding.problem(
+              ShuffleSetting.MODE.key() + "=off switches RDMA off.",
+              "set it to auto, or remove it"));
+    }
+    if (mistakes.isEmpty()) {
+      for (String note : ShuffleSettings.of(spark.values()).notes()) {
+        findings.add(Finding.note(note + ".", "remove the key, or use what replaced it"));
+      }
+    }
+    findings.addAll(misplaced(spark));
+    if (spark.value("spark.master", "").toLowerCase(Locale.ROOT).matches("local(\\[.*)?")) {
+      findings.add(
+          Finding.note(
+              "spark.master="
+                  + spark.value("spark.master", "")
+                  + " runs everything in one process:"
+                  + " no block is remote, so no device is opened.",
+              "set spark.master to that of a cluster"));
+    }
+    if (facts.loopback()
+        && !spark.value("spark.shuffle.readHostLocalDisk", "true").equals("false")) {
+      findings.add(
+          Finding.note(
+              "Spark reads blocks of the same host from disk, and the loopback engine serves one"
+                  + " host only, so no block goes through it.",
+              "set spark.shuffle.readHostLocalDisk=false"));
+    }
+    if (findings.isEmpty()) {
+      findings.add(Finding.ok("No mistake in " + spark.values().size() + " settings."));
+    }
+    return findings;
+  }
+
+  private static boolean isOff(SparkSettings spark) {
+    return spark.value(ShuffleSetting.MODE.key(), "auto").equals("off");
+  }
+
+  private static boolean isManagerMissing(SparkSettings spark) {
+    return !spark.isEmpty() && !spark.value(MANAGER, "sort").equals(OURS);
+  }
+
+  /** Keys about RDMA that lack the prefix, which Spark ignores without an error. */
+  private static List<Finding> misplaced(SparkSettings spark) {
+    return spark.values().keySet().stream()
+        .filter(key -> key.toLowerCase(Locale.ROOT).contains("rdma"))
+        .filter(key -> !key.startsWith(ShuffleSetting.PREFIX))
+        .sorted()
+        .map(
+            key ->
+                Finding.warning(
+                    key + " has no effect: Spark and this plug-in do not know it.",
+                    "keys of this plug-in begin with " + ShuffleSetting.PREFIX))
+        .toList();
+  }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.tools.doctor;
+
+import java.util.List;
+
+/** Operating system, processor and kernel. */
+final class SystemCheck implements Check {
+  /** Pins file pages for writing even where peers only read (umem.c of the kernel). */
+  private static final String WRITES_AGAIN = "6.1.";
+
+  @Override
+  public String name() {
+    return "system";
+  }
+
+  @Override
+  public List<Finding> run(Facts facts) {
+    String system = facts.java().getOrDefault("os.name", "unknown");
+    String processor = facts.java().getOrDefault("os.arch", "unknown");
+    if (!system.equals("Linux")) {
+      return List.of(
+          Finding.problem(
+              "This is " + system + " on " + processor + "; RDMA needs Linux.",
+              "run executors on Linux, x86-64 or aarch64"));
+    }
+    String kernel = facts.files().text("proc/sys/kernel/osrelease").orElse("of unknown version");
+    String text = "Linux " + kernel + " on " + processor + ".";
+    if (kernel.startsWith(WRITES_AGAIN)) {
+      return List.of(
+          Finding.warning(
+              text
+                  + " Linux 6.1 marks registered pages of files as changed, so it writes map outputs"
+                  + " to the disk once more.",
+              "use Linux 6.12, or set spark.shuffle.rdma.serve=copy"));
+    }
+    return List.of(Finding.ok(text));
+  }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.tools.engines;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.shuffle.address.NetworkAddress;
+import org.sparkrdma.shuffle.device.DeviceChoice;
+import org.sparkrdma.shuffle.pinned.MachineMemory;
+import org.sparkrdma.shuffle.pinned.PinnedLimit;
+import org.sparkrdma.shuffle.pinned.Preflight;
+import org.sparkrdma.shuffle.pinned.SystemFiles;
+import org.sparkrdma.shuffle.serve.FileProbe;
+import org.sparkrdma.shuffle.settings.ServeSettings;
+import org.sparkrdma.shuffle.settings.ShuffleSettings;
+import org.sparkrdma.shuffle.transport.DeviceNeeds;
+import org.sparkrdma.shuffle.transport.RdmaTransport;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.Verbs;
+import org.sparkrdma.verbs.VerbsEngine;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.device.DeviceInfo;
+import org.sparkrdma.verbs.device.Transport;
+
+/**
+ * Chooses engine, device and addresses as an executor does, opens the device, registers memory and
+ * files, and closes all of it. Confined to the calling thread.
+ */
+public final class EngineProbe {
+  private final ShuffleSettings settings;
+  private final SparkSettings spark;
+  private final InetAddress sparkHost;
+  private final List<String> reasons = new ArrayList<>();
+  private final Map<Path, Optional<String>> directories = new HashMap<>();
+
+  /**
+   * A probe that has not run.
+   *
+   * @param sparkHost where Spark's own block transfer listens
+   */
+  public EngineProbe(ShuffleSettings settings, SparkSettings spark, InetAddress sparkHost) {
+    this.settings = settings;
+    this.spark = spark;
+    this.sparkHost = sparkHost;
+  }
+
+  /**
+   * Runs once.
+   *
+   * @param files of this machine
+   * @param localDirectories where files are registered as a test
+   */
+  public Probe run(SystemFiles files, List<Path> localDirectories) {
+    Verbs.Choice engine = Verbs.choose(settings.engine(), settings.engineSettings());
+    reasons.addAll(engine.reasons());
+    Optional<DeviceChoice> device = Optional.empty();
+    PinnedLimit limit = ExecutorMemory.limit(settings, spark, files, true);
+    boolean usable = false;
+    if (engine.engine() != null) {
+      try (VerbsEngine open = engine.engine()) {
+        device = Optional.of(chooseDevice(open));
+        DeviceInfo info = device.get().device();
+        boolean hardware = info.transport() != Transport.LOOPBACK;
+        limit = ExecutorMemory.limit(settings, spark, files, hardware);
+        DeviceNeeds.check(info, settings.trustedFabric());
+        use(open, info, limit, localDirectories);
+        usable = true;
+      } catch (VerbsException e) {
+        reasons.add(e.getMessage());
+      }
+    }
+    return new Probe(device, usable, reasons, limit, directories);
+  }
+
+  private DeviceChoice chooseDevice(VerbsEngine engine) throws VerbsException {
+    return DeviceChoice.of(engine.devices(), settings.device(sparkHost, 0), NetworkAddress::ofHost);
+  }
+
+  private void use(
+      VerbsEngine engine, DeviceInfo info, PinnedLimit limit, List<Path> localDirectories)
+      throws VerbsException {
+    MachineMemory machine = MachineMemory.current();
+    try (Device device = engine.open(info);
+        PinnedBudget budget = new PinnedBudget(limit.bytes(), machine.pageBytes())) {
+      new Preflight()
+          .check(
+              device,
+              budget,
+              limit,
+              machine,
+              RdmaTransport.ringSizes(settings.transport(limit.bytes()), device));
+      ServeSettings serve = settings.serve();
+      if (serve.registersFiles(device)) {
+        try (ProtectionDomain domain = device.allocateProtectionDomain()) {
+          for (Path directory : localDirectories) {
+            directories.put(directory, refusal(domain, directory, serve, device));
+          }
+        }
+      }
+    }
+  }
+
+  private static Optional<String> refusal(
+      ProtectionDomain domain, Path directory, ServeSettings serve, Device device) {
+    try {
+      FileProbe.tryIn(domain, directory, serve.fileAccess(device));
+      return Optional.empty();
+    } catch (VerbsException e) {
+      return Optional.of(e.getMessage());
+    } catch (IOException e) {
+      return Optional.of("no file can be written there: " + e);
+    }
+  }
+}

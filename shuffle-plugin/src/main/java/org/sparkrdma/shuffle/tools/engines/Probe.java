@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.tools.engines;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.sparkrdma.shuffle.device.DeviceChoice;
+import org.sparkrdma.shuffle.pinned.PinnedLimit;
+
+/**
+ * Result of opening a device as an executor would.
+ *
+ * @param choice the device, its port and addresses; empty when none can be used
+ * @param usable whether the chosen device opened and registered memory
+ * @param reasons why engines or the device are not used, a sentence each; may be there although
+ *     another engine is used
+ * @param limit memory that an executor may pin
+ * @param directories local directories in which a file was registered; the value is empty for
+ *     success, else the reason of the failure
+ */
+public record Probe(
+    Optional<DeviceChoice> choice,
+    boolean usable,
+    List<String> reasons,
+    PinnedLimit limit,
+    Map<Path, Optional<String>> directories) {
+  /** Keeps copies. */
+  public Probe {
+    reasons = List.copyOf(reasons);
+    directories = Map.copyOf(directories);
+  }
+
+  /** The chosen device with the reason for its choice; for a probe that has chosen one. */
+  public String inWords() {
+    DeviceChoice chosen = choice.orElseThrow();
+    return "device %s port %d of engine %s at %s: %s"
+        .formatted(
+            chosen.device().name(),
+            chosen.port(),
+            chosen.device().engine(),
+            chosen.addresses(),
+            chosen.reason());
+  }
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.tools;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Commands with their output and exit codes, on the loopback engine and without a device. */
+@Timeout(60)
+class CommandsTest {
+  private static final String ESCAPE = "\u001b[";
+
+  @TempDir private Path directory;
+  private final StringWriter output = new StringWriter();
+  private final StringWriter errors = new StringWriter();
+  private String soft;
+
+  @BeforeEach
+  void writeSettings() throws IOException {
+    soft =
+        settings(
+            """
+            spark.shuffle.manager org.sparkrdma.shuffle.RdmaShuffleManager
+            spark.shuffle.rdma.engine soft
+            spark.local.dir DIRECTORY
+            """
+                .replace("DIRECTORY", directory.toString()));
+  }
+
+  @Test
+  void shouldSayThatTheLoopbackDeviceWillBeUsed() {
+    assertThat(run("doctor", "--conf", soft)).isZero();
+    assertThat(output.toString())
+        .startsWith("RDMA will be used: device soft0 port 1 of engine soft at ")
+        .contains(directory + " is on ", "A file there was registered.")
+        .doesNotContain(ESCAPE);
+  }
+
+  @Test
+  void shouldSayThatRdmaWillNotBeUsedWithoutADevice() throws IOException {
+    String none = settings("spark.shuffle.rdma.engine soft\nspark.shuffle.rdma.device none\n");
+    assertThat(run("doctor", "--conf", none)).isEqualTo(Commands.NOT_USABLE);
+    assertThat(output.toString().lines().findFirst().orElseThrow())
+        .startsWith("RDMA will not be used: ")
+        .contains("none does not exist", "spark.shuffle.manager is not");
+  }
+
+  @Test
+  void shouldAnswerInJson() throws IOException {
+    assertThat(run("doctor", "--json", "--conf", soft)).isZero();
+    JsonNode answer = new ObjectMapper().readTree(output.toString());
+    assertThat(answer.path("schema").asInt()).isEqualTo(1);
+    assertThat(answer.path("usable").asBoolean()).isTrue();
+    assertThat(answer.path("chosen").path("engine").asText()).isEqualTo("soft");
+    assertThat(answer.path("findings"))
+        .isNotEmpty()
+        .allSatisfy(
+            finding -> {
+              assertThat(finding.path("message").asText()).isNotBlank();
+              assertThat(finding.path("toDo").asText()).isNotBlank();
+              assertThat(finding.path("level").asText()).isIn("ok", "note", "warning", "problem");
+            });
+  }
+
+  @Test
+  void shouldUseColorsOnRequest() {
+    run("doctor", "--color=always", "--conf", soft);
+    assertThat(output.toString()).startsWith(ESCAPE);
+  }
+
+  @Test
+  void shouldListTheLimitsOfDevices() {
+    assertThat(run("devices", "--conf", soft)).isZero();
+    assertThat(output.toString())
+        .startsWith("Would be used: device soft0")
+        .contains("engine ibverbs", "engine disni", "maxReadSge:", "loopback 127.0.0.1");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "",
+        "fly",
+        "doctor --jsn",
+        "doctor --color blue",
+        "doctor --conf /none",
+        "devices x",
+        "doctor --host no.such.host.invalid"
+      })
+  void shouldRefuseWrongUsageInOneSentence(String arguments) {
+    assertThat(run(arguments.isEmpty() ? new String[0] : arguments.split(" ", -1)))
+        .isEqualTo(Commands.WRONG_USAGE);
+    assertThat(errors.toString()).hasLineCount(1).contains("--help)");
+    assertThat(output.toString()).isEmpty();
+  }
+
+  @Test
+  void shouldRefuseWrongSettingsInTheListOfDevices() throws IOException {
+    String wrong = settings("spark.shuffle.rdma.engine cars\n");
+    assertThat(run("devices", "--conf", wrong)).isEqualTo(Commands.WRONG_USAGE);
+    assertThat(errors.toString()).contains("value=cars");
+  }
+
+  @Test
+  void shouldWriteJsonThatOthersRead() throws IOException {
+    String hard = "quote \" backslash \\ line\n tab\t \u00e9 \u2028";
+    JsonNode read =
+        new ObjectMapper()
+            .readTree(Json.of(Map.of("text", hard, "list", List.of(1, true, List.of()))));
+    assertThat(read.path("text").asText()).isEqualTo(hard);
+    assertThat(read.path("list").toString()).isEqualTo("[1,true,[]]");
+  }
+
+  private int run(String... arguments) {
+    return Commands.run(new PrintWriter(output, true), new PrintWriter(errors, true), arguments);
+  }
+
+  private String settings(String text) throws IOException {
+    return Files.writeString(Files.createTempFile(directory, "spark", ".conf"), text).toString();
+  }
+}

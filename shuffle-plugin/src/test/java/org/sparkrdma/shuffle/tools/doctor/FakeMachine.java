@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.tools.doctor;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import org.sparkrdma.shuffle.pinned.PinnedLimit;
+import org.sparkrdma.shuffle.pinned.SystemFiles;
+import org.sparkrdma.shuffle.tools.engines.Probe;
+import org.sparkrdma.shuffle.tools.engines.SparkSettings;
+
+/** A directory with files like those of a machine, and the facts of a command that runs there. */
+final class FakeMachine {
+  private static final String PORT = "sys/class/infiniband/%s/ports/1/";
+  private static final long NEEDED = 512L << 20;
+
+  private final Path root;
+  private final Map<String, String> environment = new TreeMap<>();
+  private final Map<String, String> java =
+      new TreeMap<>(
+          Map.of(
+              "os.name", "Linux",
+              "os.arch", "amd64",
+              "user.name", "spark",
+              "java.version", "17.0.15",
+              "java.specification.version", "17",
+              "java.io.tmpdir", "/tmp"));
+  private final Map<String, String> spark = new TreeMap<>();
+  private Runnable pause = () -> {};
+  private String reason = "ibverbs: no RDMA device";
+
+  FakeMachine(Path root) {
+    this.root = root;
+    file("proc/sys/kernel/osrelease", "6.12.117\n");
+    file("proc/self/mountinfo", "22 1 0:18 / / rw,relatime - ext4 /dev/sda1 rw\n");
+  }
+
+  FakeMachine file(String name, String text) {
+    try {
+      Path file = root.resolve(name);
+      Files.createDirectories(file.getParent());
+      Files.writeString(file, text);
+      return this;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  FakeMachine java(String key, String value) {
+    java.put(key, value);
+    return this;
+  }
+
+  FakeMachine variable(String key, String value) {
+    environment.put(key, value);
+    return this;
+  }
+
+  FakeMachine setting(String key, String value) {
+    spark.put(key, value);
+    return this;
+  }
+
+  FakeMachine pause(Runnable action) {
+    pause = action;
+    return this;
+  }
+
+  FakeMachine reason(String text) {
+    reason = text;
+    return this;
+  }
+
+  FakeMachine memlock(String soft, String hard) {
+    return file(
+        "proc/self/limits",
+        "Limit   Soft Limit   Hard Limit   Units\nMax locked memory   %s   %s   bytes\n"
+            .formatted(soft, hard));
+  }
+
+  /** Soft RoCE as Linux 6.12 shows it, with one address of IPv4. */
+  FakeMachine rxe() {
+    file("sys/class/net/wire1/mtu", "1500\n");
+    file("sys/module/ib_core/parameters/netns_mode", "Y\n");
+    file("sys/module/rdma_rxe/initstate", "live\n");
+    return deviceFiles().port("rxe0", "4: ACTIVE", "2.5 Gb/sec (1X SDR)", "wire1");
+  }
+
+  FakeMachine port(String device, String state, String rate, String network) {
+    String port = PORT.formatted(device);
+    file(port + "state", state + "\n");
+    file(port + "rate", rate + "\n");
+    file(port + "link_layer", "Ethernet\n");
+    gid(port, 0, "fe80:0000:0000:0000:0425:54ff:fe35:64c2", "RoCE v2", network);
+    gid(port, 1, "0000:0000:0000:0000:0000:ffff:0a63:0101", "RoCE v2", network);
+    file(port + "gids/2", "0000:0000:0000:0000:0000:0000:0000:0000\n");
+    return this;
+  }
+
+  private void gid(String port, int index, String gid, String type, String network) {
+    file(port + "gids/" + index, gid + "\n");
+    file(port + "gid_attrs/types/" + index, type + "\n");
+    file(port + "gid_attrs/ndevs/" + index, network + "\n");
+  }
+
+  FakeMachine deviceFiles() {
+    file("dev/infiniband/uverbs0", "");
+    file("dev/infiniband/rdma_cm", "");
+    file("sys/class/infiniband_verbs/abi_version", "6\n");
+    return file("sys/class/misc/rdma_cm/abi_version", "4\n");
+  }
+
+  Facts facts() {
+    PinnedLimit limit = new PinnedLimit(NEEDED, "the minimum of: tests", NEEDED, List.of());
+    return new Facts(
+        new SystemFiles(root),
+        environment,
+        java,
+        new SparkSettings(spark),
+        new Probe(Optional.empty(), false, List.of(reason), limit, Map.of()),
+        pause);
+  }
+
+  Doctor.Report report() {
+    return Doctor.run(facts());
+  }
+
+  /** The findings of one check, each with its level and advice in one line. */
+  List<String> findings(Check check) {
+    return check.run(facts()).stream()
+        .map(finding -> finding.level() + " " + finding.message() + " | " + finding.advice())
+        .toList();
+  }
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.tools.doctor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Checks of the host on directories like the files of several machines. */
+class HostChecksTest {
+  private static final String HW = "sys/class/infiniband/rxe0/ports/1/hw_counters/";
+
+  @TempDir private Path root;
+  private FakeMachine machine;
+
+  @BeforeEach
+  void create() {
+    machine = new FakeMachine(root);
+  }
+
+  @Test
+  void shouldExplainABareMachine() {
+    Doctor.Report report = machine.report();
+    assertThat(report.usable()).isFalse();
+    assertThat(report.summary()).isEqualTo("RDMA will not be used: ibverbs: no RDMA device");
+    assertThat(machine.findings(new LibrariesCheck()))
+        .contains(
+            "PROBLEM libibverbs.so.1 was not found. | apt install libibverbs1 librdmacm1"
+                + " ibverbs-providers, or dnf install libibverbs librdmacm");
+    assertThat(machine.findings(new ModulesCheck()))
+        .contains("PROBLEM The module ib_uverbs is not loaded. | modprobe ib_uverbs (on the host)")
+        .last()
+        .asString()
+        .startsWith("PROBLEM No driver of an RDMA device is loaded")
+        .contains("rdma link add rxe0 type rxe");
+    assertThat(machine.findings(new PortsCheck())).isEmpty();
+    assertThat(report.count(Level.PROBLEM)).isGreaterThanOrEqualTo(6);
+  }
+
+  @Test
+  void shouldOnlyNoteWhatTheLoopbackEngineDoesNotNeed() {
+    machine.setting("spark.shuffle.rdma.engine", "soft");
+    assertThat(machine.findings(new ModulesCheck())).allMatch(text -> text.startsWith("NOTE "));
+    assertThat(machine.findings(new LibrariesCheck())).allMatch(text -> text.startsWith("NOTE "));
+  }
+
+  @Test
+  void shouldDescribeADeviceOfSoftRoce() {
+    machine.rxe();
+    assertThat(machine.findings(new PortsCheck()))
+        .hasSize(2)
+        .anyMatch(
+            text ->
+                text.startsWith(
+                    "NOTE rxe0 port 1: link layer Ethernet, state ACTIVE, speed 2.5 Gb/sec (1X SDR),"
+                        + " MTU 1500 of wire1."))
+        .anyMatch(
+            text ->
+                text.startsWith("OK rxe0 port 1 has 2 GIDs: 0 RoCE v2 fe80:")
+                    && text.contains("1 RoCE v2 10.99.1.1."));
+    assertThat(machine.findings(new ModulesCheck()))
+        .contains("OK Drivers: rdma_rxe. | nothing")
+        .allMatch(text -> text.startsWith("OK "));
+    assertThat(machine.findings(new DeviceNodesCheck()))
+        .containsExactly(
+            "OK user=spark may use /dev/infiniband/rdma_cm. | nothing",
+            "OK user=spark may use /dev/infiniband/uverbs0. | nothing");
+    assertThat(machine.findings(new NamespaceCheck()))
+        .containsExactly("OK RDMA devices are shared by all network namespaces. | nothing");
+  }
+
+  @Test
+  void shouldReportAPortThatIsDown() {
+    machine.deviceFiles().port("mlx5_0", "1: DOWN", "40 Gb/sec (4X QDR)", "eth1");
+    assertThat(machine.findings(new PortsCheck()))
+        .singleElement()
+        .asString()
+        .startsWith("WARNING mlx5_0 port 1: link layer Ethernet, state DOWN")
+        .contains("The port carries no data. | check cable and switch, and run: ip link set");
+  }
+
+  @Test
+  void shouldSayThatDevicesBelongToNetworkNamespaces() {
+    machine.file("sys/module/ib_core/parameters/netns_mode", "N\n");
+    assertThat(machine.findings(new NamespaceCheck()))
+        .singleElement()
+        .asString()
+        .contains("belongs to one network namespace", "rdma dev set DEVICE netns");
+  }
+
+  @Test
+  void shouldSayHowToRaiseALimitOfLockedMemoryThatIsTooSmall() {
+    machine.memlock("65536", "131072").variable("KUBERNETES_SERVICE_HOST", "10.0.0.1");
+    assertThat(machine.findings(new LockedMemoryCheck()))
+        .last()
+        .asString()
+        .startsWith(
+            "PROBLEM This process may lock 65536 bytes (soft limit), at most 131072 (hard limit)."
+                + " That is too little for any RDMA; an executor uses up to 536870912. | in"
+                + " Kubernetes add the capability IPC_LOCK");
+  }
+
+  @Test
+  void shouldAcceptASmallLimitOfLockedMemoryWithTheCapability() {
+    machine
+        .memlock("65536", "65536")
+        .file("proc/self/uid_map", "         0          0 4294967295\n")
+        .file("proc/self/status", "Name:\tjava\nCapEff:\t0000000000004000\n");
+    assertThat(machine.findings(new LockedMemoryCheck()))
+        .last()
+        .asString()
+        .startsWith("OK ")
+        .contains("CAP_IPC_LOCK");
+  }
+
+  @Test
+  void shouldFindTheMissingDeviceFileOfAContainer() {
+    machine.rxe().file(".dockerenv", "");
+    delete("dev/infiniband/uverbs0");
+    delete("dev/infiniband/rdma_cm");
+    assertThat(machine.findings(new DeviceNodesCheck()))
+        .singleElement()
+        .asString()
+        .startsWith("PROBLEM The kernel has RDMA devices [rxe0], but this process sees no")
+        .contains("| start the container with --device=/dev/infiniband");
+    assertThat(machine.findings(new EnvironmentCheck()))
+        .containsExactly("OK This process runs in a container. | nothing");
+  }
+
+  @Test
+  void shouldSayThatConnectionsNeedTheirDeviceFile() {
+    machine.rxe();
+    delete("dev/infiniband/rdma_cm");
+    assertThat(machine.findings(new DeviceNodesCheck()))
+        .anyMatch(text -> text.startsWith("PROBLEM /dev/infiniband/rdma_cm is missing"));
+  }
+
+  @Test
+  void shouldNameVersionsOfLibrariesAndTheirPartsForCards() throws IOException {
+    String folder = "usr/lib/x86_64-linux-gnu/";
+    machine
+        .file(folder + "libibverbs.so.1.14.44.0", "")
+        .file(folder + "librdmacm.so.1.3.44.0", "")
+        .file(folder + "libibverbs/libmlx5-rdmav34.so", "")
+        .file(folder + "libibverbs/librxe-rdmav34.so", "");
+    link(folder + "libibverbs.so.1", "libibverbs.so.1.14.44.0");
+    link(folder + "librdmacm.so.1", "librdmacm.so.1.3.44.0");
+    assertThat(machine.findings(new LibrariesCheck()))
+        .containsExactly(
+            "OK libibverbs.so.1 is /" + folder + "libibverbs.so.1.14.44.0. | nothing",
+            "OK librdmacm.so.1 is /" + folder + "librdmacm.so.1.3.44.0. | nothing",
+            "OK libibverbs has parts for: mlx5 rxe. | nothing");
+    delete(folder + "libibverbs/libmlx5-rdmav34.so");
+    delete(folder + "libibverbs/librxe-rdmav34.so");
+    assertThat(machine.findings(new LibrariesCheck()))
+        .anyMatch(text -> text.contains("no part for any card"));
+  }
+
+  @Test
+  void shouldWarnThatLinux61WritesMapOutputsAgain() {
+    assertThat(machine.findings(new SystemCheck()))
+        .containsExactly("OK Linux 6.12.117 on amd64. | nothing");
+    machine.file("proc/sys/kernel/osrelease", "6.1.0-31-amd64\n");
+    assertThat(machine.findings(new SystemCheck()))
+        .singleElement()
+        .asString()
+        .startsWith("WARNING Linux 6.1.0-31-amd64")
+        .contains("spark.shuffle.rdma.serve=copy");
+    assertThat(machine.java("os.name", "Mac OS X").findings(new SystemCheck()))
+        .singleElement()
+        .asString()
+        .startsWith("PROBLEM This is Mac OS X");
+  }
+
+  @Test
+  void shouldFindATemporaryFolderWithoutExecutableFiles() {
+    assertThat(machine.findings(new JavaCheck())).singleElement().asString().startsWith("OK ");
+    machine.file(
+        "proc/self/mountinfo",
+        "22 1 0:18 / / rw - ext4 /dev/sda1 rw\n23 22 0:20 / /tmp rw,noexec - tmpfs tmpfs rw\n");
+    assertThat(machine.findings(new JavaCheck()))
+        .singleElement()
+        .asString()
+        .startsWith("PROBLEM Java 17.0.15")
+        .contains("mounted noexec", "jffi.extract.dir");
+    assertThat(machine.java("java.specification.version", "25").findings(new JavaCheck()))
+        .singleElement()
+        .asString()
+        .contains("through java.lang.foreign");
+  }
+
+  @Test
+  void shouldReadLimitsOfDeviceObjectsOfBothVersionsOfControlGroups() {
+    machine
+        .file("proc/self/cgroup", "0::/pod\n5:rdma:/docker\n")
+        .file("sys/fs/cgroup/pod/rdma.max", "mlx5_0 hca_handle=2 hca_object=50\n")
+        .file("sys/fs/cgroup/pod/memory.max", "" + (1L << 30))
+        .file("sys/fs/cgroup/rdma/docker/rdma.max", "mlx5_1 hca_handle=max hca_object=max\n");
+    assertThat(machine.findings(new ControlGroupsCheck()))
+        .contains(
+            "OK The memory limit of the control groups is 1024 MiB; pinned memory counts as part of it. | nothing")
+        .contains(
+            "OK The limit of objects of an RDMA device is mlx5_1 hca_handle=max hca_object=max."
+                + " | nothing")
+        .anyMatch(
+            text -> text.startsWith("PROBLEM") && text.contains("hca_object=50. That is too"));
+  }
+
+  @Test
+  void shouldSayWhichCountersGrow() {
+    machine
+        .rxe()
+        .file(HW + "rcvd_seq_err", "7\n")
+        .file(HW + "out_of_seq_request", "3\n")
+        .file(HW + "retry_exceeded_err", "0\n")
+        .file(HW + "sent_pkts", "1000\n")
+        .pause(() -> machine.file(HW + "rcvd_seq_err", "12\n"));
+    assertThat(machine.findings(new CountersCheck()))
+        .hasSize(2)
+        .anyMatch(
+            text ->
+                text.startsWith("WARNING rxe0 port 1, rcvd_seq_err=12: a peer missed packets")
+                    && text.contains("It grew by 5 while"))
+        .anyMatch(text -> text.startsWith("NOTE rxe0 port 1, out_of_seq_request=3: "));
+  }
+
+  @Test
+  void shouldSayWhenThereAreNoCounters() {
+    machine.rxe();
+    assertThat(machine.findings(new CountersCheck()))
+        .singleElement()
+        .asString()
+        .contains("no counters", "ethtool -S");
+    machine.file(HW + "rcvd_seq_err", "0\n");
+    assertThat(machine.findings(new CountersCheck()))
+        .containsExactly("OK All 1 counters of loss and congestion are 0. | nothing");
+  }
+
+  private void delete(String name) {
+    assertThat(root.resolve(name).toFile().delete()).isTrue();
+  }
+
+  private void link(String name, String target) throws IOException {
+    Files.createSymbolicLink(root.resolve(name), Path.of(target));
+  }
+}

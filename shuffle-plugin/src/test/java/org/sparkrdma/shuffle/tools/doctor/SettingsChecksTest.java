@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.tools.doctor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Properties;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.shuffle.tools.engines.SparkSettings;
+
+/** Checks of Spark's settings. */
+class SettingsChecksTest {
+  private static final String PREFIX = "spark.shuffle.rdma.";
+
+  @TempDir private Path root;
+  private FakeMachine machine;
+
+  @BeforeEach
+  void create() {
+    machine =
+        new FakeMachine(root)
+            .setting("spark.shuffle.manager", "org.sparkrdma.shuffle.RdmaShuffleManager");
+  }
+
+  @Test
+  void shouldFindThreeMistakesOfOneFileAtOnce() throws IOException {
+    Path file =
+        Files.writeString(
+            root.resolve("spark-defaults.conf"),
+            """
+            # of this cluster
+            spark.shuffle.manager   org.sparkrdma.shuffle.RdmaShuffleManager
+            spark.shuffle.rdma.pined.max  1g
+            spark.shuffle.rdma.mode=sometimes
+            spark.shuffle.rdma.quarantine.min  2m
+            spark.shuffle.rdma.quarantine.max  1m
+            other.key  x
+            """);
+    SparkSettings.read(file, new Properties()).values().forEach(machine::setting);
+    assertThat(machine.findings(new SettingsCheck()))
+        .satisfiesExactly(
+            text ->
+                assertThat(text)
+                    .startsWith("PROBLEM bad setting: key=spark.shuffle.rdma.mode value=sometimes")
+                    .contains("allowed=auto, required, off. The driver refuses to start"),
+            text ->
+                assertThat(text)
+                    .startsWith("PROBLEM unknown setting: key=spark.shuffle.rdma.pined.max")
+                    .contains("nearest=spark.shuffle.rdma.pinned.max"),
+            text ->
+                assertThat(text)
+                    .startsWith("PROBLEM bad setting: key=spark.shuffle.rdma.quarantine.max")
+                    .contains("at least spark.shuffle.rdma.quarantine.min=120000ms"));
+    assertThat(machine.report().reasons()).hasSizeGreaterThanOrEqualTo(3);
+  }
+
+  @Test
+  void shouldLetSettingsOfSparkSubmitWin() throws IOException {
+    Path file = Files.writeString(root.resolve("c"), "spark.a=file\nspark.b=file\n");
+    Properties system = new Properties();
+    system.setProperty("spark.a", "submit");
+    system.setProperty("java.home", "/");
+    assertThat(SparkSettings.read(file, system).values())
+        .containsOnlyKeys("spark.a", "spark.b")
+        .containsEntry("spark.a", "submit");
+  }
+
+  @Test
+  void shouldAcceptSettingsWithoutAMistake() {
+    machine.setting(PREFIX + "pinned.max", "1g");
+    assertThat(machine.findings(new SettingsCheck()))
+        .containsExactly("OK No mistake in 2 settings. | nothing");
+  }
+
+  @Test
+  void shouldSayThatAnotherManagerDoesNotLoadThePlugIn() {
+    machine.setting("spark.shuffle.manager", "sort");
+    assertThat(machine.findings(new SettingsCheck()))
+        .containsExactly(
+            "PROBLEM spark.shuffle.manager is sort, so Spark does not load this plug-in. | set"
+                + " spark.shuffle.manager=org.sparkrdma.shuffle.RdmaShuffleManager");
+    assertThat(machine.report().summary())
+        .startsWith("RDMA will not be used: spark.shuffle.manager is not org.sparkrdma");
+  }
+
+  @Test
+  void shouldSayWhatReplacedAKeyOfSparkRdma() {
+    machine.setting(PREFIX + "recvQueueDepth", "1024");
+    assertThat(machine.findings(new SettingsCheck()))
+        .singleElement()
+        .asString()
+        .startsWith(
+            "NOTE spark.shuffle.rdma.recvQueueDepth of SparkRDMA has no effect: replaced by");
+  }
+
+  @Test
+  void shouldFindKeysWithoutThePrefix() {
+    machine.setting("spark.rdma.mode", "required");
+    assertThat(machine.findings(new SettingsCheck()))
+        .containsExactly(
+            "WARNING spark.rdma.mode has no effect: Spark and this plug-in do not know it. | keys of"
+                + " this plug-in begin with spark.shuffle.rdma.");
+  }
+
+  @Test
+  void shouldNameModeOffAsTheReason() {
+    machine.setting(PREFIX + "mode", "off");
+    assertThat(machine.report().reasons()).first().isEqualTo("spark.shuffle.rdma.mode=off");
+  }
+
+  @Test
+  void shouldSayHowTheLoopbackEngineIsUsed() {
+    machine.setting(PREFIX + "engine", "soft").setting("spark.master", "local[4]");
+    assertThat(machine.findings(new SettingsCheck()))
+        .anyMatch(text -> text.contains("set spark.shuffle.readHostLocalDisk=false"))
+        .anyMatch(text -> text.contains("no block is remote"));
+  }
+
+  @Test
+  void shouldExplainTheEncryptionPolicy() {
+    machine.setting("spark.network.crypto.enabled", "true");
+    assertThat(machine.findings(new EncryptionCheck()))
+        .first()
+        .asString()
+        .startsWith("PROBLEM spark.network.crypto.enabled=true asks for encryption");
+    assertThat(machine.report().reasons()).first().asString().contains("network.crypto");
+    machine.setting("spark.io.encryption.enabled", "true").setting("spark.authenticate", "true");
+    assertThat(machine.findings(new EncryptionCheck()))
+        .hasSize(2)
+        .allMatch(text -> text.startsWith("OK "));
+  }
+}

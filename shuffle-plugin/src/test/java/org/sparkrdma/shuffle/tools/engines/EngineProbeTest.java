@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.tools.engines;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.InetAddress;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.shuffle.pinned.SystemFiles;
+import org.sparkrdma.shuffle.settings.ShuffleSettings;
+
+/** Opens the loopback device as an executor does. */
+@Timeout(60)
+class EngineProbeTest {
+  private static final String ENGINE = "spark.shuffle.rdma.engine";
+
+  @TempDir private Path directory;
+
+  @Test
+  void shouldRegisterAFileInEachLocalDirectory() {
+    Path missing = directory.resolve("missing");
+    Probe probe = probe(Map.of(ENGINE, "soft"), List.of(directory, missing));
+    assertThat(probe.usable()).as("%s", probe.reasons()).isTrue();
+    assertThat(probe.inWords()).startsWith("device soft0 port 1 of engine soft at [127.0.0.1/");
+    assertThat(probe.directories().get(directory)).isEmpty();
+    assertThat(probe.directories().get(missing))
+        .get()
+        .asString()
+        .contains("no file can be written");
+    assertThat(directory).isEmptyDirectory();
+  }
+
+  @Test
+  void shouldNameTheReasonAgainstEachDevice() {
+    Probe probe =
+        probe(Map.of(ENGINE, "soft", "spark.shuffle.rdma.device", "mlx5_7"), List.of(directory));
+    assertThat(probe.usable()).isFalse();
+    assertThat(probe.reasons()).singleElement().asString().contains("mlx5_7 does not exist");
+    assertThat(probe.directories()).isEmpty();
+  }
+
+  @Test
+  void shouldTakeTheHeapFromTheSettings() {
+    long small = probe(Map.of(ENGINE, "soft"), List.of()).limit().bytes();
+    Probe large = probe(Map.of(ENGINE, "soft", "spark.executor.memory", "9000t"), List.of());
+    assertThat(large.limit().bytes()).isLessThan(small).isEqualTo(1L << 20);
+  }
+
+  @Test
+  void shouldUseTheAddressThatSparkIsGiven() throws Exception {
+    assertThat(SparkHost.find(Map.of("SPARK_LOCAL_IP", "10.1.2.3")).getHostAddress())
+        .isEqualTo("10.1.2.3");
+    assertThat(Optional.of(SparkHost.find(Map.of()))).isPresent();
+  }
+
+  private static Probe probe(Map<String, String> settings, List<Path> directories) {
+    return new EngineProbe(
+            ShuffleSettings.of(settings),
+            new SparkSettings(settings),
+            InetAddress.getLoopbackAddress())
+        .run(new SystemFiles(Path.of("/")), directories);
+  }
+}
