@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.launch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+import org.apache.spark.SparkConf;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkrdma.shuffle.RdmaShuffleManager;
+import org.sparkrdma.shuffle.settings.ShuffleSettings;
+
+/** Syntax of the templates in conf/; those for spark-defaults.conf also have the right keys. */
+class TemplatesTest {
+  private static final Path CONF = Path.of("..", "conf");
+  private static final Path PAGE = Path.of("..", "docs", "install.md");
+
+  @Test
+  void shouldNameEveryTemplateOnTheInstallPage() throws IOException {
+    String page = Files.readString(PAGE);
+    try (Stream<Path> files = Files.list(CONF)) {
+      assertThat(files.map(file -> "](../conf/" + file.getFileName() + ")").toList())
+          .hasSizeGreaterThan(5)
+          .allMatch(page::contains);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"yarn.conf.template", "kubernetes.conf.template"})
+  void shouldHaveLinesOfAKeyAndAValueThatThePlugInAccepts(String name) throws IOException {
+    Map<String, String> settings = new TreeMap<>();
+    for (String line : lines(name)) {
+      assertThat(line).matches("spark\\.[A-Za-z0-9.]+ +\\S+");
+      String[] keyAndValue = line.split(" +", 2);
+      assertThat(settings.put(keyAndValue[0], keyAndValue[1])).as(line).isNull();
+    }
+    SparkConf conf = new SparkConf(false);
+    settings.forEach(conf::set);
+
+    assertThat(ShuffleSettings.of(conf).notes()).isEmpty();
+    assertThat(settings)
+        .containsEntry("spark.shuffle.manager", RdmaShuffleManager.class.getName())
+        .containsEntry("spark.executor.memoryOverhead", "1792m");
+  }
+
+  @Test
+  void shouldHaveAPodWithTheDeviceAndTheRightToLockMemory() throws IOException {
+    JsonNode pod = new YAMLMapper().readTree(CONF.resolve("kubernetes-executor-pod.yaml").toFile());
+    JsonNode container = pod.at("/spec/containers/0");
+
+    assertThat(pod.at("/apiVersion").asText()).isEqualTo("v1");
+    assertThat(pod.at("/kind").asText()).isEqualTo("Pod");
+    assertThat(container.at("/securityContext/capabilities/add/0").asText()).isEqualTo("IPC_LOCK");
+    assertThat(container.at("/resources/limits").fieldNames())
+        .toIterable()
+        .singleElement()
+        .asString()
+        .startsWith("rdma/");
+    assertThat(lines("kubernetes.conf.template"))
+        .anyMatch(
+            line ->
+                line.startsWith("spark.kubernetes.executor.podTemplateContainerName ")
+                    && line.endsWith(" " + container.at("/name").asText()));
+  }
+
+  @Test
+  void shouldLiftTheLimitOfLockedMemory() throws IOException {
+    assertThat(lines("systemd-memlock.conf")).containsExactly("[Service]", "LimitMEMLOCK=infinity");
+    assertThat(lines("limits-spark.conf"))
+        .extracting(line -> String.join(" ", line.split(" +")))
+        .containsExactly("spark soft memlock unlimited", "spark hard memlock unlimited");
+  }
+
+  @Test
+  void shouldHaveAnImageWithTheLibrariesAndTheJarWhereSparkLooksForIt() throws IOException {
+    String image = String.join("\n", lines("Dockerfile")).replace("\\\n", " ");
+    TreeSet<String> instructions = new TreeSet<>();
+    image.lines().forEach(line -> instructions.add(line.split(" ", 2)[0]));
+
+    assertThat(instructions).containsExactly("COPY", "FROM", "RUN", "USER");
+    assertThat(image).contains("libibverbs1 librdmacm1 ibverbs-providers");
+    String jar = image.lines().filter(line -> line.startsWith("COPY")).findFirst().orElseThrow();
+    assertThat(lines("kubernetes.conf.template"))
+        .filteredOn(line -> line.contains("extraClassPath"))
+        .hasSize(2)
+        .allMatch(line -> jar.endsWith(" " + line.split(" +")[1]));
+  }
+
+  /** The lines of a template without comments and empty lines. */
+  private static List<String> lines(String name) throws IOException {
+    return Files.readAllLines(CONF.resolve(name)).stream()
+        .filter(line -> !line.isBlank() && !line.strip().startsWith("#"))
+        .toList();
+  }
+}

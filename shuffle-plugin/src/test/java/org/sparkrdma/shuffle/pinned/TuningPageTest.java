@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.pinned;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.apache.spark.SparkConf;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Computes the examples of docs/tuning.md: executors of 8 GiB on hosts with 64 GiB and 16 cores.
+ */
+class TuningPageTest {
+  private static final Map<String, String> MASTERS =
+      Map.of("standalone", "spark://h:7077", "YARN", "yarn", "Kubernetes", "k8s://https://h");
+  private static final Pattern ROW =
+      Pattern.compile("(?m)^\\| (standalone|YARN|Kubernetes) \\|.*$");
+  private static final Pattern LIMIT = Pattern.compile(": (\\d+) MiB");
+  private static final int CELLS = 8;
+  private static final int OVERHEAD = 1;
+  private static final int CONTAINER = 4;
+  private static final int OVERHEAD_PART = 5;
+  private static final int MEMLOCK = 6;
+  private static final int RESULT = 7;
+  private static final long MIB = 1L << 20;
+  private static final long HOST_BYTES = 64L << 30;
+  private static final long HEAP_BYTES = 8L << 30;
+  private static final int HOST_CORES = 16;
+  private static final int EXECUTOR_CORES = 4;
+  private static final long PAGE_BYTES = 4_096;
+
+  @Test
+  void shouldShowTheLimitsThatThePlugInDerives() throws IOException {
+    List<String> rows = rows();
+    assertThat(rows).hasSizeGreaterThan(4);
+    for (String row : rows) {
+      assertThat(derived(row)).as(row).isEqualTo(shown(row));
+    }
+  }
+
+  private static List<String> rows() throws IOException {
+    Matcher rows = ROW.matcher(Files.readString(Path.of("..", "docs", "tuning.md")));
+    return rows.results().map(row -> row.group()).toList();
+  }
+
+  /** The numbers of the row, the result last. */
+  private static List<Long> shown(String row) {
+    String[] cells = cells(row);
+    return Arrays.stream(cells, OVERHEAD + 1, CELLS)
+        .filter(cell -> cell.matches("\\d+"))
+        .map(Long::valueOf)
+        .toList();
+  }
+
+  private static String[] cells(String row) {
+    String[] cells = row.substring(2, row.length() - 2).split(" \\| ", -1);
+    assertThat(cells).as(row).hasSize(CELLS);
+    return cells;
+  }
+
+  private static List<Long> derived(String row) {
+    String[] cells = cells(row);
+    boolean pod = cells[0].equals("Kubernetes");
+    SparkConf conf =
+        new SparkConf(false)
+            .set("spark.master", MASTERS.get(cells[0]))
+            .set("spark.executor.memory", "8g")
+            .set("spark.executor.cores", Integer.toString(EXECUTOR_CORES));
+    if (!cells[OVERHEAD].equals("default")) {
+      conf.set("spark.executor.memoryOverhead", cells[OVERHEAD]);
+    }
+    SparkMemory spark = SparkMemory.of(conf);
+    long podMib = spark.totalBytes() / MIB;
+    MachineMemory machine =
+        new MachineMemory(
+            OptionalLong.of(HOST_BYTES),
+            pod ? OptionalLong.of(podMib * MIB) : OptionalLong.empty(),
+            cells[MEMLOCK].equals("unlimited")
+                ? OptionalLong.empty()
+                : OptionalLong.of(Long.parseLong(cells[MEMLOCK]) * MIB),
+            false,
+            HEAP_BYTES,
+            PAGE_BYTES,
+            pod ? EXECUTOR_CORES : HOST_CORES,
+            1);
+    assertThat(cells[CONTAINER].equals("-")).as(row).isEqualTo(!pod);
+    assertThat(cells[OVERHEAD_PART].equals("-")).as(row).isEqualTo(cells[0].equals("standalone"));
+
+    PinnedLimit limit = PinnedLimit.of(Optional.empty(), machine, spark, true);
+
+    List<Long> numbers = new ArrayList<>();
+    LIMIT
+        .matcher(limit.derivation())
+        .results()
+        .forEach(found -> numbers.add(Long.valueOf(found.group(1))));
+    numbers.add(limit.bytes() / MIB);
+    assertThat(cells[RESULT]).as(row).isEqualTo(Long.toString(limit.bytes() / MIB));
+    return numbers;
+  }
+}
