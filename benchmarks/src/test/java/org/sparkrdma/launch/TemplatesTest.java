@@ -77,7 +77,7 @@ class TemplatesTest {
   void shouldLiftTheLimitOfLockedMemory() throws IOException {
     assertThat(lines("systemd-memlock.conf")).containsExactly("[Service]", "LimitMEMLOCK=infinity");
     assertThat(lines("limits-spark.conf"))
-        .extracting(line -> String.join(" ", line.split(" +")))
+        .extracting(line -> String.join(" ", line.split(" +", -1)))
         .containsExactly("spark soft memlock unlimited", "spark hard memlock unlimited");
   }
 
@@ -93,7 +93,7 @@ class TemplatesTest {
     assertThat(lines("kubernetes.conf.template"))
         .filteredOn(line -> line.contains("extraClassPath"))
         .hasSize(2)
-        .allMatch(line -> jar.endsWith(" " + line.split(" +")[1]));
+        .allMatch(line -> jar.endsWith(" " + line.split(" +", -1)[1]));
   }
 
   /** The lines of a template without comments and empty lines. */

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.examples;
+
+import java.io.PrintStream;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.HashSet;
+import java.util.Set;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.CompletionChannel;
+import org.sparkrdma.verbs.CompletionQueue;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.HostMemory;
+import org.sparkrdma.verbs.MemoryRegion;
+import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.QueuePairSettings;
+import org.sparkrdma.verbs.RemoteRegion;
+import org.sparkrdma.verbs.Verbs;
+import org.sparkrdma.verbs.VerbsEngine;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.WorkCompletion;
+import org.sparkrdma.verbs.WorkRequest;
+import org.sparkrdma.verbs.WorkStatus;
+import org.sparkrdma.verbs.cm.Connection;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
+import org.sparkrdma.verbs.cm.ConnectionManager;
+import org.sparkrdma.verbs.cm.ConnectionParameters;
+import org.sparkrdma.verbs.device.Transport;
+import org.sparkrdma.verbs.spi.EngineSettings;
+
+/**
+ * One end of an example: a device, one connection, and short messages over it. A receive is always
+ * posted, so that the other end may send at any time.
+ *
+ * <p>Confined to the thread that opened it, which also closes it.
+ */
+final class ExampleNode implements AutoCloseable {
+  /** Maximum length of a message. */
+  static final int MESSAGE_BYTES = 256;
+
+  private static final long RECEIVED = 1;
+  private static final long DONE = 2;
+  private static final int DEPTH = 8;
+  private static final long PAUSE_NS = 1_000_000;
+  private static final Duration TIMEOUT = Duration.ofSeconds(30);
+
+  private final VerbsEngine engine;
+  private final Device device;
+  private final ProtectionDomain domain;
+  private final CompletionChannel channel;
+  private final CompletionQueue queue;
+  private final ConnectionManager manager;
+  private final HostMemory messages;
+  private final MemoryRegion messageRegion;
+  private final WorkRequest work = new WorkRequest(1);
+  private final Set<Long> completed = new HashSet<>();
+  private Connection connection;
+  private ConnectionEvent event;
+  private long receivedBytes;
+  private int immediate;
+
+  private ExampleNode(VerbsEngine engine) throws VerbsException {
+    this.engine = engine;
+    device = engine.open(engine.devices().get(0));
+    domain = device.allocateProtectionDomain();
+    channel = device.createCompletionChannel();
+    queue = device.createCompletionQueue(2 * DEPTH, channel);
+    manager = device.createConnectionManager(channel);
+    // The first half is for the message received, the second for the message sent.
+    messages = device.allocate(2 * MESSAGE_BYTES);
+    messageRegion =
+        domain.register(messages, 0, messages.lengthBytes(), Set.of(AccessFlag.LOCAL_WRITE));
+  }
+
+  /**
+   * Opens the first device of an engine.
+   *
+   * @param engineName such as {@code soft}, or {@code auto} for any with hardware
+   * @throws IllegalStateException when there is no device, with the reasons
+   */
+  static ExampleNode open(String engineName) throws VerbsException {
+    Verbs.Choice choice = Verbs.choose(engineName, EngineSettings.none());
+    if (choice.engine() == null) {
+      throw new IllegalStateException("no RDMA device: " + String.join("; ", choice.reasons()));
+    }
+    try {
+      return new ExampleNode(choice.engine());
+    } catch (VerbsException | RuntimeException e) {
+      choice.engine().close();
+      throw e;
+    }
+  }
+
+  Device device() {
+    return device;
+  }
+
+  ProtectionDomain domain() {
+    return domain;
+  }
+
+  /** Listens, prints the address, and accepts the first connection. */
+  void accept(InetSocketAddress address, Set<AccessFlag> ofPeer, PrintStream out)
+      throws VerbsException {
+    out.println("listening at " + manager.listen(address, 1).address());
+    while (event == null) {
+      pollOrWait();
+    }
+    connection = take(ConnectionEvent.Type.CONNECT_REQUEST).connection();
+    createQueuePair(ofPeer);
+    connection.accept(ConnectionParameters.of(new byte[0]));
+    await(ConnectionEvent.Type.ESTABLISHED);
+  }
+
+  /** Connects to an end that listens. */
+  void connect(InetSocketAddress address) throws VerbsException {
+    connection = manager.resolve(address, null, TIMEOUT);
+    await(ConnectionEvent.Type.RESOLVED);
+    createQueuePair(Set.of());
+    connection.connect(ConnectionParameters.of(new byte[0]));
+    await(ConnectionEvent.Type.ESTABLISHED);
+  }
+
+  private void createQueuePair(Set<AccessFlag> ofPeer) throws VerbsException {
+    connection.createQueuePair(
+        domain, new QueuePairSettings(queue, queue, DEPTH, DEPTH, 1, 0, ofPeer));
+    postReceive();
+  }
+
+  private void postReceive() {
+    work.receive(RECEIVED).local(messageRegion, 0, MESSAGE_BYTES);
+    if (!connection.queuePair().postReceive(work)) {
+      throw new IllegalStateException("the receive queue is full");
+    }
+  }
+
+  /** Sends a message and waits until it has arrived. */
+  void send(ByteBuffer message) {
+    int lengthBytes = message.remaining();
+    messages.slice(MESSAGE_BYTES, MESSAGE_BYTES).put(message);
+    post(work.send(DONE).local(messageRegion, MESSAGE_BYTES, lengthBytes));
+  }
+
+  /** Waits for a message of the other end. */
+  ByteBuffer receive() {
+    await(RECEIVED);
+    ByteBuffer message = ByteBuffer.allocate((int) receivedBytes);
+    message.put(messages.slice(0, (int) receivedBytes)).flip();
+    postReceive();
+    return message;
+  }
+
+  /** Waits for a WRITE with immediate of the other end; returns the number that came with it. */
+  int receiveImmediate() {
+    await(RECEIVED);
+    postReceive();
+    return immediate;
+  }
+
+  /** Sends the address and key with which the other end may read or write a region. */
+  void sendRegion(RemoteRegion region) {
+    ByteBuffer message = ByteBuffer.allocate(2 * Long.BYTES + Integer.BYTES);
+    message.putLong(region.address()).putLong(region.lengthBytes()).putInt(region.remoteKey());
+    send(message.flip());
+  }
+
+  /** The counterpart of {@link #sendRegion}. */
+  RemoteRegion receiveRegion() {
+    ByteBuffer message = receive();
+    return new RemoteRegion(message.getLong(), message.getLong(), message.getInt());
+  }
+
+  /** Access of a region that READs of this end fill; iWARP writes it as a peer does. */
+  Set<AccessFlag> sinkAccess() {
+    return device.info().transport() == Transport.IWARP
+        ? EnumSet.of(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE)
+        : EnumSet.of(AccessFlag.LOCAL_WRITE);
+  }
+
+  /** Reads from the other end's memory to the beginning of a region, and waits for the bytes. */
+  void read(RemoteRegion from, long offset, MemoryRegion sink, int lengthBytes) {
+    post(work.read(DONE, from.address() + offset, from.remoteKey()).local(sink, 0, lengthBytes));
+  }
+
+  /** Writes to the other end's memory, and waits until the bytes have arrived. */
+  void writeWithImmediate(RemoteRegion to, MemoryRegion source, int lengthBytes, int number) {
+    post(
+        work.writeWithImmediate(DONE, to.address(), to.remoteKey(), number)
+            .local(source, 0, lengthBytes));
+  }
+
+  private void post(WorkRequest request) {
+    if (!connection.queuePair().postSend(request.signalled())) {
+      throw new IllegalStateException("the send queue is full");
+    }
+    await(DONE);
+  }
+
+  /** Waits until the other end has closed the connection. */
+  void awaitDisconnect() {
+    while (event == null) {
+      pollOrWait();
+    }
+    take(ConnectionEvent.Type.DISCONNECTED);
+  }
+
+  private void await(ConnectionEvent.Type type) {
+    long deadlineNs = System.nanoTime() + TIMEOUT.toNanos();
+    while (event == null) {
+      pollOrWait();
+      checkDeadline(deadlineNs, type);
+    }
+    take(type);
+  }
+
+  private ConnectionEvent take(ConnectionEvent.Type expected) {
+    ConnectionEvent taken = event;
+    event = null;
+    if (taken.type() != expected) {
+      throw new IllegalStateException(
+          "unexpected event: type=" + taken.type() + " reason=" + taken.reason());
+    }
+    return taken;
+  }
+
+  private void await(long id) {
+    long deadlineNs = System.nanoTime() + TIMEOUT.toNanos();
+    while (!completed.remove(id)) {
+      if (event != null) {
+        throw new IllegalStateException("the connection has ended: type=" + event.type());
+      }
+      pollOrWait();
+      checkDeadline(deadlineNs, id);
+    }
+  }
+
+  private static void checkDeadline(long deadlineNs, Object awaited) {
+    if (System.nanoTime() - deadlineNs > 0) {
+      throw new IllegalStateException("no answer in " + TIMEOUT + ": awaited=" + awaited);
+    }
+  }
+
+  /** Polls completions and one event; waits a little when there are none. */
+  private void pollOrWait() {
+    if (queue.poll(DEPTH, this::onCompletion) > 0 || pollEvent()) {
+      return;
+    }
+    queue.arm();
+    // A completion that came before arm() wakes nothing.
+    if (queue.poll(DEPTH, this::onCompletion) == 0) {
+      channel.await(PAUSE_NS);
+    }
+  }
+
+  private boolean pollEvent() {
+    if (event == null) {
+      event = manager.pollEvent();
+    }
+    return event != null;
+  }
+
+  private void onCompletion(WorkCompletion completion) {
+    if (completion.succeeded()) {
+      if (completion.requestId() == RECEIVED) {
+        receivedBytes = completion.byteLength();
+        immediate = completion.immediate();
+      }
+      completed.add(completion.requestId());
+    } else if (completion.status() != WorkStatus.FLUSH_ERROR) {
+      // Work is flushed when the connection ends; its event says so.
+      throw new IllegalStateException("work request failed: status=" + completion.status());
+    }
+  }
+
+  @Override
+  public void close() {
+    if (connection != null) {
+      connection.close();
+    }
+    engine.close();
+  }
+}
