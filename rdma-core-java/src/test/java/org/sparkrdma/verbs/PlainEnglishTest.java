@@ -40,7 +40,6 @@ class PlainEnglishTest {
           "xml",
           "properties",
           "conf",
-          "config",
           "css",
           "js");
 
@@ -129,7 +128,6 @@ class PlainEnglishTest {
             ".mvn/allowed-skips.txt",
             "integration-tests/guest/init",
             "integration-tests/guest/lib/run.bash",
-            "integration-tests/guest/kernel.config",
             "integration-tests/src/test/resources/logging/log4j2.properties");
     assertThat(found).isEmpty();
   }
