@@ -40,23 +40,29 @@ public record TransportSettings(
     boolean verify,
     Duration spin,
     PacketSettings packets) {
+  /** Maximum messages of an initiator's set-up: HELLO and CONFIRM. */
+  public static final int SETUP_MESSAGES = 2;
+
   /** Maximum open requests per connection: W LOCATEs and a RELEASE. */
   public int requestsOpen() {
     return locatesInFlight + 1;
   }
 
-  /** Depth of a send queue: READs, own requests and answers, and a READ that probes the peer. */
+  /**
+   * Depth of a send queue: READs, own requests and answers, the messages of the set-up, and a READ
+   * that probes the peer.
+   */
   public int sendDepth() {
-    return readsInFlight + 2 * requestsOpen() + 1;
+    return readsInFlight + 2 * requestsOpen() + SETUP_MESSAGES + 1;
   }
 
-  /** Depth of a receive queue: the peer's requests and its answers. */
+  /** Depth of a receive queue: the peer's requests and answers, and a message of the set-up. */
   public int receiveDepth() {
-    return 2 * requestsOpen();
+    return 2 * requestsOpen() + 1;
   }
 
-  /** Control buffers of one connection. */
-  public int slotsPerConnection() {
-    return receiveDepth() + 2 * requestsOpen();
+  /** Receives posted while nothing is requested: the peer's requests, a message of the set-up. */
+  public int receivesWhenIdle() {
+    return requestsOpen() + 1;
   }
 }

@@ -4,13 +4,11 @@ package org.sparkrdma.shuffle.transport;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import java.util.function.ToIntFunction;
 import org.sparkrdma.shuffle.fetch.BlockProgress;
 import org.sparkrdma.shuffle.fetch.ReadBatch;
 import org.sparkrdma.shuffle.metrics.Counter;
@@ -53,19 +51,21 @@ final class FetchSide implements ReadOperation.Listener {
   private final ArrayDeque<BlockProgress> waiting = new ArrayDeque<>();
   private boolean waitingForRoom;
   private long memoryCheckedNs;
+  private boolean shortOfBuffers;
+  private long shortOfBuffersSinceNs;
 
   /**
-   * @param slots buffers, one for each request that may be open
    * @param wantMore receives blocks to disk whose next piece must be fetched; any thread
    */
   FetchSide(
       TransportContext context,
       SendQueue sends,
-      Collection<ControlSlot> slots,
+      ConnectionBuffers buffers,
+      PostedReceives receives,
       Consumer<BlockProgress> wantMore) {
     this.context = context;
     this.sends = sends;
-    this.requests = new OpenRequests(context, sends, slots);
+    this.requests = new OpenRequests(context, sends, buffers, receives);
     this.wantMore = wantMore;
     this.reader = new LocatedReader(context.receive(), this);
     this.watch =
@@ -87,22 +87,33 @@ final class FetchSide implements ReadOperation.Listener {
     postReads();
     checkReceiveMemory(nowNs);
     waitingForRoom &= holdsLeases();
-    while (!wanted.isEmpty() && !waitingForRoom && requests.mayLocate()) {
-      requests.locate(wanted, nowNs, holdsLeases());
+    boolean haveBuffers = true;
+    while (haveBuffers && !wanted.isEmpty() && !waitingForRoom && requests.mayLocate()) {
+      haveBuffers = requests.tryLocate(wanted, nowNs, holdsLeases());
     }
     boolean noLocateSoon = wanted.isEmpty() || waitingForRoom;
-    if (noLocateSoon && requests.mayRelease()) {
-      requests.release(nowNs);
+    if (haveBuffers && noLocateSoon && requests.mayRelease()) {
+      haveBuffers = requests.tryRelease(nowNs);
     }
+    checkBuffers(haveBuffers, nowNs);
   }
 
-  /**
-   * Sends a message of the connection's set-up.
-   *
-   * @param writer writes it into a buffer and returns its length
-   */
-  void sendSetupMessage(ToIntFunction<ByteBuffer> writer) {
-    requests.sendSetupMessage(writer);
+  /** Blocks that waited too long for buffers of messages use TCP; a RELEASE waits on. */
+  private void checkBuffers(boolean haveBuffers, long nowNs) {
+    if (!haveBuffers && !shortOfBuffers) {
+      shortOfBuffersSinceNs = nowNs;
+    }
+    shortOfBuffers = !haveBuffers;
+    if (shortOfBuffers && nowNs - shortOfBuffersSinceNs >= MAX_MEMORY_WAIT_NS) {
+      List<BlockProgress> unasked = new ArrayList<>(wanted);
+      wanted.clear();
+      unasked.forEach(BlockProgress::cancelReservation);
+      unasked.forEach(
+          block ->
+              context
+                  .delivery()
+                  .fail(block, FallbackReason.POOL_EMPTY, "no memory for control messages"));
+    }
   }
 
   private boolean holdsLeases() {
@@ -143,9 +154,9 @@ final class FetchSide implements ReadOperation.Listener {
     askAgainFirst(ready);
   }
 
-  /** Whether blocks wait for receive memory; free memory is not signalled, so it must poll. */
+  /** Whether it waits for memory; free memory is not signalled, so it must poll. */
   boolean isShortOfMemory() {
-    return !waiting.isEmpty();
+    return shortOfBuffers || !waiting.isEmpty();
   }
 
   /** A RELEASED was received. */

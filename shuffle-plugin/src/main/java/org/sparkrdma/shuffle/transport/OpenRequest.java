@@ -10,26 +10,30 @@ final class OpenRequest implements Posted {
   private final List<BlockProgress> blocks;
   private final long deadlineNs;
   private final boolean heldLeases;
-  private final Runnable slotFree;
+  private final Runnable onSent;
+  private final Runnable onOver;
   private boolean sent;
   private boolean answered;
 
   /**
    * @param blocks blocks to locate; empty for a RELEASE
    * @param heldLeases whether the connection holds leases that this request does not release
-   * @param slotFree called when the slot may be reused: sent and answered
+   * @param onSent called when the send has completed
+   * @param onOver called when it is sent and answered
    */
   OpenRequest(
       long requestId,
       List<BlockProgress> blocks,
       long deadlineNs,
       boolean heldLeases,
-      Runnable slotFree) {
+      Runnable onSent,
+      Runnable onOver) {
     this.requestId = requestId;
     this.blocks = blocks;
     this.deadlineNs = deadlineNs;
     this.heldLeases = heldLeases;
-    this.slotFree = slotFree;
+    this.onSent = onSent;
+    this.onOver = onOver;
   }
 
   long requestId() {
@@ -50,13 +54,14 @@ final class OpenRequest implements Posted {
 
   void answered() {
     answered = true;
-    freeWhenOver();
+    endWhenOver();
   }
 
   @Override
   public void done() {
     sent = true;
-    freeWhenOver();
+    onSent.run();
+    endWhenOver();
   }
 
   @Override
@@ -65,9 +70,9 @@ final class OpenRequest implements Posted {
         .formatted(blocks.isEmpty() ? "RELEASE" : "LOCATE", blocks.size(), sent);
   }
 
-  private void freeWhenOver() {
+  private void endWhenOver() {
     if (sent && answered) {
-      slotFree.run();
+      onOver.run();
     }
   }
 }

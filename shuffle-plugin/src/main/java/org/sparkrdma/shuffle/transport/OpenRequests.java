@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.transport;
 
-import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Deque;
 import java.util.List;
-import java.util.function.ToIntFunction;
+import java.util.Optional;
 import org.sparkrdma.shuffle.fetch.BlockProgress;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.wire.Locate;
@@ -17,11 +15,15 @@ import org.sparkrdma.shuffle.wire.Release;
 /**
  * The open LOCATEs and the open RELEASE of a connection, and the leases that the next request
  * releases. Owned by the agent.
+ *
+ * <p>The receive of an answer is posted before its request is sent. A request is sent only when
+ * there are buffers for both.
  */
 final class OpenRequests {
   private final TransportContext context;
   private final SendQueue sends;
-  private final ArrayDeque<ControlSlot> freeSlots;
+  private final ConnectionBuffers buffers;
+  private final PostedReceives receives;
   private final List<OpenRequest> open = new ArrayList<>();
   private final ArrayDeque<Long> leasesToRelease = new ArrayDeque<>();
   private final Locate.Encoder locateEncoder = new Locate.Encoder();
@@ -29,13 +31,18 @@ final class OpenRequests {
   private long nextRequestId = 1;
   private boolean releaseOpen;
 
-  /**
-   * @param slots one for each request that may be open
-   */
-  OpenRequests(TransportContext context, SendQueue sends, Collection<ControlSlot> slots) {
+  /** Places in the send queue that requests use: each until it is sent and answered. */
+  private int placesInUse;
+
+  OpenRequests(
+      TransportContext context,
+      SendQueue sends,
+      ConnectionBuffers buffers,
+      PostedReceives receives) {
     this.context = context;
     this.sends = sends;
-    this.freeSlots = new ArrayDeque<>(slots);
+    this.buffers = buffers;
+    this.receives = receives;
   }
 
   boolean isEmpty() {
@@ -64,7 +71,11 @@ final class OpenRequests {
 
   boolean mayLocate() {
     int locates = open.size() - (releaseOpen ? 1 : 0);
-    return locates < context.settings().locatesInFlight() && !freeSlots.isEmpty();
+    return locates < context.settings().locatesInFlight() && hasPlace();
+  }
+
+  private boolean hasPlace() {
+    return placesInUse < context.settings().requestsOpen();
   }
 
   /**
@@ -72,10 +83,14 @@ final class OpenRequests {
    *
    * @param wanted queue from which the located blocks are removed
    * @param heldLeases whether leases are held beside those given back here
+   * @return false when there is no memory for the messages; nothing is done then
    */
-  void locate(Deque<BlockProgress> wanted, long nowNs, boolean heldLeases) {
-    ControlSlot slot = freeSlots.poll();
-    locateEncoder.begin(slot.bytes(), nextRequestId);
+  boolean tryLocate(Deque<BlockProgress> wanted, long nowNs, boolean heldLeases) {
+    Optional<ControlBuffer> buffer = tryTakeBuffers();
+    if (buffer.isEmpty()) {
+      return false;
+    }
+    locateEncoder.begin(buffer.get().bytes(), nextRequestId);
     while (!leasesToRelease.isEmpty() && locateEncoder.hasRoomForLease()) {
       locateEncoder.lease(leasesToRelease.poll());
     }
@@ -92,39 +107,62 @@ final class OpenRequests {
           block.decideFreshSums(context.delivery()::sumsUnusable));
       asked.add(block);
     }
-    send(slot, locateEncoder.finish(), asked, nowNs, heldLeases);
+    send(buffer.get(), locateEncoder.finish(), asked, nowNs, heldLeases);
+    return true;
   }
 
   boolean mayRelease() {
-    return !leasesToRelease.isEmpty() && !releaseOpen && !freeSlots.isEmpty();
+    return !leasesToRelease.isEmpty() && !releaseOpen && hasPlace();
   }
 
-  /** Sends a message of the connection's set-up, before any request. */
-  void sendSetupMessage(ToIntFunction<ByteBuffer> writer) {
-    ControlSlot slot = freeSlots.poll();
-    int length = writer.applyAsInt(slot.bytes());
-    sends.send(
-        slot.chunk().region(), slot.chunk().regionOffset(), length, () -> freeSlots.add(slot));
-  }
-
-  /** Releases leases without locating blocks; requires {@link #mayRelease}. */
-  void release(long nowNs) {
-    ControlSlot slot = freeSlots.poll();
-    releaseEncoder.begin(slot.bytes(), nextRequestId);
+  /**
+   * Releases leases without locating blocks; requires {@link #mayRelease}.
+   *
+   * @return false when there is no memory for the messages; nothing is done then
+   */
+  boolean tryRelease(long nowNs) {
+    Optional<ControlBuffer> buffer = tryTakeBuffers();
+    if (buffer.isEmpty()) {
+      return false;
+    }
+    releaseEncoder.begin(buffer.get().bytes(), nextRequestId);
     while (!leasesToRelease.isEmpty() && releaseEncoder.hasRoom()) {
       releaseEncoder.lease(leasesToRelease.poll());
     }
     releaseOpen = true;
-    send(slot, releaseEncoder.finish(), List.of(), nowNs, false);
+    send(buffer.get(), releaseEncoder.finish(), List.of(), nowNs, false);
+    return true;
+  }
+
+  /** Posts the receive of an answer, and takes the buffer of its request. */
+  private Optional<ControlBuffer> tryTakeBuffers() {
+    Optional<ControlBuffer> request = buffers.tryTake();
+    if (request.isEmpty()) {
+      return request;
+    }
+    Optional<ControlBuffer> answer = buffers.tryTake();
+    if (answer.isEmpty()) {
+      buffers.giveBack(request.get());
+      return answer;
+    }
+    receives.post(answer.get());
+    return request;
   }
 
   private void send(
-      ControlSlot slot, int length, List<BlockProgress> blocks, long nowNs, boolean heldLeases) {
+      ControlBuffer buffer, int length, List<BlockProgress> blocks, long nowNs, boolean held) {
     long deadline = nowNs + context.settings().requestTimeout().toNanos();
+    placesInUse++;
     OpenRequest request =
-        new OpenRequest(nextRequestId++, blocks, deadline, heldLeases, () -> freeSlots.add(slot));
+        new OpenRequest(
+            nextRequestId++,
+            blocks,
+            deadline,
+            held,
+            () -> buffers.giveBack(buffer),
+            () -> placesInUse--);
     open.add(request);
-    sends.send(slot.chunk().region(), slot.chunk().regionOffset(), length, request);
+    sends.send(buffer.region(), buffer.regionOffset(), length, request);
   }
 
   /**

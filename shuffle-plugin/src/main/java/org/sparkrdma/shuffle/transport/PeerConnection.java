@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.transport;
 
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
-import java.util.function.ToIntFunction;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.shuffle.fetch.BlockProgress;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
@@ -19,7 +16,6 @@ import org.sparkrdma.verbs.QueuePair;
 import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.WorkCompletion;
-import org.sparkrdma.verbs.WorkRequest;
 import org.sparkrdma.verbs.WorkStatus;
 import org.sparkrdma.verbs.cm.Connection;
 
@@ -47,12 +43,13 @@ final class PeerConnection {
   private final ConnectionSetup setup;
   private final SetupExchange exchange;
   private final long bornNs;
-  private final List<ControlSlot> slots = new ArrayList<>();
-  private final WorkRequest receive = new WorkRequest(1);
+  private final ConnectionBuffers buffers;
   private Peer peer;
   private CompletionQueues.Rings rings;
   private QueuePair queuePair;
+  private PostedReceives receives;
   private SendQueue sends;
+  private SetupSends setupSends;
   private FetchSide fetches;
   private ServeSide serves;
   private BrokenConnection broken;
@@ -79,6 +76,7 @@ final class PeerConnection {
     this.place = place;
     this.connection = connection;
     this.setup = setup;
+    this.buffers = new ConnectionBuffers(context.control());
     this.exchange = new SetupExchange(context, connection, setup);
     this.bornNs = context.nanoClock().getAsLong();
     this.lastUsedNs = bornNs;
@@ -166,6 +164,7 @@ final class PeerConnection {
   void establish() {
     assert context.owner().holds();
     setup.establish();
+    setupSends.end();
     wantTurn();
   }
 
@@ -230,14 +229,8 @@ final class PeerConnection {
    */
   boolean prepare() throws VerbsException {
     assert context.owner().holds();
-    for (int i = 0; i < context.settings().slotsPerConnection(); i++) {
-      Optional<RegisteredChunk> chunk = context.control().tryTake();
-      if (chunk.isEmpty()) {
-        return false;
-      }
-      slots.add(new ControlSlot(i, chunk.get()));
-    }
-    rings = context.completions().tryTake().orElse(null);
+    List<ControlBuffer> first = takeFirstBuffers();
+    rings = first.isEmpty() ? null : context.completions().tryTake().orElse(null);
     if (rings == null) {
       return false;
     }
@@ -253,41 +246,37 @@ final class PeerConnection {
                 0,
                 SetupExchange.initialAccess(context)));
     sends = new SendQueue(queuePair, context.settings().sendDepth(), WorkIds.sends(index()));
-    int receives = context.settings().receiveDepth();
-    int requests = receives + context.settings().requestsOpen();
-    fetches =
-        new FetchSide(context, sends, slots.subList(receives, requests), this::wantFromAnyThread);
-    serves =
-        new ServeSide(
-            context,
-            sends,
-            slots.subList(requests, slots.size()),
-            number(),
-            this::receiveAgain,
-            this::onProtocolError);
-    exchange.useQueuePair(queuePair, this::sendSetupMessage);
-    for (int i = 0; i < receives; i++) {
-      receiveAgain(slots.get(i));
-    }
+    receives =
+        new PostedReceives(queuePair, context.settings().receiveDepth(), WorkIds.receives(index()));
+    setupSends = new SetupSends(sends, buffers, first.remove(0));
+    fetches = new FetchSide(context, sends, buffers, receives, this::wantFromAnyThread);
+    serves = new ServeSide(context, sends, buffers, receives, number(), this::onProtocolError);
+    exchange.useQueuePair(queuePair, setupSends::send);
+    first.forEach(receives::post);
     return true;
+  }
+
+  /** Buffers for the set-up's sends and for receives; empty when there is no memory. */
+  private List<ControlBuffer> takeFirstBuffers() {
+    List<ControlBuffer> first = new ArrayList<>();
+    int count = 1 + context.settings().receivesWhenIdle();
+    Optional<ControlBuffer> taken = Optional.empty();
+    if (context.control().fillReserve()) {
+      taken = buffers.tryTake();
+    }
+    while (taken.isPresent() && first.size() < count - 1) {
+      first.add(taken.get());
+      taken = buffers.tryTake();
+    }
+    if (taken.isEmpty()) {
+      return List.of();
+    }
+    first.add(taken.get());
+    return first;
   }
 
   private void wantFromAnyThread(BlockProgress block) {
     peer.wantFromAnyThread(block);
-  }
-
-  private void sendSetupMessage(ToIntFunction<ByteBuffer> writer) {
-    fetches.sendSetupMessage(writer);
-    sends.flush();
-  }
-
-  private void receiveAgain(ControlSlot slot) {
-    receive.receive(WorkIds.receives(index()) | slot.index());
-    receive.local(slot.chunk().region(), slot.chunk().regionOffset(), slot.chunk().lengthBytes());
-    if (!queuePair.postReceive(receive)) {
-      throw new IllegalStateException(
-          "receive queue full: depth=" + context.settings().receiveDepth());
-    }
   }
 
   private void countProtocolError(String reason) {
@@ -311,10 +300,10 @@ final class PeerConnection {
       fail(completion.status(), completion.requestId());
     } else if (WorkIds.isReceive(completion.requestId())) {
       lastUsedNs = nowNs;
+      ControlBuffer received = receives.completed(completion.requestId());
       if (broken == null || isAttempt()) {
         // The message may be the refusal that a disconnect event has overtaken.
-        ControlSlot slot = slots.get((int) (completion.requestId() & WorkIds.LOW_MASK));
-        onMessage(slot, (int) completion.byteLength(), nowNs);
+        onMessage(received, (int) completion.byteLength(), nowNs);
       }
     } else {
       sends.completed(completion.requestId());
@@ -351,35 +340,35 @@ final class PeerConnection {
     return status == WorkStatus.LOCAL_LENGTH_ERROR || status == WorkStatus.LOCAL_QUEUE_PAIR_ERROR;
   }
 
-  private void onMessage(ControlSlot slot, int lengthBytes, long nowNs) {
+  private void onMessage(ControlBuffer received, int lengthBytes, long nowNs) {
     try {
-      var message = slot.message(lengthBytes);
+      var message = received.message(lengthBytes);
       MessageType type = MessageType.of(message);
       if (type != MessageType.HELLO && type != MessageType.CONFIRM && !setup.isPeerProven()) {
         throw new MalformedMessageException(type + " of a peer that is not proven");
       }
       switch (type) {
-        case LOCATE -> serves.onLocate(slot, message);
+        case LOCATE -> serves.onLocate(received, message);
         case LOCATED -> {
           fetches.onLocated(message, nowNs);
-          receiveAgain(slot);
+          buffers.giveBack(received);
         }
         case RELEASE -> {
           // Post the receive before the answer: the peer may send its next request at once.
           serves.onRelease(message);
-          receiveAgain(slot);
+          receives.post(received);
         }
         case RELEASED -> {
           fetches.onReleased(message);
-          receiveAgain(slot);
+          buffers.giveBack(received);
         }
         case CONFIRM -> {
           exchange.onConfirm(message);
-          receiveAgain(slot);
+          receives.post(received);
         }
         case HELLO -> {
           exchange.onHello(message);
-          receiveAgain(slot);
+          receives.post(received);
         }
       }
     } catch (MalformedMessageException e) {
@@ -420,8 +409,7 @@ final class PeerConnection {
       serves.close();
       context.server().peerGone(number());
     }
-    slots.forEach(slot -> slot.chunk().release());
-    slots.clear();
+    buffers.close();
     return left;
   }
 }

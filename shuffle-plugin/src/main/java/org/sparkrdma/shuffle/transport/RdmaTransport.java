@@ -60,6 +60,9 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
   private static final int SLAB_BYTES = 4 << 20;
   private static final long STOP_SECONDS = 10;
 
+  /** Control buffers that are registered with one call. */
+  private static final int CONTROL_SLAB_BUFFERS = 8;
+
   /** Part of the budget that receive memory leaves to others. */
   private static final int SERVE_PART = 8;
 
@@ -72,7 +75,8 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
   private final ConnectionManager manager;
   private final RegisteredPool sinks;
   private final ReceiveMemory receive;
-  private final RegisteredPool control;
+  private final RegisteredPool controlPool;
+  private final ControlBuffers control;
   private final BlockServer server;
   private final ExecutorService deliveryThreads;
   private final ExecutorService diskWriteThreads;
@@ -159,8 +163,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     env.budget().reserve(receiveBytes(env.budget(), settings) / 2);
     sinks = undo.push(sinkPool(device, domain, env.budget(), settings));
     receive = new ReceiveMemory(sinks, Runtime.getRuntime().maxMemory() / COPIES_PART);
-    int slots = settings.slotsPerConnection();
-    control =
+    controlPool =
         undo.push(
             new RegisteredPool(
                 device,
@@ -168,8 +171,9 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
                 env.budget(),
                 Set.of(AccessFlag.LOCAL_WRITE),
                 settings.messageBytes(),
-                slots,
-                (long) settings.maxConnections() * slots * settings.messageBytes()));
+                CONTROL_SLAB_BUFFERS,
+                controlBytes(settings)));
+    control = new ControlBuffers(controlPool);
     Owner owner = new Owner();
     agent = new TransportAgent(settings, channel, completions, manager, owner, env.nanoClock());
     server =
@@ -233,6 +237,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
           receive.closeOpenChunk();
           sinks.trimUnused();
           control.trimUnused();
+          controlPool.trimUnused();
         },
         this::onAgentFailed);
     server.start();
@@ -271,6 +276,13 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
         settings.chunkBytes(),
         (int) Math.max(1, Math.min(SLAB_BYTES, poolBytes / 4) / settings.chunkBytes()),
         poolBytes);
+  }
+
+  /** Maximum memory of control buffers, with every connection at its limits. */
+  private static long controlBytes(TransportSettings settings) {
+    long buffers = settings.receiveDepth() + 2L * settings.requestsOpen() + 1;
+    return (settings.maxConnections() * buffers + ControlBuffers.ANSWER_RESERVE)
+        * settings.messageBytes();
   }
 
   private static ThreadFactory named(String name) {
@@ -366,15 +378,16 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     completions.close();
     channel.close();
     control.close();
+    controlPool.close();
     receive.closeOpenChunk();
     sinks.close();
-    if (sinks.chunksOut() == 0 && control.chunksOut() == 0) {
+    if (sinks.chunksOut() == 0 && controlPool.chunksOut() == 0) {
       domain.close();
     } else {
       LOG.info(
           "Transport stopped while Spark still reads chunks={} of receive memory; the protection domain"
               + " stays open",
-          sinks.chunksOut() + control.chunksOut());
+          sinks.chunksOut() + controlPool.chunksOut());
     }
     if (interrupted) {
       Thread.currentThread().interrupt();

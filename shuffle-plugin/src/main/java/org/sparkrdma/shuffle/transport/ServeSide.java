@@ -3,7 +3,6 @@ package org.sparkrdma.shuffle.transport;
 
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
-import java.util.Collection;
 import java.util.function.Consumer;
 import org.sparkrdma.shuffle.serve.LocateCall;
 import org.sparkrdma.shuffle.wire.Locate;
@@ -16,46 +15,51 @@ import org.sparkrdma.shuffle.wire.Release;
  *
  * <p>A peer may receive an answer and send its next request before the SEND of the answer completes
  * here (kernel rxe completes SENDs and receives in different threads). Such a request waits for the
- * answer's buffer.
+ * answer's place in the send queue.
+ *
+ * <p>The buffers of a LOCATE and of its answer are lent to the server, also beyond the end of the
+ * connection.
  */
 final class ServeSide {
   private final TransportContext context;
   private final SendQueue sends;
-  private final ArrayDeque<ControlSlot> freeSlots;
-  private final ArrayDeque<Consumer<ControlSlot>> waitForSlot = new ArrayDeque<>();
+  private final ConnectionBuffers buffers;
+  private final PostedReceives receives;
+  private final ArrayDeque<Consumer<ControlBuffer>> waitForPlace = new ArrayDeque<>();
   private final int maxOpen;
   private final long peer;
-  private final Consumer<ControlSlot> receiveAgain;
   private final Consumer<String> malformed;
   private int open;
+
+  /** Places in the send queue that answers use: each from its request until it is sent. */
+  private int placesInUse;
+
   private volatile boolean closed;
 
   /**
-   * @param slots buffers of answers, one for each request that the peer may have open
    * @param peer number of the connection
-   * @param receiveAgain posts a free receive buffer again
    * @param malformed called after the server has counted a malformed request
    */
   ServeSide(
       TransportContext context,
       SendQueue sends,
-      Collection<ControlSlot> slots,
+      ConnectionBuffers buffers,
+      PostedReceives receives,
       long peer,
-      Consumer<ControlSlot> receiveAgain,
       Consumer<String> malformed) {
     this.context = context;
     this.sends = sends;
-    this.freeSlots = new ArrayDeque<>(slots);
-    this.maxOpen = slots.size();
+    this.buffers = buffers;
+    this.receives = receives;
+    this.maxOpen = context.settings().requestsOpen();
     this.peer = peer;
-    this.receiveAgain = receiveAgain;
     this.malformed = malformed;
   }
 
   /** A LOCATE was received; its receive buffer stays in use until it is answered. */
-  void onLocate(ControlSlot received, ByteBuffer message) {
+  void onLocate(ControlBuffer received, ByteBuffer message) {
     opened();
-    withSlot(slot -> context.server().locate(new Call(received, message, slot)));
+    withBuffer(buffer -> context.server().locate(new Call(received, message, buffer)));
   }
 
   /** A RELEASE was received; it is answered when the server has released the leases. */
@@ -74,8 +78,7 @@ final class ServeSide {
 
   private void onReleased(long requestId) {
     if (!closed) {
-      withSlot(slot -> answer(slot, Release.encodeAnswer(slot.bytes(), requestId)));
-      sends.flush();
+      withBuffer(buffer -> answer(buffer, Release.encodeAnswer(buffer.bytes(), requestId)));
     }
   }
 
@@ -91,26 +94,27 @@ final class ServeSide {
     open++;
   }
 
-  private void withSlot(Consumer<ControlSlot> use) {
-    ControlSlot slot = freeSlots.poll();
-    if (slot == null) {
-      waitForSlot.add(use);
+  /** Takes a buffer for an answer when there is a place in the send queue. */
+  private void withBuffer(Consumer<ControlBuffer> use) {
+    if (placesInUse == maxOpen) {
+      waitForPlace.add(use);
     } else {
-      use.accept(slot);
+      placesInUse++;
+      buffers.takeForAnswer(use);
     }
   }
 
-  private void answer(ControlSlot slot, int lengthBytes) {
+  private void answer(ControlBuffer buffer, int lengthBytes) {
     open--;
-    sends.send(
-        slot.chunk().region(), slot.chunk().regionOffset(), lengthBytes, () -> arrived(slot));
+    sends.send(buffer.region(), buffer.regionOffset(), lengthBytes, () -> sent(buffer));
+    sends.flush();
   }
 
-  /** An answer was sent: its buffer is free. */
-  private void arrived(ControlSlot slot) {
-    freeSlots.add(slot);
-    if (!waitForSlot.isEmpty()) {
-      withSlot(waitForSlot.poll());
+  private void sent(ControlBuffer buffer) {
+    placesInUse--;
+    buffers.giveBack(buffer);
+    if (!waitForPlace.isEmpty()) {
+      withBuffer(waitForPlace.poll());
     }
   }
 
@@ -119,18 +123,18 @@ final class ServeSide {
     closed = true;
   }
 
-  /** A {@link Locate} in the server; reserves its buffers until the answer. */
+  /** A {@link Locate} in the server, with its buffers until the answer. */
   private final class Call implements LocateCall {
-    private final ControlSlot received;
+    private final ControlBuffer received;
     private final ByteBuffer message;
-    private final ControlSlot slot;
+    private final ControlBuffer buffer;
 
-    Call(ControlSlot received, ByteBuffer message, ControlSlot slot) {
+    Call(ControlBuffer received, ByteBuffer message, ControlBuffer buffer) {
       this.received = received;
       this.message = message;
-      this.slot = slot;
-      received.chunk().retain();
-      slot.chunk().retain();
+      this.buffer = buffer;
+      buffers.lend(received);
+      buffers.lend(buffer);
     }
 
     @Override
@@ -150,7 +154,7 @@ final class ServeSide {
 
     @Override
     public ByteBuffer answer() {
-      return slot.bytes();
+      return buffer.bytes();
     }
 
     @Override
@@ -164,8 +168,8 @@ final class ServeSide {
     }
 
     private void end(int lengthBytes, String reason) {
-      received.chunk().release();
-      slot.chunk().release();
+      buffers.takeBack(received);
+      buffers.takeBack(buffer);
       if (closed) {
         return;
       }
@@ -173,9 +177,8 @@ final class ServeSide {
         malformed.accept(reason);
         return;
       }
-      receiveAgain.accept(received);
-      ServeSide.this.answer(slot, lengthBytes);
-      sends.flush();
+      receives.post(received);
+      ServeSide.this.answer(buffer, lengthBytes);
     }
   }
 }

@@ -3,7 +3,6 @@ package org.sparkrdma.shuffle.transport;
 
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
-import org.sparkrdma.memory.RegisteredPool;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.Delivery;
 import org.sparkrdma.shuffle.fetch.ReceiveMemory;
@@ -37,7 +36,7 @@ record TransportContext(
     ProtectionDomain domain,
     CompletionQueues completions,
     ReceiveMemory receive,
-    RegisteredPool control,
+    ControlBuffers control,
     BlockServer server,
     Delivery delivery,
     ShuffleCounters counters,

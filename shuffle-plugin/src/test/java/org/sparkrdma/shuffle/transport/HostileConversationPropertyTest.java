@@ -89,7 +89,8 @@ class HostileConversationPropertyTest {
   private final PinnedBudget budget = new PinnedBudget(64L << 20, 4096);
   private final RegisteredPool sinks = pool(16 << 10, 64, 2 << 20);
   private final ReceiveMemory receive = new ReceiveMemory(sinks, 1 << 20);
-  private final RegisteredPool control = pool(16 << 10, 32, 4 << 20);
+  private final RegisteredPool controlPool = pool(16 << 10, 32, 4 << 20);
+  private final ControlBuffers control = new ControlBuffers(controlPool);
   private final TransportSettings settings =
       new TransportSettings(
           16 << 10,
@@ -208,7 +209,7 @@ class HostileConversationPropertyTest {
     }
 
     void run() throws VerbsException {
-      require(connection.prepare(), "control buffers", control.chunksOut());
+      require(connection.prepare(), "control buffers", controlPool.chunksOut());
       Hello request = Hello.request(0, 2, 1, new byte[Hello.NONCE_BYTES]);
       connection.setup().request(request, 16);
       if (server.blockBytes(0) % 50 == 7) {
@@ -316,7 +317,8 @@ class HostileConversationPropertyTest {
       }
       receive.closeOpenChunk();
       require(sinks.chunksOut() == 0, "no receive memory held", sinks.chunksOut());
-      require(control.chunksOut() == 0, "no control buffer held", control.chunksOut());
+      control.close();
+      require(controlPool.chunksOut() == 0, "no control buffer held", controlPool.chunksOut());
       require(wire.isClosed() && table.size() == 0, "a closed connection", table.size());
       // At most all waits for room and a few answers of each block.
       require(delivered <= 300 * answers.counts.length, "few messages", delivered);

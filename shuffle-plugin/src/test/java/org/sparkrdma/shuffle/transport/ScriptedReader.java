@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -77,7 +78,8 @@ final class ScriptedReader {
   private final RefusingDomain sinkDomain = new RefusingDomain(domain);
   private final PinnedBudget budget = new PinnedBudget(64L << 20, 4096);
   private final RegisteredPool sinks;
-  private final RegisteredPool control = pool(domain, MESSAGE_BYTES, 32, 4 << 20);
+  private final RegisteredPool controlPool = pool(domain, MESSAGE_BYTES, 32, 4 << 20);
+  private final ControlBuffers control = new ControlBuffers(controlPool);
   private final ReceiveMemory receive;
   private final int[] lengths;
   private final ShuffleCounters counters = new ShuffleCounters();
@@ -89,6 +91,7 @@ final class ScriptedReader {
   private final ConnectionTurns turns;
   private final ArrayDeque<ScriptedConnection.Work> underWay = new ArrayDeque<>();
   private int locates;
+  private int releases;
   private long nextLease = 1;
   private long nowNs;
 
@@ -250,9 +253,25 @@ final class ScriptedReader {
     sinkDomain.refuse();
   }
 
+  /** Takes all memory of control messages until the returned action gives it back. */
+  Runnable exhaustControlBuffers() {
+    List<ControlBuffer> taken = new ArrayList<>();
+    Optional<ControlBuffer> next = control.tryTake();
+    while (next.isPresent()) {
+      taken.add(next.get());
+      next = control.tryTake();
+    }
+    return () -> taken.forEach(control::giveBack);
+  }
+
   /** LOCATEs that the peer has answered. */
   int locates() {
     return locates;
+  }
+
+  /** RELEASEs that the peer has answered. */
+  int releases() {
+    return releases;
   }
 
   Task task(long number) {
@@ -333,6 +352,7 @@ final class ScriptedReader {
 
   private void answer(ByteBuffer message) {
     if (message.get(0) == 3) {
+      releases++;
       receive(HostileServer.released(message.getLong(8)));
     } else if (message.get(0) == 1) {
       locates++;
@@ -365,6 +385,7 @@ final class ScriptedReader {
     receive.closeOpenChunk();
     sinks.close();
     control.close();
+    controlPool.close();
   }
 
   private RegisteredPool pool(

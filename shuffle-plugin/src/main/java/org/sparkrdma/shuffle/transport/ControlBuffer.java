@@ -3,25 +3,28 @@ package org.sparkrdma.shuffle.transport;
 
 import java.nio.ByteBuffer;
 import org.sparkrdma.memory.RegisteredChunk;
+import org.sparkrdma.verbs.MemoryRegion;
 
 /** Buffer of a control message in registered memory. Owned by the agent or its borrower. */
-final class ControlSlot {
-  private final int index;
+final class ControlBuffer {
   private final RegisteredChunk chunk;
   private final ByteBuffer bytes;
 
-  ControlSlot(int index, RegisteredChunk chunk) {
-    this.index = index;
+  ControlBuffer(RegisteredChunk chunk) {
     this.chunk = chunk;
     this.bytes = chunk.slice(0, chunk.lengthBytes());
   }
 
-  int index() {
-    return index;
+  MemoryRegion region() {
+    return chunk.region();
   }
 
-  RegisteredChunk chunk() {
-    return chunk;
+  long regionOffset() {
+    return chunk.regionOffset();
+  }
+
+  int lengthBytes() {
+    return chunk.lengthBytes();
   }
 
   /** The buffer, writable from index 0. */
@@ -32,5 +35,10 @@ final class ControlSlot {
   /** The first {@code lengthBytes} of the buffer, as received. */
   ByteBuffer message(int lengthBytes) {
     return chunk.slice(0, lengthBytes);
+  }
+
+  /** Returns its memory to the pool; only {@link ControlBuffers} calls it, once. */
+  void release() {
+    chunk.release();
   }
 }

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Consumer;
+
+/**
+ * The buffers of {@link ControlBuffers} that one connection uses: each is given back once, at the
+ * latest when the connection is closed. Owned by the agent.
+ */
+final class ConnectionBuffers {
+  private final ControlBuffers shared;
+  private final Set<ControlBuffer> held = Collections.newSetFromMap(new IdentityHashMap<>());
+  private boolean closed;
+
+  ConnectionBuffers(ControlBuffers shared) {
+    this.shared = shared;
+  }
+
+  /** Takes a buffer for a receive or a request; empty when there is no memory now. */
+  Optional<ControlBuffer> tryTake() {
+    Optional<ControlBuffer> taken = shared.tryTake();
+    taken.ifPresent(held::add);
+    return taken;
+  }
+
+  /** Takes a buffer for an answer and passes it on, at once or later; not after {@link #close}. */
+  void takeForAnswer(Consumer<ControlBuffer> use) {
+    shared.takeForAnswer(
+        buffer -> {
+          if (takeBack(buffer)) {
+            use.accept(buffer);
+          }
+        });
+  }
+
+  /** Gives a buffer back that the connection holds. */
+  void giveBack(ControlBuffer buffer) {
+    if (!held.remove(buffer)) {
+      throw new IllegalStateException("control buffer given back that is not held");
+    }
+    shared.giveBack(buffer);
+  }
+
+  /** Lends a buffer to another thread, also beyond {@link #close}, until {@link #takeBack}. */
+  void lend(ControlBuffer buffer) {
+    if (!held.remove(buffer)) {
+      throw new IllegalStateException("control buffer lent that is not held");
+    }
+  }
+
+  /**
+   * Takes a lent buffer back.
+   *
+   * @return false when the connection is closed; the buffer is then given back already
+   */
+  boolean takeBack(ControlBuffer buffer) {
+    if (closed) {
+      shared.giveBack(buffer);
+      return false;
+    }
+    held.add(buffer);
+    return true;
+  }
+
+  /** Number of buffers held. */
+  int count() {
+    return held.size();
+  }
+
+  /** Gives all buffers back that are not lent; the queue pair must be destroyed. */
+  void close() {
+    closed = true;
+    var left = new ArrayList<>(held);
+    held.clear();
+    left.forEach(shared::giveBack);
+  }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import org.sparkrdma.verbs.QueuePair;
+import org.sparkrdma.verbs.WorkRequest;
+
+/** The receives of a queue pair and their buffers. Owned by the agent. */
+final class PostedReceives {
+  private final QueuePair queuePair;
+  private final long idBits;
+  private final ControlBuffer[] posted;
+  private final WorkRequest receive = new WorkRequest(1);
+  private int count;
+
+  /**
+   * @param depth maximum number of posted receives
+   * @param idBits upper 32 bits of every id, see {@link WorkIds}
+   */
+  PostedReceives(QueuePair queuePair, int depth, long idBits) {
+    this.queuePair = queuePair;
+    this.idBits = idBits;
+    this.posted = new ControlBuffer[depth];
+  }
+
+  /** Posts a receive into this buffer. */
+  void post(ControlBuffer buffer) {
+    int index = freeIndex();
+    receive.receive(idBits | index);
+    receive.local(buffer.region(), buffer.regionOffset(), buffer.lengthBytes());
+    if (!queuePair.postReceive(receive)) {
+      throw new IllegalStateException("receive queue full: depth=" + posted.length);
+    }
+    posted[index] = buffer;
+    count++;
+  }
+
+  private int freeIndex() {
+    int index = 0;
+    while (index < posted.length && posted[index] != null) {
+      index++;
+    }
+    if (index == posted.length) {
+      throw new IllegalStateException("too many receives: depth=" + posted.length);
+    }
+    return index;
+  }
+
+  /** The buffer of a receive that has completed; it is not posted any more. */
+  ControlBuffer completed(long id) {
+    int index = (int) (id & WorkIds.LOW_MASK);
+    ControlBuffer buffer = posted[index];
+    posted[index] = null;
+    count--;
+    return buffer;
+  }
+
+  /** Number of posted receives. */
+  int count() {
+    return count;
+  }
+}

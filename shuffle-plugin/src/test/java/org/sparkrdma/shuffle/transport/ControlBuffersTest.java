@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.memory.RegisteredPool;
+import org.sparkrdma.verbs.AccessFlag;
+
+class ControlBuffersTest {
+  private static final int BUFFER_BYTES = 16 << 10;
+  private static final int OTHERS = 2;
+
+  private final PinnedBudget budget =
+      new PinnedBudget((long) (ControlBuffers.ANSWER_RESERVE + OTHERS) * BUFFER_BYTES, 4096);
+  private final RegisteredPool pool =
+      new RegisteredPool(
+          new ScriptedConnection.Memory(),
+          new ScriptedConnection.Domain(),
+          budget,
+          Set.of(AccessFlag.LOCAL_WRITE),
+          BUFFER_BYTES,
+          1,
+          1 << 20);
+  private final ControlBuffers buffers = new ControlBuffers(pool);
+
+  @AfterEach
+  void closeWithoutLeaks() {
+    buffers.close();
+    pool.close();
+    budget.close();
+  }
+
+  /** Takes all buffers that requests may have. */
+  private List<ControlBuffer> exhaust() {
+    assertThat(buffers.fillReserve()).isTrue();
+    List<ControlBuffer> taken = new ArrayList<>();
+    for (int i = 0; i < OTHERS; i++) {
+      taken.add(buffers.tryTake().orElseThrow());
+    }
+    assertThat(buffers.tryTake()).isEmpty();
+    return taken;
+  }
+
+  @Test
+  void shouldKeepAReserveForAnswersWhenRequestsHaveTakenAllMemory() {
+    List<ControlBuffer> requests = exhaust();
+    List<ControlBuffer> answers = new ArrayList<>();
+    for (int i = 0; i < ControlBuffers.ANSWER_RESERVE; i++) {
+      buffers.takeForAnswer(answers::add);
+    }
+    assertThat(answers).hasSize(ControlBuffers.ANSWER_RESERVE);
+    requests.forEach(buffers::giveBack);
+    answers.forEach(buffers::giveBack);
+  }
+
+  @Test
+  void shouldGiveAnAnswerThatWaitsTheFirstBufferThatIsGivenBack() {
+    List<ControlBuffer> requests = exhaust();
+    List<ControlBuffer> answers = new ArrayList<>();
+    for (int i = 0; i < ControlBuffers.ANSWER_RESERVE + 2; i++) {
+      buffers.takeForAnswer(answers::add);
+    }
+    assertThat(buffers.answersWaiting()).isEqualTo(2);
+    buffers.giveBack(requests.remove(0));
+    assertThat(buffers.answersWaiting()).isEqualTo(1);
+    buffers.giveBack(answers.remove(0));
+    assertThat(buffers.answersWaiting()).isZero();
+    assertThat(buffers.tryTake()).as("the reserve is for answers").isEmpty();
+    requests.forEach(buffers::giveBack);
+    answers.forEach(buffers::giveBack);
+  }
+
+  @Test
+  void shouldPassOverManyAnswersOfClosedConnections() {
+    List<ControlBuffer> requests = exhaust();
+    List<ControlBuffer> answers = new ArrayList<>();
+    for (int i = 0; i < ControlBuffers.ANSWER_RESERVE; i++) {
+      buffers.takeForAnswer(answers::add);
+    }
+    for (int i = 0; i < 50_000; i++) {
+      ConnectionBuffers closed = new ConnectionBuffers(buffers);
+      closed.takeForAnswer(
+          buffer -> {
+            throw new IllegalStateException("answer of a closed connection");
+          });
+      closed.close();
+    }
+    buffers.takeForAnswer(answers::add);
+    buffers.giveBack(requests.remove(0));
+    assertThat(answers).hasSize(ControlBuffers.ANSWER_RESERVE + 1);
+    requests.forEach(buffers::giveBack);
+    answers.forEach(buffers::giveBack);
+  }
+
+  @Test
+  void shouldReleaseTheReserveOnlyWhenNoConnectionHasABuffer() {
+    assertThat(buffers.fillReserve()).isTrue();
+    ControlBuffer used = buffers.tryTake().orElseThrow();
+    buffers.trimUnused();
+    assertThat(pool.chunksOut()).isEqualTo(ControlBuffers.ANSWER_RESERVE + 1);
+    buffers.giveBack(used);
+    buffers.trimUnused();
+    assertThat(pool.chunksOut()).isZero();
+    assertThat(buffers.fillReserve()).as("for the next connection").isTrue();
+  }
+
+  @Test
+  void shouldRefuseTheFirstConnectionWhenTheReserveDoesNotFit() {
+    PinnedBudget.Grant others = budget.tryGrant(3L * BUFFER_BYTES).orElseThrow();
+    assertThat(buffers.fillReserve()).isFalse();
+    others.close();
+    assertThat(buffers.fillReserve()).isTrue();
+  }
+
+  @Test
+  void shouldGiveEachBufferOfAConnectionBackOnce() {
+    ConnectionBuffers connection = new ConnectionBuffers(buffers);
+    ControlBuffer first = connection.tryTake().orElseThrow();
+    assertThat(connection.tryTake()).isPresent();
+    connection.giveBack(first);
+    assertThatThrownBy(() -> connection.giveBack(first)).isInstanceOf(IllegalStateException.class);
+    connection.close();
+    assertThat(connection.count()).isZero();
+    assertThat(pool.chunksOut()).isZero();
+  }
+
+  @Test
+  void shouldTakeALentBufferBackAfterTheConnectionIsClosed() {
+    ConnectionBuffers connection = new ConnectionBuffers(buffers);
+    ControlBuffer lent = connection.tryTake().orElseThrow();
+    connection.lend(lent);
+    connection.close();
+    assertThat(pool.chunksOut()).isEqualTo(1);
+    assertThat(connection.takeBack(lent)).isFalse();
+    assertThat(pool.chunksOut()).isZero();
+  }
+}
