@@ -13,14 +13,14 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The plug-in's tests of foreign and misbehaving peers, on kernel RDMA. */
+/** The plug-in's tests of foreign and misbehaving peers and of credits, on kernel RDMA. */
 @Execution(ExecutionMode.CONCURRENT)
 @Timeout(300)
 final class HostilePeersIT {
   private static final String TRANSPORT = "org.sparkrdma.shuffle.transport.";
 
   @ParameterizedTest
-  @CsvSource({"rocev2, 20", "iwarp, 19"})
+  @CsvSource({"rocev2, 34", "iwarp, 31"})
   void shouldLoseNothingToStrangersAndPeersThatMisbehave(String transport, int tests)
       throws Exception {
     JsonNode summary =
@@ -33,6 +33,7 @@ final class HostilePeersIT {
                 Path.of(Build.property("it.spark.home"), "jars") + "/*"),
             List.of("-Dtest.engine=ibverbs"),
             TRANSPORT + "HostilePeerTest",
+            TRANSPORT + "ControlCreditsTest",
             TRANSPORT + "ProofTest");
 
     assertThat(summary.path("passed").asInt()).as("%s", summary).isGreaterThanOrEqualTo(tests);

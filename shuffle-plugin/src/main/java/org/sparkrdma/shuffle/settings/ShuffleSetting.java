@@ -203,8 +203,8 @@ public enum ShuffleSetting {
       "16k",
       ValueType.bytes(512, 1L << 20),
       "Controls the length of the buffer of one control message. Larger messages carry more "
-          + "blocks in one request, and every connection pins a few buffers. Reduce it when an "
-          + "executor has hundreds of peers and little memory to pin."),
+          + "blocks in one request, and every connection pins two buffers, more under load. Reduce "
+          + "it when an executor has hundreds of peers and little memory to pin."),
   /** LOCATEs open. */
   LOCATES_MAX(
       "locates.max",
@@ -212,7 +212,7 @@ public enum ShuffleSetting {
       ValueType.count(1, 256),
       "Controls the maximum number of LOCATE messages that one connection has open. A larger "
           + "number hides more latency of the serving side and pins more buffers for each "
-          + "connection. Raise it in a network with a long round trip."),
+          + "connection under load. Raise it in a network with a long round trip."),
   /** READs posted. */
   READS_MAX(
       "reads.max",

@@ -43,6 +43,14 @@ public record TransportSettings(
   /** Maximum messages of an initiator's set-up: HELLO and CONFIRM. */
   public static final int SETUP_MESSAGES = 2;
 
+  /** LOCATEs that each end of a connection may have open without a grant of credits. */
+  public static final int CREDITS_WHEN_IDLE = 1;
+
+  /**
+   * Receives posted on an idle connection: for a LOCATE, and for a RELEASE, which needs no credit.
+   */
+  public static final int RECEIVES_WHEN_IDLE = CREDITS_WHEN_IDLE + 1;
+
   /** Maximum open requests per connection: W LOCATEs and a RELEASE. */
   public int requestsOpen() {
     return locatesInFlight + 1;
@@ -56,13 +64,8 @@ public record TransportSettings(
     return readsInFlight + 2 * requestsOpen() + SETUP_MESSAGES + 1;
   }
 
-  /** Depth of a receive queue: the peer's requests and answers, and a message of the set-up. */
+  /** Depth of a receive queue: the peer's requests and answers, and the CONFIRM of the set-up. */
   public int receiveDepth() {
     return 2 * requestsOpen() + 1;
-  }
-
-  /** Receives posted while nothing is requested: the peer's requests, a message of the set-up. */
-  public int receivesWhenIdle() {
-    return requestsOpen() + 1;
   }
 }

@@ -28,14 +28,27 @@ final class ConnectionBuffers {
     return taken;
   }
 
+  /** Takes a buffer for one more receive; empty when control buffers have their share. */
+  Optional<ControlBuffer> tryTakeToGrow() {
+    Optional<ControlBuffer> taken = shared.tryTakeToGrow();
+    taken.ifPresent(held::add);
+    return taken;
+  }
+
   /** Takes a buffer for an answer and passes it on, at once or later; not after {@link #close}. */
   void takeForAnswer(Consumer<ControlBuffer> use) {
-    shared.takeForAnswer(
-        buffer -> {
-          if (takeBack(buffer)) {
-            use.accept(buffer);
-          }
-        });
+    shared.takeForAnswer(buffer -> usedWhileOpen(buffer, use));
+  }
+
+  /** As {@link #takeForAnswer}, for an answer that is sent at once. */
+  void takeForShortAnswer(Consumer<ControlBuffer> use) {
+    shared.takeForShortAnswer(buffer -> usedWhileOpen(buffer, use));
+  }
+
+  private void usedWhileOpen(ControlBuffer buffer, Consumer<ControlBuffer> use) {
+    if (takeBack(buffer)) {
+      use.accept(buffer);
+    }
   }
 
   /** Gives a buffer back that the connection holds. */

@@ -20,6 +20,9 @@ final class ConnectionTurns {
   private static final long IDLE_SLEEP_NS = 1_000_000_000;
   private static final long DROP_INTERVAL_NS = 1_000_000_000;
 
+  /** Idle time after which a connection returns its credits. */
+  private static final long RETURN_CREDITS_NS = 1_000_000_000;
+
   private final TransportSettings settings;
   private final ConnectionTable table;
   private final Peers peers;
@@ -157,6 +160,8 @@ final class ConnectionTurns {
       connection.markBroken(expired);
     } else if (connection.idleNs(nowNs) > settings.idleTimeout().toNanos()) {
       connection.markBroken(BrokenConnection.connectionLost("idle"));
+    } else if (connection.isIdle() && connection.idleNs(nowNs) >= RETURN_CREDITS_NS) {
+      connection.returnCredits();
     }
   }
 

@@ -12,25 +12,47 @@ import org.sparkrdma.memory.RegisteredPool;
  *
  * <p>A reserve is kept for answers: an answer that finds no memory takes a buffer of the reserve,
  * or waits until another answer gives one back. Requests and receives never use the reserve, so
- * answers are always sent, however many requests wait for memory.
+ * answers are always sent, however many requests wait for memory. An answer to a LOCATE holds its
+ * buffer while a disk is read; such answers leave a part of the reserve to others, which are sent
+ * at once.
  */
 final class ControlBuffers implements AutoCloseable {
   /** Number of buffers that only answers use. */
   static final int ANSWER_RESERVE = 8;
 
+  /** Number of buffers of the reserve that an answer to a LOCATE does not use. */
+  static final int SHORT_ANSWER_RESERVE = 2;
+
   private final RegisteredPool pool;
+  private final long maxGrownBytes;
   private final ArrayDeque<ControlBuffer> reserve = new ArrayDeque<>();
   private final ArrayDeque<Consumer<ControlBuffer>> waitingAnswers = new ArrayDeque<>();
+  private final ArrayDeque<Consumer<ControlBuffer>> waitingShortAnswers = new ArrayDeque<>();
   private int reserved;
   private boolean handingOut;
 
-  ControlBuffers(RegisteredPool pool) {
+  /**
+   * @param maxGrownBytes memory of all control buffers beyond which no connection gets more credits
+   */
+  ControlBuffers(RegisteredPool pool, long maxGrownBytes) {
     this.pool = pool;
+    this.maxGrownBytes = maxGrownBytes;
   }
 
   /** Takes a buffer for a receive or a request; empty when there is no memory now. */
   Optional<ControlBuffer> tryTake() {
     return pool.tryTake().map(ControlBuffer::new);
+  }
+
+  /**
+   * Takes a buffer for a receive beyond those of an idle connection; empty when control buffers
+   * have taken their share, or other memory would have to be evicted.
+   */
+  Optional<ControlBuffer> tryTakeToGrow() {
+    boolean hasRoom =
+        (pool.chunksOut() + 1L) * pool.chunkBytes() <= maxGrownBytes
+            && pool.availableBytes() >= pool.chunkBytes();
+    return hasRoom ? tryTake() : Optional.empty();
   }
 
   /** Fills the reserve before the first connection; returns false when there is no memory. */
@@ -52,22 +74,38 @@ final class ControlBuffers implements AutoCloseable {
     handOut();
   }
 
+  /** As {@link #takeForAnswer}, for an answer that is sent at once. */
+  void takeForShortAnswer(Consumer<ControlBuffer> use) {
+    waitingShortAnswers.add(use);
+    handOut();
+  }
+
   private void handOut() {
     if (handingOut) {
       return;
     }
     handingOut = true;
     try {
-      while (!waitingAnswers.isEmpty()) {
-        ControlBuffer buffer = tryTake().orElseGet(reserve::poll);
-        if (buffer == null) {
-          return;
-        }
-        waitingAnswers.poll().accept(buffer);
+      boolean found = true;
+      while (found) {
+        found =
+            handOutOne(waitingShortAnswers, 0) || handOutOne(waitingAnswers, SHORT_ANSWER_RESERVE);
       }
     } finally {
       handingOut = false;
     }
+  }
+
+  private boolean handOutOne(ArrayDeque<Consumer<ControlBuffer>> waiting, int leftInReserve) {
+    if (waiting.isEmpty()) {
+      return false;
+    }
+    Optional<ControlBuffer> buffer = tryTake();
+    if (buffer.isEmpty() && reserve.size() > leftInReserve) {
+      buffer = Optional.of(reserve.remove());
+    }
+    buffer.ifPresent(taken -> waiting.remove().accept(taken));
+    return buffer.isPresent();
   }
 
   /** Gives a buffer back; once for each that was taken. */
@@ -82,7 +120,7 @@ final class ControlBuffers implements AutoCloseable {
 
   /** Number of answers that wait for a buffer. */
   int answersWaiting() {
-    return waitingAnswers.size();
+    return waitingAnswers.size() + waitingShortAnswers.size();
   }
 
   /** Releases the reserve if no connection has a buffer, so that the pool can be trimmed. */

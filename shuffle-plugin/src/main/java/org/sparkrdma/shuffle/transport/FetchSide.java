@@ -91,9 +91,9 @@ final class FetchSide implements ReadOperation.Listener {
     while (haveBuffers && !wanted.isEmpty() && !waitingForRoom && requests.mayLocate()) {
       haveBuffers = requests.tryLocate(wanted, nowNs, holdsLeases());
     }
-    boolean noLocateSoon = wanted.isEmpty() || waitingForRoom;
-    if (haveBuffers && noLocateSoon && requests.mayRelease()) {
-      haveBuffers = requests.tryRelease(nowNs);
+    boolean blocksWait = !wanted.isEmpty() && !waitingForRoom;
+    if (haveBuffers && requests.mayRelease(blocksWait)) {
+      haveBuffers = requests.tryRelease(blocksWait, nowNs);
     }
     checkBuffers(haveBuffers, nowNs);
   }
@@ -114,6 +114,11 @@ final class FetchSide implements ReadOperation.Listener {
                   .delivery()
                   .fail(block, FallbackReason.POOL_EMPTY, "no memory for control messages"));
     }
+  }
+
+  /** Returns the credits that the peer has granted; the caller flushes the send queue. */
+  void returnCredits() {
+    requests.returnCredits();
   }
 
   private boolean holdsLeases() {
@@ -163,8 +168,8 @@ final class FetchSide implements ReadOperation.Listener {
   void onReleased(ByteBuffer message) {
     assert context.owner().holds();
     watch.onReceived();
-    requests.released(Release.decodeAnswer(message).requestId());
-    waitingForRoom = false;
+    Release answer = Release.decodeAnswer(message);
+    waitingForRoom &= !requests.released(answer.requestId(), answer.credits());
   }
 
   /** A LOCATED was received. */

@@ -8,16 +8,21 @@ import java.util.List;
 import java.util.Optional;
 import org.sparkrdma.shuffle.fetch.BlockProgress;
 import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.MalformedMessageException;
 import org.sparkrdma.shuffle.wire.Release;
+import org.sparkrdma.shuffle.wire.ReturnedCredit;
 
 /**
  * The open LOCATEs and the open RELEASE of a connection, and the leases that the next request
  * releases. Owned by the agent.
  *
  * <p>The receive of an answer is posted before its request is sent. A request is sent only when
- * there are buffers for both.
+ * there are buffers for both. A LOCATE needs a credit of the peer, which the answer gives back; a
+ * RELEASE needs none. When blocks wait for a credit, a RELEASE asks for more at once, so that they
+ * do not wait for the disk of an open LOCATE. Granted credits are returned when the connection is
+ * idle.
  */
 final class OpenRequests {
   private final TransportContext context;
@@ -30,6 +35,13 @@ final class OpenRequests {
   private final Release.Encoder releaseEncoder = new Release.Encoder();
   private long nextRequestId = 1;
   private boolean releaseOpen;
+  private boolean releaseHasLeases;
+
+  /** Credits: LOCATEs that may be open. The peer has posted a receive for each. */
+  private int window = TransportSettings.CREDITS_WHEN_IDLE;
+
+  /** Whether it has asked for credits since the last LOCATED: a peer may have none to give. */
+  private boolean askedForCredits;
 
   /** Places in the send queue that requests use: each until it is sent and answered. */
   private int placesInUse;
@@ -70,12 +82,37 @@ final class OpenRequests {
   }
 
   boolean mayLocate() {
-    int locates = open.size() - (releaseOpen ? 1 : 0);
-    return locates < context.settings().locatesInFlight() && hasPlace();
+    return hasCredit() && hasPlace();
+  }
+
+  private boolean hasCredit() {
+    return open.size() - (releaseOpen ? 1 : 0) < window;
   }
 
   private boolean hasPlace() {
     return placesInUse < context.settings().requestsOpen();
+  }
+
+  /** Returns granted credits while no request is open, as far as there are buffers. */
+  void returnCredits() {
+    while (open.isEmpty() && window > TransportSettings.CREDITS_WHEN_IDLE && hasPlace()) {
+      Optional<ControlBuffer> taken = buffers.tryTake();
+      if (taken.isEmpty()) {
+        return;
+      }
+      ControlBuffer buffer = taken.get();
+      int length = ReturnedCredit.encode(buffer.bytes());
+      window--;
+      placesInUse++;
+      sends.send(
+          buffer.region(),
+          buffer.regionOffset(),
+          length,
+          () -> {
+            placesInUse--;
+            buffers.giveBack(buffer);
+          });
+    }
   }
 
   /**
@@ -111,16 +148,27 @@ final class OpenRequests {
     return true;
   }
 
-  boolean mayRelease() {
-    return !leasesToRelease.isEmpty() && !releaseOpen && hasPlace();
+  /**
+   * Whether a RELEASE should be sent now, when no LOCATE can be.
+   *
+   * @param blocksWait whether blocks wait for {@link #mayLocate}
+   */
+  boolean mayRelease(boolean blocksWait) {
+    boolean due = !leasesToRelease.isEmpty() || (blocksWait && shouldAskForCredits());
+    return due && !releaseOpen && hasPlace();
+  }
+
+  private boolean shouldAskForCredits() {
+    return !hasCredit() && !askedForCredits && window < context.settings().locatesInFlight();
   }
 
   /**
-   * Releases leases without locating blocks; requires {@link #mayRelease}.
+   * Releases leases without locating blocks, and asks for credits if blocks wait for one; requires
+   * {@link #mayRelease}.
    *
    * @return false when there is no memory for the messages; nothing is done then
    */
-  boolean tryRelease(long nowNs) {
+  boolean tryRelease(boolean blocksWait, long nowNs) {
     Optional<ControlBuffer> buffer = tryTakeBuffers();
     if (buffer.isEmpty()) {
       return false;
@@ -128,6 +176,11 @@ final class OpenRequests {
     releaseEncoder.begin(buffer.get().bytes(), nextRequestId);
     while (!leasesToRelease.isEmpty() && releaseEncoder.hasRoom()) {
       releaseEncoder.lease(leasesToRelease.poll());
+    }
+    releaseHasLeases = releaseEncoder.leaseCount() > 0;
+    if (blocksWait && shouldAskForCredits()) {
+      releaseEncoder.wantCredits();
+      askedForCredits = true;
     }
     releaseOpen = true;
     send(buffer.get(), releaseEncoder.finish(), List.of(), nowNs, false);
@@ -180,23 +233,31 @@ final class OpenRequests {
 
   /** Removes a LOCATE that was answered. */
   void closeLocate(OpenRequest request) {
+    askedForCredits = false;
     open.remove(request);
     request.answered();
   }
 
   /**
-   * A RELEASED was received.
+   * A RELEASED was received, with granted credits.
    *
-   * @throws MalformedMessageException when it answers no open RELEASE
+   * @return whether leases were released
+   * @throws MalformedMessageException when it answers no open RELEASE, or grants more credits than
+   *     LOCATEs may be open
    */
-  void released(long requestId) {
+  boolean released(long requestId, int credits) {
     OpenRequest request = find(requestId);
     if (!request.blocks().isEmpty()) {
       throw new MalformedMessageException("RELEASED as the answer to a LOCATE");
     }
+    if (credits > context.settings().locatesInFlight() - window) {
+      throw new MalformedMessageException("bad RELEASED: credits=" + credits + " window=" + window);
+    }
+    window += credits;
     open.remove(request);
     request.answered();
     releaseOpen = false;
+    return releaseHasLeases;
   }
 
   private OpenRequest find(long requestId) {

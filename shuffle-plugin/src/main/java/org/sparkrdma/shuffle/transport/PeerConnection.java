@@ -10,6 +10,7 @@ import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.fetch.BlockProgress;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.wire.MalformedMessageException;
 import org.sparkrdma.shuffle.wire.MessageType;
 import org.sparkrdma.verbs.QueuePair;
@@ -259,7 +260,9 @@ final class PeerConnection {
   /** Buffers for the set-up's sends and for receives; empty when there is no memory. */
   private List<ControlBuffer> takeFirstBuffers() {
     List<ControlBuffer> first = new ArrayList<>();
-    int count = 1 + context.settings().receivesWhenIdle();
+    // The responder's receive for the CONFIRM: two requests may follow it at once.
+    int setup = isInitiator() ? 1 : 2;
+    int count = setup + TransportSettings.RECEIVES_WHEN_IDLE;
     Optional<ControlBuffer> taken = Optional.empty();
     if (context.control().fillReserve()) {
       taken = buffers.tryTake();
@@ -299,7 +302,6 @@ final class PeerConnection {
     if (!completion.succeeded()) {
       fail(completion.status(), completion.requestId());
     } else if (WorkIds.isReceive(completion.requestId())) {
-      lastUsedNs = nowNs;
       ControlBuffer received = receives.completed(completion.requestId());
       if (broken == null || isAttempt()) {
         // The message may be the refusal that a disconnect event has overtaken.
@@ -347,6 +349,9 @@ final class PeerConnection {
       if (type != MessageType.HELLO && type != MessageType.CONFIRM && !setup.isPeerProven()) {
         throw new MalformedMessageException(type + " of a peer that is not proven");
       }
+      if (type != MessageType.RETURN) {
+        lastUsedNs = nowNs;
+      }
       switch (type) {
         case LOCATE -> serves.onLocate(received, message);
         case LOCATED -> {
@@ -362,9 +367,13 @@ final class PeerConnection {
           fetches.onReleased(message);
           buffers.giveBack(received);
         }
+        case RETURN -> {
+          serves.onReturn(message);
+          buffers.giveBack(received);
+        }
         case CONFIRM -> {
           exchange.onConfirm(message);
-          receives.post(received);
+          buffers.giveBack(received);
         }
         case HELLO -> {
           exchange.onHello(message);
@@ -385,6 +394,13 @@ final class PeerConnection {
       lastUsedNs = nowNs;
     }
     fetches.pump(nowNs);
+    sends.flush();
+  }
+
+  /** Returns the credits that the peer has granted, so that it needs fewer receives. */
+  void returnCredits() {
+    assert context.owner().holds();
+    fetches.returnCredits();
     sends.flush();
   }
 

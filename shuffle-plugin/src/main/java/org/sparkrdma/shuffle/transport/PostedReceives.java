@@ -10,7 +10,6 @@ final class PostedReceives {
   private final long idBits;
   private final ControlBuffer[] posted;
   private final WorkRequest receive = new WorkRequest(1);
-  private int count;
 
   /**
    * @param depth maximum number of posted receives
@@ -31,7 +30,6 @@ final class PostedReceives {
       throw new IllegalStateException("receive queue full: depth=" + posted.length);
     }
     posted[index] = buffer;
-    count++;
   }
 
   private int freeIndex() {
@@ -50,12 +48,6 @@ final class PostedReceives {
     int index = (int) (id & WorkIds.LOW_MASK);
     ControlBuffer buffer = posted[index];
     posted[index] = null;
-    count--;
     return buffer;
-  }
-
-  /** Number of posted receives. */
-  int count() {
-    return count;
   }
 }

@@ -66,6 +66,9 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
   /** Part of the budget that receive memory leaves to others. */
   private static final int SERVE_PART = 8;
 
+  /** Part of the budget beyond which control buffers grow only with connections. */
+  private static final int CREDITS_PART = 8;
+
   /** Part of the Java heap that copies of received blocks may use. */
   private static final int COPIES_PART = 8;
 
@@ -75,7 +78,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
   private final ConnectionManager manager;
   private final RegisteredPool sinks;
   private final ReceiveMemory receive;
-  private final RegisteredPool controlPool;
+  final RegisteredPool controlPool;
   private final ControlBuffers control;
   private final BlockServer server;
   private final ExecutorService deliveryThreads;
@@ -173,7 +176,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
                 settings.messageBytes(),
                 CONTROL_SLAB_BUFFERS,
                 controlBytes(settings)));
-    control = new ControlBuffers(controlPool);
+    control = new ControlBuffers(controlPool, env.budget().limitBytes() / CREDITS_PART);
     Owner owner = new Owner();
     agent = new TransportAgent(settings, channel, completions, manager, owner, env.nanoClock());
     server =

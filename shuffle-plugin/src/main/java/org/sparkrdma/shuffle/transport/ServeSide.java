@@ -3,11 +3,14 @@ package org.sparkrdma.shuffle.transport;
 
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
+import java.util.Optional;
 import java.util.function.Consumer;
 import org.sparkrdma.shuffle.serve.LocateCall;
+import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.MalformedMessageException;
 import org.sparkrdma.shuffle.wire.Release;
+import org.sparkrdma.shuffle.wire.ReturnedCredit;
 
 /**
  * The serving half of a connection: passes LOCATEs to the server and sends its answers. Owned by
@@ -25,11 +28,16 @@ final class ServeSide {
   private final SendQueue sends;
   private final ConnectionBuffers buffers;
   private final PostedReceives receives;
-  private final ArrayDeque<Consumer<ControlBuffer>> waitForPlace = new ArrayDeque<>();
+  private final ArrayDeque<Runnable> waitForPlace = new ArrayDeque<>();
+  private final int maxLocates;
   private final int maxOpen;
   private final long peer;
   private final Consumer<String> malformed;
-  private int open;
+  private int locatesOpen;
+  private boolean releaseOpen;
+
+  /** Credits of the peer: LOCATEs that it may have open. A receive is posted for each. */
+  private int window = TransportSettings.CREDITS_WHEN_IDLE;
 
   /** Places in the send queue that answers use: each from its request until it is sent. */
   private int placesInUse;
@@ -51,6 +59,7 @@ final class ServeSide {
     this.sends = sends;
     this.buffers = buffers;
     this.receives = receives;
+    this.maxLocates = context.settings().locatesInFlight();
     this.maxOpen = context.settings().requestsOpen();
     this.peer = peer;
     this.malformed = malformed;
@@ -58,8 +67,12 @@ final class ServeSide {
 
   /** A LOCATE was received; its receive buffer stays in use until it is answered. */
   void onLocate(ControlBuffer received, ByteBuffer message) {
-    opened();
-    withBuffer(buffer -> context.server().locate(new Call(received, message, buffer)));
+    checkCredit();
+    locatesOpen++;
+    withPlace(
+        () ->
+            buffers.takeForAnswer(
+                buffer -> context.server().locate(new Call(received, message, buffer))));
   }
 
   /** A RELEASE was received; it is answered when the server has released the leases. */
@@ -70,42 +83,79 @@ final class ServeSide {
       leases[i] = release.leaseId(i);
     }
     long requestId = release.requestId();
-    opened();
+    boolean wantsCredits = release.wantsCredits();
+    if (releaseOpen) {
+      throw new MalformedMessageException("RELEASE before the answer to another");
+    }
+    releaseOpen = true;
     context
         .server()
-        .release(peer, leases, () -> context.agent().accept(() -> onReleased(requestId)));
+        .release(
+            peer, leases, () -> context.agent().accept(() -> onReleased(requestId, wantsCredits)));
   }
 
-  private void onReleased(long requestId) {
+  private void onReleased(long requestId, boolean wantsCredits) {
     if (!closed) {
-      withBuffer(buffer -> answer(buffer, Release.encodeAnswer(buffer.bytes(), requestId)));
+      withPlace(
+          () -> buffers.takeForShortAnswer(buffer -> released(buffer, requestId, wantsCredits)));
     }
+  }
+
+  private void released(ControlBuffer buffer, long requestId, boolean wantsCredits) {
+    int credits = wantsCredits ? grantCredits() : 0;
+    releaseOpen = false;
+    send(buffer, Release.encodeAnswer(buffer.bytes(), requestId, credits));
   }
 
   /** Whether no request of the peer is open. */
   boolean isIdle() {
-    return open == 0;
+    return locatesOpen == 0 && !releaseOpen;
   }
 
-  private void opened() {
-    if (open == maxOpen) {
-      throw new MalformedMessageException("more requests open than allowed: " + maxOpen);
+  private void checkCredit() {
+    if (locatesOpen == window) {
+      throw new MalformedMessageException("more LOCATEs open than credits granted: " + window);
     }
-    open++;
+  }
+
+  /** The peer returns a credit; the receive that was posted for it has taken this message. */
+  void onReturn(ByteBuffer message) {
+    ReturnedCredit.check(message);
+    checkCredit();
+    if (window == TransportSettings.CREDITS_WHEN_IDLE) {
+      throw new MalformedMessageException("RETURN of a credit that was not granted");
+    }
+    window--;
+  }
+
+  /** Posts more receives, as far as memory allows; returns the number of credits granted so. */
+  private int grantCredits() {
+    int max = Math.min(maxLocates - window, Release.MAX_CREDITS);
+    int granted = 0;
+    Optional<ControlBuffer> more = Optional.empty();
+    if (max > 0) {
+      more = buffers.tryTakeToGrow();
+    }
+    while (more.isPresent()) {
+      receives.post(more.get());
+      granted++;
+      more = granted < max ? buffers.tryTakeToGrow() : Optional.empty();
+    }
+    window += granted;
+    return granted;
   }
 
   /** Takes a buffer for an answer when there is a place in the send queue. */
-  private void withBuffer(Consumer<ControlBuffer> use) {
+  private void withPlace(Runnable takeBuffer) {
     if (placesInUse == maxOpen) {
-      waitForPlace.add(use);
+      waitForPlace.add(takeBuffer);
     } else {
       placesInUse++;
-      buffers.takeForAnswer(use);
+      takeBuffer.run();
     }
   }
 
-  private void answer(ControlBuffer buffer, int lengthBytes) {
-    open--;
+  private void send(ControlBuffer buffer, int lengthBytes) {
     sends.send(buffer.region(), buffer.regionOffset(), lengthBytes, () -> sent(buffer));
     sends.flush();
   }
@@ -114,7 +164,7 @@ final class ServeSide {
     placesInUse--;
     buffers.giveBack(buffer);
     if (!waitForPlace.isEmpty()) {
-      withBuffer(waitForPlace.poll());
+      withPlace(waitForPlace.poll());
     }
   }
 
@@ -178,7 +228,8 @@ final class ServeSide {
         return;
       }
       receives.post(received);
-      ServeSide.this.answer(buffer, lengthBytes);
+      locatesOpen--;
+      send(buffer, lengthBytes);
     }
   }
 }

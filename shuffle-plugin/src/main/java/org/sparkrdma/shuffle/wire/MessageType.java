@@ -17,7 +17,9 @@ public enum MessageType {
   /** Initiator to responder, once and first: confirms that it asked for this connection. */
   CONFIRM(5),
   /** First message of each end, where connection events show no private data. */
-  HELLO(6);
+  HELLO(6),
+  /** Reader to server: returns a credit for a LOCATE. */
+  RETURN(7);
 
   private final byte code;
 

@@ -17,6 +17,12 @@ class ControlBuffersTest {
   private static final int BUFFER_BYTES = 16 << 10;
   private static final int OTHERS = 2;
 
+  /** Buffers of the reserve that answers to LOCATEs may use. */
+  private static final int FOR_LOCATES =
+      ControlBuffers.ANSWER_RESERVE - ControlBuffers.SHORT_ANSWER_RESERVE;
+
+  private static final long GROWN_BYTES = (ControlBuffers.ANSWER_RESERVE + 1L) * BUFFER_BYTES;
+
   private final PinnedBudget budget =
       new PinnedBudget((long) (ControlBuffers.ANSWER_RESERVE + OTHERS) * BUFFER_BYTES, 4096);
   private final RegisteredPool pool =
@@ -28,7 +34,7 @@ class ControlBuffersTest {
           BUFFER_BYTES,
           1,
           1 << 20);
-  private final ControlBuffers buffers = new ControlBuffers(pool);
+  private final ControlBuffers buffers = new ControlBuffers(pool, GROWN_BYTES);
 
   @AfterEach
   void closeWithoutLeaks() {
@@ -52,10 +58,10 @@ class ControlBuffersTest {
   void shouldKeepAReserveForAnswersWhenRequestsHaveTakenAllMemory() {
     List<ControlBuffer> requests = exhaust();
     List<ControlBuffer> answers = new ArrayList<>();
-    for (int i = 0; i < ControlBuffers.ANSWER_RESERVE; i++) {
+    for (int i = 0; i < FOR_LOCATES; i++) {
       buffers.takeForAnswer(answers::add);
     }
-    assertThat(answers).hasSize(ControlBuffers.ANSWER_RESERVE);
+    assertThat(answers).hasSize(FOR_LOCATES);
     requests.forEach(buffers::giveBack);
     answers.forEach(buffers::giveBack);
   }
@@ -64,7 +70,7 @@ class ControlBuffersTest {
   void shouldGiveAnAnswerThatWaitsTheFirstBufferThatIsGivenBack() {
     List<ControlBuffer> requests = exhaust();
     List<ControlBuffer> answers = new ArrayList<>();
-    for (int i = 0; i < ControlBuffers.ANSWER_RESERVE + 2; i++) {
+    for (int i = 0; i < FOR_LOCATES + 2; i++) {
       buffers.takeForAnswer(answers::add);
     }
     assertThat(buffers.answersWaiting()).isEqualTo(2);
@@ -78,10 +84,30 @@ class ControlBuffersTest {
   }
 
   @Test
+  void shouldSendShortAnswersWhileDisksHoldTheAnswersToLocates() {
+    List<ControlBuffer> taken = exhaust();
+    for (int i = 0; i < ControlBuffers.ANSWER_RESERVE; i++) {
+      buffers.takeForAnswer(taken::add);
+    }
+    for (int i = 0; i < 100; i++) {
+      List<ControlBuffer> shortAnswers = new ArrayList<>();
+      for (int j = 0; j < ControlBuffers.SHORT_ANSWER_RESERVE; j++) {
+        buffers.takeForShortAnswer(shortAnswers::add);
+      }
+      assertThat(shortAnswers).hasSize(ControlBuffers.SHORT_ANSWER_RESERVE);
+      shortAnswers.forEach(buffers::giveBack);
+    }
+    assertThat(taken).as("an answer to a LOCATE waits").hasSize(OTHERS + FOR_LOCATES);
+    while (!taken.isEmpty()) {
+      buffers.giveBack(taken.remove(0));
+    }
+  }
+
+  @Test
   void shouldPassOverManyAnswersOfClosedConnections() {
     List<ControlBuffer> requests = exhaust();
     List<ControlBuffer> answers = new ArrayList<>();
-    for (int i = 0; i < ControlBuffers.ANSWER_RESERVE; i++) {
+    for (int i = 0; i < FOR_LOCATES; i++) {
       buffers.takeForAnswer(answers::add);
     }
     for (int i = 0; i < 50_000; i++) {
@@ -94,7 +120,7 @@ class ControlBuffersTest {
     }
     buffers.takeForAnswer(answers::add);
     buffers.giveBack(requests.remove(0));
-    assertThat(answers).hasSize(ControlBuffers.ANSWER_RESERVE + 1);
+    assertThat(answers).hasSize(FOR_LOCATES + 1);
     requests.forEach(buffers::giveBack);
     answers.forEach(buffers::giveBack);
   }
@@ -117,6 +143,27 @@ class ControlBuffersTest {
     assertThat(buffers.fillReserve()).isFalse();
     others.close();
     assertThat(buffers.fillReserve()).isTrue();
+  }
+
+  @Test
+  void shouldGrowUpToItsShareOnly() {
+    assertThat(buffers.fillReserve()).isTrue();
+    ControlBuffer grown = buffers.tryTakeToGrow().orElseThrow();
+    assertThat(buffers.tryTakeToGrow()).isEmpty();
+    ControlBuffer used = buffers.tryTake().orElseThrow();
+    buffers.giveBack(grown);
+    assertThat(buffers.tryTakeToGrow()).as("what others use counts as well").isEmpty();
+    buffers.giveBack(used);
+  }
+
+  @Test
+  void shouldNotGrowWhereOtherMemoryWouldHaveToBeEvicted() {
+    List<Long> shortages = new ArrayList<>();
+    budget.onShortage(shortages::add);
+    PinnedBudget.Grant others = budget.tryGrant(budget.limitBytes()).orElseThrow();
+    assertThat(buffers.tryTakeToGrow()).isEmpty();
+    assertThat(shortages).isEmpty();
+    others.close();
   }
 
   @Test

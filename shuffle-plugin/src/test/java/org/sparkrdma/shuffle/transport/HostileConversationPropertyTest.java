@@ -90,7 +90,7 @@ class HostileConversationPropertyTest {
   private final RegisteredPool sinks = pool(16 << 10, 64, 2 << 20);
   private final ReceiveMemory receive = new ReceiveMemory(sinks, 1 << 20);
   private final RegisteredPool controlPool = pool(16 << 10, 32, 4 << 20);
-  private final ControlBuffers control = new ControlBuffers(controlPool);
+  private final ControlBuffers control = new ControlBuffers(controlPool, 2 << 20);
   private final TransportSettings settings =
       new TransportSettings(
           16 << 10,
@@ -168,7 +168,9 @@ class HostileConversationPropertyTest {
     Conversation(Random random, double lies) throws VerbsException {
       this.random = random;
       int count = 1 + random.nextInt(40);
-      server = new LyingServer(random, lies, count);
+      server =
+          new LyingServer(
+              random, lies, count, settings.requestsOpen() - TransportSettings.CREDITS_WHEN_IDLE);
       answers = new Answers(count);
       Delivery delivery =
           new Delivery(
@@ -285,6 +287,7 @@ class HostileConversationPropertyTest {
           toReader.addAll(server.onLocate(message));
         }
         case 3 -> toReader.addAll(server.onRelease(message));
+        case 7 -> server.onReturn();
         default -> {}
       }
     }

@@ -186,6 +186,17 @@ final class HostilePeer implements AutoCloseable {
     send(new Release.Encoder().begin(target, 1).finish());
   }
 
+  /** Asks for credits; the number that the answer grants. */
+  int askForCredits() {
+    receiveAnswer();
+    ByteBuffer target = outgoing.slice(sentBytes, BUFFER_BYTES / 2);
+    Release.Encoder encoder = new Release.Encoder().begin(target, 1);
+    encoder.wantCredits();
+    send(encoder.finish());
+    awaitAnswer();
+    return Release.decodeAnswer(incoming.slice(0, Release.HEADER_BYTES)).credits();
+  }
+
   /** Sends a LOCATE for one block, and takes its answer whenever it comes. */
   void locateAndReceive(BlockRange block) {
     receiveAnswer();

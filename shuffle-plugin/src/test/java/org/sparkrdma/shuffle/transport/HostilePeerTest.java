@@ -33,9 +33,13 @@ class HostilePeerTest {
   private static final int MAPS = 32;
   private static final int MESSAGE_BYTES = 16 << 10;
   private static final int READ_BYTES = 1_000;
+  private static final byte[] RETURN = {7, 0, 0, 0};
 
-  /** LOCATEs and a RELEASE that a peer of {@link TestExecutor} may have open. */
-  private static final int OPEN_REQUESTS = 5;
+  /** LOCATEs that a peer of {@link TestExecutor} may have open. */
+  private static final int MAX_LOCATES = 4;
+
+  /** These and a RELEASE. */
+  private static final int OPEN_REQUESTS = MAX_LOCATES + 1;
 
   @TempDir private Path directory;
   private final Random random = new Random(5);
@@ -153,6 +157,59 @@ class HostilePeerTest {
     } else {
       assertOnlyItsOwnConnectionEnds();
     }
+  }
+
+  @Test
+  void shouldEndTheConnectionOfAPeerThatUsesMoreCreditsThanItHas() throws Exception {
+    start(new TestExecutor.Options(2));
+    CountDownLatch goOn = server.outputs().blockUntil(3);
+    try {
+      hostile.locateAndReceive(block(3));
+      hostile.locateAndReceive(block(0));
+      hostile.awaitEnd();
+    } finally {
+      goOn.countDown();
+    }
+    assertOnlyItsOwnConnectionEnds();
+  }
+
+  @Test
+  void shouldEndTheConnectionOfAPeerThatReturnsACreditItWasNotGranted() throws Exception {
+    start(new TestExecutor.Options(2));
+    hostile.send(RETURN);
+    assertOnlyItsOwnConnectionEnds();
+  }
+
+  @Test
+  void shouldEndTheConnectionOfAPeerThatReturnsMoreCreditsThanItWasGranted() throws Exception {
+    start(new TestExecutor.Options(2));
+    assertThat(hostile.askForCredits()).isEqualTo(MAX_LOCATES - 1);
+    for (int i = 0; i < MAX_LOCATES; i++) {
+      hostile.send(RETURN);
+    }
+    assertOnlyItsOwnConnectionEnds();
+  }
+
+  @Test
+  void shouldGrantAPeerThatReturnsNoCreditsNoMoreThanRequestsMayBeOpen() throws Exception {
+    start(new TestExecutor.Options(2));
+    assertThat(hostile.askForCredits()).isEqualTo(MAX_LOCATES - 1);
+    for (int map = 1; map < MAPS; map++) {
+      assertThat(hostile.askForCredits()).isZero();
+    }
+    assertHonestPeerReads(0);
+  }
+
+  @Test
+  void shouldGrantCreditsAgainToAPeerThatHasReturnedThem() throws Exception {
+    start(new TestExecutor.Options(2));
+    for (int round = 0; round < 3; round++) {
+      assertThat(hostile.askForCredits()).isEqualTo(MAX_LOCATES - 1);
+      for (int i = 1; i < MAX_LOCATES; i++) {
+        hostile.send(RETURN);
+      }
+    }
+    assertHonestPeerReads(0);
   }
 
   @Test

@@ -49,6 +49,9 @@ final class HostileServer implements AutoCloseable {
   /** Bytes that it lets others read. */
   static final int CONTENT_BYTES = 1 << 20;
 
+  /** LOCATEs that a reader of {@link TestExecutor} may have open. */
+  static final int MAX_LOCATES = 4;
+
   private static final long POLL_NS = 1_000_000;
   private static final int DEPTH = 64;
   private static final int BUFFER_BYTES = 16 << 10;
@@ -75,6 +78,10 @@ final class HostileServer implements AutoCloseable {
   private QueuePair queuePair;
   private Binding binding;
   private Connection connection;
+
+  /** Credits that an honest server has not granted. */
+  private int creditsLeft = MAX_LOCATES - 1;
+
   private volatile boolean stopping;
 
   /** Behaviour of the server. */
@@ -83,8 +90,10 @@ final class HostileServer implements AutoCloseable {
     void onLocate(Question question);
 
     /** A RELEASE is received; answered as the protocol demands. */
-    default void onRelease(HostileServer server, long requestId) {
-      server.send(released(requestId));
+    default void onRelease(HostileServer server, Release release) {
+      int credits = release.wantsCredits() ? server.creditsLeft : 0;
+      server.creditsLeft -= credits;
+      server.send(released(release.requestId(), credits));
     }
 
     /** The answer to a connection request. */
@@ -190,8 +199,12 @@ final class HostileServer implements AutoCloseable {
   }
 
   static byte[] released(long requestId) {
+    return released(requestId, 0);
+  }
+
+  static byte[] released(long requestId, int credits) {
     ByteBuffer bytes = ByteBuffer.allocate(Release.HEADER_BYTES);
-    Release.encodeAnswer(bytes, requestId);
+    Release.encodeAnswer(bytes, requestId, credits);
     return bytes.array();
   }
 
@@ -317,7 +330,7 @@ final class HostileServer implements AutoCloseable {
                   locates.incrementAndGet(),
                   message.getLong(8),
                   Short.toUnsignedInt(message.getShort(4))));
-      case RELEASE -> script.onRelease(this, message.getLong(8));
+      case RELEASE -> script.onRelease(this, Release.decode(message));
       case CONFIRM -> confirms.incrementAndGet();
       case HELLO -> onHello(message);
       default -> throw new IllegalStateException("the reader sends no request");

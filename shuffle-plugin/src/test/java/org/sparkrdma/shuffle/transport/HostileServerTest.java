@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
@@ -24,6 +25,7 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.wire.Binding;
 import org.sparkrdma.shuffle.wire.Hello;
 import org.sparkrdma.shuffle.wire.Located;
+import org.sparkrdma.shuffle.wire.Release;
 
 /**
  * Effects of a hostile server of the application on a reader: its own blocks use TCP, and nothing
@@ -205,6 +207,67 @@ class HostileServerTest {
     assertThat(collected.failed(blocks - 1)).isTrue();
   }
 
+  /** Answers no LOCATE, and grants these credits when it is asked. */
+  private record Granting(int credits, AtomicInteger releases) implements HostileServer.Script {
+    @Override
+    public void onLocate(HostileServer.Question question) {}
+
+    @Override
+    public void onRelease(HostileServer server, Release release) {
+      releases.incrementAndGet();
+      server.send(HostileServer.released(release.requestId(), credits));
+    }
+  }
+
+  @Test
+  void shouldRefuseMoreCreditsThanLocatesMayBeOpen() throws Exception {
+    int blocks = 600;
+    Granting script = new Granting(HostileServer.MAX_LOCATES, new AtomicInteger());
+    assertProtocolError(fetchFrom(blocks, script), blocks);
+  }
+
+  @Test
+  void shouldAskOnceForCreditsThatTheServerDoesNotGrant() throws Exception {
+    Granting script = new Granting(0, new AtomicInteger());
+    CollectedBlocks collected = fetchFrom(2_000, script);
+    assertThat(collected.failed(1_999)).isTrue();
+    assertThat(server.locates()).isEqualTo(1);
+    assertThat(script.releases()).hasValue(1);
+  }
+
+  @Test
+  void shouldOpenAsManyLocatesAsTheServerGrantsCredits() throws Exception {
+    Granting script = new Granting(2, new AtomicInteger());
+    CollectedBlocks collected = fetchFrom(2_000, script);
+    assertThat(collected.failed(1_999)).isTrue();
+    assertThat(server.locates()).isEqualTo(1 + 2);
+  }
+
+  @Test
+  void shouldReleaseLeasesWhileALocateHasTheOnlyCredit() throws Exception {
+    AtomicInteger released = new AtomicInteger();
+    HostileServer.Script script =
+        new HostileServer.Script() {
+          @Override
+          public void onLocate(HostileServer.Question question) {
+            if (question.number() == 1) {
+              question.answer().piece(0, 0, LENGTH, LENGTH).send(7);
+            }
+          }
+
+          @Override
+          public void onRelease(HostileServer server, Release release) {
+            released.addAndGet(release.leaseCount());
+            server.send(HostileServer.released(release.requestId()));
+          }
+        };
+    // More blocks than two LOCATEs hold, so that blocks wait for a credit all the time.
+    CollectedBlocks collected = fetchFrom(2_000, script);
+    assertThat(collected.bytes(0)).hasSize(LENGTH);
+    assertThat(server.locates()).isEqualTo(2);
+    assertThat(released).hasValue(1);
+  }
+
   @Test
   void shouldRefuseToReadUnderNoLease() throws Exception {
     assertProtocolError(fetch(1, q -> q.answer().piece(0, 0, LENGTH, LENGTH).send(0)), 1);
@@ -331,8 +394,10 @@ class HostileServerTest {
           }
 
           @Override
-          public void onRelease(HostileServer server, long requestId) {
-            new HostileServer.Answer(server, requestId).piece(0, 0, LENGTH, LENGTH).send(2);
+          public void onRelease(HostileServer server, Release release) {
+            new HostileServer.Answer(server, release.requestId())
+                .piece(0, 0, LENGTH, LENGTH)
+                .send(2);
           }
         };
     assertThat(fetchFrom(1, script).bytes(0)).hasSize(LENGTH);

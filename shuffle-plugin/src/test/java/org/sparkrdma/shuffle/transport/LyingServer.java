@@ -4,7 +4,6 @@ package org.sparkrdma.shuffle.transport;
 import static org.sparkrdma.fuzz.DecoderGuard.require;
 
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -27,6 +26,7 @@ final class LyingServer {
   private final List<Long> locatesSeen = new ArrayList<>();
   private final List<Long> releasesSeen = new ArrayList<>();
   private long nextLease = 1;
+  private int creditsLeft;
   private boolean lied;
 
   /** An answer's entry for a block or a part of it. */
@@ -36,9 +36,11 @@ final class LyingServer {
   /**
    * @param lies probability of a wrong answer
    * @param blocks number of its blocks
+   * @param credits maximum credits that the reader may get
    */
-  LyingServer(Random random, double lies, int blocks) {
+  LyingServer(Random random, double lies, int blocks, int credits) {
     this.random = random;
+    this.creditsLeft = credits;
     this.lies = lies;
     this.blockBytes = new int[blocks];
     for (int i = 0; i < blocks; i++) {
@@ -57,9 +59,16 @@ final class LyingServer {
 
   /** Answers to a RELEASE: one, when it is honest. */
   List<byte[]> onRelease(ByteBuffer message) {
-    long requestId = message.order(ByteOrder.LITTLE_ENDIAN).getLong(8);
-    releasesSeen.add(requestId);
-    return lie() ? wrongMessages(requestId) : List.of(released(requestId));
+    Release release = Release.decode(message);
+    releasesSeen.add(release.requestId());
+    if (!lie()) {
+      return List.of(HostileServer.released(release.requestId(), credits(release)));
+    }
+    if (random.nextInt(4) == 0) {
+      int tooMany = 1 + random.nextInt(Release.MAX_CREDITS);
+      return List.of(HostileServer.released(release.requestId(), tooMany));
+    }
+    return wrongMessages(release.requestId());
   }
 
   /** Answers to a LOCATE: one, when it is honest. */
@@ -74,6 +83,18 @@ final class LyingServer {
       return wrongMessages(locate.requestId());
     }
     return List.of(lieAbout(locate, new ArrayList<>(honest)));
+  }
+
+  /** Credits that an honest answer grants. */
+  private int credits(Release release) {
+    int granted = release.wantsCredits() ? random.nextInt(creditsLeft + 1) : 0;
+    creditsLeft -= granted;
+    return granted;
+  }
+
+  /** The reader has returned a credit. */
+  void onReturn() {
+    creditsLeft++;
   }
 
   private boolean lie() {
@@ -117,7 +138,7 @@ final class LyingServer {
   /** Messages that answer no request, or another one. */
   private List<byte[]> wrongMessages(long requestId) {
     List<AnswerPiece> onePiece = List.of(new AnswerPiece(0, Located.Kind.LOCATED, 10, 0, 10, 0));
-    return switch (random.nextInt(9)) {
+    return switch (random.nextInt(10)) {
       case 0 -> List.of();
       case 1 -> List.of(released(requestId));
       case 2 -> List.of(released(random.nextLong()));
@@ -126,6 +147,7 @@ final class LyingServer {
       case 5 -> List.of(located(any(releasesSeen), onePiece, nextLease++, LEASE_MS, 0));
       case 6 -> List.of(released(any(releasesSeen)), released(any(releasesSeen)));
       case 7 -> List.of(new byte[] {5, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1, 2, 3, 4, 5, 6});
+      case 8 -> List.of(new byte[] {7, 0, 0, 0});
       default -> List.of(garbage());
     };
   }
@@ -135,7 +157,7 @@ final class LyingServer {
     random.nextBytes(bytes);
     if (bytes.length > 0) {
       // No LOCATE: this end serves nothing.
-      bytes[0] = (byte) (2 + random.nextInt(5));
+      bytes[0] = (byte) (2 + random.nextInt(6));
     }
     return bytes;
   }
@@ -190,7 +212,7 @@ final class LyingServer {
   }
 
   private static byte[] released(long requestId) {
-    return HostileServer.released(requestId);
+    return HostileServer.released(requestId, 0);
   }
 
   private byte[] located(

@@ -484,7 +484,7 @@ class RdmaTransportTest {
   @Test
   void shouldWaitForItsOwnLeasesWhenThePeersBudgetIsFullOfThem() throws Exception {
     TestExecutor reader = start(1);
-    // Control buffers take 384 KiB; what is left holds three windows of 1 MiB, for eight files.
+    // Control buffers take 256 KiB; what is left holds three windows of 1 MiB, for eight files.
     TestExecutor server =
         start(
             new TestExecutor.Options(2).mode(ServeSettings.Mode.WINDOW).pinned(7L << 19, 1 << 19));

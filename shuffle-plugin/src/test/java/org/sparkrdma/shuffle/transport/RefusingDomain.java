@@ -9,13 +9,13 @@ import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.VerbsException;
 
-/** A protection domain that registers no more memory from a moment on. */
+/** A protection domain that registers no memory while the test says so. */
 final class RefusingDomain implements ProtectionDomain {
   private final ProtectionDomain domain;
   private boolean refuses;
 
   /**
-   * @param domain registers memory until then
+   * @param domain registers memory otherwise
    */
   RefusingDomain(ProtectionDomain domain) {
     this.domain = domain;
@@ -24,6 +24,11 @@ final class RefusingDomain implements ProtectionDomain {
   /** From now on registrations fail. */
   void refuse() {
     refuses = true;
+  }
+
+  /** From now on registrations succeed again. */
+  void allow() {
+    refuses = false;
   }
 
   @Override

@@ -36,6 +36,7 @@ import org.sparkrdma.shuffle.wire.Binding;
 import org.sparkrdma.shuffle.wire.Hello;
 import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
+import org.sparkrdma.shuffle.wire.Release;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.Opcode;
 import org.sparkrdma.verbs.ProtectionDomain;
@@ -52,6 +53,7 @@ import org.sparkrdma.verbs.device.Transport;
 final class ScriptedReader {
   static final int CHUNK_BYTES = 16 << 10;
   private static final int MESSAGE_BYTES = 16 << 10;
+  private static final int MAX_CONNECTIONS = 1_001;
   private static final byte[] KEY = new byte[Endpoint.TOKEN_BYTES];
   private static final Endpoint SELF =
       new Endpoint("1", TestAddresses.listener("127.0.0.1", 1), "none", 1, 1, KEY);
@@ -76,10 +78,11 @@ final class ScriptedReader {
       };
   private final ScriptedConnection.Domain domain = new ScriptedConnection.Domain();
   private final RefusingDomain sinkDomain = new RefusingDomain(domain);
+  private final RefusingDomain controlDomain = new RefusingDomain(domain);
   private final PinnedBudget budget = new PinnedBudget(64L << 20, 4096);
   private final RegisteredPool sinks;
-  private final RegisteredPool controlPool = pool(domain, MESSAGE_BYTES, 32, 4 << 20);
-  private final ControlBuffers control = new ControlBuffers(controlPool);
+  private final RegisteredPool controlPool = pool(controlDomain, MESSAGE_BYTES, 8, 64 << 20);
+  private final ControlBuffers control = new ControlBuffers(controlPool, 2 << 20);
   private final ReceiveMemory receive;
   private final int[] lengths;
   private final ShuffleCounters counters = new ShuffleCounters();
@@ -92,6 +95,10 @@ final class ScriptedReader {
   private final ArrayDeque<ScriptedConnection.Work> underWay = new ArrayDeque<>();
   private int locates;
   private int releases;
+
+  /** Credits that the peer has not granted. */
+  private int creditsLeft = settings(0).locatesInFlight() - TransportSettings.CREDITS_WHEN_IDLE;
+
   private long nextLease = 1;
   private long nowNs;
 
@@ -129,7 +136,7 @@ final class ScriptedReader {
             new Owner(),
             reason -> {},
             () -> nowNs);
-    table = new ConnectionTable(context, 4);
+    table = new ConnectionTable(context, MAX_CONNECTIONS);
     peers = new Peers(context, table);
     Peer peer = peers.of(SERVER.incarnation());
     peer.endpoint(SERVER);
@@ -140,7 +147,7 @@ final class ScriptedReader {
     turns =
         new ConnectionTurns(
             context.settings(), table, peers, connector, () -> {}, context.nanoClock().getAsLong());
-    connect();
+    connect(connection, wire);
   }
 
   private static TransportSettings settings(long poolBytes) {
@@ -163,18 +170,18 @@ final class ScriptedReader {
         new PacketSettings(OptionalInt.empty(), 17, 6));
   }
 
-  private void connect() throws VerbsException {
-    if (!connection.prepare()) {
+  private void connect(PeerConnection attempt, ScriptedConnection ofAttempt) throws VerbsException {
+    if (!attempt.prepare()) {
       throw new IllegalStateException("no control buffers");
     }
     Hello request = Hello.request(0, 2, 1, new byte[Hello.NONCE_BYTES]);
-    connection.setup().request(request, 16);
+    attempt.setup().request(request, 16);
     Hello answer = request.answer(1, new byte[Hello.NONCE_BYTES]);
-    Binding binding = TestBinding.ofInitiator(device, wire);
-    if (!connection.setup().takeAnswer(answer.encodeAnswer(KEY, binding, request))) {
+    Binding binding = TestBinding.ofInitiator(device, ofAttempt);
+    if (!attempt.setup().takeAnswer(answer.encodeAnswer(KEY, binding, request))) {
       throw new IllegalStateException("peer not proven");
     }
-    peers.establish(connection);
+    peers.establish(attempt);
   }
 
   /** A task that keeps what it gets until {@link #releaseAll}, and knows when each answer came. */
@@ -255,13 +262,40 @@ final class ScriptedReader {
 
   /** Takes all memory of control messages until the returned action gives it back. */
   Runnable exhaustControlBuffers() {
+    controlDomain.refuse();
     List<ControlBuffer> taken = new ArrayList<>();
     Optional<ControlBuffer> next = control.tryTake();
     while (next.isPresent()) {
       taken.add(next.get());
       next = control.tryTake();
     }
-    return () -> taken.forEach(control::giveBack);
+    return () -> {
+      controlDomain.allow();
+      taken.forEach(control::giveBack);
+    };
+  }
+
+  /** Initiates connections to other peers, which stay idle. */
+  void connectIdle(int count) throws VerbsException {
+    for (int i = 0; i < count; i++) {
+      ScriptedConnection other = new ScriptedConnection();
+      Peer peer = peers.of(100L + i);
+      peer.endpoint(SERVER);
+      PeerConnection attempt = table.initiate(peer, other);
+      peer.attempt(attempt);
+      connect(attempt, other);
+      attempt.onCompletion(other.sends().poll().completion(0), nowNs);
+    }
+  }
+
+  /** Memory of control buffers that connections hold. */
+  long controlBytesHeld() {
+    return (long) (controlPool.chunksOut() - ControlBuffers.ANSWER_RESERVE) * MESSAGE_BYTES;
+  }
+
+  /** Pinned memory of all uses. */
+  long pinnedBytes() {
+    return budget.pinnedBytes();
   }
 
   /** LOCATEs that the peer has answered. */
@@ -351,9 +385,14 @@ final class ScriptedReader {
   }
 
   private void answer(ByteBuffer message) {
-    if (message.get(0) == 3) {
+    if (message.get(0) == 7) {
+      creditsLeft++;
+    } else if (message.get(0) == 3) {
       releases++;
-      receive(HostileServer.released(message.getLong(8)));
+      Release release = Release.decode(message);
+      int credits = release.wantsCredits() ? creditsLeft : 0;
+      creditsLeft -= credits;
+      receive(HostileServer.released(release.requestId(), credits));
     } else if (message.get(0) == 1) {
       locates++;
       receive(located(Locate.decode(message)));

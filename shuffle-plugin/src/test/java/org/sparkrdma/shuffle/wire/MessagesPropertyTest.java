@@ -2,6 +2,7 @@
 package org.sparkrdma.shuffle.wire;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.net.InetAddress;
@@ -169,10 +170,15 @@ class MessagesPropertyTest {
 
   @Property(seed = "3")
   void shouldReadAReleaseAsItWasWritten(
-      @ForAll long requestId, @ForAll @Size(max = 100) List<Long> leases) {
+      @ForAll long requestId,
+      @ForAll boolean wantsCredits,
+      @ForAll @Size(max = 100) List<Long> leases) {
     ByteBuffer out = ByteBuffer.allocate(MESSAGE_BYTES);
     Release.Encoder encoder = new Release.Encoder().begin(out, requestId);
     leases.forEach(encoder::lease);
+    if (wantsCredits) {
+      encoder.wantCredits();
+    }
     ByteBuffer message = out.slice(0, encoder.finish());
 
     assertAccepted(
@@ -180,12 +186,39 @@ class MessagesPropertyTest {
         () -> {
           Release read = Release.decode(message);
           assertThat(read.requestId()).isEqualTo(requestId);
+          assertThat(read.wantsCredits()).isEqualTo(wantsCredits);
           List<Long> readLeases = new ArrayList<>();
           for (int i = 0; i < read.leaseCount(); i++) {
             readLeases.add(read.leaseId(i));
           }
           assertThat(readLeases).isEqualTo(leases);
         });
+  }
+
+  @Property(seed = "6")
+  void shouldReadGrantedCreditsAsTheyWereWritten(
+      @ForAll long requestId, @ForAll @IntRange(max = Release.MAX_CREDITS) int credits) {
+    ByteBuffer out = ByteBuffer.allocate(MESSAGE_BYTES);
+    ByteBuffer message = out.slice(0, Release.encodeAnswer(out, requestId, credits));
+    assertAccepted(
+        message,
+        () -> {
+          Release read = Release.decodeAnswer(message);
+          assertThat(read.requestId()).isEqualTo(requestId);
+          assertThat(read.credits()).isEqualTo(credits);
+        });
+  }
+
+  @Property(seed = "5")
+  void shouldAcceptNoReturnedCreditButOne(@ForAll @Size(max = 8) byte[] bytes) {
+    ByteBuffer out = ByteBuffer.allocate(MESSAGE_BYTES);
+    ByteBuffer message = out.slice(0, ReturnedCredit.encode(out));
+    assertAccepted(message, () -> ReturnedCredit.check(message));
+    ByteBuffer other = ByteBuffer.wrap(bytes);
+    if (!other.equals(message)) {
+      assertThatThrownBy(() -> ReturnedCredit.check(other))
+          .isInstanceOf(MalformedMessageException.class);
+    }
   }
 
   @Property(seed = "4")

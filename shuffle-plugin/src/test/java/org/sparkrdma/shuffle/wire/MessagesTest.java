@@ -182,7 +182,7 @@ class MessagesTest {
       for (int i = 0; i < leases.size(); i++) {
         assertThat(read.leaseId(i)).isEqualTo(leases.get(i));
       }
-      ByteBuffer answer = buffer.slice(0, Release.encodeAnswer(buffer, requestId));
+      ByteBuffer answer = buffer.slice(0, Release.encodeAnswer(buffer, requestId, 0));
       assertThat(MessageType.of(answer)).isEqualTo(MessageType.RELEASED);
       assertThat(Release.decodeAnswer(answer).requestId()).isEqualTo(requestId);
     }

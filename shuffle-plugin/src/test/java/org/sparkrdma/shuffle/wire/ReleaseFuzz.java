@@ -12,7 +12,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.sparkrdma.fuzz.DecoderGuard;
 
-/** Releases of leases, and their answers. */
+/** Releases of leases, their answers, and returned credits. */
 class ReleaseFuzz {
   private static final DecoderGuard GUARD =
       new DecoderGuard("wire.Release", MalformedMessageException.class);
@@ -23,7 +23,11 @@ class ReleaseFuzz {
     encoder.lease(1);
     encoder.lease(-1);
     byte[] release = Arrays.copyOf(out.array(), encoder.finish());
-    return Stream.of(release, Arrays.copyOf(out.array(), Release.encodeAnswer(out, 7)));
+    byte[] asking = release.clone();
+    asking[1] = 1;
+    byte[] answer = Arrays.copyOf(out.array(), Release.encodeAnswer(out, 7, 3));
+    return Stream.of(
+        release, asking, answer, Arrays.copyOf(out.array(), ReturnedCredit.encode(out)));
   }
 
   @MethodSource("messages")
@@ -34,6 +38,11 @@ class ReleaseFuzz {
 
   private static void read(byte[] input) {
     ByteBuffer message = ByteBuffer.wrap(input);
+    if (MessageType.of(message) == MessageType.RETURN) {
+      ReturnedCredit.check(message);
+      require(input.length == ReturnedCredit.LENGTH_BYTES, "the whole message", input.length);
+      return;
+    }
     Release read =
         switch (MessageType.of(message)) {
           case RELEASE -> Release.decode(message);

@@ -25,6 +25,8 @@ public enum Step {
   RELEASE_RECEIVED,
   /** The reader receives a RELEASED. */
   RELEASED_RECEIVED,
+  /** The server receives a returned credit. */
+  RETURN_RECEIVED,
   /** The reader posts a READ. */
   READ,
   /** Buffers of control messages are registered. */
@@ -42,6 +44,7 @@ public enum Step {
       case RELEASE -> RELEASE_RECEIVED;
       case RELEASED -> RELEASED_RECEIVED;
       case CONFIRM -> CONFIRM_RECEIVED;
+      case RETURN -> RETURN_RECEIVED;
       case HELLO -> throw new IllegalStateException("the loopback engine has private data");
     };
   }

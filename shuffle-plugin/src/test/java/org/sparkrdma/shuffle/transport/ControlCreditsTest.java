@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.metrics.Counter;
+
+/** Control buffers of connections: few when idle, more under load. */
+@Timeout(60)
+class ControlCreditsTest {
+  private static final int MAPS = 8;
+  private static final int IDLE_BUFFERS = 2;
+  private static final int MAX_LOCATES = 4;
+  private static final int BLOCK_BYTES = 1_000;
+  private static final int ROUNDS = 50;
+
+  /** Of which control buffers have no room for credits beside their reserve. */
+  private static final long SHORT_BYTES = 1 << 20;
+
+  private static final long MAX_IDLE_BYTES = 40 << 10;
+
+  @TempDir private Path directory;
+  private final List<TestExecutor> executors = new ArrayList<>();
+  private ScriptedReader scripted;
+
+  private TestExecutor start(TestExecutor.Options options) throws Exception {
+    Path own = Files.createDirectory(directory.resolve("executor-" + executors.size()));
+    TestExecutor executor = new TestExecutor(own, options);
+    executors.add(executor);
+    return executor;
+  }
+
+  @AfterEach
+  void closeAllWithoutLeaks() {
+    if (scripted != null) {
+      scripted.close();
+    }
+    executors.forEach(TestExecutor::close);
+    // JUnit may hold this instance, and Java 17 unmaps only unreachable buffers.
+    executors.clear();
+  }
+
+  /** Buffers that connections of the executor hold. */
+  private static int buffers(TestExecutor executor) {
+    return executor.transport().controlPool.chunksOut() - ControlBuffers.ANSWER_RESERVE;
+  }
+
+  private static void await(String what, BooleanSupplier condition) {
+    for (int i = 0; i < 10_000 && !condition.getAsBoolean(); i++) {
+      LockSupport.parkNanos(1_000_000);
+    }
+    assertThat(condition.getAsBoolean()).as(what).isTrue();
+  }
+
+  private static CollectedBlocks fetch(TestExecutor reader, TestExecutor server, long map) {
+    List<BlockRange> blocks = List.of(new BlockRange(0, map, 0, 1));
+    CollectedBlocks collected = new CollectedBlocks(blocks);
+    reader.transport().fetch(server.endpoint(), blocks, null, collected);
+    return collected;
+  }
+
+  @Test
+  void shouldGrowUnderLoadAndShrinkWhenIdle() throws Exception {
+    TestExecutor reader = start(new TestExecutor.Options(1));
+    TestExecutor server = start(new TestExecutor.Options(2));
+    for (int map = 0; map < MAPS; map++) {
+      server.outputs().write(map, new Random(map), BLOCK_BYTES);
+    }
+    fetch(reader, server, 0).await();
+    for (TestExecutor executor : executors) {
+      await("idle", () -> buffers(executor) == IDLE_BUFFERS);
+    }
+    for (int round = 0; round < 2; round++) {
+      growOnce(reader, server, MAPS - 1 - round);
+      for (TestExecutor executor : executors) {
+        await("idle again", () -> buffers(executor) == IDLE_BUFFERS);
+      }
+    }
+    assertThat(reader.count(Counter.CONNECTIONS_ESTABLISHED)).isEqualTo(1);
+    assertThat(server.count(Counter.PROTOCOL_ERRORS)).isZero();
+  }
+
+  /** Others are read while one request waits for a disk, although it uses the only credit. */
+  private static void growOnce(TestExecutor reader, TestExecutor server, int slowMap)
+      throws Exception {
+    CountDownLatch goOn = server.outputs().blockUntil(slowMap);
+    CollectedBlocks slow;
+    try {
+      slow = fetch(reader, server, slowMap);
+      // The disk holds the request: its receive and its answer.
+      await("one request", () -> buffers(server) == IDLE_BUFFERS + 1);
+      for (int map = 0; map < MAPS / 2; map++) {
+        assertThat(fetch(reader, server, map).await().bytes(0)).hasSize(BLOCK_BYTES);
+      }
+    } finally {
+      goOn.countDown();
+    }
+    assertThat(slow.await().bytes(0)).hasSize(BLOCK_BYTES);
+    await("all credits granted", () -> buffers(server) == MAX_LOCATES + 1);
+  }
+
+  @Test
+  void shouldReadWithoutFurtherCreditsInBothDirectionsWhenMemoryIsShort() throws Exception {
+    TestExecutor.Options first = new TestExecutor.Options(1).pinned(SHORT_BYTES, SHORT_BYTES / 2);
+    TestExecutor.Options second = new TestExecutor.Options(2).pinned(SHORT_BYTES, SHORT_BYTES / 2);
+    TestExecutor one = start(first);
+    TestExecutor other = start(second);
+    for (int map = 0; map < MAPS; map++) {
+      one.outputs().write(map, new Random(map), BLOCK_BYTES);
+      other.outputs().write(map, new Random(map), BLOCK_BYTES);
+    }
+    for (int round = 0; round < ROUNDS; round++) {
+      List<CollectedBlocks> fetches = new ArrayList<>();
+      for (int map = 0; map < MAPS; map++) {
+        fetches.add(fetch(one, other, map));
+        fetches.add(fetch(other, one, map));
+      }
+      for (CollectedBlocks collected : fetches) {
+        assertThat(collected.await().bytes(0)).hasSize(BLOCK_BYTES);
+      }
+    }
+    for (TestExecutor executor : executors) {
+      await("no credits granted", () -> buffers(executor) == IDLE_BUFFERS);
+      assertThat(executor.count(Counter.PROTOCOL_ERRORS)).isZero();
+    }
+  }
+
+  @Test
+  void shouldHoldAtMostFortyKibibytesForEachOfThousandIdleConnections() throws Exception {
+    scripted = new ScriptedReader(1 << 20, 0, 1_000);
+    scripted.step();
+    long before = scripted.pinnedBytes();
+    scripted.connectIdle(1_000);
+    assertThat(scripted.pinnedBytes() - before).isLessThanOrEqualTo(1_000 * MAX_IDLE_BYTES);
+    assertThat(scripted.controlBytesHeld()).isEqualTo(1_001L * IDLE_BUFFERS * (16 << 10));
+  }
+}
