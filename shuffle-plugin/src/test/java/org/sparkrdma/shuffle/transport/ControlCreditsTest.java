@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
@@ -26,6 +27,9 @@ class ControlCreditsTest {
   private static final int MAX_LOCATES = 4;
   private static final int BLOCK_BYTES = 1_000;
   private static final int ROUNDS = 50;
+
+  /** Blocks: a message of 16 KiB holds 511. */
+  private static final int MORE_THAN_A_LOCATE = 600;
 
   /** Of which control buffers have no room for credits beside their reserve. */
   private static final long SHORT_BYTES = 1 << 20;
@@ -136,6 +140,28 @@ class ControlCreditsTest {
       await("no credits granted", () -> buffers(executor) == IDLE_BUFFERS);
       assertThat(executor.count(Counter.PROTOCOL_ERRORS)).isZero();
     }
+  }
+
+  @Test
+  void shouldReceiveAllMessagesThatFollowAConfirm() throws Exception {
+    TestExecutor reader = start(new TestExecutor.Options(1));
+    TestExecutor server = start(new TestExecutor.Options(2));
+    int[] lengths = new int[MORE_THAN_A_LOCATE];
+    Arrays.fill(lengths, 100);
+    server.outputs().write(0, new Random(0), lengths);
+    List<BlockRange> blocks = new ArrayList<>();
+    for (int i = 0; i < lengths.length; i++) {
+      blocks.add(new BlockRange(0, 0, i, i + 1));
+    }
+    // CONFIRM, LOCATE, and the RELEASE that asks for a credit for the rest.
+    CollectedBlocks collected = new CollectedBlocks(blocks);
+    reader.transport().fetch(server.endpoint(), blocks, null, collected);
+    collected.await();
+    for (int i = 0; i < lengths.length; i++) {
+      assertThat(collected.bytes(i)).hasSize(100);
+    }
+    assertThat(reader.count(Counter.CONNECTIONS_ESTABLISHED)).isEqualTo(1);
+    assertThat(reader.count(Counter.CONNECTIONS_CLOSED)).isZero();
   }
 
   @Test

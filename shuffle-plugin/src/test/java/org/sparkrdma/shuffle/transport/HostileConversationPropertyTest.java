@@ -170,7 +170,10 @@ class HostileConversationPropertyTest {
       int count = 1 + random.nextInt(40);
       server =
           new LyingServer(
-              random, lies, count, settings.requestsOpen() - TransportSettings.CREDITS_WHEN_IDLE);
+              random,
+              lies,
+              count,
+              settings.locatesInFlight() - TransportSettings.CREDITS_WHEN_IDLE);
       answers = new Answers(count);
       Delivery delivery =
           new Delivery(

@@ -322,8 +322,7 @@ final class ScriptedReader {
 
   /** Gives the turns that are due after some time, in which the peer does nothing. */
   void giveTurns(Duration later) {
-    nowNs += later.toNanos();
-    turns.run(nowNs);
+    turn(later.toNanos());
   }
 
   /** How long the agent would sleep now. */
@@ -343,8 +342,17 @@ final class ScriptedReader {
 
   /** One millisecond in which the peer answers every request and completes no READ. */
   void stepWithoutReads() {
-    nowNs += 1_000_000;
+    turn(1_000_000);
+    answerMessages();
+  }
+
+  /** Gives the turns that are due after some time. */
+  void turn(long laterNs) {
+    nowNs += laterNs;
     turns.run(nowNs);
+  }
+
+  private void answerMessages() {
     while (!wire.sends().isEmpty()) {
       ScriptedConnection.Work work = wire.sends().poll();
       underWay.add(work);
@@ -367,6 +375,16 @@ final class ScriptedReader {
   /** One millisecond in which the peer answers every request and READs complete. */
   void step() {
     stepWithoutReads();
+    completeReads();
+  }
+
+  /** The peer answers every request and READs complete. */
+  void answerAll() {
+    answerMessages();
+    completeReads();
+  }
+
+  private void completeReads() {
     while (!underWay.isEmpty()) {
       complete(underWay.poll());
     }
