@@ -21,6 +21,7 @@ import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.spark.ShuffleTransportConf;
 import org.sparkrdma.shuffle.transport.RdmaTransport;
+import org.sparkrdma.shuffle.transport.TransportEnvironment;
 import org.sparkrdma.shuffle.wire.Hello;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.VerbsException;
@@ -82,7 +83,7 @@ interface TransportFactory {
         RdmaTransport.open(
             settings,
             parts.settings().serve(),
-            new RdmaTransport.Environment(
+            new TransportEnvironment(
                 parts.device(),
                 parts.budget(),
                 new SparkMapOutputs(parts.resolver(), localDirectories(env), env.conf()),

@@ -1,23 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.transport;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.fetch.BlockProgress;
-import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
-import org.sparkrdma.shuffle.settings.TransportSettings;
-import org.sparkrdma.shuffle.wire.MalformedMessageException;
-import org.sparkrdma.shuffle.wire.MessageType;
-import org.sparkrdma.verbs.QueuePair;
-import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.WorkCompletion;
-import org.sparkrdma.verbs.WorkStatus;
 import org.sparkrdma.verbs.cm.Connection;
 
 /**
@@ -33,8 +23,6 @@ import org.sparkrdma.verbs.cm.Connection;
  * <p>Closing destroys the queue pair before it frees any memory.
  */
 final class PeerConnection {
-  private static final Logger LOG = LoggerFactory.getLogger(PeerConnection.class);
-
   /** Why {@link #prepare} returns false. */
   static final String NO_MEMORY = "no memory for control messages or queues";
 
@@ -46,11 +34,8 @@ final class PeerConnection {
   private final long bornNs;
   private final ConnectionBuffers buffers;
   private Peer peer;
-  private CompletionQueues.Rings rings;
-  private QueuePair queuePair;
-  private PostedReceives receives;
-  private SendQueue sends;
-  private SetupSends setupSends;
+  private ConnectionQueues queues;
+  private ConnectionCompletions completions;
   private FetchSide fetches;
   private ServeSide serves;
   private BrokenConnection broken;
@@ -165,7 +150,7 @@ final class PeerConnection {
   void establish() {
     assert context.owner().holds();
     setup.establish();
-    setupSends.end();
+    queues.setupSends().end();
     wantTurn();
   }
 
@@ -230,161 +215,44 @@ final class PeerConnection {
    */
   boolean prepare() throws VerbsException {
     assert context.owner().holds();
-    List<ControlBuffer> first = takeFirstBuffers();
-    rings = first.isEmpty() ? null : context.completions().tryTake().orElse(null);
-    if (rings == null) {
+    Optional<ConnectionQueues> opened =
+        ConnectionQueues.open(context, connection, buffers, index(), isInitiator());
+    if (opened.isEmpty()) {
       return false;
     }
-    queuePair =
-        connection.createQueuePair(
-            context.domain(),
-            new QueuePairSettings(
-                rings.completionQueue(),
-                rings.completionQueue(),
-                context.settings().sendDepth(),
-                context.settings().receiveDepth(),
-                1,
-                0,
-                SetupExchange.initialAccess(context)));
-    sends = new SendQueue(queuePair, context.settings().sendDepth(), WorkIds.sends(index()));
-    receives =
-        new PostedReceives(queuePair, context.settings().receiveDepth(), WorkIds.receives(index()));
-    setupSends = new SetupSends(sends, buffers, first.remove(0));
+    queues = opened.get();
+    SendQueue sends = queues.sends();
+    PostedReceives receives = queues.receives();
     fetches = new FetchSide(context, sends, buffers, receives, this::wantFromAnyThread);
     serves = new ServeSide(context, sends, buffers, receives, number(), this::onProtocolError);
-    exchange.useQueuePair(queuePair, setupSends::send);
-    first.forEach(receives::post);
+    completions =
+        new ConnectionCompletions(this, context, setup, exchange, buffers, queues, fetches, serves);
+    exchange.useQueuePair(queues.queuePair(), queues.setupSends()::send);
     return true;
-  }
-
-  /** Buffers for the set-up's sends and for receives; empty when there is no memory. */
-  private List<ControlBuffer> takeFirstBuffers() {
-    List<ControlBuffer> first = new ArrayList<>();
-    // The responder's receive for the CONFIRM: two requests may follow it at once.
-    int setup = isInitiator() ? 1 : 2;
-    int count = setup + TransportSettings.RECEIVES_WHEN_IDLE;
-    Optional<ControlBuffer> taken = Optional.empty();
-    if (context.control().fillReserve()) {
-      taken = buffers.tryTake();
-    }
-    while (taken.isPresent() && first.size() < count - 1) {
-      first.add(taken.get());
-      taken = buffers.tryTake();
-    }
-    if (taken.isEmpty()) {
-      return List.of();
-    }
-    first.add(taken.get());
-    return first;
   }
 
   private void wantFromAnyThread(BlockProgress block) {
     peer.wantFromAnyThread(block);
   }
 
-  private void countProtocolError(String reason) {
-    context.counters().increment(Counter.PROTOCOL_ERRORS);
-    onProtocolError(reason);
-  }
-
   /** Marks the connection broken by a protocol error that is already counted. */
-  private void onProtocolError(String reason) {
+  void onProtocolError(String reason) {
     markBroken(new BrokenConnection(FallbackReason.PROTOCOL_ERROR, reason, List.of()));
   }
 
   /** Handles a completion of its queue pair. */
   void onCompletion(WorkCompletion completion, long nowNs) {
     assert context.owner().holds();
-    if (isClosed() || completion.queuePairNumber() != queuePair.number()) {
+    if (isClosed() || completion.queuePairNumber() != queues.queuePair().number()) {
       return;
     }
     wantTurn();
-    if (!completion.succeeded()) {
-      fail(completion.status(), completion.requestId());
-    } else if (WorkIds.isReceive(completion.requestId())) {
-      ControlBuffer received = receives.completed(completion.requestId());
-      if (broken == null || isAttempt()) {
-        // The message may be the refusal that a disconnect event has overtaken.
-        onMessage(received, (int) completion.byteLength(), nowNs);
-      }
-    } else {
-      sends.completed(completion.requestId());
-    }
+    completions.onCompletion(completion, nowNs);
   }
 
-  private void fail(WorkStatus status, long id) {
-    if (isAttempt() || setup.state() == ConnectionSetup.State.REFUSED) {
-      // A refusal flushes the receives. On iWARP the flush may arrive before the refusal, which
-      // contains the reason. Every attempt ends with an event.
-      return;
-    }
-    if (WorkIds.isReceive(id) && isMessageTooLong(status)) {
-      countProtocolError("message longer than its buffer");
-      return;
-    }
-    Posted failed = WorkIds.isReceive(id) ? null : sends.outstanding(id);
-    String detail = "completion failed: status=" + status + " " + fetches.silence();
-    if (broken == null) {
-      LOG.info("Connection to peer {} failed: {}", peer, detail);
-    }
-    // A flush error does not identify the failed request; siw completes all with it.
-    if (failed instanceof ReadOperation read && status != WorkStatus.FLUSH_ERROR) {
-      markBroken(
-          new BrokenConnection(
-              FallbackReason.READ_ERROR, detail, FetchSide.blocksOf(read.batch())));
-    } else {
-      markBroken(BrokenConnection.connectionLost(detail));
-    }
-  }
-
-  /** Whether a failed receive means a message that is too long; rxe reports the second status. */
-  private static boolean isMessageTooLong(WorkStatus status) {
-    return status == WorkStatus.LOCAL_LENGTH_ERROR || status == WorkStatus.LOCAL_QUEUE_PAIR_ERROR;
-  }
-
-  private void onMessage(ControlBuffer received, int lengthBytes, long nowNs) {
-    try {
-      var message = received.message(lengthBytes);
-      MessageType type = MessageType.of(message);
-      if (type != MessageType.HELLO && type != MessageType.CONFIRM && !setup.isPeerProven()) {
-        throw new MalformedMessageException(type + " of a peer that is not proven");
-      }
-      if (type != MessageType.RETURN) {
-        lastUsedNs = nowNs;
-      }
-      switch (type) {
-        case LOCATE -> serves.onLocate(received, message);
-        case LOCATED -> {
-          fetches.onLocated(message, nowNs);
-          buffers.giveBack(received);
-        }
-        case RELEASE -> {
-          // Post the receive before the answer: the peer may send its next request at once.
-          serves.onRelease(message);
-          receives.post(received);
-        }
-        case RELEASED -> {
-          fetches.onReleased(message);
-          buffers.giveBack(received);
-        }
-        case RETURN -> {
-          serves.onReturn(message);
-          buffers.giveBack(received);
-        }
-        case CONFIRM -> {
-          exchange.onConfirm(message);
-          buffers.giveBack(received);
-        }
-        case HELLO -> {
-          exchange.onHello(message);
-          receives.post(received);
-        }
-      }
-    } catch (MalformedMessageException e) {
-      countProtocolError(e.getMessage());
-    } catch (VerbsException e) {
-      markBroken(BrokenConnection.connectionLost(e.getMessage()));
-    }
+  /** A message was received that shows that the connection is in use. */
+  void used(long nowNs) {
+    lastUsedNs = nowNs;
   }
 
   /** Posts all work requests that can be posted. */
@@ -394,14 +262,14 @@ final class PeerConnection {
       lastUsedNs = nowNs;
     }
     fetches.pump(nowNs);
-    sends.flush();
+    queues.sends().flush();
   }
 
   /** Returns the credits that the peer has granted, so that it needs fewer receives. */
   void returnCredits() {
     assert context.owner().holds();
     fetches.returnCredits();
-    sends.flush();
+    queues.sends().flush();
   }
 
   /**
@@ -416,11 +284,9 @@ final class PeerConnection {
     }
     setup.close();
     connection.close();
-    if (rings != null) {
-      rings.close();
-    }
     List<BlockProgress> left = List.of();
-    if (fetches != null) {
+    if (queues != null) {
+      queues.close();
       left = fetches.abandon();
       serves.close();
       context.server().peerGone(number());

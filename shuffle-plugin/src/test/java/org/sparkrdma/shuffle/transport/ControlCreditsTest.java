@@ -59,7 +59,7 @@ class ControlCreditsTest {
 
   /** Buffers that connections of the executor hold. */
   private static int buffers(TestExecutor executor) {
-    return executor.transport().controlPool.chunksOut() - ControlBuffers.ANSWER_RESERVE;
+    return executor.transport().memory.controlBuffersOut() - ControlBuffers.ANSWER_RESERVE;
   }
 
   private static void await(String what, BooleanSupplier condition) {

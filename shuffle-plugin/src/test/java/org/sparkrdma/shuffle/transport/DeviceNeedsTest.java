@@ -75,7 +75,7 @@ class DeviceNeedsTest {
                   return device(Set.of(), 0);
                 });
     var environment =
-        new RdmaTransport.Environment(
+        new TransportEnvironment(
             device, null, null, null, null, 0, null, null, false, null, null, null);
     assertThatThrownBy(() -> RdmaTransport.open(null, null, environment))
         .isInstanceOf(VerbsException.class)

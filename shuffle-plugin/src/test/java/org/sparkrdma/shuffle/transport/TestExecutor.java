@@ -235,7 +235,7 @@ final class TestExecutor implements AutoCloseable {
             options.idleTimeout,
             options.copiesFirst,
             options.verify),
-        new RdmaTransport.Environment(
+        new TransportEnvironment(
             NarrowDevice.over(device, options.maxCompletionQueueDepth),
             budget,
             outputs,

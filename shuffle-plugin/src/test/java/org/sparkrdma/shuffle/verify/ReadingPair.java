@@ -25,6 +25,7 @@ import org.sparkrdma.shuffle.settings.PacketSettings;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.transport.RdmaTransport;
+import org.sparkrdma.shuffle.transport.TransportEnvironment;
 import org.sparkrdma.shuffle.wire.Hello;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.Verbs;
@@ -147,7 +148,7 @@ final class ReadingPair implements AutoCloseable {
                   Duration.ofMinutes(1),
                   false,
                   true),
-              new RdmaTransport.Environment(
+              new TransportEnvironment(
                   device,
                   budget,
                   outputs,

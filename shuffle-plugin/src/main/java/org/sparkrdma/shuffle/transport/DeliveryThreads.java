@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The threads that verify and deliver blocks, and those that write them to disk. Thread-safe. */
+final class DeliveryThreads implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(DeliveryThreads.class);
+
+  private final ExecutorService delivery;
+  private final ExecutorService diskWrite;
+
+  /**
+   * @param count number of each kind
+   */
+  DeliveryThreads(int count) {
+    delivery = Executors.newFixedThreadPool(count, named("rdma-delivery"));
+    diskWrite = Executors.newFixedThreadPool(count, named("rdma-disk-write"));
+  }
+
+  /** Creates daemon threads with numbered names. */
+  static ThreadFactory named(String name) {
+    AtomicInteger count = new AtomicInteger();
+    return work -> {
+      Thread thread = new Thread(work, name + "-" + count.incrementAndGet());
+      thread.setDaemon(true);
+      return thread;
+    };
+  }
+
+  ExecutorService delivery() {
+    return delivery;
+  }
+
+  ExecutorService diskWrite() {
+    return diskWrite;
+  }
+
+  /** Takes no more work; the threads end when theirs is done. */
+  @Override
+  public void close() {
+    delivery.shutdown();
+    diskWrite.shutdown();
+  }
+
+  /**
+   * Waits for the end of all threads.
+   *
+   * @return false when interrupted
+   */
+  boolean await(long seconds) {
+    try {
+      if (!delivery.awaitTermination(seconds, TimeUnit.SECONDS)
+          || !diskWrite.awaitTermination(seconds, TimeUnit.SECONDS)) {
+        LOG.warn("Delivery threads did not end within {} s after the transport stopped", seconds);
+      }
+      return true;
+    } catch (InterruptedException e) {
+      return false;
+    }
+  }
+}

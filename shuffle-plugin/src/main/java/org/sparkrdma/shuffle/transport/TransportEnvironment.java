@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+import org.apache.spark.network.util.TransportConf;
+import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.shuffle.address.ListenerAddress;
+import org.sparkrdma.shuffle.address.NetworkAddress;
+import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.output.MapOutputs;
+import org.sparkrdma.verbs.Device;
+
+/**
+ * Resources of a {@link RdmaTransport}.
+ *
+ * @param device open; closed by the caller, after the transport
+ * @param budget the one account of pinned bytes
+ * @param outputs the map outputs to serve
+ * @param conf of Spark's shuffle transport, for blocks that go to disk
+ * @param addresses of the device for listeners, the preferred one first
+ * @param port of each listener; 0 selects free ports
+ * @param identity creates this executor's endpoint from the listeners' addresses
+ * @param secret of the application, known to both ends of a connection; empty without
+ *     authentication
+ * @param fabricTrusted whether the administrator trusts every host of the fabric
+ * @param outOfService receives the reason when the device cannot be used any more or the agent
+ *     failed, possibly more than once; runs on the agent's thread, so it must not close the
+ *     transport
+ * @param nanoClock as {@link System#nanoTime}
+ */
+public record TransportEnvironment(
+    Device device,
+    PinnedBudget budget,
+    MapOutputs outputs,
+    TransportConf conf,
+    List<NetworkAddress> addresses,
+    int port,
+    Function<List<ListenerAddress>, Endpoint> identity,
+    byte[] secret,
+    boolean fabricTrusted,
+    Consumer<String> outOfService,
+    ShuffleCounters counters,
+    LongSupplier nanoClock) {}

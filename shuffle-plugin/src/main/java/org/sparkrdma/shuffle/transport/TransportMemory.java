@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import java.util.EnumSet;
+import java.util.Set;
+import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.memory.RegisteredPool;
+import org.sparkrdma.shuffle.fetch.ReceiveMemory;
+import org.sparkrdma.shuffle.settings.TransportSettings;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.device.Transport;
+
+/**
+ * Memory of a transport: the receive pool and the buffers of control messages. The pools are safe
+ * for any thread, the control buffers belong to the agent; closed after the agent has ended.
+ */
+final class TransportMemory implements AutoCloseable {
+  private static final int SLAB_BYTES = 4 << 20;
+
+  /** Control buffers that are registered with one call. */
+  private static final int CONTROL_SLAB_BUFFERS = 8;
+
+  /** Part of the budget that receive memory leaves to others. */
+  private static final int SERVE_PART = 8;
+
+  /** Part of the budget beyond which control buffers grow only with connections. */
+  private static final int CREDITS_PART = 8;
+
+  /** Part of the Java heap that copies of received blocks may use. */
+  private static final int COPIES_PART = 8;
+
+  private final RegisteredPool sinks;
+  private final ReceiveMemory receive;
+  private final RegisteredPool controlPool;
+  private final ControlBuffers control;
+
+  TransportMemory(
+      Device device, ProtectionDomain domain, PinnedBudget budget, TransportSettings settings) {
+    sinks = sinkPool(device, domain, budget, settings);
+    receive = new ReceiveMemory(sinks, Runtime.getRuntime().maxMemory() / COPIES_PART);
+    controlPool =
+        new RegisteredPool(
+            device,
+            domain,
+            budget,
+            Set.of(AccessFlag.LOCAL_WRITE),
+            settings.messageBytes(),
+            CONTROL_SLAB_BUFFERS,
+            controlBytes(settings));
+    control = new ControlBuffers(controlPool, budget.limitBytes() / CREDITS_PART);
+    // Leases of slow peers leave half of the receive pool's maximum to this executor's readers.
+    budget.reserve(receiveBytes(budget, settings) / 2);
+  }
+
+  /** Maximum receive memory: an eighth of the budget is left to windows and control buffers. */
+  private static long receiveBytes(PinnedBudget budget, TransportSettings settings) {
+    return Math.min(settings.poolBytes(), budget.limitBytes() - budget.limitBytes() / SERVE_PART);
+  }
+
+  private static RegisteredPool sinkPool(
+      Device device, ProtectionDomain domain, PinnedBudget budget, TransportSettings settings) {
+    long poolBytes = receiveBytes(budget, settings);
+    EnumSet<AccessFlag> access = EnumSet.of(AccessFlag.LOCAL_WRITE);
+    if (device.info().transport() == Transport.IWARP) {
+      // RFC 5040, section 5.2: the sink of a READ is written by the peer's RDMA READ Response.
+      access.add(AccessFlag.REMOTE_WRITE);
+    }
+    return new RegisteredPool(
+        device,
+        domain,
+        budget,
+        access,
+        settings.chunkBytes(),
+        (int) Math.max(1, Math.min(SLAB_BYTES, poolBytes / 4) / settings.chunkBytes()),
+        poolBytes);
+  }
+
+  /** Maximum memory of control buffers, with every connection at its limits. */
+  private static long controlBytes(TransportSettings settings) {
+    long buffers = settings.receiveDepth() + 2L * settings.requestsOpen() + 1;
+    return (settings.maxConnections() * buffers + ControlBuffers.ANSWER_RESERVE)
+        * settings.messageBytes();
+  }
+
+  /** Memory for READs. */
+  ReceiveMemory receive() {
+    return receive;
+  }
+
+  /** Buffers of control messages. */
+  ControlBuffers control() {
+    return control;
+  }
+
+  /** Control buffers that are taken, those of the reserve included. */
+  int controlBuffersOut() {
+    return controlPool.chunksOut();
+  }
+
+  /** Deregisters unused memory. */
+  void trimUnused() {
+    receive.closeOpenChunk();
+    sinks.trimUnused();
+    control.trimUnused();
+    controlPool.trimUnused();
+  }
+
+  /** Number of chunks that are still in use. */
+  int chunksOut() {
+    return sinks.chunksOut() + controlPool.chunksOut();
+  }
+
+  @Override
+  public void close() {
+    control.close();
+    controlPool.close();
+    receive.closeOpenChunk();
+    sinks.close();
+  }
+}
