@@ -208,7 +208,7 @@ class ForeignPeersTest extends VerbsContract {
     HAS_A_NEGATIVE_SEQUENCE(FrameHeader.ACKNOWLEDGE, 0, Long.MIN_VALUE),
     HAS_A_NEGATIVE_LENGTH(FrameHeader.SEND, -1, 1),
     HAS_A_BODY_WHERE_NONE_BELONGS(FrameHeader.ACKNOWLEDGE, 10, 0),
-    GREETS_AGAIN(FrameHeader.REQUEST, 0, 0),
+    SENDS_HELLO_AGAIN(FrameHeader.REQUEST, 0, 0),
     IS_READY_AGAIN(FrameHeader.READY, 0, 0),
     HAS_A_LONG_HANDSHAKE(FrameHeader.REPLY, 1 << 20, 0),
     SAYS_AN_UNKNOWN_WORD(99, 0, 0);

@@ -16,8 +16,8 @@ import org.sparkrdma.verbs.cm.Connection;
  * Accepts or refuses the connection requests of peers. Owned by the agent.
  *
  * <p>On {@link HelloPath#PRIVATE_DATA} a request is checked before there is a queue pair. On {@link
- * HelloPath#SEND} a peer is greeted, which means connected although it is unknown, and its first
- * message is the request.
+ * HelloPath#SEND} the queue pair of an unknown peer is connected first, and its first message is
+ * the request.
  *
  * <p>A new connection replaces an established one only after its initiator has confirmed it, and
  * the number of unconfirmed connections is limited. So a replayed request does no harm.
@@ -70,14 +70,14 @@ final class Acceptor {
     try {
       if (path == HelloPath.SEND) {
         makeRoom(nowNs);
-        prepare(table.greet(peers.stranger(), connection), SetupExchange::greet);
+        prepare(table.respond(peers.stranger(), connection), SetupExchange::acceptWithoutRequest);
       } else {
         Binding binding = binding(connection);
         Hello request = checkProof(privateData, binding);
         Peer caller = peers.of(request.callerIncarnation());
         checkCollision(caller, request, nowNs);
         makeRoom(nowNs);
-        PeerConnection accepted = table.greet(caller, connection);
+        PeerConnection accepted = table.respond(caller, connection);
         takeRequest(accepted, caller, binding, request);
         prepare(accepted, SetupExchange::answer);
       }
@@ -88,20 +88,20 @@ final class Acceptor {
     }
   }
 
-  /** A greeted peer has sent its request. */
-  void onHello(PeerConnection greeted, byte[] content, long nowNs) {
+  /** A peer that was connected without a request has sent it. */
+  void onHello(PeerConnection connection, byte[] content, long nowNs) {
     try {
-      Binding binding = binding(greeted.connection());
+      Binding binding = binding(connection.connection());
       Hello request = checkProof(content, binding);
       Peer caller = peers.of(request.callerIncarnation());
       checkCollision(caller, request, nowNs);
-      takeRequest(greeted, caller, binding, request);
-      greeted.setup().answer(readsInFlight);
+      takeRequest(connection, caller, binding, request);
+      connection.setup().answer(readsInFlight);
     } catch (RefusedException e) {
-      report(e, greeted.connection());
-      greeted.setup().refuse(e.refusal);
+      report(e, connection.connection());
+      connection.setup().refuse(e.refusal);
     } catch (VerbsException e) {
-      abandon(greeted, e.getMessage());
+      abandon(connection, e.getMessage());
     }
   }
 

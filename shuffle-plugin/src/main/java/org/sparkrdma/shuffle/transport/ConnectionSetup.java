@@ -13,12 +13,12 @@ import org.sparkrdma.shuffle.wire.MalformedMessageException;
  *
  * <pre>
  *  initiator  RESOLVING ──request──► CONNECTING ──takeAnswer──► PROVEN ──establish──► ESTABLISHED
- *  responder  GREETED ──takeRequest──► ACCEPTING ──takeConfirm──► PROVEN ──establish──► ESTABLISHED
+ *  responder  WAITING ──takeRequest──► ACCEPTING ──takeConfirm──► PROVEN ──establish──► ESTABLISHED
  *  both       any state ──close──► CLOSED
  *
  *  and where request and answer are messages on a connected queue pair:
  *  initiator  RESOLVING ──open──► OPENING ──request──► CONNECTING
- *  responder  GREETED ──refuse──► REFUSED
+ *  responder  WAITING ──refuse──► REFUSED
  * </pre>
  *
  * <p>Only in PROVEN and ESTABLISHED may the peer have remote access and are messages accepted. The
@@ -33,9 +33,9 @@ final class ConnectionSetup {
     OPENING,
     /** Initiator: the request is sent. */
     CONNECTING,
-    /** Responder: there is no proven request yet. */
-    GREETED,
-    /** Responder: a greeted peer got a refusal. */
+    /** Responder: waiting for a proven request. */
+    WAITING,
+    /** Responder: the request was refused by a message. */
     REFUSED,
     /** Responder: the request is proven and answered, but not confirmed. */
     ACCEPTING,
@@ -64,7 +64,7 @@ final class ConnectionSetup {
 
   /** Set-up of a connection that a peer initiates. */
   static ConnectionSetup ofResponder(byte[] ownKey) {
-    return new ConnectionSetup(ownKey, State.GREETED);
+    return new ConnectionSetup(ownKey, State.WAITING);
   }
 
   State state() {
@@ -83,12 +83,12 @@ final class ConnectionSetup {
 
   /** Responder: whether there is no CONFIRM yet. */
   boolean isUnconfirmed() {
-    return state == State.GREETED || state == State.REFUSED || state == State.ACCEPTING;
+    return state == State.WAITING || state == State.REFUSED || state == State.ACCEPTING;
   }
 
   /** Whether the next message of the peer is its request or answer, if those are messages. */
   boolean expectsHello() {
-    return state == State.CONNECTING || state == State.GREETED;
+    return state == State.CONNECTING || state == State.WAITING;
   }
 
   boolean isEstablished() {
@@ -120,7 +120,7 @@ final class ConnectionSetup {
 
   /** Responder: takes a proven request, to be answered with this answer. */
   void takeRequest(Binding requestBinding, Hello provenRequest, Hello ownAnswer) {
-    move(State.GREETED, State.ACCEPTING);
+    move(State.WAITING, State.ACCEPTING);
     binding = requestBinding;
     request = provenRequest;
     answer = ownAnswer;
@@ -128,7 +128,7 @@ final class ConnectionSetup {
 
   /** Responder: the request is refused by a message. */
   void refuse() {
-    move(State.GREETED, State.REFUSED);
+    move(State.WAITING, State.REFUSED);
   }
 
   /** Responder: returns the answer to send. */

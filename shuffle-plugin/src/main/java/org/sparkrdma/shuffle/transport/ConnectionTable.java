@@ -55,8 +55,8 @@ final class ConnectionTable {
   }
 
   /** Adds a connection that a peer initiates; requires {@link #hasRoom}. */
-  PeerConnection greet(Peer peer, Connection connection) {
-    return add(connection, PeerConnection.greet(context, peer, place(), connection));
+  PeerConnection respond(Peer peer, Connection connection) {
+    return add(connection, PeerConnection.respond(context, peer, place(), connection));
   }
 
   private PeerConnection.Place place() {

@@ -80,7 +80,7 @@ final class PeerConnection {
    *
    * @param peer a stranger until {@link #identify}, where the peer has sent no request yet
    */
-  static PeerConnection greet(
+  static PeerConnection respond(
       TransportContext context, Peer peer, Place place, Connection connection) {
     byte[] key = context.proofKey(context.self());
     return new PeerConnection(context, peer, place, connection, ConnectionSetup.ofResponder(key));

@@ -124,7 +124,7 @@ final class SetupExchange {
    *
    * @throws VerbsException when the device's reply cannot be sent
    */
-  void greet(int readsInFlight) throws VerbsException {
+  void acceptWithoutRequest(int readsInFlight) throws VerbsException {
     assert context.owner().holds();
     connection.accept(parameters(NO_DATA, readsInFlight));
   }
@@ -143,12 +143,12 @@ final class SetupExchange {
     }
   }
 
-  /** Takes the proven request of a greeted peer, to be answered with this answer. */
+  /** Takes the proven request of the peer, to be answered with this answer. */
   void takeRequest(Binding binding, Hello request, Hello answer) {
     setup.takeRequest(binding, request, answer);
   }
 
-  /** Refuses a greeted peer by a message; the peer then ends the connection, or a time-out does. */
+  /** Refuses a request by a message; the peer then ends the connection, or a time-out does. */
   void refuse(Refusal refusal) {
     assert context.owner().holds();
     setup.refuse();
