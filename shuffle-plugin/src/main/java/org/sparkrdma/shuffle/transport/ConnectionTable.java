@@ -71,6 +71,7 @@ final class ConnectionTable {
     byIndex[added.index()] = added;
     all.add(added);
     connection.attach(added);
+    added.wantTurn();
     return added;
   }
 

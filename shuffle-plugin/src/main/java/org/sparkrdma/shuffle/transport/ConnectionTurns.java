@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.transport;
 
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
@@ -9,12 +12,14 @@ import org.sparkrdma.shuffle.settings.TransportSettings;
 /**
  * Gives connections their turns to post work and to end. Owned by the agent.
  *
- * <p>A connection gets a turn soon when it wants one, and each connection gets one at every tick,
- * which also checks its time-outs. Between ticks idle connections cost nothing.
+ * <p>A connection gets a turn soon when it wants one. At every tick each connection with open
+ * requests or an unfinished set-up gets one, which also checks its time-outs. All connections get
+ * one ten times a second; otherwise idle ones cost nothing.
  */
 final class ConnectionTurns {
   private static final Logger LOG = LoggerFactory.getLogger(ConnectionTurns.class);
   private static final long TICK_NS = 5_000_000;
+  private static final long VISIT_ALL_NS = 100_000_000;
   private static final long SHORT_OF_MEMORY_NS = 1_000_000;
   private static final long BUSY_SLEEP_NS = 20_000_000;
   private static final long IDLE_SLEEP_NS = 1_000_000_000;
@@ -28,9 +33,14 @@ final class ConnectionTurns {
   private final Peers peers;
   private final Connector connector;
   private final Runnable trimUnused;
+
+  /** Connections that had something to do or to wait for at their last turn. */
+  private final Set<PeerConnection> busy = new LinkedHashSet<>();
+
   private long nowNs;
   private long tickedNs;
   private long visitedAllNs;
+  private long visitedBusyNs;
   private long trimmedNs;
   private long droppedNs;
   private boolean tick;
@@ -57,6 +67,7 @@ final class ConnectionTurns {
     this.nowNs = nowNs;
     this.tickedNs = nowNs;
     this.visitedAllNs = nowNs;
+    this.visitedBusyNs = nowNs;
     this.trimmedNs = nowNs;
     this.droppedNs = nowNs;
   }
@@ -66,8 +77,10 @@ final class ConnectionTurns {
     nowNs = now;
     work = 0;
     tick = nowNs - tickedNs >= TICK_NS;
-    if (tick || (shortOfMemory && nowNs - visitedAllNs >= SHORT_OF_MEMORY_NS)) {
+    if (tick && nowNs - visitedAllNs >= VISIT_ALL_NS) {
       visitAll();
+    } else if (tick || (shortOfMemory && nowNs - visitedBusyNs >= SHORT_OF_MEMORY_NS)) {
+      visitBusy();
     }
     table.forEachReady(this::visit);
     for (Peer peer : peers.waiting()) {
@@ -102,10 +115,9 @@ final class ConnectionTurns {
   }
 
   private void visitAll() {
+    beginVisits();
     visitedAllNs = nowNs;
-    fetching = false;
-    shortOfMemory = false;
-    sleepNs = IDLE_SLEEP_NS;
+    busy.clear();
     for (int i = table.size() - 1; i >= 0; i--) {
       if (i < table.size()) {
         visit(table.get(i));
@@ -113,11 +125,37 @@ final class ConnectionTurns {
     }
   }
 
+  private void visitBusy() {
+    beginVisits();
+    List<PeerConnection> visited = List.copyOf(busy);
+    busy.clear();
+    visited.forEach(this::visit);
+  }
+
+  private void beginVisits() {
+    visitedBusyNs = nowNs;
+    fetching = false;
+    shortOfMemory = false;
+    sleepNs = IDLE_SLEEP_NS;
+  }
+
   private void visit(PeerConnection connection) {
+    if (connection.isClosed()) {
+      return;
+    }
     turn(connection);
     if (!connection.isClosed()) {
       sleepNs = Math.min(sleepNs, sleepNs(connection));
+      if (isBusy(connection)) {
+        busy.add(connection);
+      }
     }
+  }
+
+  private static boolean isBusy(PeerConnection connection) {
+    return !connection.isEstablished()
+        || !connection.isIdle()
+        || connection.fetches().isShortOfMemory();
   }
 
   private void turn(PeerConnection connection) {

@@ -161,7 +161,7 @@ final class PeerConnection {
   }
 
   /** There may be something to do for it other than at ticks. */
-  private void wantTurn() {
+  void wantTurn() {
     if (!turnWanted) {
       turnWanted = true;
       place.ready().accept(this);

@@ -17,6 +17,7 @@ class ConnectionTurnsTest {
   private static final int POOL = 64 * ScriptedReader.CHUNK_BYTES;
   private static final Duration MOMENT = Duration.ofNanos(1_000);
   private static final Duration TICK = Duration.ofMillis(5);
+  private static final Duration VISIT_ALL = Duration.ofMillis(100);
 
   private ScriptedReader reader;
 
@@ -43,14 +44,29 @@ class ConnectionTurnsTest {
   }
 
   @Test
-  void shouldNotVisitConnectionsThatWantNoTurnUntilTheNextTick() {
+  void shouldVisitIdleConnectionsThatWantNoTurnTenTimesASecondOnly() {
+    reader.giveTurns(VISIT_ALL);
     Task task = reader.task(1).addUnnoticed(0);
     reader.giveTurns(MOMENT);
-    assertThat(reader.messagesPosted()).isZero();
     reader.giveTurns(TICK);
+    assertThat(reader.messagesPosted()).isZero();
+    reader.giveTurns(VISIT_ALL);
     assertThat(reader.messagesPosted()).isEqualTo(1);
     reader.run(2);
     task.releaseAll();
+  }
+
+  @Test
+  void shouldVisitABusyConnectionAtEachTick() {
+    Task task = reader.task(1).fetch(0);
+    reader.giveTurns(MOMENT);
+    assertThat(reader.messagesPosted()).isEqualTo(1);
+    Task other = reader.task(2).addUnnoticed(1);
+    reader.giveTurns(TICK);
+    assertThat(reader.messagesPosted()).as("asks for a credit").isEqualTo(2);
+    reader.run(4);
+    task.releaseAll();
+    other.releaseAll();
   }
 
   @Test
