@@ -47,6 +47,7 @@ class ScriptsIT {
         "bench pagerank",
         "bench skewjoin",
         "bench broadcastfree",
+        "bench tpch",
         "bench compare",
         "bench transfer",
         "bench recovery",
@@ -75,6 +76,7 @@ class ScriptsIT {
         "bench pagerank --pages 5",
         "bench skewjoin -x",
         "bench broadcastfree --orders=5",
+        "bench tpch --scale 1",
         "bench compare --html x",
         "bench transfer --round 1",
         "bench recovery -x",
@@ -213,7 +215,8 @@ class ScriptsIT {
       strings = {
         "pagerank --shapes 1000x3x2x4",
         "skewjoin --shapes 100000x1000x50x4",
-        "broadcastfree --shapes 1000x4"
+        "broadcastfree --shapes 1000x4",
+        "tpch --shapes 0.001x2x5"
       })
   void shouldGetTheSameAnswerOfEachJobByRead(String job) throws Exception {
     Outcome outcome = run("bench " + job + " --modes vanilla,rdma --rounds 1 --warm-ups 0");

@@ -2,6 +2,7 @@
 package org.sparkrdma.benchmarks.jobs;
 
 import java.util.List;
+import java.util.Locale;
 import org.sparkrdma.launch.DataSize;
 
 /** The size of a job as users write it: numbers and sizes with an {@code x} between them. */
@@ -35,6 +36,27 @@ final class Shape {
           "'%s' in '%s' must be a whole number from %d to %d".formatted(part, text, min, max));
     }
     return count;
+  }
+
+  /** A part as it is written. */
+  String text(int index) {
+    return parts.get(index);
+  }
+
+  /** A number above 0 with at most three decimals. */
+  double decimal(int index, double max) {
+    String part = parts.get(index);
+    double number = part.matches("[0-9]{1,6}([.][0-9]{1,3})?") ? Double.parseDouble(part) : 0;
+    if (number <= 0 || number > max) {
+      throw new IllegalArgumentException(
+          String.format(
+              Locale.ROOT,
+              "'%s' in '%s' must be a number above 0, up to %.0f, with at most three decimals",
+              part,
+              text,
+              max));
+    }
+    return number;
   }
 
   /** A size of at most {@code max}. */

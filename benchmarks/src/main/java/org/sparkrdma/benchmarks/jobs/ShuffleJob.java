@@ -22,7 +22,9 @@ public enum ShuffleJob {
   /** A join in SQL in which one key has many rows. */
   SKEWJOIN("ROWSxKEYSxPERCENTxPARTITIONS", "2000000x20000x30x64", false),
   /** A sort-merge join and aggregations in SQL. */
-  BROADCASTFREE("ORDERSxPARTITIONS", "1000000x64", false);
+  BROADCASTFREE("ORDERSxPARTITIONS", "1000000x64", false),
+  /** The queries of TPC-H. */
+  TPCH("SCALExPARTITIONSxQUERY", "1x32xall", true);
 
   private final String form;
 
@@ -75,6 +77,7 @@ public enum ShuffleJob {
         case PAGERANK -> PageRank.parse(shape);
         case SKEWJOIN -> SkewJoin.parse(shape);
         case BROADCASTFREE -> BroadcastFree.parse(shape);
+        case TPCH -> Tpch.parse(shape);
       };
     } catch (IllegalArgumentException e) {
       throw new IllegalArgumentException(

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 @Tag("slow")
-@Timeout(180)
+@Timeout(400)
 class WorkloadTest {
   @TempDir private Path directory;
 
@@ -49,6 +49,26 @@ class WorkloadTest {
       assertThat(first.rows()).isEqualTo(10_485);
       assertThat(sort.run(spark, data).call()).isEqualTo(first);
     }
+  }
+
+  /** At every scale query 1 has four rows and query 6 one. */
+  @Test
+  void shouldAnswerQueriesOfTpchOverTablesThatAreWrittenOnce() throws Exception {
+    try (JavaSparkContext spark = new JavaSparkContext(conf())) {
+      String data = "file:" + directory;
+      ShuffleJob.TPCH.workload("0.001x2xall").prepare(spark, data);
+      ShuffleJob.TPCH.workload("0.001x2x1").prepare(spark, data);
+
+      Answer first = query(spark, "0.001x2x1", data);
+
+      assertThat(first.rows()).isEqualTo(4);
+      assertThat(query(spark, "0.001x2x1", data)).isEqualTo(first);
+      assertThat(query(spark, "0.001x2x6", data).rows()).isEqualTo(1);
+    }
+  }
+
+  private static Answer query(JavaSparkContext spark, String shape, String data) throws Exception {
+    return ShuffleJob.TPCH.workload(shape).run(spark, data).call();
   }
 
   private Answer answer(JavaSparkContext spark, ShuffleJob job, String shape) throws Exception {
