@@ -14,7 +14,7 @@ import picocli.CommandLine.Spec;
 /** All commands: parses the arguments, runs one and returns its exit code. */
 @Command(
     name = "java -jar shuffle-plugin.jar",
-    description = "Tells whether RDMA will be used for Spark's shuffle on this machine, and why.",
+    description = "Reports whether RDMA will be used for Spark's shuffle on this machine, and why.",
     subcommands = {DoctorCommand.class, DevicesCommand.class},
     mixinStandardHelpOptions = true,
     versionProvider = Commands.Version.class,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.tools;
 
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.InetAddress;
 import java.nio.file.Path;
@@ -11,6 +12,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
 import org.sparkrdma.shuffle.pinned.SystemFiles;
 import org.sparkrdma.shuffle.settings.SettingMistakes;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
@@ -19,8 +21,12 @@ import org.sparkrdma.shuffle.tools.doctor.Facts;
 import org.sparkrdma.shuffle.tools.doctor.Finding;
 import org.sparkrdma.shuffle.tools.doctor.Level;
 import org.sparkrdma.shuffle.tools.engines.EngineProbe;
+import org.sparkrdma.shuffle.tools.engines.OpenDevice;
 import org.sparkrdma.shuffle.tools.engines.Probe;
 import org.sparkrdma.shuffle.tools.engines.SparkSettings;
+import org.sparkrdma.shuffle.tools.peer.PeerCheck;
+import org.sparkrdma.shuffle.tools.peer.PeerListener;
+import org.sparkrdma.verbs.VerbsException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -30,17 +36,19 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "doctor",
     description =
-        "Tells whether RDMA will be used on this machine, and explains every fact that decides it.",
+        "Reports whether RDMA will be used on this machine, and explains every fact that decides it.",
     mixinStandardHelpOptions = true,
     versionProvider = Commands.Version.class)
 final class DoctorCommand implements Callable<Integer> {
   private static final int SCHEMA = 1;
   private static final long SAMPLE_MS = 1_000;
+  private static final long SERVE_NS = TimeUnit.MILLISECONDS.toNanos(100);
   private static final String INDENT = " ".repeat(9);
 
   @Spec private CommandSpec spec;
   @Mixin private SettingsOptions settingsOptions;
   @Mixin private OutputOptions output;
+  @Mixin private PeerOptions peerOptions;
 
   @Override
   public Integer call() {
@@ -48,18 +56,61 @@ final class DoctorCommand implements Callable<Integer> {
     Map<String, String> environment = System.getenv();
     SystemFiles files = new SystemFiles(Path.of("/"));
     InetAddress host = settingsOptions.sparkHost(environment);
+    PeerCheck peer = peerOptions.check();
     // With wrong settings the driver does not start. The machine is then checked with defaults.
     boolean right = SettingMistakes.of(spark.values()).isEmpty();
     ShuffleSettings settings =
         right ? ShuffleSettings.of(spark.values()) : ShuffleSettings.defaults();
+    if (peerOptions.listens()) {
+      return listen(settings, host);
+    }
     Probe probe =
         new EngineProbe(settings, spark, host)
             .run(files, Facts.localDirectories(spark, environment));
     Facts facts =
-        new Facts(files, environment, javaProperties(), spark, probe, DoctorCommand::sample);
+        new Facts(
+            files,
+            environment,
+            javaProperties(),
+            spark,
+            probe,
+            peer == null || !probe.usable() ? List.of() : check(peer, settings, host),
+            DoctorCommand::sample);
     Doctor.Report report = Doctor.run(facts);
     print(report, probe);
     return report.usable() ? Commands.USABLE : Commands.NOT_USABLE;
+  }
+
+  private static List<Finding> check(PeerCheck peer, ShuffleSettings settings, InetAddress host) {
+    try (OpenDevice device = OpenDevice.open(settings, host)) {
+      return peer.run(device);
+    } catch (VerbsException e) {
+      return List.of(Finding.problem(e.getMessage() + ".", "run this command again"));
+    }
+  }
+
+  private int listen(ShuffleSettings settings, InetAddress host) {
+    PrintWriter out = spec.commandLine().getOut();
+    int port = peerOptions.listenPort();
+    long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(peerOptions.listenSeconds());
+    try (OpenDevice device = OpenDevice.open(settings, host);
+        PeerListener listener = new PeerListener(device, port)) {
+      out.printf(
+          "Listening at TCP port %d, by RDMA at %s%n", listener.port(), listener.addresses());
+      out.flush();
+      while (System.nanoTime() - endNs < 0) {
+        listener.serve(SERVE_NS);
+      }
+      return Commands.USABLE;
+    } catch (VerbsException e) {
+      out.println("RDMA will not be used: " + e.getMessage());
+      return Commands.NOT_USABLE;
+    } catch (IOException e) {
+      spec.commandLine()
+          .getErr()
+          .println("Cannot listen at TCP port " + port + ": " + e.getMessage());
+      return Commands.FAILED;
+    }
   }
 
   private static Map<String, String> javaProperties() {

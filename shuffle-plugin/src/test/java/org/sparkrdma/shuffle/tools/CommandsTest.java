@@ -8,6 +8,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -77,6 +78,32 @@ class CommandsTest {
   }
 
   @Test
+  void shouldNameAPeerThatIsNotReachedAsTheReason() {
+    assertThat(run("doctor", "--conf", soft, "--host", "127.0.0.1", "--peer", "127.0.0.1:1"))
+        .isEqualTo(Commands.NOT_USABLE);
+    assertThat(output.toString())
+        .startsWith("RDMA will not be used: Peer 127.0.0.1 port 1 is not reached by TCP: ");
+  }
+
+  @Test
+  void shouldListenForTheTimeGiven() {
+    assertThat(
+            run("doctor", "--conf", soft, "--host=127.0.0.1", "--listen", "0", "--listen-for", "1"))
+        .isZero();
+    assertThat(output.toString()).startsWith("Listening at TCP port ").contains("[127.0.0.1/8:");
+  }
+
+  @Test
+  void shouldSayThatThePortIsTaken() throws IOException {
+    try (ServerSocket taken = new ServerSocket(0)) {
+      String port = Integer.toString(taken.getLocalPort());
+      assertThat(run("doctor", "--conf", soft, "--host=127.0.0.1", "--listen", port))
+          .isEqualTo(Commands.FAILED);
+      assertThat(errors.toString()).hasLineCount(1).startsWith("Cannot listen at TCP port " + port);
+    }
+  }
+
+  @Test
   void shouldUseColorsOnRequest() {
     run("doctor", "--color=always", "--conf", soft);
     assertThat(output.toString()).startsWith(ESCAPE);
@@ -99,7 +126,11 @@ class CommandsTest {
         "doctor --color blue",
         "doctor --conf /none",
         "devices x",
-        "doctor --host no.such.host.invalid"
+        "doctor --host no.such.host.invalid",
+        "doctor --peer a:b:c",
+        "doctor --peer host:70000",
+        "doctor --listen 70000",
+        "doctor --listen --listen-for 0"
       })
   void shouldRefuseWrongUsageInOneSentence(String arguments) {
     assertThat(run(arguments.isEmpty() ? new String[0] : arguments.split(" ", -1)))

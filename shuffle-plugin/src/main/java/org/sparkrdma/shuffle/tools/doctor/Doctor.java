@@ -24,6 +24,7 @@ public final class Doctor {
           new SettingsCheck(),
           new EncryptionCheck(),
           new EngineCheck(),
+          new PeerFindings(),
           new CountersCheck());
 
   private Doctor() {}
@@ -58,6 +59,10 @@ public final class Doctor {
       findings.put(check.name(), check.run(facts));
     }
     List<String> forbidden = new ArrayList<>(new SettingsCheck().reasons(facts.spark()));
+    facts.peer().stream()
+        .filter(finding -> finding.level() == Level.PROBLEM)
+        .map(Finding::message)
+        .forEach(forbidden::add);
     boolean usable = forbidden.isEmpty() && facts.probe().usable();
     if (usable) {
       return new Report(true, List.of(facts.probe().inWords()), findings);

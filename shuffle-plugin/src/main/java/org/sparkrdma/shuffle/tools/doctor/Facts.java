@@ -19,6 +19,7 @@ import org.sparkrdma.shuffle.tools.engines.SparkSettings;
  * @param java system properties of this JVM
  * @param spark settings of Spark
  * @param probe result of opening a device
+ * @param peer findings about another host; empty when none was asked for
  * @param pause waits between two samples of the same counter
  */
 public record Facts(
@@ -27,6 +28,7 @@ public record Facts(
     Map<String, String> java,
     SparkSettings spark,
     Probe probe,
+    List<Finding> peer,
     Runnable pause) {
   /** Where the kernel lists RDMA devices. */
   static final String DEVICES = "sys/class/infiniband";

@@ -18,7 +18,8 @@ public record Finding(Level level, String message, String advice) {
     }
   }
 
-  static Finding ok(String message) {
+  /** Nothing to do. */
+  public static Finding ok(String message) {
     return new Finding(Level.OK, message, NOTHING);
   }
 
@@ -26,11 +27,13 @@ public record Finding(Level level, String message, String advice) {
     return new Finding(Level.NOTE, message, advice);
   }
 
-  static Finding warning(String message, String advice) {
+  /** RDMA works, but worse than it could. */
+  public static Finding warning(String message, String advice) {
     return new Finding(Level.WARNING, message, advice);
   }
 
-  static Finding problem(String message, String advice) {
+  /** A cause why RDMA is not used. */
+  public static Finding problem(String message, String advice) {
     return new Finding(Level.PROBLEM, message, advice);
   }
 }

@@ -123,6 +123,7 @@ final class FakeMachine {
         java,
         new SparkSettings(spark),
         new Probe(Optional.empty(), false, List.of(reason), limit, Map.of()),
+        List.of(),
         pause);
   }
 

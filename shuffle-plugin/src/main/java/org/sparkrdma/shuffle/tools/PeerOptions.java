@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.tools;
+
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.sparkrdma.shuffle.tools.peer.PeerCheck;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** Options of {@code doctor} about another host. Confined to the main thread. */
+final class PeerOptions {
+  private static final int DEFAULT_PORT = 7474;
+  private static final int MAX_PORT = 65_535;
+
+  /** A name or an IPv4 address, or an IPv6 address in brackets, perhaps with a port. */
+  private static final Pattern PEER =
+      Pattern.compile("(\\[[0-9a-fA-F:.%\\w]+]|[^:\\[\\]\\s]+)(?::([0-9]{1,5}))?");
+
+  @Spec(Spec.Target.MIXEE)
+  private CommandSpec spec;
+
+  @Option(
+      names = "--peer",
+      paramLabel = "HOST[:PORT]",
+      description =
+          "Also reach another host, where doctor --listen runs, by TCP and by RDMA, and measure a"
+              + " few READs. The default port is "
+              + DEFAULT_PORT
+              + "; an IPv6 address needs brackets.")
+  private String peer;
+
+  @Option(
+      names = "--listen",
+      paramLabel = "PORT",
+      arity = "0..1",
+      fallbackValue = "" + DEFAULT_PORT,
+      description =
+          "Answer doctor --peer of other hosts at this TCP port, "
+              + DEFAULT_PORT
+              + " by default, until the end of --listen-for. Any host may read test data then.")
+  private Integer listen;
+
+  @Option(
+      names = "--listen-for",
+      paramLabel = "SECONDS",
+      defaultValue = "600",
+      description = "How long --listen answers; 600 s by default.")
+  private int listenSeconds;
+
+  boolean listens() {
+    return listen != null;
+  }
+
+  int listenPort() {
+    if (listen < 0 || listen > MAX_PORT) {
+      throw misuse("--listen", listen.toString(), "a port from 0 to " + MAX_PORT);
+    }
+    return listen;
+  }
+
+  int listenSeconds() {
+    if (listenSeconds < 1) {
+      throw misuse("--listen-for", Integer.toString(listenSeconds), "at least 1");
+    }
+    return listenSeconds;
+  }
+
+  /** The check of the peer, or null without one. */
+  PeerCheck check() {
+    if (peer == null) {
+      return null;
+    }
+    Matcher matcher = PEER.matcher(peer);
+    if (!matcher.matches()) {
+      throw misuse("--peer", peer, "HOST, HOST:PORT or [IPV6]:PORT");
+    }
+    int port = matcher.group(2) == null ? DEFAULT_PORT : Integer.parseInt(matcher.group(2));
+    if (port < 1 || port > MAX_PORT) {
+      throw misuse("--peer", peer, "a port from 1 to " + MAX_PORT);
+    }
+    return new PeerCheck(matcher.group(1).replaceAll("[\\[\\]]", ""), port);
+  }
+
+  private ParameterException misuse(String option, String value, String allowed) {
+    return new ParameterException(
+        spec.commandLine(), "Wrong value: " + option + " " + value + " allowed=" + allowed);
+  }
+}

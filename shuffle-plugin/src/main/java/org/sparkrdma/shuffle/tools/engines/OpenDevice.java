@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.tools.engines;
+
+import java.net.InetAddress;
+import org.sparkrdma.shuffle.address.NetworkAddress;
+import org.sparkrdma.shuffle.device.DeviceChoice;
+import org.sparkrdma.shuffle.settings.ShuffleSettings;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.Verbs;
+import org.sparkrdma.verbs.VerbsEngine;
+import org.sparkrdma.verbs.VerbsException;
+
+/**
+ * The device that an executor would use, open, and its engine. Closed by the caller that opened it.
+ *
+ * @param engine loaded
+ * @param device open
+ * @param choice its port and addresses
+ */
+public record OpenDevice(VerbsEngine engine, Device device, DeviceChoice choice)
+    implements AutoCloseable {
+
+  /**
+   * Chooses and opens it.
+   *
+   * @param sparkHost where Spark's own block transfer listens
+   * @throws VerbsException when there is none, with the reasons
+   */
+  public static OpenDevice open(ShuffleSettings settings, InetAddress sparkHost)
+      throws VerbsException {
+    Verbs.Choice engines = Verbs.choose(settings.engine(), settings.engineSettings());
+    VerbsEngine engine = engines.engine();
+    if (engine == null) {
+      throw new VerbsException("open", String.join("; ", engines.reasons()));
+    }
+    try {
+      DeviceChoice choice =
+          DeviceChoice.of(engine.devices(), settings.device(sparkHost, 0), NetworkAddress::ofHost);
+      return new OpenDevice(engine, engine.open(choice.device()), choice);
+    } catch (VerbsException e) {
+      engine.close();
+      throw e;
+    }
+  }
+
+  /** Path MTU of the chosen port. */
+  public int mtuBytes() {
+    return choice.device().ports().stream()
+        .filter(port -> port.number() == choice.port())
+        .mapToInt(port -> port.activeMtuBytes())
+        .findFirst()
+        .orElse(0);
+  }
+
+  @Override
+  public void close() {
+    device.close();
+    engine.close();
+  }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.tools.peer;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.sparkrdma.shuffle.address.ListenerAddress;
+import org.sparkrdma.shuffle.address.NetworkAddress;
+
+/**
+ * The line that a listener writes to each TCP connection, as in {@code sparkrdma-doctor 1 ibverbs
+ * 4096 10.99.1.1/24/40123}: version, engine, MTU of its port, and each address with the length of
+ * its prefix and a port.
+ *
+ * @param engine name of the listener's engine
+ * @param mtuBytes path MTU of the listener's port
+ * @param addresses where it listens by RDMA, preferred first
+ */
+record Greeting(String engine, int mtuBytes, List<ListenerAddress> addresses) {
+  static final int MAX_CHARS = 4_096;
+  private static final String BEGIN = "sparkrdma-doctor 1 ";
+
+  /** Only literal addresses, so that no line makes this host ask a name server. */
+  private static final Pattern ADDRESS =
+      Pattern.compile("([0-9a-fA-F:.]{2,45})/([0-9]{1,3})/([0-9]{1,5})");
+
+  private static final Pattern LINE =
+      Pattern.compile(BEGIN + "([a-z]{1,20}) ([0-9]{1,6})((?: [0-9a-fA-F:./]{1,60}){1,32})");
+
+  Greeting {
+    addresses = List.copyOf(addresses);
+  }
+
+  String line() {
+    StringBuilder line = new StringBuilder(BEGIN + engine + " " + mtuBytes);
+    for (ListenerAddress address : addresses) {
+      String literal = address.network().address().getHostAddress().replaceFirst("%.*", "");
+      line.append(" %s/%d/%d".formatted(literal, address.network().prefixBits(), address.port()));
+    }
+    return line.append('\n').toString();
+  }
+
+  /**
+   * @throws IOException when the line is not one of a listener of this version
+   */
+  static Greeting parse(String line) throws IOException {
+    Matcher matcher = LINE.matcher(line);
+    if (!matcher.matches()) {
+      throw new IOException("not the line of a doctor --listen of this version");
+    }
+    List<ListenerAddress> addresses = new ArrayList<>();
+    for (String word : matcher.group(3).trim().split(" ", -1)) {
+      addresses.add(address(word));
+    }
+    return new Greeting(matcher.group(1), Integer.parseInt(matcher.group(2)), addresses);
+  }
+
+  private static ListenerAddress address(String word) throws IOException {
+    Matcher matcher = ADDRESS.matcher(word);
+    if (!matcher.matches()) {
+      throw new IOException("not an address: " + word);
+    }
+    try {
+      NetworkAddress network =
+          new NetworkAddress(
+              InetAddress.getByName(matcher.group(1)), Integer.parseInt(matcher.group(2)));
+      return new ListenerAddress(network, Integer.parseInt(matcher.group(3)));
+    } catch (IllegalArgumentException e) {
+      throw new IOException(e.getMessage(), e);
+    }
+  }
+}

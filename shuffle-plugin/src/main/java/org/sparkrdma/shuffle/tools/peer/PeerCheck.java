@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.tools.peer;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import org.sparkrdma.shuffle.address.AddressPair;
+import org.sparkrdma.shuffle.tools.doctor.Finding;
+import org.sparkrdma.shuffle.tools.engines.OpenDevice;
+import org.sparkrdma.verbs.VerbsException;
+
+/**
+ * Reaches one peer by TCP and by RDMA, and measures a few READs. Confined to the calling thread.
+ */
+public final class PeerCheck {
+  private static final int LIMIT_MS = 3_000;
+
+  private final String host;
+  private final int port;
+  private final List<Finding> findings = new ArrayList<>();
+
+  /**
+   * A check that has not run.
+   *
+   * @param port TCP port of the other side's {@code doctor --listen}
+   */
+  public PeerCheck(String host, int port) {
+    this.host = host;
+    this.port = port;
+  }
+
+  /**
+   * Runs once.
+   *
+   * @param own the device of this host
+   */
+  public List<Finding> run(OpenDevice own) {
+    try {
+      Greeting peer = greeting();
+      if (!peer.engine().equals(own.device().info().engine())) {
+        findings.add(
+            Finding.problem(
+                "Peer "
+                    + host
+                    + " uses engine "
+                    + peer.engine()
+                    + ", this host "
+                    + own.device().info().engine()
+                    + "; blocks between them use TCP.",
+                "use the same engine on all hosts: spark.shuffle.rdma.engine"));
+      } else {
+        compareMtu(own.mtuBytes(), peer.mtuBytes());
+        read(own, AddressPair.of(own.choice().addresses(), peer.addresses()));
+      }
+    } catch (IOException e) {
+      findings.add(
+          Finding.problem(
+              "Peer %s port %d is not reached by TCP: %s.".formatted(host, port, e.getMessage()),
+              "start there: java -jar shuffle-plugin.jar doctor --listen, and let a firewall pass"
+                  + " that port"));
+    }
+    return List.copyOf(findings);
+  }
+
+  private Greeting greeting() throws IOException {
+    try (Socket socket = new Socket()) {
+      socket.connect(new InetSocketAddress(host, port), LIMIT_MS);
+      socket.setSoTimeout(LIMIT_MS);
+      Greeting greeting = Greeting.parse(line(socket.getInputStream()));
+      findings.add(Finding.ok("Peer " + host + " answers by TCP."));
+      return greeting;
+    }
+  }
+
+  /** At most as long as a greeting can be. */
+  private static String line(InputStream input) throws IOException {
+    byte[] bytes = input.readNBytes(Greeting.MAX_CHARS);
+    return new String(bytes, StandardCharsets.US_ASCII).stripTrailing();
+  }
+
+  private void compareMtu(int own, int peer) {
+    if (own != peer) {
+      findings.add(
+          Finding.warning(
+              "The port here has a path MTU of "
+                  + own
+                  + " bytes, that of "
+                  + host
+                  + " "
+                  + peer
+                  + ".",
+              "set the same MTU on all hosts and switches"));
+    } else {
+      findings.add(Finding.ok("Both ports have a path MTU of " + own + " bytes."));
+    }
+  }
+
+  private void read(OpenDevice own, AddressPair pair) {
+    try (ReadMeter meter = new ReadMeter(own.device())) {
+      meter.connect(pair);
+      long latencyNs = meter.latencyNs();
+      double speed = meter.bytesPerSecond();
+      findings.add(
+          Finding.ok(
+              "RDMA %s: a READ of 8 bytes takes %.1f us, READs of 64 KiB bring %.0f MiB/s."
+                  .formatted(pair, latencyNs / 1e3, speed / (1 << 20))));
+    } catch (VerbsException e) {
+      findings.add(
+          Finding.problem(
+              "Peer " + host + " is not reached by RDMA " + pair + ": " + e.getMessage() + ".",
+              "with RoCE v2 let a firewall pass UDP port 4791, with iWARP all TCP ports; check"
+                  + " that both devices are in one network (VLAN, partition) and can ping each other"));
+    }
+  }
+}

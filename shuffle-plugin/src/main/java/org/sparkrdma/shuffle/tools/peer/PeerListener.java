@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.tools.peer;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.sparkrdma.shuffle.address.ListenerAddress;
+import org.sparkrdma.shuffle.address.NetworkAddress;
+import org.sparkrdma.shuffle.tools.engines.OpenDevice;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.CompletionChannel;
+import org.sparkrdma.verbs.CompletionQueue;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.HostMemory;
+import org.sparkrdma.verbs.MemoryRegion;
+import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.QueuePairSettings;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.cm.Connection;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
+import org.sparkrdma.verbs.cm.ConnectionManager;
+import org.sparkrdma.verbs.cm.ConnectionParameters;
+import org.sparkrdma.verbs.cm.Listener;
+
+/**
+ * Answers {@code doctor --peer} of other hosts: a line by TCP, and READs of a region with test data
+ * by RDMA. Confined to the thread that calls {@link #serve}. Closing the device closes what is open
+ * on it.
+ */
+public final class PeerListener implements AutoCloseable {
+  private static final int MAX_CONNECTIONS = 16;
+  private static final int BACKLOG = 8;
+
+  private final ServerSocketChannel server;
+  private final CompletionChannel channel;
+  private final CompletionQueue completions;
+  private final ProtectionDomain domain;
+  private final HostMemory memory;
+  private final MemoryRegion region;
+  private final ConnectionManager manager;
+  private final List<Connection> connections = new ArrayList<>();
+  private final Greeting greeting;
+
+  /**
+   * Listens.
+   *
+   * @param open closed by the caller, after this
+   * @param port TCP port; 0 for any
+   */
+  public PeerListener(OpenDevice open, int port) throws IOException, VerbsException {
+    Device device = open.device();
+    if (device.info().limits().maxPrivateDataBytes() < SharedRegion.PRIVATE_BYTES) {
+      throw new VerbsException(
+          "listen",
+          "engine "
+              + device.info().engine()
+              + " shows no private data of connections, which this command needs");
+    }
+    channel = device.createCompletionChannel();
+    completions = device.createCompletionQueue(2 * MAX_CONNECTIONS, channel);
+    domain = device.allocateProtectionDomain();
+    memory = device.allocate(SharedRegion.BYTES);
+    ByteBuffer bytes = memory.slice(0, SharedRegion.BYTES);
+    for (int i = 0; i < SharedRegion.BYTES; i++) {
+      bytes.put(i, SharedRegion.byteAt(i));
+    }
+    region = domain.register(memory, 0, SharedRegion.BYTES, Set.of(AccessFlag.REMOTE_READ));
+    manager = device.createConnectionManager(channel);
+    List<ListenerAddress> addresses = new ArrayList<>();
+    for (NetworkAddress address : open.choice().addresses()) {
+      Listener listener = manager.listen(new InetSocketAddress(address.address(), 0), BACKLOG);
+      addresses.add(new ListenerAddress(address, listener.address().getPort()));
+    }
+    greeting = new Greeting(device.info().engine(), open.mtuBytes(), addresses);
+    server = bind(port);
+  }
+
+  private static ServerSocketChannel bind(int port) throws IOException {
+    ServerSocketChannel server = ServerSocketChannel.open();
+    try {
+      server.configureBlocking(false);
+      return server.bind(new InetSocketAddress(port));
+    } catch (IOException e) {
+      server.close();
+      throw e;
+    }
+  }
+
+  /** Its TCP port. */
+  public int port() throws IOException {
+    return ((InetSocketAddress) server.getLocalAddress()).getPort();
+  }
+
+  /** Its addresses by RDMA, in words. */
+  public String addresses() {
+    return greeting.addresses().toString();
+  }
+
+  /** Serves what has arrived, after a wait. */
+  public void serve(long waitNs) throws IOException {
+    channel.await(waitNs);
+    for (SocketChannel client = server.accept(); client != null; client = server.accept()) {
+      try (SocketChannel open = client) {
+        open.write(ByteBuffer.wrap(greeting.line().getBytes(StandardCharsets.US_ASCII)));
+      }
+    }
+    ConnectionEvent event = manager.pollEvent();
+    while (event != null) {
+      handle(event);
+      event = manager.pollEvent();
+    }
+  }
+
+  private void handle(ConnectionEvent event) {
+    switch (event.type()) {
+      case CONNECT_REQUEST -> answer(event.connection());
+      case DISCONNECTED, CONNECT_ERROR, DEVICE_REMOVED -> {
+        if (event.connection() != null) {
+          end(event.connection());
+        }
+      }
+      default -> {
+        // ESTABLISHED: from now on the device answers READs by itself.
+      }
+    }
+  }
+
+  private void answer(Connection connection) {
+    if (connections.size() >= MAX_CONNECTIONS) {
+      connection.reject(new byte[0]);
+      connection.close();
+      return;
+    }
+    connections.add(connection);
+    try {
+      connection.createQueuePair(
+          domain,
+          new QueuePairSettings(
+              completions, completions, 1, 1, 1, 0, Set.of(AccessFlag.REMOTE_READ)));
+      SharedRegion shared =
+          new SharedRegion(region.remote().address(), region.remote().remoteKey());
+      connection.accept(ConnectionParameters.of(shared.privateData()));
+    } catch (VerbsException e) {
+      end(connection);
+    }
+  }
+
+  private void end(Connection connection) {
+    connections.remove(connection);
+    connection.close();
+  }
+
+  @Override
+  public void close() throws IOException {
+    server.close();
+    connections.forEach(Connection::close);
+    manager.close();
+    region.close();
+    memory.close();
+    domain.close();
+    completions.close();
+    channel.close();
+  }
+}

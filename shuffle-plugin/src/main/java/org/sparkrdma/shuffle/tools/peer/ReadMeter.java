@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.tools.peer;
+
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Set;
+import org.sparkrdma.shuffle.address.AddressPair;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.CompletionChannel;
+import org.sparkrdma.verbs.CompletionQueue;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.HostMemory;
+import org.sparkrdma.verbs.MemoryRegion;
+import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.QueuePair;
+import org.sparkrdma.verbs.QueuePairSettings;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.WorkCompletion;
+import org.sparkrdma.verbs.WorkRequest;
+import org.sparkrdma.verbs.WorkStatus;
+import org.sparkrdma.verbs.cm.Connection;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
+import org.sparkrdma.verbs.cm.ConnectionManager;
+import org.sparkrdma.verbs.cm.ConnectionParameters;
+
+/**
+ * One connection to a {@link PeerListener}, and the time of READs over it. Confined to one thread;
+ * its creator closes it.
+ */
+final class ReadMeter implements AutoCloseable {
+  private static final int DEPTH = 16;
+  private static final int BLOCK_BYTES = 64 << 10;
+  private static final int BLOCKS = 512;
+  private static final int SMALL_BYTES = 8;
+  private static final int SMALL_READS = 200;
+  private static final int SPINS = 100;
+  private static final Duration LIMIT = Duration.ofSeconds(5);
+
+  private final CompletionChannel channel;
+  private final CompletionQueue completions;
+  private final ProtectionDomain domain;
+  private final HostMemory memory;
+  private final MemoryRegion region;
+  private final ConnectionManager manager;
+  private final WorkRequest request = new WorkRequest(1);
+  private Connection connection;
+  private QueuePair queuePair;
+  private SharedRegion peer;
+  private WorkStatus failure;
+  private boolean armed;
+
+  ReadMeter(Device device) throws VerbsException {
+    channel = device.createCompletionChannel();
+    completions = device.createCompletionQueue(2 * DEPTH, channel);
+    domain = device.allocateProtectionDomain();
+    memory = device.allocate(SharedRegion.BYTES);
+    region = domain.register(memory, 0, SharedRegion.BYTES, Set.of(AccessFlag.LOCAL_WRITE));
+    manager = device.createConnectionManager(channel);
+  }
+
+  /**
+   * Connects.
+   *
+   * @throws VerbsException when there is no route, no answer, or a refusal
+   */
+  void connect(AddressPair pair) throws VerbsException {
+    connection = manager.resolve(pair.destination(), pair.source(), LIMIT);
+    expect(ConnectionEvent.Type.RESOLVED);
+    queuePair =
+        connection.createQueuePair(
+            domain, new QueuePairSettings(completions, completions, DEPTH, 1, 1, 0, Set.of()));
+    connection.connect(ConnectionParameters.of(new byte[0]));
+    peer = SharedRegion.of(expect(ConnectionEvent.Type.ESTABLISHED).privateData());
+  }
+
+  private ConnectionEvent expect(ConnectionEvent.Type type) throws VerbsException {
+    long end = System.nanoTime() + 2 * LIMIT.toNanos();
+    ConnectionEvent event = manager.pollEvent();
+    while (event == null && end - System.nanoTime() > 0) {
+      channel.await(end - System.nanoTime());
+      event = manager.pollEvent();
+    }
+    if (event == null || event.type() != type) {
+      throw new VerbsException(
+          "connect", event == null ? "no answer" : event.type() + " " + event.reason());
+    }
+    return event;
+  }
+
+  /** Median time of a small READ, each alone. */
+  long latencyNs() throws VerbsException {
+    long[] times = new long[SMALL_READS];
+    for (int i = 0; i < times.length; i++) {
+      long start = System.nanoTime();
+      post(0, SMALL_BYTES);
+      awaitOne();
+      times[i] = System.nanoTime() - start;
+    }
+    Arrays.sort(times);
+    return times[times.length / 2];
+  }
+
+  /**
+   * Bytes per second of several READs at the same time.
+   *
+   * @throws VerbsException when a READ fails or brings wrong bytes
+   */
+  double bytesPerSecond() throws VerbsException {
+    int slots = SharedRegion.BYTES / BLOCK_BYTES;
+    long start = System.nanoTime();
+    int posted = 0;
+    for (int done = 0; done < BLOCKS; done++) {
+      while (posted < BLOCKS && posted - done < DEPTH) {
+        post(posted % slots * BLOCK_BYTES, BLOCK_BYTES);
+        posted++;
+      }
+      awaitOne();
+    }
+    double seconds = (System.nanoTime() - start) / 1e9;
+    verify();
+    return (double) BLOCKS * BLOCK_BYTES / seconds;
+  }
+
+  private void verify() throws VerbsException {
+    var bytes = memory.slice(0, SharedRegion.BYTES);
+    for (int i = 0; i < SharedRegion.BYTES; i++) {
+      if (bytes.get(i) != SharedRegion.byteAt(i)) {
+        throw new VerbsException("read", "wrong byte: offset=" + i);
+      }
+    }
+  }
+
+  private void post(int offset, int lengthBytes) throws VerbsException {
+    request
+        .read(offset, peer.address() + offset, peer.key())
+        .local(region, offset, lengthBytes)
+        .signalled();
+    if (!queuePair.postSend(request)) {
+      throw new VerbsException("read", "the send queue is full");
+    }
+  }
+
+  private void awaitOne() throws VerbsException {
+    long end = System.nanoTime() + LIMIT.toNanos();
+    for (int polls = 1; completions.poll(1, this::onCompletion) == 0; polls++) {
+      if (System.nanoTime() - end > 0) {
+        throw new VerbsException("read", "no completion in " + LIMIT.toSeconds() + " s");
+      }
+      if (polls % SPINS == 0) {
+        sleep(end - System.nanoTime());
+      }
+    }
+    if (failure != null) {
+      throw new VerbsException("read", "status=" + failure);
+    }
+  }
+
+  /** Returns at the next completion, or at once if one came in the meantime. */
+  private void sleep(long limitNs) {
+    if (armed) {
+      channel.await(limitNs);
+    } else {
+      completions.arm();
+    }
+    armed = !armed;
+  }
+
+  private void onCompletion(WorkCompletion completion) {
+    if (completion.status() != WorkStatus.SUCCESS) {
+      failure = completion.status();
+    }
+  }
+
+  @Override
+  public void close() {
+    if (connection != null) {
+      connection.disconnect();
+      connection.close();
+    }
+    manager.close();
+    region.close();
+    memory.close();
+    domain.close();
+    completions.close();
+    channel.close();
+  }
+}

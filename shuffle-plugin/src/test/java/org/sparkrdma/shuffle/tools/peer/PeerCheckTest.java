@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.tools.peer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkrdma.shuffle.address.ListenerAddress;
+import org.sparkrdma.shuffle.address.NetworkAddress;
+import org.sparkrdma.shuffle.settings.ShuffleSettings;
+import org.sparkrdma.shuffle.tools.doctor.Finding;
+import org.sparkrdma.shuffle.tools.doctor.Level;
+import org.sparkrdma.shuffle.tools.engines.OpenDevice;
+
+/** Both sides on the loopback engine. */
+@Timeout(60)
+class PeerCheckTest {
+  private static final long WAIT_NS = 1_000_000;
+  private static final String HERE = "127.0.0.1";
+
+  private OpenDevice own;
+
+  @BeforeEach
+  void open() throws Exception {
+    own = device();
+  }
+
+  @AfterEach
+  void close() {
+    own.close();
+    // Before Java 22 its memory is unmapped when nothing refers to it.
+    own = null;
+  }
+
+  @Test
+  void shouldMeasureReadsFromAListener() throws Exception {
+    AtomicBoolean over = new AtomicBoolean();
+    try (OpenDevice theirs = device();
+        PeerListener listener = new PeerListener(theirs, 0)) {
+      Thread server = new Thread(() -> serve(listener, over), "peer-listener");
+      server.start();
+      List<Finding> findings = new PeerCheck(HERE, listener.port()).run(own);
+      List<Finding> again = new PeerCheck(HERE, listener.port()).run(own);
+      over.set(true);
+      server.join();
+      assertThat(findings)
+          .extracting(Finding::message)
+          .satisfiesExactly(
+              text -> assertThat(text).isEqualTo("Peer 127.0.0.1 answers by TCP."),
+              text -> assertThat(text).isEqualTo("Both ports have a path MTU of 4096 bytes."),
+              text ->
+                  assertThat(text)
+                      .startsWith("RDMA from=127.0.0.1 to=127.0.0.1: a READ of 8 bytes takes ")
+                      .contains("READs of 64 KiB bring "));
+      assertThat(again).hasSize(3).allMatch(finding -> finding.level() == Level.OK);
+    }
+  }
+
+  @Test
+  void shouldSayThatThereIsNoListener() throws Exception {
+    int free;
+    try (ServerSocket socket = new ServerSocket(0)) {
+      free = socket.getLocalPort();
+    }
+    assertThat(new PeerCheck(HERE, free).run(own))
+        .singleElement()
+        .satisfies(
+            finding -> {
+              assertThat(finding.level()).isEqualTo(Level.PROBLEM);
+              assertThat(finding.message())
+                  .contains("port " + free + " is not reached by TCP: Connection refused");
+              assertThat(finding.advice()).contains("doctor --listen");
+            });
+  }
+
+  @Test
+  void shouldSayThatAnotherProgramAnswers() throws Exception {
+    assertThat(answeredBy("SSH-2.0-OpenSSH_9.2\r\n"))
+        .singleElement()
+        .satisfies(
+            finding -> assertThat(finding.message()).contains("not the line of a doctor --listen"));
+  }
+
+  @Test
+  void shouldSayThatOnlyTcpReachesThePeer() throws Exception {
+    ListenerAddress none =
+        new ListenerAddress(NetworkAddress.ofHost(InetAddress.getLoopbackAddress()), 9);
+    assertThat(answeredBy(new Greeting("soft", 1_024, List.of(none)).line()))
+        .extracting(finding -> finding.level() + " " + finding.message())
+        .satisfiesExactly(
+            text -> assertThat(text).startsWith("OK Peer"),
+            text -> assertThat(text).startsWith("WARNING").contains("4096 bytes, that of", "1024"),
+            text ->
+                assertThat(text)
+                    .startsWith("PROBLEM Peer 127.0.0.1 is not reached by RDMA from=127.0.0.1"));
+  }
+
+  @Test
+  void shouldSayThatThePeerUsesAnotherEngine() throws Exception {
+    ListenerAddress any =
+        new ListenerAddress(NetworkAddress.ofHost(InetAddress.getLoopbackAddress()), 9);
+    assertThat(answeredBy(new Greeting("disni", 4_096, List.of(any)).line()))
+        .last()
+        .satisfies(
+            finding -> assertThat(finding.message()).contains("engine disni, this host soft"));
+  }
+
+  @Test
+  void shouldReadItsOwnLine() throws Exception {
+    Greeting greeting =
+        new Greeting(
+            "ibverbs",
+            4_096,
+            List.of(
+                new ListenerAddress(new NetworkAddress(InetAddress.getByName("10.9.1.1"), 24), 7),
+                new ListenerAddress(new NetworkAddress(InetAddress.getByName("fd99::1"), 64), 8)));
+    assertThat(Greeting.parse(greeting.line().strip())).isEqualTo(greeting);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "",
+        "sparkrdma-doctor 1 ibverbs 4096",
+        "sparkrdma-doctor 2 ibverbs 4096 10.9.1.1/24/7",
+        "sparkrdma-doctor 1 ibverbs 4096 10.9.1.1/24",
+        "sparkrdma-doctor 1 ibverbs 4096 10.9.1.1/99/7",
+        "sparkrdma-doctor 1 ibverbs 4096 10.9.1.1/24/70000",
+        "sparkrdma-doctor 1 ibverbs 4096 dead.beef/24/7"
+      })
+  void shouldRefuseOtherLines(String line) {
+    assertThatThrownBy(() -> Greeting.parse(line)).isInstanceOf(IOException.class);
+  }
+
+  /** Result of a check whose TCP connection gets that text. */
+  private List<Finding> answeredBy(String text) throws Exception {
+    try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      Thread answer = new Thread(() -> write(server, text), "peer-answer");
+      answer.start();
+      List<Finding> findings = new PeerCheck(HERE, server.getLocalPort()).run(own);
+      answer.join();
+      return findings;
+    }
+  }
+
+  private static void write(ServerSocket server, String text) {
+    try (Socket client = server.accept()) {
+      client.getOutputStream().write(text.getBytes(StandardCharsets.US_ASCII));
+    } catch (IOException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private static void serve(PeerListener listener, AtomicBoolean over) {
+    try {
+      while (!over.get()) {
+        listener.serve(WAIT_NS);
+      }
+    } catch (IOException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private static OpenDevice device() throws Exception {
+    return OpenDevice.open(
+        ShuffleSettings.of(Map.of("spark.shuffle.rdma.engine", "soft")),
+        InetAddress.getLoopbackAddress());
+  }
+}
