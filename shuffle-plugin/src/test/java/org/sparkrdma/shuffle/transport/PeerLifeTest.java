@@ -10,6 +10,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -146,9 +148,22 @@ class PeerLifeTest {
     assertThat(IntStream.range(0, 50).map(sizes::get).max().orElseThrow()).isLessThanOrEqualTo(201);
   }
 
-  /** Number of peers that its transport has state of. */
-  private static int peersOf(TestExecutor executor) throws IllegalAccessException {
-    Peers peers = new ObjectWalk().one(executor.transport(), Peers.class);
-    return (int) new ObjectWalk().from(peers).stream().filter(Peer.class::isInstance).count();
+  /** Number of peers that its transport has state of, counted while its agent changes nothing. */
+  private static int peersOf(TestExecutor executor) {
+    CompletableFuture<Integer> counted = new CompletableFuture<>();
+    executor
+        .transport()
+        .agent
+        .execute(
+            () -> {
+              try {
+                Peers peers = new ObjectWalk().one(executor.transport(), Peers.class);
+                Set<Object> all = new ObjectWalk().from(peers);
+                counted.complete((int) all.stream().filter(Peer.class::isInstance).count());
+              } catch (IllegalAccessException | RuntimeException e) {
+                counted.completeExceptionally(e);
+              }
+            });
+    return counted.join();
   }
 }
