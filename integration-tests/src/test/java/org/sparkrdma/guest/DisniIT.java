@@ -32,7 +32,7 @@ final class DisniIT {
   }
 
   @ParameterizedTest
-  @CsvSource({"rocev2, DisniVerbsContractOnRoceV2, 113", "iwarp, DisniVerbsContractOnIwarp, 106"})
+  @CsvSource({"rocev2, DisniVerbsContractOnRoceV2, 117", "iwarp, DisniVerbsContractOnIwarp, 110"})
   void shouldKeepTheContract(String transport, String tests, int atLeast) throws Exception {
     JsonNode summary =
         GuestTests.run(
