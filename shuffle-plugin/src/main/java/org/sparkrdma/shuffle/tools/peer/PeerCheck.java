@@ -40,7 +40,7 @@ public final class PeerCheck {
    */
   public List<Finding> run(OpenDevice own) {
     try {
-      Greeting peer = greeting();
+      Announcement peer = announcement();
       if (!peer.engine().equals(own.device().info().engine())) {
         findings.add(
             Finding.problem(
@@ -66,19 +66,19 @@ public final class PeerCheck {
     return List.copyOf(findings);
   }
 
-  private Greeting greeting() throws IOException {
+  private Announcement announcement() throws IOException {
     try (Socket socket = new Socket()) {
       socket.connect(new InetSocketAddress(host, port), LIMIT_MS);
       socket.setSoTimeout(LIMIT_MS);
-      Greeting greeting = Greeting.parse(line(socket.getInputStream()));
+      Announcement announcement = Announcement.parse(line(socket.getInputStream()));
       findings.add(Finding.ok("Peer " + host + " answers by TCP."));
-      return greeting;
+      return announcement;
     }
   }
 
-  /** At most as long as a greeting can be. */
+  /** At most as long as an announcement can be. */
   private static String line(InputStream input) throws IOException {
-    byte[] bytes = input.readNBytes(Greeting.MAX_CHARS);
+    byte[] bytes = input.readNBytes(Announcement.MAX_CHARS);
     return new String(bytes, StandardCharsets.US_ASCII).stripTrailing();
   }
 

@@ -45,7 +45,7 @@ public final class PeerListener implements AutoCloseable {
   private final MemoryRegion region;
   private final ConnectionManager manager;
   private final List<Connection> connections = new ArrayList<>();
-  private final Greeting greeting;
+  private final Announcement announcement;
 
   /**
    * Listens.
@@ -77,7 +77,7 @@ public final class PeerListener implements AutoCloseable {
       Listener listener = manager.listen(new InetSocketAddress(address.address(), 0), BACKLOG);
       addresses.add(new ListenerAddress(address, listener.address().getPort()));
     }
-    greeting = new Greeting(device.info().engine(), open.mtuBytes(), addresses);
+    announcement = new Announcement(device.info().engine(), open.mtuBytes(), addresses);
     server = bind(port);
   }
 
@@ -99,7 +99,7 @@ public final class PeerListener implements AutoCloseable {
 
   /** Its addresses by RDMA, in words. */
   public String addresses() {
-    return greeting.addresses().toString();
+    return announcement.addresses().toString();
   }
 
   /** Serves what has arrived, after a wait. */
@@ -107,7 +107,7 @@ public final class PeerListener implements AutoCloseable {
     channel.await(waitNs);
     for (SocketChannel client = server.accept(); client != null; client = server.accept()) {
       try (SocketChannel open = client) {
-        open.write(ByteBuffer.wrap(greeting.line().getBytes(StandardCharsets.US_ASCII)));
+        open.write(ByteBuffer.wrap(announcement.line().getBytes(StandardCharsets.US_ASCII)));
       }
     }
     ConnectionEvent event = manager.pollEvent();

@@ -98,7 +98,7 @@ class PeerCheckTest {
   void shouldSayThatOnlyTcpReachesThePeer() throws Exception {
     ListenerAddress none =
         new ListenerAddress(NetworkAddress.ofHost(InetAddress.getLoopbackAddress()), 9);
-    assertThat(answeredBy(new Greeting("soft", 1_024, List.of(none)).line()))
+    assertThat(answeredBy(new Announcement("soft", 1_024, List.of(none)).line()))
         .extracting(finding -> finding.level() + " " + finding.message())
         .satisfiesExactly(
             text -> assertThat(text).startsWith("OK Peer"),
@@ -112,7 +112,7 @@ class PeerCheckTest {
   void shouldSayThatThePeerUsesAnotherEngine() throws Exception {
     ListenerAddress any =
         new ListenerAddress(NetworkAddress.ofHost(InetAddress.getLoopbackAddress()), 9);
-    assertThat(answeredBy(new Greeting("disni", 4_096, List.of(any)).line()))
+    assertThat(answeredBy(new Announcement("disni", 4_096, List.of(any)).line()))
         .last()
         .satisfies(
             finding -> assertThat(finding.message()).contains("engine disni, this host soft"));
@@ -120,14 +120,14 @@ class PeerCheckTest {
 
   @Test
   void shouldReadItsOwnLine() throws Exception {
-    Greeting greeting =
-        new Greeting(
+    Announcement announcement =
+        new Announcement(
             "ibverbs",
             4_096,
             List.of(
                 new ListenerAddress(new NetworkAddress(InetAddress.getByName("10.9.1.1"), 24), 7),
                 new ListenerAddress(new NetworkAddress(InetAddress.getByName("fd99::1"), 64), 8)));
-    assertThat(Greeting.parse(greeting.line().strip())).isEqualTo(greeting);
+    assertThat(Announcement.parse(announcement.line().strip())).isEqualTo(announcement);
   }
 
   @ParameterizedTest
@@ -142,7 +142,7 @@ class PeerCheckTest {
         "sparkrdma-doctor 1 ibverbs 4096 dead.beef/24/7"
       })
   void shouldRefuseOtherLines(String line) {
-    assertThatThrownBy(() -> Greeting.parse(line)).isInstanceOf(IOException.class);
+    assertThatThrownBy(() -> Announcement.parse(line)).isInstanceOf(IOException.class);
   }
 
   /** Result of a check whose TCP connection gets that text. */

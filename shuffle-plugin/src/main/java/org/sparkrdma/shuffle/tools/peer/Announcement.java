@@ -19,7 +19,7 @@ import org.sparkrdma.shuffle.address.NetworkAddress;
  * @param mtuBytes path MTU of the listener's port
  * @param addresses where it listens by RDMA, preferred first
  */
-record Greeting(String engine, int mtuBytes, List<ListenerAddress> addresses) {
+record Announcement(String engine, int mtuBytes, List<ListenerAddress> addresses) {
   static final int MAX_CHARS = 4_096;
   private static final String BEGIN = "sparkrdma-doctor 1 ";
 
@@ -30,7 +30,7 @@ record Greeting(String engine, int mtuBytes, List<ListenerAddress> addresses) {
   private static final Pattern LINE =
       Pattern.compile(BEGIN + "([a-z]{1,20}) ([0-9]{1,6})((?: [0-9a-fA-F:./]{1,60}){1,32})");
 
-  Greeting {
+  Announcement {
     addresses = List.copyOf(addresses);
   }
 
@@ -46,7 +46,7 @@ record Greeting(String engine, int mtuBytes, List<ListenerAddress> addresses) {
   /**
    * @throws IOException when the line is not one of a listener of this version
    */
-  static Greeting parse(String line) throws IOException {
+  static Announcement parse(String line) throws IOException {
     Matcher matcher = LINE.matcher(line);
     if (!matcher.matches()) {
       throw new IOException("not the line of a doctor --listen of this version");
@@ -55,7 +55,7 @@ record Greeting(String engine, int mtuBytes, List<ListenerAddress> addresses) {
     for (String word : matcher.group(3).trim().split(" ", -1)) {
       addresses.add(address(word));
     }
-    return new Greeting(matcher.group(1), Integer.parseInt(matcher.group(2)), addresses);
+    return new Announcement(matcher.group(1), Integer.parseInt(matcher.group(2)), addresses);
   }
 
   private static ListenerAddress address(String word) throws IOException {
