@@ -27,8 +27,8 @@ class TurnTimeTest {
   private static final int PAIRS = 21;
   private static final int BLOCKS = 20_000;
 
-  /** With room for a loaded machine; docs/benchmarks.md has the measured ratio. */
-  private static final double MAX_RATIO = 1.35;
+  /** Leak records, as in everyday builds, take most of the time of a turn, which varies then. */
+  private static final double MAX_RATIO = Boolean.getBoolean("sparkrdma.leaks") ? 2 : 1.2;
 
   private ScriptedReader few;
   private ScriptedReader many;
