@@ -16,7 +16,7 @@ import org.sparkrdma.verbs.VerbsException;
  * peer is scripted, and an iteration of the agent takes {@link #ITERATION_NS} of virtual time. A
  * sample is thus 100 ms, in which all connections are visited once. Only the turns are measured.
  */
-@Tag("slow")
+@Tag("measurement")
 @Timeout(120)
 class TurnTimeTest {
   private static final int POOL = 64 * ScriptedReader.CHUNK_BYTES;
@@ -27,8 +27,8 @@ class TurnTimeTest {
   private static final int PAIRS = 21;
   private static final int BLOCKS = 20_000;
 
-  /** Leak records, as in everyday builds, take most of the time of a turn, which varies then. */
-  private static final double MAX_RATIO = Boolean.getBoolean("sparkrdma.leaks") ? 2 : 1.2;
+  /** Without leak records ({@code -Dsparkrdma.leaks=false}), which take most of a turn's time. */
+  private static final double MAX_RATIO = 1.2;
 
   private ScriptedReader few;
   private ScriptedReader many;
