@@ -66,7 +66,7 @@ public record PinnedLimit(long bytes, String derivation, long neededBytes, List<
           set.get(),
           "set by " + ShuffleSetting.PINNED_MAX.key(),
           set.get(),
-          warnings(set.get(), left, lockable));
+          warnings(set.get(), left, spark.overheadBytes(), lockable));
     }
     if (lockable.isPresent()) {
       derived.consider("RLIMIT_MEMLOCK:", lockable.getAsLong());
@@ -88,7 +88,8 @@ public record PinnedLimit(long bytes, String derivation, long neededBytes, List<
     return OptionalLong.of(Math.max(0, machine.containerBytes().getAsLong() - taken));
   }
 
-  private static List<String> warnings(long set, OptionalLong left, OptionalLong lockable) {
+  private static List<String> warnings(
+      long set, OptionalLong left, OptionalLong overhead, OptionalLong lockable) {
     List<String> warnings = new ArrayList<>();
     String given = ShuffleSetting.PINNED_MAX.key() + "=" + set + " exceeds ";
     if (left.isPresent() && set > left.getAsLong()) {
@@ -98,6 +99,13 @@ public record PinnedLimit(long bytes, String derivation, long neededBytes, List<
               + left.getAsLong()
               + " bytes of the container limit outside heap and off-heap memory: the container may be"
               + " killed");
+    }
+    if (overhead.isPresent() && set > overhead.getAsLong()) {
+      warnings.add(
+          given
+              + "spark.executor.memoryOverhead="
+              + overhead.getAsLong()
+              + " bytes: the cluster manager may kill the container");
     }
     if (lockable.isPresent() && set > lockable.getAsLong()) {
       warnings.add(given + "RLIMIT_MEMLOCK=" + lockable.getAsLong() + ": blocks beyond it use TCP");

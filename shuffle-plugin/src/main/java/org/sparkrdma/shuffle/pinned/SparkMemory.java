@@ -4,12 +4,12 @@ package org.sparkrdma.shuffle.pinned;
 import java.util.Locale;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.apache.spark.SparkConf;
 
 /**
- * An executor's memory by Spark's own settings.
+ * An executor's memory by Spark's own settings. Needs no class of Spark.
  *
  * @param overheadBytes memoryOverhead where the cluster manager enforces it; else empty
  * @param offHeapBytes of Spark's own off-heap memory and Python's
@@ -26,30 +26,60 @@ public record SparkMemory(
   private static final Pattern LOCAL_CLUSTER =
       Pattern.compile("local-cluster\\[\\s*([0-9]{1,4})\\s*,");
   private static final long MIB = 1L << 20;
-  private static final double DEFAULT_FACTOR = 0.1;
+  private static final String DEFAULT_FACTOR = "0.1";
+  private static final Pattern SIZE = Pattern.compile("([0-9]{1,15})(b|[kmgtp]b?|)");
+  private static final String UNITS = "bkmgtp";
+  private static final int UNIT_BITS = 10;
 
-  /** Reads Spark's settings, with Spark's defaults. */
-  public static SparkMemory of(SparkConf conf) {
-    long heap = conf.getSizeAsMb("spark.executor.memory", "1g") * MIB;
+  /**
+   * Reads Spark's settings, with Spark's defaults.
+   *
+   * @param setting the value of a key; null where it is not set
+   * @throws IllegalArgumentException when a value is no size or number
+   */
+  public static SparkMemory of(UnaryOperator<String> setting) {
+    long heap = heapBytes(setting);
     long offHeap =
-        conf.getBoolean("spark.memory.offHeap.enabled", false)
-            ? conf.getSizeAsBytes("spark.memory.offHeap.size", "0")
+        Boolean.parseBoolean(setting.apply("spark.memory.offHeap.enabled"))
+            ? bytes(setting, "spark.memory.offHeap.size", "0", 1)
             : 0;
-    offHeap += conf.getSizeAsMb("spark.executor.pyspark.memory", "0") * MIB;
-    long minimum = conf.getSizeAsMb("spark.executor.minMemoryOverhead", "384m") * MIB;
-    double factor = conf.getDouble("spark.executor.memoryOverheadFactor", DEFAULT_FACTOR);
-    long overhead =
-        conf.contains("spark.executor.memoryOverhead")
-            ? conf.getSizeAsMb("spark.executor.memoryOverhead") * MIB
-            : Math.max(minimum, (long) (heap * factor));
-    String master = conf.get("spark.master", "").toLowerCase(Locale.ROOT);
+    offHeap += bytes(setting, "spark.executor.pyspark.memory", "0", MIB);
+    long minimum = bytes(setting, "spark.executor.minMemoryOverhead", "384m", MIB);
+    double factor =
+        Double.parseDouble(or(setting, "spark.executor.memoryOverheadFactor", DEFAULT_FACTOR));
+    long derived = Math.max(minimum, (long) (heap * factor));
+    long overhead = bytes(setting, "spark.executor.memoryOverhead", derived + "b", MIB);
+    String master = or(setting, "spark.master", "").toLowerCase(Locale.ROOT);
     boolean held = master.startsWith("yarn") || master.startsWith("k8s");
     return new SparkMemory(
         held ? OptionalLong.of(overhead) : OptionalLong.empty(),
         offHeap,
         heap + offHeap + overhead,
-        cores(conf, held),
+        cores(setting, held),
         localExecutors(master));
+  }
+
+  /** The heap of an executor by {@code spark.executor.memory}. */
+  public static long heapBytes(UnaryOperator<String> setting) {
+    return bytes(setting, "spark.executor.memory", "1g", MIB);
+  }
+
+  private static String or(UnaryOperator<String> setting, String key, String defaultValue) {
+    String value = setting.apply(key);
+    return value == null ? defaultValue : value.trim();
+  }
+
+  /** A size as Spark's own JavaUtils reads it. */
+  private static long bytes(
+      UnaryOperator<String> setting, String key, String defaultValue, long defaultUnit) {
+    String value = or(setting, key, defaultValue);
+    Matcher size = SIZE.matcher(value.toLowerCase(Locale.ROOT));
+    if (!size.matches()) {
+      throw new IllegalArgumentException("bad size: key=" + key + " value=" + value);
+    }
+    String unit = size.group(2);
+    long factor = unit.isEmpty() ? defaultUnit : 1L << (UNIT_BITS * UNITS.indexOf(unit.charAt(0)));
+    return Long.parseLong(size.group(1)) * factor;
   }
 
   /**
@@ -83,9 +113,10 @@ public record SparkMemory(
   }
 
   /** By default YARN and Kubernetes give an executor one core, others give it all of its Worker. */
-  private static OptionalLong cores(SparkConf conf, boolean heldToMemory) {
-    if (conf.contains("spark.executor.cores")) {
-      return OptionalLong.of(conf.getInt("spark.executor.cores", 1));
+  private static OptionalLong cores(UnaryOperator<String> setting, boolean heldToMemory) {
+    String set = setting.apply("spark.executor.cores");
+    if (set != null) {
+      return OptionalLong.of(Long.parseLong(set.trim()));
     }
     return heldToMemory ? OptionalLong.of(1) : OptionalLong.empty();
   }

@@ -169,7 +169,11 @@ final class RuntimeStart {
     MachineMemory machine = MachineMemory.current();
     boolean hardware = device.info().transport() != Transport.LOOPBACK;
     PinnedLimit limit =
-        PinnedLimit.of(settings.pinnedMaxBytes(), machine, SparkMemory.of(env.conf()), hardware);
+        PinnedLimit.of(
+            settings.pinnedMaxBytes(),
+            machine,
+            SparkMemory.of(key -> env.conf().get(key, null)),
+            hardware);
     LOG.info("RDMA may pin {} MiB: {}", limit.bytes() >> 20, limit.derivation());
     PinnedBudget budget = new PinnedBudget(limit.bytes(), machine.pageBytes());
     RunningParts.Transport transport =

@@ -108,8 +108,13 @@ final class DoctorCommand implements Callable<Integer> {
     } catch (IOException e) {
       spec.commandLine()
           .getErr()
-          .println("Cannot listen at TCP port " + port + ": " + e.getMessage());
-      return Commands.FAILED;
+          .println(
+              "Cannot listen at TCP port "
+                  + port
+                  + ": "
+                  + e.getMessage()
+                  + "; give another one, as in --listen 7475");
+      return Commands.WRONG_USAGE;
     }
   }
 

@@ -2,6 +2,7 @@
 package org.sparkrdma.shuffle.pinned;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -20,7 +21,7 @@ class PinnedLimitTest {
     for (int i = 0; i < settings.length; i += 2) {
       conf.set(settings[i], settings[i + 1]);
     }
-    return SparkMemory.of(conf);
+    return SparkMemory.of(key -> conf.get(key, null));
   }
 
   private static MachineMemory machine(
@@ -181,5 +182,40 @@ class PinnedLimitTest {
         .anyMatch(sentence -> sentence.contains("2147483648 bytes of the container limit"))
         .anyMatch(sentence -> sentence.contains("RLIMIT_MEMLOCK=65536"));
     assertThat(PinnedLimit.of(Optional.of(GIB), tight, spark(), false).warnings()).isEmpty();
+  }
+
+  @Test
+  void shouldWarnOfASettingAboveTheOverheadThatTheClusterManagerEnforces() {
+    String[] settings = {"spark.master", "yarn", "spark.executor.memoryOverhead", "512m"};
+    assertThat(PinnedLimit.of(Optional.of(GIB / 2), BARE, spark(settings), true).warnings())
+        .isEmpty();
+    assertThat(PinnedLimit.of(Optional.of(GIB), BARE, spark(settings), true).warnings())
+        .containsExactly(
+            "spark.shuffle.rdma.pinned.max=1073741824 exceeds"
+                + " spark.executor.memoryOverhead=536870912 bytes: the cluster manager may kill the"
+                + " container");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "2048, 2048",
+    "2048m, 2048",
+    "2g, 2048",
+    "2gb, 2048",
+    "2097152k, 2048",
+    "1t, 1048576"
+  })
+  void shouldReadSizesAsSparkDoes(String size, long expectedMib) {
+    SparkConf conf = new SparkConf(false).set("spark.executor.memory", size);
+    assertThat(SparkMemory.heapBytes(key -> conf.get(key, null)))
+        .isEqualTo(expectedMib * MIB)
+        .isEqualTo(conf.getSizeAsMb("spark.executor.memory") * MIB);
+  }
+
+  @Test
+  void shouldRefuseASizeThatSparkRefuses() {
+    assertThatThrownBy(() -> spark("spark.executor.memory", "1.5g"))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("bad size: key=spark.executor.memory value=1.5g");
   }
 }

@@ -14,7 +14,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
-import org.apache.spark.SparkConf;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -52,7 +51,7 @@ class PreflightTest {
   private void check(Map<String, String> environment, Optional<Long> set, OptionalLong lockable)
       throws VerbsException {
     MachineMemory machine = machine(lockable);
-    PinnedLimit limit = PinnedLimit.of(set, machine, SparkMemory.of(new SparkConf(false)), true);
+    PinnedLimit limit = PinnedLimit.of(set, machine, SparkMemory.of(key -> null), true);
     try (PinnedBudget budget = new PinnedBudget(limit.bytes(), 4_096)) {
       new Preflight(environment, root)
           .check(device(), budget, limit, machine, new RingSizes(DEPTH, QUEUE_PAIR_BYTES));

@@ -79,7 +79,7 @@ class TuningPageTest {
     if (!cells[OVERHEAD].equals("default")) {
       conf.set("spark.executor.memoryOverhead", cells[OVERHEAD]);
     }
-    SparkMemory spark = SparkMemory.of(conf);
+    SparkMemory spark = SparkMemory.of(key -> conf.get(key, null));
     long podMib = spark.totalBytes() / MIB;
     MachineMemory machine =
         new MachineMemory(

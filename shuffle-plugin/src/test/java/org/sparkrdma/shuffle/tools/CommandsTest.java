@@ -94,11 +94,11 @@ class CommandsTest {
   }
 
   @Test
-  void shouldSayThatThePortIsTaken() throws IOException {
+  void shouldReportAPortThatIsTakenAsWrongUsage() throws IOException {
     try (ServerSocket taken = new ServerSocket(0)) {
       String port = Integer.toString(taken.getLocalPort());
       assertThat(run("doctor", "--conf", soft, "--host=127.0.0.1", "--listen", port))
-          .isEqualTo(Commands.FAILED);
+          .isEqualTo(Commands.WRONG_USAGE);
       assertThat(errors.toString()).hasLineCount(1).startsWith("Cannot listen at TCP port " + port);
     }
   }

@@ -4,6 +4,7 @@ package org.sparkrdma.shuffle.tools.doctor;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import org.sparkrdma.shuffle.settings.SettingMistakes;
 import org.sparkrdma.shuffle.settings.ShuffleSetting;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
@@ -13,6 +14,9 @@ import org.sparkrdma.shuffle.tools.engines.SparkSettings;
 final class SettingsCheck implements Check {
   private static final String MANAGER = "spark.shuffle.manager";
   private static final String OURS = "org.sparkrdma.shuffle.RdmaShuffleManager";
+
+  /** The name of SparkRDMA's manager, which selects this plug-in too. */
+  private static final String FORMER = "org.apache.spark.shuffle.rdma.RdmaShuffleManager";
 
   @Override
   public String name() {
@@ -96,7 +100,7 @@ final class SettingsCheck implements Check {
   }
 
   private static boolean isManagerMissing(SparkSettings spark) {
-    return !spark.isEmpty() && !spark.value(MANAGER, "sort").equals(OURS);
+    return !spark.isEmpty() && !Set.of(OURS, FORMER).contains(spark.value(MANAGER, "sort"));
   }
 
   /** Keys about RDMA that lack the prefix, which Spark ignores without an error. */

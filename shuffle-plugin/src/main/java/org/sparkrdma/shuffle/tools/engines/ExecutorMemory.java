@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.tools.engines;
 
-import java.util.Locale;
-import java.util.OptionalInt;
-import java.util.OptionalLong;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
+import java.util.function.UnaryOperator;
 import org.sparkrdma.shuffle.pinned.MachineMemory;
 import org.sparkrdma.shuffle.pinned.PinnedLimit;
 import org.sparkrdma.shuffle.pinned.SparkMemory;
@@ -13,42 +9,33 @@ import org.sparkrdma.shuffle.pinned.SystemFiles;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 
 /**
- * Estimate of the memory that an executor with these settings may pin here. Without Spark only its
- * heap is read from them; other sizes are Spark's defaults.
+ * The memory that an executor with these settings may pin here, by the executor's own rules. It is
+ * an estimate where the executor runs in another container, or with other executors beside it.
  */
 final class ExecutorMemory {
-  private static final Pattern SIZE = Pattern.compile("(\\d{1,12})\\s*([kmgt]?)b?");
-  private static final long MIB = 1L << 20;
-  private static final long MIN_OVERHEAD = 384 * MIB;
-  private static final int OVERHEAD_PART = 10;
-
   private ExecutorMemory() {}
 
   static PinnedLimit limit(
       ShuffleSettings settings, SparkSettings spark, SystemFiles files, boolean hardware) {
-    long heap = bytes(spark.value("spark.executor.memory", "1g"));
-    MachineMemory machine =
-        MachineMemory.under(files.root(), heap, Runtime.getRuntime().availableProcessors());
-    long overhead = Math.max(MIN_OVERHEAD, heap / OVERHEAD_PART);
-    SparkMemory memory =
-        new SparkMemory(
-            OptionalLong.empty(), 0, heap + overhead, OptionalLong.empty(), OptionalInt.empty());
-    return PinnedLimit.of(settings.pinnedMaxBytes(), machine, memory, hardware);
+    UnaryOperator<String> setting = spark.values()::get;
+    try {
+      return limit(settings, setting, files, hardware);
+    } catch (IllegalArgumentException e) {
+      // Spark refuses such a size or number itself.
+      return limit(settings, key -> null, files, hardware);
+    }
   }
 
-  /** A size as Spark writes it, in MiB without a unit; Spark's default where it is none. */
-  private static long bytes(String text) {
-    Matcher matcher = SIZE.matcher(text.trim().toLowerCase(Locale.ROOT));
-    if (!matcher.matches()) {
-      return 1L << 30;
-    }
-    int shift =
-        switch (matcher.group(2)) {
-          case "k" -> 10;
-          case "g" -> 30;
-          case "t" -> 40;
-          default -> 20;
-        };
-    return Long.parseLong(matcher.group(1)) << shift;
+  private static PinnedLimit limit(
+      ShuffleSettings settings,
+      UnaryOperator<String> setting,
+      SystemFiles files,
+      boolean hardware) {
+    MachineMemory machine =
+        MachineMemory.under(
+            files.root(),
+            SparkMemory.heapBytes(setting),
+            Runtime.getRuntime().availableProcessors());
+    return PinnedLimit.of(settings.pinnedMaxBytes(), machine, SparkMemory.of(setting), hardware);
   }
 }

@@ -77,7 +77,14 @@ class SettingsChecksTest {
   }
 
   @Test
-  void shouldSayThatAnotherManagerDoesNotLoadThePlugIn() {
+  void shouldAcceptTheNameOfSparkRdmasManager() {
+    machine.setting("spark.shuffle.manager", "org.apache.spark.shuffle.rdma.RdmaShuffleManager");
+    assertThat(machine.findings(new SettingsCheck()))
+        .containsExactly("OK No mistake in 1 settings. | nothing");
+  }
+
+  @Test
+  void shouldReportAnotherManagerAsAProblem() {
     machine.setting("spark.shuffle.manager", "sort");
     assertThat(machine.findings(new SettingsCheck()))
         .containsExactly(

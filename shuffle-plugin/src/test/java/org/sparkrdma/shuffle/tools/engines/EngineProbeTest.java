@@ -52,6 +52,20 @@ class EngineProbeTest {
   }
 
   @Test
+  void shouldTakeTheOverheadFromTheSettings() {
+    Map<String, String> yarn = Map.of(ENGINE, "soft", "spark.master", "yarn");
+    assertThat(probe(yarn, List.of()).limit().derivation())
+        .contains("1/2 of spark.executor.memoryOverhead above 256 MiB: 64 MiB");
+  }
+
+  @Test
+  void shouldTakeDefaultsForASizeThatSparkRefuses() {
+    Probe right = probe(Map.of(ENGINE, "soft"), List.of());
+    Probe wrong = probe(Map.of(ENGINE, "soft", "spark.executor.memory", "much"), List.of());
+    assertThat(wrong.limit().bytes()).isEqualTo(right.limit().bytes());
+  }
+
+  @Test
   void shouldUseTheAddressThatSparkIsGiven() throws Exception {
     assertThat(SparkHost.find(Map.of("SPARK_LOCAL_IP", "10.1.2.3")).getHostAddress())
         .isEqualTo("10.1.2.3");
