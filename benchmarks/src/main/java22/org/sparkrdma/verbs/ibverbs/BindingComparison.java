@@ -84,6 +84,7 @@ public final class BindingComparison {
             .parent(options)
             .param("binding", binding)
             .forks(1)
+            .shouldFailOnError(true)
             .addProfiler(GCProfiler.class);
     if (isFileWanted(options)) {
       one.result("/dev/null");

@@ -33,6 +33,7 @@ import org.sparkrdma.verbs.spi.EngineSettings;
  */
 final class StubDevice implements AutoCloseable {
   static final int DEPTH = 64;
+  private static final long LIMIT_NS = Duration.ofSeconds(10).toNanos();
   private static final int MEMORY_BYTES = 1 << 20;
 
   private final IbverbsEngine engine;
@@ -104,8 +105,14 @@ final class StubDevice implements AutoCloseable {
     Files.delete(library);
   }
 
+  /** The route is resolved on another thread, so its event comes a little later. */
   private void expect(ConnectionEvent.Type type) {
+    long deadlineNs = System.nanoTime() + LIMIT_NS;
     ConnectionEvent event = manager.pollEvent();
+    while (event == null && System.nanoTime() - deadlineNs < 0) {
+      Thread.onSpinWait();
+      event = manager.pollEvent();
+    }
     if (event == null || event.type() != type) {
       throw new IllegalStateException("not connected: expected=" + type + " event=" + event);
     }

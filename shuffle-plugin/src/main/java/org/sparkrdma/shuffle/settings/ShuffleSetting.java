@@ -118,8 +118,8 @@ public enum ShuffleSetting {
           + "half of `spark.executor.memoryOverhead` above 256 MiB; (5) on hardware, RLIMIT_MEMLOCK, "
           + "unless the process has CAP_IPC_LOCK. The executor logs the derivation. A larger value "
           + "keeps more map outputs registered and more blocks in flight, and leaves less memory for "
-          + "other uses; a value above the limits of machine or container is accepted with a "
-          + "warning. Raise it when many blocks use TCP for lack of memory."),
+          + "other uses; a value above the overhead on YARN and Kubernetes, the container's limit or "
+          + "RLIMIT_MEMLOCK is accepted with a WARN. Raise it when many blocks use TCP for lack of memory."),
   /** Ways of serving. */
   SERVE(
       "serve",

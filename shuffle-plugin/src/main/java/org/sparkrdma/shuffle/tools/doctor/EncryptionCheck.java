@@ -34,7 +34,9 @@ final class EncryptionCheck implements Check {
             ? Finding.ok("Map outputs are encrypted in their files, and RDMA carries them so.")
             : Finding.note(
                 "RDMA carries map outputs as they are in their files: not encrypted.",
-                "set spark.io.encryption.enabled=true where others can read the fabric"));
+                "set spark.io.encryption.enabled=true where others can read the fabric, with"
+                    + " spark.authenticate and spark.network.crypto.enabled, without which Spark"
+                    + " sends the key in clear text"));
     findings.add(
         spark.isTrue("spark.authenticate")
             ? Finding.ok("Peers prove that they know the application's secret.")
