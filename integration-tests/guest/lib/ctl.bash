@@ -27,20 +27,23 @@ ctl_command() {
       ;;
     '' | -*) fail "the name of the run is missing (see ./guest ctl --help)" ;;
   esac
+  case "${2:-}:$#" in
+    exec:4 | link:3 | netem:3 | kill:3) ;;
+    exec:*) fail "exec takes a node and a line of bash (see ./guest ctl --help)" ;;
+    link:* | netem:* | kill:*) fail "$2 takes one value (see ./guest ctl --help)" ;;
+    *) fail "unknown: ${2:-nothing}; allowed are link, netem, kill and exec" ;;
+  esac
   state=$state_root/${1//\//}
   until [[ -e $state/started ]]; do
     need_run "$1"
     sleep 0.05
   done
   need_run "$1"
-  case "${2:-}:$#" in
-    exec:4) run_on "$3" "$4" ;;
-    exec:*) fail "exec takes a node and a line of bash (see ./guest ctl --help)" ;;
-    link:3) set_link "$3" ;;
-    netem:3) set_netem "$3" ;;
-    kill:3) kill_node "$3" ;;
-    link:* | netem:* | kill:*) fail "$2 takes one value (see ./guest ctl --help)" ;;
-    *) fail "unknown: ${2:-nothing}; allowed are link, netem, kill and exec" ;;
+  case $2 in
+    exec) run_on "$3" "$4" ;;
+    link) set_link "$3" ;;
+    netem) set_netem "$3" ;;
+    kill) kill_node "$3" ;;
   esac
 }
 

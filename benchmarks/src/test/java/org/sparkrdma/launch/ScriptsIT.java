@@ -154,7 +154,15 @@ class ScriptsIT {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"guest fly", "guest run --nodes 3 -- true", "guest build --now"})
+  @ValueSource(
+      strings = {
+        "guest fly",
+        "guest run --nodes 3 -- true",
+        "guest build --now",
+        "guest ctl n fly",
+        "guest check x",
+        "guest packages x"
+      })
   void shouldRefuseAWrongOptionOfTheGuestToolInOneSentence(String command) throws Exception {
     Outcome outcome = run(Map.of(), command);
     assertThat(outcome.output()).hasLineCount(1).startsWith("guest: ").contains("allowed");
@@ -162,7 +170,7 @@ class ScriptsIT {
   }
 
   @Test
-  void shouldAnswerWhatTheGuestToolFindsHere() throws Exception {
+  void shouldReportTheRequirementsThatThisMachineMeets() throws Exception {
     assertThat(run(Map.of(), "guest packages").output()).contains("rdma-core");
     Outcome check = run(Map.of(), "guest check");
     assertThat(check.exitCode()).isIn(0, GUEST_FAILED);
@@ -213,6 +221,7 @@ class ScriptsIT {
   @ParameterizedTest
   @ValueSource(
       strings = {
+        "terasort --shapes 2m",
         "pagerank --shapes 1000x3x2x4",
         "skewjoin --shapes 100000x1000x50x4",
         "broadcastfree --shapes 1000x4",
