@@ -10,6 +10,7 @@ import org.sparkrdma.shuffle.pinned.MachineMemory;
 import org.sparkrdma.shuffle.pinned.SystemFiles;
 import org.sparkrdma.shuffle.tools.engines.Probe;
 import org.sparkrdma.shuffle.tools.engines.SparkSettings;
+import org.sparkrdma.verbs.device.Transport;
 
 /**
  * Everything that checks read.
@@ -59,12 +60,15 @@ public record Facts(
     return MachineMemory.under(files.root(), 0, 1);
   }
 
-  /** Whether only the loopback engine is wanted, which needs no device, library or limit. */
+  /** Whether the chosen device is a loopback device, which needs no hardware, library or limit. */
   boolean loopback() {
-    return spark.value("spark.shuffle.rdma.engine", "auto").equals("soft");
+    return probe
+        .choice()
+        .filter(choice -> choice.device().transport() == Transport.LOOPBACK)
+        .isPresent();
   }
 
-  /** A finding against RDMA, which is only a note to users of the loopback engine. */
+  /** A finding against RDMA, which is only a note to users of a loopback device. */
   Finding against(String message, String advice) {
     return loopback() ? Finding.note(message, advice) : Finding.problem(message, advice);
   }

@@ -8,11 +8,15 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
+import org.sparkrdma.shuffle.device.DeviceChoice;
 import org.sparkrdma.shuffle.pinned.PinnedLimit;
 import org.sparkrdma.shuffle.pinned.SystemFiles;
 import org.sparkrdma.shuffle.tools.engines.Probe;
 import org.sparkrdma.shuffle.tools.engines.SparkSettings;
+import org.sparkrdma.verbs.device.DeviceInfo;
+import org.sparkrdma.verbs.device.Transport;
 
 /** A directory with files like those of a machine, and the facts of a command that runs there. */
 final class FakeMachine {
@@ -32,6 +36,7 @@ final class FakeMachine {
               "java.io.tmpdir", "/tmp"));
   private final Map<String, String> spark = new TreeMap<>();
   private Runnable pause = () -> {};
+  private Optional<DeviceChoice> choice = Optional.empty();
   private String reason = "ibverbs: no RDMA device";
 
   FakeMachine(Path root) {
@@ -73,6 +78,13 @@ final class FakeMachine {
 
   FakeMachine reason(String text) {
     reason = text;
+    return this;
+  }
+
+  /** The probe has chosen a device of this engine. */
+  FakeMachine device(String engine, Transport transport) {
+    DeviceInfo info = new DeviceInfo("any0", engine, transport, 1, null, Set.of(), List.of());
+    choice = Optional.of(new DeviceChoice(info, 1, List.of(), "only one"));
     return this;
   }
 
@@ -122,7 +134,7 @@ final class FakeMachine {
         environment,
         java,
         new SparkSettings(spark),
-        new Probe(Optional.empty(), false, List.of(reason), limit, Map.of()),
+        new Probe(choice, false, List.of(reason), limit, Map.of()),
         List.of(),
         pause);
   }

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.verbs.device.Transport;
 
 /** Checks of the host on directories like the files of several machines. */
 class HostChecksTest {
@@ -42,10 +43,18 @@ class HostChecksTest {
   }
 
   @Test
-  void shouldOnlyNoteWhatTheLoopbackEngineDoesNotNeed() {
-    machine.setting("spark.shuffle.rdma.engine", "soft");
+  void shouldOnlyNoteMissingModulesAndLibrariesWhenTheDeviceOfAnyEngineIsLoopback() {
+    machine.device("fourth", Transport.LOOPBACK);
     assertThat(machine.findings(new ModulesCheck())).allMatch(text -> text.startsWith("NOTE "));
     assertThat(machine.findings(new LibrariesCheck())).allMatch(text -> text.startsWith("NOTE "));
+  }
+
+  @Test
+  void shouldReportMissingModulesAndLibrariesWhenTheDeviceIsHardware() {
+    machine.device("fourth", Transport.INFINIBAND);
+    assertThat(machine.findings(new ModulesCheck())).anyMatch(text -> text.startsWith("PROBLEM "));
+    assertThat(machine.findings(new LibrariesCheck()))
+        .anyMatch(text -> text.startsWith("PROBLEM "));
   }
 
   @Test

@@ -11,6 +11,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.shuffle.tools.engines.SparkSettings;
+import org.sparkrdma.verbs.device.Transport;
 
 /** Checks of Spark's settings. */
 class SettingsChecksTest {
@@ -120,8 +121,8 @@ class SettingsChecksTest {
   }
 
   @Test
-  void shouldSayHowTheLoopbackEngineIsUsed() {
-    machine.setting(PREFIX + "engine", "soft").setting("spark.master", "local[4]");
+  void shouldReportSettingsThatALoopbackDeviceNeeds() {
+    machine.device("fourth", Transport.LOOPBACK).setting("spark.master", "local[4]");
     assertThat(machine.findings(new SettingsCheck()))
         .anyMatch(text -> text.contains("set spark.shuffle.readHostLocalDisk=false"))
         .anyMatch(text -> text.contains("no block is remote"));
