@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.ObjIntConsumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvAsyncEvent;
@@ -36,7 +37,7 @@ final class AsyncEvents {
   private final long context;
   private final int fd;
   private final Map<Long, ObjectListener> listeners = new ConcurrentHashMap<>();
-  private final Set<DeviceListener> deviceListeners = ConcurrentHashMap.newKeySet();
+  private final Set<ObjIntConsumer<String>> deviceListeners = ConcurrentHashMap.newKeySet();
   private int users;
 
   /** Receives events of one queue pair or completion queue. */
@@ -47,15 +48,6 @@ final class AsyncEvents {
 
     /** A message arrived at a queue pair in state RTR, see IBV_EVENT_COMM_EST. */
     default void onCommunication() {}
-  }
-
-  /** Receives failures of the device as a whole. */
-  @FunctionalInterface
-  interface DeviceListener {
-    /**
-     * @param port 0 for the whole device
-     */
-    void onFailure(int port, String reason);
   }
 
   private AsyncEvents(VerbsLibrary verbs, long context) {
@@ -101,12 +93,16 @@ final class AsyncEvents {
     listeners.remove(object);
   }
 
-  /** Adds a listener of the whole device. */
-  void listenDevice(DeviceListener listener) {
+  /**
+   * Adds a listener of the whole device.
+   *
+   * @param listener receives the reason of a failure and the port; 0 is the whole device
+   */
+  void listenDevice(ObjIntConsumer<String> listener) {
     deviceListeners.add(listener);
   }
 
-  void forgetDevice(DeviceListener listener) {
+  void forgetDevice(ObjIntConsumer<String> listener) {
     deviceListeners.remove(listener);
   }
 
@@ -149,7 +145,7 @@ final class AsyncEvents {
   }
 
   private void reportAll(int port, String reason) {
-    deviceListeners.forEach(listener -> listener.onFailure(port, reason));
+    deviceListeners.forEach(listener -> listener.accept(reason, port));
   }
 
   private static String name(int type) {

@@ -5,6 +5,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.ObjIntConsumer;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
@@ -36,7 +37,7 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
   private final long pollfds = arena.allocate(2 * Pollfd.SIZE);
   private final long noTime = arena.allocate(2 * Long.BYTES);
   private final long eventPointer = arena.allocate(Long.BYTES);
-  private final AsyncEvents.DeviceListener deviceListener = this::onDeviceFailure;
+  private final ObjIntConsumer<String> deviceListener = this::onDeviceFailure;
 
   private IbverbsConnectionManager(
       IbverbsDevice device, IbverbsCompletionChannel wakeups, RouteResolver routes, long channel) {
@@ -191,7 +192,7 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
    *
    * @param port 0 for the whole device
    */
-  private void onDeviceFailure(int port, String reason) {
+  private void onDeviceFailure(String reason, int port) {
     if (port == 0 || listenerPorts.isEmpty() || listenerPorts.contains(port)) {
       offerOfDevice(ConnectionEvent.Type.DEVICE_DOWN, reason);
     }

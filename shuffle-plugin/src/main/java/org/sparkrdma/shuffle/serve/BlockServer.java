@@ -50,7 +50,7 @@ public final class BlockServer implements AutoCloseable {
   private final ShuffleCounters counters;
   private final PinnedBudget budget;
   private final ServingParts parts;
-  private final ServerThread thread = new ServerThread(new Work());
+  private final ServerThread thread = new ServerThread(this);
   private final LocateSteps steps;
 
   private final Queue<Runnable> commands = new ConcurrentLinkedQueue<>();
@@ -202,13 +202,32 @@ public final class BlockServer implements AutoCloseable {
     }
   }
 
+  /** Whether commands or LOCATEs are waiting. Takes no lock. */
+  boolean hasWork() {
+    return !commands.isEmpty() || !requests.isEmpty();
+  }
+
+  /** Until {@link #doWork} has something to do even if nothing else happens. */
+  long untilNextDeadlineNs() {
+    long nowNs = nanoClock.getAsLong();
+    state.lock();
+    try {
+      return Math.min(
+          until(parts.leases().nextDeadlineNs(), nowNs),
+          until(parts.idle().nextDeadlineNs(), nowNs));
+    } finally {
+      state.unlock();
+    }
+  }
+
   private void drain() {
     while (doWork() > 0) {
       // More commands may have been submitted.
     }
   }
 
-  private void shutDown() {
+  /** Ends the work, also after an Error; a second call does nothing. */
+  void shutDown() {
     if (ended) {
       return;
     }
@@ -235,36 +254,5 @@ public final class BlockServer implements AutoCloseable {
   @Override
   public void close() {
     thread.close();
-  }
-
-  /** The server as seen by its thread. */
-  private final class Work implements ServerThread.Work {
-    @Override
-    public int doWork() {
-      return BlockServer.this.doWork();
-    }
-
-    @Override
-    public boolean hasWork() {
-      return !commands.isEmpty() || !requests.isEmpty();
-    }
-
-    @Override
-    public long untilNextDeadlineNs() {
-      long nowNs = nanoClock.getAsLong();
-      state.lock();
-      try {
-        return Math.min(
-            until(parts.leases().nextDeadlineNs(), nowNs),
-            until(parts.idle().nextDeadlineNs(), nowNs));
-      } finally {
-        state.unlock();
-      }
-    }
-
-    @Override
-    public void end() {
-      shutDown();
-    }
   }
 }

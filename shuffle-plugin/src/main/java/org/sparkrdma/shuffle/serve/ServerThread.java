@@ -11,33 +11,18 @@ import org.slf4j.LoggerFactory;
  * #wakeUp}. The server starts and closes it. Safe for any thread.
  */
 final class ServerThread implements AutoCloseable {
-  /** The work of the thread. */
-  interface Work {
-    /** Does some of the work; returns 0 when there was none. */
-    int doWork();
-
-    /** Whether work is waiting. Takes no lock. */
-    boolean hasWork();
-
-    /** Until {@link #doWork} has something to do even if nothing else happens. */
-    long untilNextDeadlineNs();
-
-    /** Ends the work, also after an Error; a second call does nothing. */
-    void end();
-  }
-
   private static final Logger LOG = LoggerFactory.getLogger(BlockServer.class);
 
   private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(30);
 
-  private final Work work;
+  private final BlockServer server;
   private final Thread thread = new Thread(this::run, "rdma-block-server");
   private volatile boolean asleep;
   private volatile boolean mayHaveNewDeadline;
   private volatile boolean closing;
 
-  ServerThread(Work work) {
-    this.work = work;
+  ServerThread(BlockServer server) {
+    this.server = server;
     thread.setDaemon(true);
   }
 
@@ -46,7 +31,7 @@ final class ServerThread implements AutoCloseable {
     thread.start();
   }
 
-  /** Ends its sleep, to be called after {@link Work#hasWork} has become true. */
+  /** Ends its sleep, to be called after {@link BlockServer#hasWork} has become true. */
   void wakeUp() {
     if (asleep) {
       LockSupport.unpark(thread);
@@ -62,23 +47,23 @@ final class ServerThread implements AutoCloseable {
   private void run() {
     try {
       while (!closing) {
-        if (work.doWork() == 0) {
+        if (server.doWork() == 0) {
           sleep();
         }
       }
     } finally {
       // Also after an Error: every call is answered and all memory is deregistered.
-      work.end();
+      server.shutDown();
     }
   }
 
   private void sleep() {
     mayHaveNewDeadline = false;
-    long sleepNs = work.untilNextDeadlineNs();
+    long sleepNs = server.untilNextDeadlineNs();
     // From here to the end of the sleep no lock is taken: waiting for one would use up the permit
     // of a wake-up.
     asleep = true;
-    if (!work.hasWork() && !mayHaveNewDeadline && !closing) {
+    if (!server.hasWork() && !mayHaveNewDeadline && !closing) {
       LockSupport.parkNanos(this, sleepNs);
     }
     asleep = false;
@@ -89,7 +74,7 @@ final class ServerThread implements AutoCloseable {
   public void close() {
     closing = true;
     if (thread.getState() == Thread.State.NEW) {
-      work.end();
+      server.shutDown();
       return;
     }
     LockSupport.unpark(thread);

@@ -28,7 +28,7 @@ import org.sparkrdma.shuffle.wire.Release;
  *    └──memory reserved── waiting ◄────────┘ no receive memory
  * </pre>
  */
-final class FetchSide implements ReadOperation.Listener {
+final class FetchSide {
   private static final long LEASE_MARGIN_MS = 1_000;
 
   /** Maximum time that a block waits for receive memory. Then it uses TCP. */
@@ -67,7 +67,7 @@ final class FetchSide implements ReadOperation.Listener {
     this.sends = sends;
     this.requests = new OpenRequests(context, sends, buffers, receives);
     this.wantMore = wantMore;
-    this.reader = new LocatedReader(context.receive(), this);
+    this.reader = new LocatedReader(context.receive(), this::onReadDone);
     this.watch =
         new PeerWatch(context.settings().peerTimeout().toNanos(), context.nanoClock().getAsLong());
   }
@@ -243,8 +243,7 @@ final class FetchSide implements ReadOperation.Listener {
     }
   }
 
-  @Override
-  public void readDone(ReadBatch batch) {
+  private void onReadDone(ReadBatch batch) {
     assert context.owner().holds();
     watch.onReceived();
     readsPosted--;

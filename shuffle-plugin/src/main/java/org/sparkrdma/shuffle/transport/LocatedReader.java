@@ -9,6 +9,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.sparkrdma.shuffle.fetch.BlockProgress;
 import org.sparkrdma.shuffle.fetch.ReadBatch;
 import org.sparkrdma.shuffle.fetch.ReceiveMemory;
@@ -25,14 +26,14 @@ final class LocatedReader {
   private static final int SMALL_PROGRESS_BYTES = 4_096;
 
   private final ReceiveMemory memory;
-  private final ReadOperation.Listener listener;
+  private final Consumer<ReadBatch> onReadDone;
 
   /**
-   * @param listener called when a READ completes
+   * @param onReadDone called when a READ completes
    */
-  LocatedReader(ReceiveMemory memory, ReadOperation.Listener listener) {
+  LocatedReader(ReceiveMemory memory, Consumer<ReadBatch> onReadDone) {
     this.memory = memory;
-    this.listener = listener;
+    this.onReadDone = onReadDone;
   }
 
   /**
@@ -211,7 +212,7 @@ final class LocatedReader {
         batch.readAdded();
         reads.add(
             new ReadOperation(
-                batch, listener, address, key, sink.chunk(), sink.offset(), lengthBytes));
+                batch, onReadDone, address, key, sink.chunk(), sink.offset(), lengthBytes));
       }
       part.add(sink);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.transport;
 
+import java.util.function.Consumer;
 import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.shuffle.fetch.ReadBatch;
 import org.sparkrdma.verbs.MemoryRegion;
@@ -8,28 +9,26 @@ import org.sparkrdma.verbs.MemoryRegion;
 /** One RDMA READ into a run of one chunk, that may grow until it is posted. Owned by the agent. */
 final class ReadOperation implements Posted {
   private final ReadBatch batch;
-  private final Listener listener;
+  private final Consumer<ReadBatch> onDone;
   private final long remoteAddress;
   private final int remoteKey;
   private final RegisteredChunk chunk;
   private final int chunkOffset;
   private int lengthBytes;
 
-  /** Called when a READ has completed. */
-  interface Listener {
-    void readDone(ReadBatch batch);
-  }
-
+  /**
+   * @param onDone called when the READ has completed
+   */
   ReadOperation(
       ReadBatch batch,
-      Listener listener,
+      Consumer<ReadBatch> onDone,
       long remoteAddress,
       int remoteKey,
       RegisteredChunk chunk,
       int chunkOffset,
       int lengthBytes) {
     this.batch = batch;
-    this.listener = listener;
+    this.onDone = onDone;
     this.remoteAddress = remoteAddress;
     this.remoteKey = remoteKey;
     this.chunk = chunk;
@@ -75,6 +74,6 @@ final class ReadOperation implements Posted {
 
   @Override
   public void done() {
-    listener.readDone(batch);
+    onDone.accept(batch);
   }
 }
