@@ -118,11 +118,6 @@ final class ControlBuffers implements AutoCloseable {
     handOut();
   }
 
-  /** Number of answers that wait for a buffer. */
-  int answersWaiting() {
-    return waitingAnswers.size() + waitingShortAnswers.size();
-  }
-
   /** Releases the reserve if no connection has a buffer, so that the pool can be trimmed. */
   void trimUnused() {
     if (pool.chunksOut() == reserve.size()) {

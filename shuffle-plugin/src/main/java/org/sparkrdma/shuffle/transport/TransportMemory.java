@@ -33,7 +33,10 @@ final class TransportMemory implements AutoCloseable {
 
   private final RegisteredPool sinks;
   private final ReceiveMemory receive;
-  private final RegisteredPool controlPool;
+
+  /** Memory of the control buffers. */
+  final RegisteredPool controlPool;
+
   private final ControlBuffers control;
 
   TransportMemory(
@@ -92,11 +95,6 @@ final class TransportMemory implements AutoCloseable {
   /** Buffers of control messages. */
   ControlBuffers control() {
     return control;
-  }
-
-  /** Control buffers that are taken, those of the reserve included. */
-  int controlBuffersOut() {
-    return controlPool.chunksOut();
   }
 
   /** Deregisters unused memory. */

@@ -73,11 +73,12 @@ class ControlBuffersTest {
     for (int i = 0; i < FOR_LOCATES + 2; i++) {
       buffers.takeForAnswer(answers::add);
     }
-    assertThat(buffers.answersWaiting()).isEqualTo(2);
+    assertThat(answers).as("two answers wait").hasSize(FOR_LOCATES);
     buffers.giveBack(requests.remove(0));
-    assertThat(buffers.answersWaiting()).isEqualTo(1);
-    buffers.giveBack(answers.remove(0));
-    assertThat(buffers.answersWaiting()).isZero();
+    assertThat(answers).as("one answer waits").hasSize(FOR_LOCATES + 1);
+    ControlBuffer sent = answers.remove(0);
+    buffers.giveBack(sent);
+    assertThat(answers).as("no answer waits").hasSize(FOR_LOCATES + 1);
     assertThat(buffers.tryTake()).as("the reserve is for answers").isEmpty();
     requests.forEach(buffers::giveBack);
     answers.forEach(buffers::giveBack);

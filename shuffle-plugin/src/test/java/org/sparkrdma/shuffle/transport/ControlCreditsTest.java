@@ -57,9 +57,9 @@ class ControlCreditsTest {
     executors.clear();
   }
 
-  /** Buffers that connections of the executor hold. */
+  /** Buffers that connections of the executor hold: all but those of the reserve. */
   private static int buffers(TestExecutor executor) {
-    return executor.transport().memory.controlBuffersOut() - ControlBuffers.ANSWER_RESERVE;
+    return executor.transport().memory.controlPool.chunksOut() - ControlBuffers.ANSWER_RESERVE;
   }
 
   private static void await(String what, BooleanSupplier condition) {
