@@ -129,15 +129,15 @@ public final class ClusterCommand {
         progress.log("cluster is up, its web page is " + cluster.masterUiUrl());
         work.run(cluster, directory);
       } finally {
-        if (!removed(endHook)) {
+        if (!tryRemove(endHook)) {
           ending = true;
         }
       }
     }
   }
 
-  /** False when the JVM is ending already. */
-  private static boolean removed(Thread hook) {
+  /** Removes the hook; returns false when the JVM is ending already. */
+  private static boolean tryRemove(Thread hook) {
     try {
       return Runtime.getRuntime().removeShutdownHook(hook);
     } catch (IllegalStateException e) {

@@ -96,12 +96,13 @@ public final class ReadBatch {
     return last;
   }
 
-  public void readAdded() {
+  /** One more READ belongs to the batch. */
+  public void countRead() {
     readsLeft++;
   }
 
-  /** One READ has completed; true when it was the last. */
-  public boolean readDone() {
+  /** Takes one READ off the count; returns true when it was the last. */
+  public boolean markReadDone() {
     return --readsLeft == 0;
   }
 

@@ -169,7 +169,7 @@ final class FetchSide {
     assert context.owner().holds();
     watch.onReceived();
     Release answer = Release.decodeAnswer(message);
-    waitingForRoom &= !requests.released(answer.requestId(), answer.credits());
+    waitingForRoom &= !requests.takeReleased(answer.requestId(), answer.credits());
   }
 
   /** A LOCATED was received. */
@@ -247,7 +247,7 @@ final class FetchSide {
     assert context.owner().holds();
     watch.onReceived();
     readsPosted--;
-    if (batch.readDone()) {
+    if (batch.markReadDone()) {
       batchDone(batch);
     }
   }

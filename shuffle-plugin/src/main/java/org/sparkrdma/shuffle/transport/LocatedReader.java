@@ -209,7 +209,7 @@ final class LocatedReader {
       boolean grown =
           last != null && last.append(address, key, sink.chunk(), sink.offset(), lengthBytes);
       if (!grown) {
-        batch.readAdded();
+        batch.countRead();
         reads.add(
             new ReadOperation(
                 batch, onReadDone, address, key, sink.chunk(), sink.offset(), lengthBytes));

@@ -239,13 +239,13 @@ final class OpenRequests {
   }
 
   /**
-   * A RELEASED was received, with granted credits.
+   * Removes the RELEASE that was answered and takes the granted credits.
    *
    * @return whether leases were released
    * @throws MalformedMessageException when it answers no open RELEASE, or grants more credits than
    *     LOCATEs may be open
    */
-  boolean released(long requestId, int credits) {
+  boolean takeReleased(long requestId, int credits) {
     OpenRequest request = find(requestId);
     if (!request.blocks().isEmpty()) {
       throw new MalformedMessageException("RELEASED as the answer to a LOCATE");
