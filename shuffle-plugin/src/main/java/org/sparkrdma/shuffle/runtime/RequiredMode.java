@@ -13,7 +13,7 @@ import org.sparkrdma.shuffle.settings.ShuffleSetting;
 
 /** Tasks of {@code mode=required}: they wait until RDMA is up, and end where it is off. */
 final class RequiredMode {
-  private static final Logger LOG = LoggerFactory.getLogger(RdmaRuntime.class);
+  private static final Logger LOG = LoggerFactory.getLogger(RequiredMode.class);
 
   /** Age of an executor until which a task that needs RDMA waits for executors that have it. */
   private static final Duration OTHERS_LIMIT = Duration.ofSeconds(20);

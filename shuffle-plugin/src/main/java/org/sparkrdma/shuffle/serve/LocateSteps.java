@@ -11,7 +11,7 @@ import org.slf4j.LoggerFactory;
  * LOCATE is on one of them at a time.
  */
 final class LocateSteps {
-  private static final Logger LOG = LoggerFactory.getLogger(BlockServer.class);
+  private static final Logger LOG = LoggerFactory.getLogger(LocateSteps.class);
 
   private final Locator locator;
   private final List<DiskQueue> disks;

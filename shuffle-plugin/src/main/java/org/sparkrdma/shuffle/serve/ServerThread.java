@@ -11,7 +11,7 @@ import org.slf4j.LoggerFactory;
  * #wakeUp}. The server starts and closes it. Safe for any thread.
  */
 final class ServerThread implements AutoCloseable {
-  private static final Logger LOG = LoggerFactory.getLogger(BlockServer.class);
+  private static final Logger LOG = LoggerFactory.getLogger(ServerThread.class);
 
   private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(30);
 

@@ -22,7 +22,7 @@ import org.sparkrdma.verbs.ProtectionDomain;
  */
 record ServingParts(
     CopySlots slots, ServedOutputs outputs, Leases leases, Locator locator, IdleMemory idle) {
-  private static final Logger LOG = LoggerFactory.getLogger(BlockServer.class);
+  private static final Logger LOG = LoggerFactory.getLogger(ServingParts.class);
 
   static ServingParts create(ServerParameters server, List<DiskQueue> disks, StateLock state) {
     ServeSettings settings = server.settings();
