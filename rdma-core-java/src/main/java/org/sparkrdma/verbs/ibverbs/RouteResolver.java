@@ -4,6 +4,8 @@ package org.sparkrdma.verbs.ibverbs;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Runs the calls of rdma_resolve_route(3) of one connection manager, one after the other, on a
@@ -12,6 +14,8 @@ import java.util.concurrent.TimeUnit;
  * connections' attempts end at their own time-outs meanwhile.
  */
 final class RouteResolver {
+  private static final Logger LOG = LoggerFactory.getLogger(RouteResolver.class);
+
   /** More than the attempts that a transport makes at once. */
   private static final int MAX_CALLS = 4_096;
 
@@ -33,7 +37,7 @@ final class RouteResolver {
   }
 
   /**
-   * Adds a call, which must not throw.
+   * Adds a call. One that throws is logged, and the next runs.
    *
    * @return false when too many wait, or after close
    */
@@ -48,9 +52,18 @@ final class RouteResolver {
 
   private void run() {
     for (Runnable call = take(); call != null; call = take()) {
-      call.run();
+      guarded(call);
     }
     atEnd.run();
+  }
+
+  private static void guarded(Runnable call) {
+    try {
+      call.run();
+    } catch (Throwable e) {
+      // An Error too: the next call is another connection's.
+      LOG.warn("Unexpected failure of a route resolution; the attempt ends at its time-out", e);
+    }
   }
 
   /** The next call; null after close, when none is left. */

@@ -26,6 +26,19 @@ class RouteResolverTest {
   }
 
   @Test
+  void shouldRunTheNextCallAfterOneThatThrows() {
+    routes.add(
+        () -> {
+          throw new OutOfMemoryError("thrown by the test");
+        });
+    routes.add(() -> ran.add("next"));
+
+    routes.close(() -> ran.add("last"));
+
+    assertThat(ran).containsExactly("next", "last");
+  }
+
+  @Test
   void shouldTakeNoCallAfterClose() {
     routes.close(() -> {});
 

@@ -2,6 +2,7 @@
 package org.sparkrdma.shuffle.serve;
 
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -78,15 +79,28 @@ final class ServerThread implements AutoCloseable {
       return;
     }
     LockSupport.unpark(thread);
-    try {
-      thread.join(CLOSE_TIMEOUT.toMillis());
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      // The thread ends by itself.
-    }
+    join();
     if (thread.isAlive()) {
       LOG.warn(
           "The block server did not stop within 30 s; its memory stays registered, closing goes on");
+    }
+  }
+
+  /** Waits for the thread, also after an interrupt: the caller goes on to free what it uses. */
+  private void join() {
+    boolean interrupted = false;
+    long deadlineNs = System.nanoTime() + CLOSE_TIMEOUT.toNanos();
+    long leftNs = deadlineNs - System.nanoTime();
+    while (thread.isAlive() && leftNs > 0) {
+      try {
+        TimeUnit.NANOSECONDS.timedJoin(thread, leftNs);
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+      leftNs = deadlineNs - System.nanoTime();
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
     }
   }
 }

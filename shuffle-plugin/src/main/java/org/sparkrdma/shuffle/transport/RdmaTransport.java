@@ -250,7 +250,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     manager.close();
     completions.close();
     channel.close();
-    memory.close();
+    agent.drainThen(memory::close);
     if (memory.chunksOut() == 0) {
       domain.close();
     } else {

@@ -92,9 +92,18 @@ final class TransportAgent implements Runnable, CompletionHandler {
     channel.wakeup();
   }
 
-  /** Runs commands submitted after the agent's thread ended. Safe for any thread. */
-  void drain() {
+  /**
+   * Runs commands submitted after the agent's thread ended. Safe for any thread; one at a time has
+   * the agent's state. The lock is taken before all others.
+   */
+  synchronized void drain() {
     runCommands();
+  }
+
+  /** Drains it, then runs {@code last}, which frees memory that commands use. */
+  synchronized void drainThen(Runnable last) {
+    runCommands();
+    last.run();
   }
 
   /** Requests the end of {@link #run}, which answers all blocks first. Safe for any thread. */

@@ -254,6 +254,42 @@ class BlockServerThreadTest {
   }
 
   @Test
+  void shouldWaitForItsThreadAlthoughTheCloserIsInterrupted() throws Exception {
+    BlockServer server = server(Duration.ofMinutes(1));
+    server.start();
+    CountDownLatch mayEnd = new CountDownLatch(1);
+    AtomicBoolean ended = new AtomicBoolean();
+    AtomicBoolean endedBeforeClosed = new AtomicBoolean();
+    AtomicBoolean interruptKept = new AtomicBoolean();
+    server.release(1, new long[0], () -> endAfter(mayEnd, ended));
+    Thread closer =
+        new Thread(
+            () -> {
+              Thread.currentThread().interrupt();
+              server.close();
+              endedBeforeClosed.set(ended.get());
+              interruptKept.set(Thread.currentThread().isInterrupted());
+            });
+    closer.start();
+    while (closer.isAlive() && closer.getState() != Thread.State.TIMED_WAITING) {
+      Thread.onSpinWait();
+    }
+    mayEnd.countDown();
+    closer.join();
+    assertThat(endedBeforeClosed).isTrue();
+    assertThat(interruptKept).isTrue();
+  }
+
+  private static void endAfter(CountDownLatch mayEnd, AtomicBoolean ended) {
+    try {
+      mayEnd.await();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+    ended.set(true);
+  }
+
+  @Test
   void shouldStayAliveWhenACallbackThrows() {
     try (BlockServer server = server(Duration.ofMinutes(1))) {
       server.start();
