@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Draws each chart of the page: bars are medians, thin bars reach from quartile to quartile, points are rounds.
 const colours = ['#8a97a6', '#1f77b4', '#e08a1e', '#5b9e5b', '#9467bd', '#b04a4a'];
 for (const chart of charts) {
