@@ -25,17 +25,19 @@ final class TerminationSuite extends ScenarioSuite {
   private val Padding = 1_024
   private val KillAfter = 4
 
-  private lazy val vanilla = healthyBlamed(Clusters.vanilla())
+  private lazy val vanilla = failuresOfHealthy(Clusters.vanilla())
 
-  test("should blame no healthy executor when one ends by SIGTERM and its hooks take long") {
+  test(
+    "should fail no fetch from a healthy executor when one ends by SIGTERM and its hooks take long"
+  ) {
     compare("slow hooks", faults = "")
   }
 
-  test("should blame no healthy executor when hooks and READs take long") {
+  test("should fail no fetch from a healthy executor when hooks and READs take long") {
     compare("slow hooks and READs", faults = "delay@1+:40ms")
   }
 
-  test("should blame no healthy executor when hooks take long and READs hang") {
+  test("should fail no fetch from a healthy executor when hooks take long and READs hang") {
     compare("slow hooks and hanging READs", faults = "hang@20+")
   }
 
@@ -45,9 +47,9 @@ final class TerminationSuite extends ScenarioSuite {
       .set("spark.shuffle.rdma.request.timeout", "2s")
       .set("spark.shuffle.rdma.peer.timeout", "2s")
       .set("spark.shuffle.rdma.soft.faults", faults)
-    val blamed = healthyBlamed(soft)
-    info(s"$ending: FetchFailed events that name a healthy executor: $blamed, vanilla: $vanilla")
-    assert(blamed <= vanilla)
+    val failures = failuresOfHealthy(soft)
+    info(s"$ending: FetchFailed events that name a healthy executor: $failures, vanilla: $vanilla")
+    assert(failures <= vanilla)
   }
 
   /** Many small requests one after the other, so that some are made while the JVM ends. */
@@ -58,7 +60,7 @@ final class TerminationSuite extends ScenarioSuite {
       .set("spark.reducer.maxBlocksInFlightPerAddress", "1")
 
   /** Runs the job, ends one executor in it, checks the answer, and counts. */
-  private def healthyBlamed(conf: SparkConf): Int =
+  private def failuresOfHealthy(conf: SparkConf): Int =
     SparkCluster.run(manyRequests(conf)) { cluster =>
       cluster.onEveryExecutor(() => TerminationSuite.delayEnd()): Unit
       val (ended, pid) = cluster.processes().head

@@ -32,7 +32,7 @@ final class VerifiedReadsSuite extends ScenarioSuite {
         assert(result === wanted)
         assert(traffic.fallbacks.keySet === Set(Unusable), traffic)
         assert(traffic.counter("verify.unusable-sums") === traffic.fallbacks(Unusable), traffic)
-        assertNoPeerBlamed(traffic)
+        assertNoPeerQuarantined(traffic)
         assertSameAsSpark(traffic)
         assertNothingRetried(cluster)
     }
@@ -45,12 +45,12 @@ final class VerifiedReadsSuite extends ScenarioSuite {
       assert(result === wanted)
       assertAllByRead(traffic)
       assert(traffic.counter("verify.blocks") === traffic.counter("rdma.blocks.read"), traffic)
-      assertNoPeerBlamed(traffic)
+      assertNoPeerQuarantined(traffic)
       assertNothingRetried(cluster)
     }
   }
 
-  private def assertNoPeerBlamed(traffic: Traffic): Unit = {
+  private def assertNoPeerQuarantined(traffic: Traffic): Unit = {
     assert(traffic.counter("verify.unverified") === 0, traffic)
     assert(traffic.counter("verify.corrupt") === 0, traffic)
     assert(traffic.counter("peers.quarantined") === 0, traffic)

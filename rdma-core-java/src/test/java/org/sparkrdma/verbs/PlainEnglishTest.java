@@ -39,6 +39,7 @@ class PlainEnglishTest {
           "template",
           "xml",
           "properties",
+          "yaml",
           "conf",
           "css",
           "js");
@@ -99,7 +100,8 @@ class PlainEnglishTest {
             String name = file.getFileName().toString();
             int dot = name.lastIndexOf('.');
             boolean script = dot < 0 && Files.isExecutable(file);
-            boolean text = dot > 0 && ENDINGS.contains(name.substring(dot + 1));
+            boolean text =
+                name.equals("Dockerfile") || (dot > 0 && ENDINGS.contains(name.substring(dot + 1)));
             if ((script || text) && !name.equals(LIST.getFileName().toString())) {
               files.add(file);
             }
@@ -124,6 +126,8 @@ class PlainEnglishTest {
         .contains(
             "pom.xml",
             "quickstart",
+            "conf/Dockerfile",
+            "conf/kubernetes-executor-pod.yaml",
             ".ci/run",
             ".mvn/allowed-skips.txt",
             "integration-tests/guest/init",
@@ -144,11 +148,14 @@ class PlainEnglishTest {
             "  /** The most recent leases, at least one. */",
             "  te" + "ll_timings",
             "  void shouldTe" + "llPeers() {",
-            "# Wh" + "at the guest needs");
+            "# Wh" + "at the guest needs",
+            "  int countUntil(long pl" + "ace) {",
+            "  long healthyBl" + "amed() {",
+            "The list is for who" + "ever runs the network.");
 
     List<String> found = findings(words(), "a/B.java", lines);
 
-    assertThat(found).hasSize(8);
+    assertThat(found).hasSize(11);
     assertThat(found.get(0)).startsWith("a/B.java:1: ").endsWith("(write: MAX_)");
   }
 }

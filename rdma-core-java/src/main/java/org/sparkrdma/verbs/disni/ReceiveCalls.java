@@ -55,11 +55,11 @@ final class ReceiveCalls implements AutoCloseable {
     var region = (DisniRegion) request.region(0);
     long address = region.address() + request.offset(0);
     int length = request.length(0);
-    int place = (int) ((address * SCATTER) >>> shift);
-    Kept there = kept[place];
+    int index = (int) ((address * SCATTER) >>> shift);
+    Kept there = kept[index];
     if (there == null || !there.isFor(address, length, region.localKey())) {
       var prepared = new Kept(address, length, region.localKey(), prepare(request));
-      kept[place] = prepared;
+      kept[index] = prepared;
       if (there != null) {
         there.call.free();
       }

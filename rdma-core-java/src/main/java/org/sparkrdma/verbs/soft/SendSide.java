@@ -18,7 +18,7 @@ import org.sparkrdma.verbs.soft.wire.ProtocolException;
  *
  * <p>Several messages may be in flight together; a one-sided operation begins when everything
  * before it is acknowledged. When the receiver is not ready, its message and all after it are sent
- * again later. {@link OneSidedTurn} executes a one-sided operation; its place in the queue is
+ * again later. {@link OneSidedTurn} executes a one-sided operation; its position in the queue is
  * managed here.
  */
 final class SendSide {

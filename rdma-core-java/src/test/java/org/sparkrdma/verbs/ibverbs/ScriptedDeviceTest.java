@@ -448,7 +448,8 @@ class ScriptedDeviceTest {
   }
 
   /**
-   * The kernel reports such descriptors as ready for ever, so whoever waits for them never sleeps.
+   * The kernel reports such descriptors as ready for ever, so a thread that waits for them never
+   * sleeps.
    */
   @Test
   void shouldSleepAlthoughTheDescriptorsOfARemovedDeviceAreReadyForEver() throws Exception {

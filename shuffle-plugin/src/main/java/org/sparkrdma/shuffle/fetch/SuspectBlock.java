@@ -7,7 +7,7 @@ import org.apache.spark.network.buffer.ManagedBuffer;
 
 /**
  * A block fetched by RDMA whose recorded checksum does not match. Spark's checksums are not always
- * right, so the block is fetched by TCP and compared before the peer is blamed. Safe for any
+ * right, so the block is fetched by TCP and compared before the peer is quarantined. Safe for any
  * thread.
  */
 public final class SuspectBlock {

@@ -65,9 +65,9 @@ public final class ComputedSums implements PieceSums {
   }
 
   @Override
-  public int countUntil(long place) {
+  public int countUntil(long offset) {
     int count = 0;
-    while (start + (cell + count) * CELL_BYTES < end && cellEnd(cell + count) <= place) {
+    while (start + (cell + count) * CELL_BYTES < end && cellEnd(cell + count) <= offset) {
       count++;
     }
     return count;

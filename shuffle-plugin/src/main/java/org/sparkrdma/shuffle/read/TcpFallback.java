@@ -16,8 +16,8 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
  * <p>Spark's client connects on its caller's thread and may ask the driver whether the executor is
  * alive. So each address has its own lane, on a bounded number of threads that end when unused: an
  * address that does not answer delays no other. No request is refused, not even after close,
- * because Spark would blame the executor for the refusal. The runtime owns and closes it. Safe for
- * any thread; does not block its callers before the close.
+ * because Spark would count the refusal as a failure of the executor. The runtime owns and closes
+ * it. Safe for any thread; does not block its callers before the close.
  */
 public final class TcpFallback implements AutoCloseable {
   private final BlockStoreClient client;

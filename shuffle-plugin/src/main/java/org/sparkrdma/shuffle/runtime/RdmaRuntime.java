@@ -35,8 +35,8 @@ import org.sparkrdma.verbs.Verbs;
  *
  * <p>When the JVM ends by a signal, tasks continue while the shutdown hooks run. Then nothing is
  * closed: new requests go to Spark's own client, open requests end normally, and registered memory
- * is left to the system. A refused block would make Spark blame the executor that serves it, which
- * is healthy.
+ * is left to the system. Spark would count a refused block as a failure of the executor that serves
+ * it, which is healthy.
  */
 public final class RdmaRuntime implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(RdmaRuntime.class);

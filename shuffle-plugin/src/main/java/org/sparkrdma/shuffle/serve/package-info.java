@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The serving side: answers LOCATE with places that peers may READ.
+ * The serving side: answers LOCATE with memory that peers may READ.
  *
  * <p>Entry class {@link org.sparkrdma.shuffle.serve.BlockServer}. One thread, the server's own,
  * owns windows, copy slots, leases and the cache of indexes; nothing in here locks. A LOCATE goes
  * through {@code Locator}, which finds each map output in {@code ServedOutputs}, has {@code
- * Placement} find a place in {@code RegisteredFiles} or {@code CopySlots}, lets {@code BlockWriter}
+ * Placement} find memory in {@code RegisteredFiles} or {@code CopySlots}, lets {@code BlockWriter}
  * write it down, and puts all of it under one {@code Lease}.
  */
 package org.sparkrdma.shuffle.serve;

@@ -51,20 +51,20 @@ final class ConnectionTable {
 
   /** Adds a connection that this executor initiates; requires {@link #hasRoom}. */
   PeerConnection initiate(Peer peer, Connection connection) {
-    return add(connection, PeerConnection.initiate(context, peer, place(), connection));
+    return add(connection, PeerConnection.initiate(context, peer, freeSlot(), connection));
   }
 
   /** Adds a connection that a peer initiates; requires {@link #hasRoom}. */
   PeerConnection respond(Peer peer, Connection connection) {
-    return add(connection, PeerConnection.respond(context, peer, place(), connection));
+    return add(connection, PeerConnection.respond(context, peer, freeSlot(), connection));
   }
 
-  private PeerConnection.Place place() {
+  private PeerConnection.TableSlot freeSlot() {
     int index = 0;
     while (byIndex[index] != null) {
       index++;
     }
-    return new PeerConnection.Place(index, nextNumber++, ready::add);
+    return new PeerConnection.TableSlot(index, nextNumber++, ready::add);
   }
 
   private PeerConnection add(Connection connection, PeerConnection added) {

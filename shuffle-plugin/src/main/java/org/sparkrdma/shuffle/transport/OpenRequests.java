@@ -43,8 +43,8 @@ final class OpenRequests {
   /** Whether it has asked for credits since the last LOCATED: a peer may have none to give. */
   private boolean askedForCredits;
 
-  /** Places in the send queue that requests use: each until it is sent and answered. */
-  private int placesInUse;
+  /** Slots of the send queue that requests use: each until it is sent and answered. */
+  private int sendSlotsInUse;
 
   OpenRequests(
       TransportContext context,
@@ -82,20 +82,20 @@ final class OpenRequests {
   }
 
   boolean mayLocate() {
-    return hasCredit() && hasPlace();
+    return hasCredit() && hasSendSlot();
   }
 
   private boolean hasCredit() {
     return open.size() - (releaseOpen ? 1 : 0) < window;
   }
 
-  private boolean hasPlace() {
-    return placesInUse < context.settings().requestsOpen();
+  private boolean hasSendSlot() {
+    return sendSlotsInUse < context.settings().requestsOpen();
   }
 
   /** Returns granted credits while no request is open, as far as there are buffers. */
   void returnCredits() {
-    while (open.isEmpty() && window > TransportSettings.CREDITS_WHEN_IDLE && hasPlace()) {
+    while (open.isEmpty() && window > TransportSettings.CREDITS_WHEN_IDLE && hasSendSlot()) {
       Optional<ControlBuffer> taken = buffers.tryTake();
       if (taken.isEmpty()) {
         return;
@@ -103,13 +103,13 @@ final class OpenRequests {
       ControlBuffer buffer = taken.get();
       int length = ReturnedCredit.encode(buffer.bytes());
       window--;
-      placesInUse++;
+      sendSlotsInUse++;
       sends.send(
           buffer.region(),
           buffer.regionOffset(),
           length,
           () -> {
-            placesInUse--;
+            sendSlotsInUse--;
             buffers.giveBack(buffer);
           });
     }
@@ -155,7 +155,7 @@ final class OpenRequests {
    */
   boolean mayRelease(boolean blocksWait) {
     boolean due = !leasesToRelease.isEmpty() || (blocksWait && shouldAskForCredits());
-    return due && !releaseOpen && hasPlace();
+    return due && !releaseOpen && hasSendSlot();
   }
 
   private boolean shouldAskForCredits() {
@@ -205,7 +205,7 @@ final class OpenRequests {
   private void send(
       ControlBuffer buffer, int length, List<BlockProgress> blocks, long nowNs, boolean held) {
     long deadline = nowNs + context.settings().requestTimeout().toNanos();
-    placesInUse++;
+    sendSlotsInUse++;
     OpenRequest request =
         new OpenRequest(
             nextRequestId++,
@@ -213,7 +213,7 @@ final class OpenRequests {
             deadline,
             held,
             () -> buffers.giveBack(buffer),
-            () -> placesInUse--);
+            () -> sendSlotsInUse--);
     open.add(request);
     sends.send(buffer.region(), buffer.regionOffset(), length, request);
   }

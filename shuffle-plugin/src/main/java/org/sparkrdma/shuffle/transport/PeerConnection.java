@@ -27,7 +27,7 @@ final class PeerConnection {
   static final String NO_MEMORY = "no memory for control messages or queues";
 
   private final TransportContext context;
-  private final Place place;
+  private final TableSlot slot;
   private final Connection connection;
   private final ConnectionSetup setup;
   private final SetupExchange exchange;
@@ -43,23 +43,23 @@ final class PeerConnection {
   private boolean turnWanted;
 
   /**
-   * Its place in the agent's table.
+   * Its slot in the agent's table.
    *
    * @param index part of every work request's id
    * @param number unique number that identifies the connection to the server
    * @param ready receives the connection when it wants a turn
    */
-  record Place(int index, long number, Consumer<PeerConnection> ready) {}
+  record TableSlot(int index, long number, Consumer<PeerConnection> ready) {}
 
   private PeerConnection(
       TransportContext context,
       Peer peer,
-      Place place,
+      TableSlot slot,
       Connection connection,
       ConnectionSetup setup) {
     this.context = context;
     this.peer = peer;
-    this.place = place;
+    this.slot = slot;
     this.connection = connection;
     this.setup = setup;
     this.buffers = new ConnectionBuffers(context.control());
@@ -70,9 +70,9 @@ final class PeerConnection {
 
   /** Creates a connection that this executor initiates; its address is being resolved. */
   static PeerConnection initiate(
-      TransportContext context, Peer peer, Place place, Connection connection) {
+      TransportContext context, Peer peer, TableSlot slot, Connection connection) {
     byte[] key = context.proofKey(peer.endpoint());
-    return new PeerConnection(context, peer, place, connection, ConnectionSetup.ofInitiator(key));
+    return new PeerConnection(context, peer, slot, connection, ConnectionSetup.ofInitiator(key));
   }
 
   /**
@@ -81,9 +81,9 @@ final class PeerConnection {
    * @param peer a stranger until {@link #identify}, where the peer has sent no request yet
    */
   static PeerConnection respond(
-      TransportContext context, Peer peer, Place place, Connection connection) {
+      TransportContext context, Peer peer, TableSlot slot, Connection connection) {
     byte[] key = context.proofKey(context.self());
-    return new PeerConnection(context, peer, place, connection, ConnectionSetup.ofResponder(key));
+    return new PeerConnection(context, peer, slot, connection, ConnectionSetup.ofResponder(key));
   }
 
   Peer peer() {
@@ -96,11 +96,11 @@ final class PeerConnection {
   }
 
   int index() {
-    return place.index();
+    return slot.index();
   }
 
   long number() {
-    return place.number();
+    return slot.number();
   }
 
   Connection connection() {
@@ -164,7 +164,7 @@ final class PeerConnection {
   void wantTurn() {
     if (!turnWanted) {
       turnWanted = true;
-      place.ready().accept(this);
+      slot.ready().accept(this);
     }
   }
 

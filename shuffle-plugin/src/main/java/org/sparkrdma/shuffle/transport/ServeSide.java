@@ -18,7 +18,7 @@ import org.sparkrdma.shuffle.wire.ReturnedCredit;
  *
  * <p>A peer may receive an answer and send its next request before the SEND of the answer completes
  * here (kernel rxe completes SENDs and receives in different threads). Such a request waits for the
- * answer's place in the send queue.
+ * answer's slot in the send queue.
  *
  * <p>The buffers of a LOCATE and of its answer are lent to the server, also beyond the end of the
  * connection.
@@ -28,7 +28,7 @@ final class ServeSide {
   private final SendQueue sends;
   private final ConnectionBuffers buffers;
   private final PostedReceives receives;
-  private final ArrayDeque<Runnable> waitForPlace = new ArrayDeque<>();
+  private final ArrayDeque<Runnable> waitForSendSlot = new ArrayDeque<>();
   private final int maxLocates;
   private final int maxOpen;
   private final long peer;
@@ -39,8 +39,8 @@ final class ServeSide {
   /** Credits of the peer: LOCATEs that it may have open. A receive is posted for each. */
   private int window = TransportSettings.CREDITS_WHEN_IDLE;
 
-  /** Places in the send queue that answers use: each from its request until it is sent. */
-  private int placesInUse;
+  /** Slots of the send queue that answers use: each from its request until it is sent. */
+  private int sendSlotsInUse;
 
   private volatile boolean closed;
 
@@ -69,7 +69,7 @@ final class ServeSide {
   void onLocate(ControlBuffer received, ByteBuffer message) {
     checkCredit();
     locatesOpen++;
-    withPlace(
+    runWithSendSlot(
         () ->
             buffers.takeForAnswer(
                 buffer -> context.server().locate(new Call(received, message, buffer))));
@@ -96,7 +96,7 @@ final class ServeSide {
 
   private void onReleased(long requestId, boolean wantsCredits) {
     if (!closed) {
-      withPlace(
+      runWithSendSlot(
           () -> buffers.takeForShortAnswer(buffer -> released(buffer, requestId, wantsCredits)));
     }
   }
@@ -145,12 +145,12 @@ final class ServeSide {
     return granted;
   }
 
-  /** Takes a buffer for an answer when there is a place in the send queue. */
-  private void withPlace(Runnable takeBuffer) {
-    if (placesInUse == maxOpen) {
-      waitForPlace.add(takeBuffer);
+  /** Takes a buffer for an answer when the send queue has a free slot. */
+  private void runWithSendSlot(Runnable takeBuffer) {
+    if (sendSlotsInUse == maxOpen) {
+      waitForSendSlot.add(takeBuffer);
     } else {
-      placesInUse++;
+      sendSlotsInUse++;
       takeBuffer.run();
     }
   }
@@ -161,10 +161,10 @@ final class ServeSide {
   }
 
   private void sent(ControlBuffer buffer) {
-    placesInUse--;
+    sendSlotsInUse--;
     buffers.giveBack(buffer);
-    if (!waitForPlace.isEmpty()) {
-      withPlace(waitForPlace.poll());
+    if (!waitForSendSlot.isEmpty()) {
+      runWithSendSlot(waitForSendSlot.poll());
     }
   }
 

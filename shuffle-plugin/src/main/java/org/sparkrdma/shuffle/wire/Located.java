@@ -20,7 +20,7 @@ import java.nio.ByteOrder;
  *  | lease id (64 bit), 0 when nothing is leased                   |
  *  +---------------------------------------------------------------+
  *  | pieces, each 40 bytes and its sums:                           |
- *  |   block's place in the LOCATE (16 bit)                        |
+ *  |   block's index in the LOCATE (16 bit)                        |
  *  |   kind (8 bit: 0 located, 1 busy, 2 unknown, 3 overloaded)    |
  *  |   reserved (8 bit) = 0                                        |
  *  |   sums (32 bit)                                               |

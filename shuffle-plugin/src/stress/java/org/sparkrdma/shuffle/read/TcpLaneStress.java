@@ -12,8 +12,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.IZ_Result;
 
 /**
- * Requests for one place come while the threads go: each is issued or refused, once, and never two
- * are issued at a time.
+ * Requests for one address arrive while the thread pool closes: each is issued or refused, once,
+ * and never two are issued at a time.
  */
 @JCStressTest
 @Outcome(id = "2, true", expect = Expect.ACCEPTABLE, desc = "each issued once, one at a time")
@@ -28,14 +28,14 @@ public class TcpLaneStress {
   private volatile boolean together;
   private volatile boolean closed;
 
-  /** One asks. */
+  /** Adds a request. */
   @Actor
   public void ask() {
     lane.add(REQUEST);
     lane.start();
   }
 
-  /** The threads go, then another asks. */
+  /** Closes the thread pool, then adds another request. */
   @Actor
   public void closeAndAsk() {
     closed = true;

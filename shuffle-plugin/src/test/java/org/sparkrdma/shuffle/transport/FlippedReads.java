@@ -39,7 +39,7 @@ public final class FlippedReads implements BlockTransport, AutoCloseable {
   private final RegisteredPool sinks;
   private final Random random;
   private final ExecutorService threads = Executors.newSingleThreadExecutor();
-  private final AtomicLong blamed = new AtomicLong();
+  private final AtomicLong differences = new AtomicLong();
   private final Delivery delivery;
 
   /**
@@ -58,12 +58,12 @@ public final class FlippedReads implements BlockTransport, AutoCloseable {
             new TransportConf("shuffle", new MapConfigProvider(Map.of())),
             true,
             counters,
-            peer -> blamed.incrementAndGet());
+            peer -> differences.incrementAndGet());
   }
 
   /** Number of reports that a peer's READ data differs from TCP. */
-  public long blamed() {
-    return blamed.get();
+  public long differences() {
+    return differences.get();
   }
 
   @Override

@@ -113,7 +113,7 @@ class BitFlipTest {
         assertThat(counters.value(Counter.BLOCKS_CORRUPT)).isEqualTo(FLIPS);
         assertThat(counters.value(FallbackReason.CORRUPT)).isEqualTo(FLIPS);
         assertThat(spark.fetched()).isEqualTo(FLIPS);
-        assertThat(reads.blamed()).isEqualTo(FLIPS);
+        assertThat(reads.differences()).isEqualTo(FLIPS);
       }
     } finally {
       Configurator.setLevel(LOGGER, Level.WARN);

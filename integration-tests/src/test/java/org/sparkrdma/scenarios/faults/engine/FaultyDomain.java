@@ -41,9 +41,9 @@ final class FaultyDomain implements ProtectionDomain {
   }
 
   /** The bytes of a memory range. */
-  ByteBuffer bytes(MemoryRange place) {
-    Range range = ranges.get(place.region());
-    return range.memory.slice(range.offset + place.offset(), place.lengthBytes());
+  ByteBuffer bytes(MemoryRange part) {
+    Range range = ranges.get(part.region());
+    return range.memory.slice(range.offset + part.offset(), part.lengthBytes());
   }
 
   @Override

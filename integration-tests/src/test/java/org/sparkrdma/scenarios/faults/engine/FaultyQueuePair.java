@@ -85,19 +85,19 @@ final class FaultyQueuePair implements QueuePair {
       post(request);
       return true;
     }
-    MemoryRange place = MemoryRange.of(request);
+    MemoryRange local = MemoryRange.of(request);
     boolean read = request.opcode() == Opcode.READ;
-    Sent one = new Sent(request.id(), read ? place : null);
+    Sent one = new Sent(request.id(), read ? local : null);
     sent.add(one);
     Step step = null;
     if (read) {
       step = Step.READ;
       count(0, 0, 1);
-      if (sinks.take(place)) {
+      if (sinks.take(local)) {
         faults.addClash();
       }
     } else {
-      MessageType type = MessageType.of(domain.bytes(place));
+      MessageType type = MessageType.of(domain.bytes(local));
       if (type == MessageType.LOCATE) {
         step = Step.LOCATE;
         count(1, 0, 0);
