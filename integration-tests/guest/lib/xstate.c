@@ -1,9 +1,9 @@
 /*
  * Lets a kernel run on processors with AMX; loaded into it in front of libc, there alone.
  *
- * User-mode Linux keeps 2,696 bytes of a process's extended registers. ptrace(2) hands over so much of
- * more, but takes them back whole or not at all: EFAULT, and the kernel panics. So what it has not kept
- * is taken from the process as it is. No guest has been given AMX, so there is nothing in it.
+ * User-mode Linux keeps 2,696 bytes of a process's extended registers. ptrace(2) hands over that part
+ * of a larger set, but takes back the whole set or fails with EFAULT, and the kernel panics. So this code
+ * takes the other registers from the process unchanged. They are empty, because no guest has been given AMX.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -37,7 +37,7 @@ long ptrace(int request, ...) {
     return syscall(SYS_ptrace, request, process, address, data);
   }
   if (request >= PEEKTEXT && request <= PEEKUSER) {
-    /* As libc's: what the system call stores is what the function returns. */
+    /* As in libc, the function returns the word that the system call stores. */
     long word = 0;
     return syscall(SYS_ptrace, request, process, address, &word) < 0 ? -1 : word;
   }

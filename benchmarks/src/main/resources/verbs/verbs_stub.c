@@ -1,6 +1,6 @@
 /*
- * libibverbs and librdmacm with one device that does nothing, at once: what it is given is completed
- * by the next poll. Compiled once for each of the two names; what the engine costs then is its own.
+ * libibverbs and librdmacm with one device that does no work: the next poll completes all posted
+ * requests. Compiled once for each of the two names. The measured cost is that of the engine alone.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -27,7 +27,7 @@ class ProcessTreeTest {
   }
 
   @Test
-  void shouldKillWhatDoesNotEndWhenAsked() throws IOException {
+  void shouldKillAProcessThatIgnoresTheFirstSignal() throws IOException {
     Process stubborn = bash("trap '' TERM; echo ready; while :; do sleep 600; done");
 
     ProcessTree.end(List.of(stubborn.toHandle()), SHORT_GRACE);

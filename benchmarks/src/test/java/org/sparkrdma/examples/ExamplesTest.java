@@ -108,7 +108,7 @@ class ExamplesTest {
   }
 
   @Test
-  void shouldSayThatAKeyDoesNotExist() throws Exception {
+  void shouldReportThatAKeyDoesNotExist() throws Exception {
     Output out = startServer("KeyValueGet");
     Output client = new Output();
     KeyValueGet.run(
@@ -124,7 +124,7 @@ class ExamplesTest {
   }
 
   @Test
-  void shouldSayWhyThereIsNoDevice() {
+  void shouldReportWhyThereIsNoDevice() {
     assertThatThrownBy(() -> PingPong.main(new String[] {"client", "disni", "127.0.0.1:1"}))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageStartingWith("no RDMA device: disni: ");

@@ -25,7 +25,7 @@ class DataSizeTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"", "1", "0m", "-1g", "1.5g", "1x", "g", "1 g"})
-  void shouldReportWhatASizeLooksLikeWhenItIsNone(String text) {
+  void shouldShowTheFormOfASizeForOtherText(String text) {
     assertThatThrownBy(() -> DataSize.parse(text))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage(

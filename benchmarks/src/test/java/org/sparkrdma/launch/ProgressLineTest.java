@@ -9,7 +9,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class ProgressLineTest {
   @Test
-  void shouldReadBackWhatItPrints() {
+  void shouldReadBackItsOwnLines() {
     ProgressLine line = new ProgressLine("sum up", 3, 10, "tasks");
     assertThat(ProgressLine.parse(line.toString())).contains(line);
   }

@@ -38,7 +38,7 @@ class RunDirectoryTest {
   }
 
   @Test
-  void shouldReportWhatIsNeededAndWhatIsFreeWhenItIsNotEnough() {
+  void shouldReportNeededAndFreeSpaceWhenItIsNotEnough() {
     assertThatThrownBy(() -> run.requireRoom(new DataSize(Long.MAX_VALUE)))
         .isInstanceOf(LaunchException.class)
         .hasMessageStartingWith("not enough room in " + run.path())

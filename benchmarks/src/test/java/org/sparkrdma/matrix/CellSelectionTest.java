@@ -52,7 +52,7 @@ class CellSelectionTest {
   }
 
   @Test
-  void shouldRefuseWhatCannotBeRunInOneSentence() {
+  void shouldRefuseACellThatCannotRunInOneSentence() {
     assertThatThrownBy(() -> of(BOTH, "3.4.0-2.12-17"))
         .hasMessageStartingWith("no such cell: '3.4.0-2.12-17'; give all, oldest, newest or names");
     assertThatThrownBy(() -> of(BOTH, "3.5.9-2.12-25"))

@@ -20,7 +20,7 @@ class CompatibilityPageTest {
   @TempDir private Path directory;
 
   @Test
-  void shouldShowWhatRanAndWhatDidNot() {
+  void shouldShowTheCellsThatRanAndThoseThatDidNot() {
     MatrixReport report =
         new MatrixReport(
             List.of(result(Map.of("rdma.bytes.read", 3L << 20), null)),

@@ -14,7 +14,7 @@ class SampleTest {
   @TempDir private Path process;
 
   @Test
-  void shouldReadWhatTheKernelSays() throws Exception {
+  void shouldReadTheFilesOfTheKernel() throws Exception {
     Files.writeString(process.resolve("cmdline"), "java\0--executor-id\0004\0--cores\0001\0");
     Files.writeString(
         process.resolve("status"), "Name:\tjava\nVmRSS:\t  1048576 kB\nThreads:\t3\n");

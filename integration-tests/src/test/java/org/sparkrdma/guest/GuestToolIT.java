@@ -67,7 +67,7 @@ final class GuestToolIT {
   }
 
   @Test
-  void shouldKillWhatHangsWhenTheTimeLimitIsReached() throws Exception {
+  void shouldKillHungCommandsAtTheTimeLimit() throws Exception {
     long started = System.nanoTime();
     try (RunningGuest running = TWO.timeout(Duration.ofSeconds(3)).start(UP_FOR_LONG)) {
       running.awaitLine("up");
@@ -210,7 +210,7 @@ final class GuestToolIT {
   }
 
   @Test
-  void shouldLimitWhatAnOrdinaryUserMayLock() throws Exception {
+  void shouldLimitTheLockedMemoryOfAnOrdinaryUser() throws Exception {
     Guest user = ONE.with("--user", "nobody").with("--transport", "rocev2");
     String register = "id -un; ulimit -l; timeout 2 ibv_rc_pingpong -g 1 -s 16777216";
     GuestResult limited = user.with("--ulimit-memlock", "8192").bash(register);

@@ -8,8 +8,8 @@
  * org.sparkrdma.verbs.cm.ConnectionManager connection manager}; connections bring {@link
  * org.sparkrdma.verbs.QueuePair queue pairs}.
  *
- * <p>Nothing here assumes shared memory, a particular transport, or Spark. What an engine cannot do
- * is a missing {@link org.sparkrdma.verbs.device.Capability}, never a silent difference.
+ * <p>Nothing here assumes shared memory, a particular transport, or Spark. An engine that lacks a
+ * feature lacks its {@link org.sparkrdma.verbs.device.Capability} too; it never differs silently.
  *
  * <p>Threads: one thread, the owner, polls a completion queue, takes the events of its connection
  * manager and posts to the queue pairs that complete there. Registering memory, allocating it and

@@ -44,7 +44,7 @@ class ComparisonTest {
   }
 
   @Test
-  void shouldRefuseWhatIsNoReport() throws Exception {
+  void shouldRefuseAFileThatIsNoReport() throws Exception {
     Path report = directory.resolve("a.json");
     new ObjectMapper().writeValue(report.toFile(), report(10, 5, 10, 5));
     Path other = Files.writeString(directory.resolve("b.json"), "{\"plan\":1}");
@@ -81,7 +81,7 @@ class ComparisonTest {
   }
 
   @Test
-  void shouldEscapeWhatComesFromSettings() {
+  void shouldEscapeTextFromSettings() {
     HtmlPage page = new HtmlPage("<b>");
     page.table(List.of(List.of("a & b", "</script>")));
     page.chart("</script>", "s", List.of());

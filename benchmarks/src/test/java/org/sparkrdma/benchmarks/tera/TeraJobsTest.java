@@ -25,7 +25,7 @@ class TeraJobsTest {
   @TempDir private Path directory;
 
   @Test
-  void shouldSortWhatWasGeneratedAndLoseNothing() throws Exception {
+  void shouldSortTheGeneratedRecordsAndLoseNone() throws Exception {
     SparkConf conf =
         new SparkConf(false)
             .setMaster("local[2]")

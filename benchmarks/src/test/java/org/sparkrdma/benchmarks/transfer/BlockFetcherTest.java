@@ -25,7 +25,7 @@ class BlockFetcherTest {
   private final AnsweringClient client = new AnsweringClient();
 
   @Test
-  void shouldReadEveryBlockAndKeepWithinWhatMayBeInFlight() throws Exception {
+  void shouldReadEveryBlockAndKeepTheInFlightLimit() throws Exception {
     List<String[]> plan = FetchPlan.of(new Layout(BLOCK_BYTES, 2, 64), 0);
     new BlockFetcher(client, SERVER, BLOCK_BYTES, sum).fetch(plan);
 

@@ -57,7 +57,7 @@ class CaseReportTest {
   }
 
   @Test
-  void shouldReadBackWhatAnApplicationHandsOver() throws Exception {
+  void shouldReadBackTheReportOfAnApplication() throws Exception {
     TransferResult result = new TransferResult(pairs(), null);
     ObjectMapper json = new ObjectMapper();
     assertThat(json.readValue(json.writeValueAsString(result), TransferResult.class))

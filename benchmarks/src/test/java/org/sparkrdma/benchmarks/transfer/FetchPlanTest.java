@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class FetchPlanTest {
   @ParameterizedTest
   @CsvSource({"4096,2458", "65536,154", "1048576,10", "16777216,1"})
-  void shouldCompleteARequestWhenItReachesAFifthOfWhatMayBeInFlight(int blockBytes, int blocks) {
+  void shouldCompleteARequestWhenItReachesAFifthOfTheInFlightLimit(int blockBytes, int blocks) {
     List<String[]> plan = FetchPlan.of(new Layout(blockBytes, 2, 5_000), 0);
     assertThat(plan.get(0)).hasSize(blocks);
   }

@@ -14,7 +14,7 @@ class ProcessCpuTest {
   @TempDir private Path tasks;
 
   @Test
-  void shouldSumWhatOldAndNewThreadsUsed() throws Exception {
+  void shouldSumTheTimeOfOldAndNewThreads() throws Exception {
     thread("11", "1000 7 3");
     thread("12", "500 7 3");
     ProcessCpu before = ProcessCpu.read(tasks);

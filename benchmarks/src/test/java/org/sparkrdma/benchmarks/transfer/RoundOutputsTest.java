@@ -22,7 +22,7 @@ class RoundOutputsTest {
   private static final int SHUFFLE = 5;
 
   @Test
-  void shouldWriteWhatSparksResolverFindsAndLeaveNothing() throws Exception {
+  void shouldWriteFilesThatSparksResolverFindsAndLeaveNone() throws Exception {
     SparkConf conf =
         new SparkConf(false)
             .setMaster("local[1]")

@@ -116,7 +116,7 @@ final class SoftRegion extends EngineRegion {
     context.shared().table().retireRegion(RegionKeys.indexOf(key));
     context.shared().regionKeys().giveBack(key);
     if (localUses.get() > 0) {
-      // The device thread may be copying; what it begins later finds the region closed.
+      // The device thread may be copying; a copy that it begins later finds the region closed.
       context.thread().call(() -> {});
     }
     if (file != null) {

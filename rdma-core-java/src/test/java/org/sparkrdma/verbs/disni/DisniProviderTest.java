@@ -22,7 +22,7 @@ import org.sparkrdma.verbs.spi.EngineUnavailableException;
 /** Reasons why the engine cannot run. */
 class DisniProviderTest {
   @Test
-  void shouldSayThatTheLibraryIsMissing() {
+  void shouldReportThatTheLibraryIsMissing() {
     assumeNoLibrary();
     for (int attempt = 0; attempt < 2; attempt++) {
       // The second attempt to load a library fails with another class of error.
@@ -47,7 +47,7 @@ class DisniProviderTest {
   }
 
   @Test
-  void shouldSayThatTheJarIsMissing() throws Exception {
+  void shouldReportThatTheJarIsMissing() throws Exception {
     try (var loader =
         new URLClassLoader(classPathWithoutDisni(), ClassLoader.getPlatformClassLoader())) {
       assertThatThrownBy(() -> loader.loadClass("com.ibm.disni.verbs.RdmaProvider"))
@@ -60,7 +60,7 @@ class DisniProviderTest {
   }
 
   @Test
-  void shouldSayThatTheFlagIsMissing() {
+  void shouldReportThatTheFlagIsMissing() {
     assertThatThrownBy(
             () -> Machine.checkFlag(ModuleLayer.boot().findModule("java.logging").orElseThrow()))
         .isInstanceOf(EngineUnavailableException.class)

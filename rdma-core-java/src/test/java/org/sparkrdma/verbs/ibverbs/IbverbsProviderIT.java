@@ -50,7 +50,7 @@ class IbverbsProviderIT {
   }
 
   @Test
-  void shouldSayThatTheJvmForbidsNativeAccess() throws Exception {
+  void shouldReportThatTheJvmForbidsNativeAccess() throws Exception {
     assumeTrue(Runtime.version().feature() >= 24, "this Java cannot forbid native access");
     Process child =
         new ProcessBuilder(

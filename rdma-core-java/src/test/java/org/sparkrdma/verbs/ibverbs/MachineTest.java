@@ -37,19 +37,19 @@ class MachineTest {
   }
 
   @Test
-  void shouldSayThatThereIsNoDevice() {
+  void shouldReportThatThereIsNoDevice() {
     assertReason("no RDMA device");
   }
 
   @Test
-  void shouldSayThatTheContainerHasNoDeviceFiles() throws Exception {
+  void shouldReportThatTheContainerHasNoDeviceFiles() throws Exception {
     create("sys/class/infiniband/mlx5_0");
 
     assertReason("--device=/dev/infiniband");
   }
 
   @Test
-  void shouldSayThatTheUserHasNoPermission() throws Exception {
+  void shouldReportThatTheUserHasNoPermission() throws Exception {
     create("sys/class/infiniband/mlx5_0");
     create("dev/infiniband/uverbs0");
     Path node = root.resolve("dev/infiniband/uverbs0");
@@ -60,7 +60,7 @@ class MachineTest {
   }
 
   @Test
-  void shouldSayThatTheConnectionManagerIsNotLoaded() throws Exception {
+  void shouldReportThatTheConnectionManagerIsNotLoaded() throws Exception {
     create("sys/class/infiniband/mlx5_0");
     create("dev/infiniband/uverbs0");
 
@@ -77,7 +77,7 @@ class MachineTest {
   }
 
   @Test
-  void shouldSayThatAllPortsAreDown() {
+  void shouldReportThatAllPortsAreDown() {
     var port = new PortInfo(1, PortState.DOWN, 4096, List.of(), List.of());
     var limits = new DeviceLimits(1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 56);
     var info =
@@ -90,7 +90,7 @@ class MachineTest {
   }
 
   @Test
-  void shouldSayThatNoDeviceHasReliableConnections() throws Exception {
+  void shouldReportThatNoDeviceHasReliableConnections() throws Exception {
     create("sys/class/infiniband/efa_0");
 
     assertThatThrownBy(() -> new Machine(root).checkPorts(List.of()))

@@ -22,7 +22,7 @@ class MemlockOnRoceV2 extends VerbsContract {
   }
 
   @Test
-  void shouldSayHowMuchMemoryMustBeLockable() throws Exception {
+  void shouldReportHowMuchMemoryMustBeLockable() throws Exception {
     long length = 64L << 20;
     try (HostMemory memory = client.device.allocate(length)) {
       assertThatThrownBy(() -> client.domain.register(memory, 0, length, Node.SINK))

@@ -15,8 +15,8 @@ import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.shuffle.wire.MalformedMessageException;
 
 /**
- * Answers LOCATEs. What needs no disk is done at once; a block that needs one is located on a
- * thread of that disk, where the answer goes on. Used with the server's lock.
+ * Answers LOCATEs. A block that needs no disk is located at once. A block that needs one is located
+ * on a thread of that disk, and the answer continues there. Used with the server's lock.
  */
 final class Locator {
   /** The current thread must not wait for a disk. */

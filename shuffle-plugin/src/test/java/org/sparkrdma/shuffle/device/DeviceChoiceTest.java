@@ -151,7 +151,7 @@ class DeviceChoiceTest {
   }
 
   @Test
-  void shouldSayWhichDeviceThatWasAskedForIsNotThere() {
+  void shouldNameARequestedDeviceThatIsMissing() {
     devices = List.of("mlx5_9");
 
     assertThatThrownBy(() -> choose(device("mlx5_0", active(1, SPARK))))

@@ -117,7 +117,7 @@ class RuntimeLifecycleTest {
   }
 
   @Test
-  void shouldNotUseWhatWasStartedAfterItWasStopped() throws InterruptedException {
+  void shouldNotUseATransportThatStartedAfterTheStop() throws InterruptedException {
     lifecycle.beginAttempt();
     assertThat(lifecycle.stop()).isEqualTo(State.STARTING);
     assertThat(lifecycle.endAttempt(parts, List.of())).isFalse();

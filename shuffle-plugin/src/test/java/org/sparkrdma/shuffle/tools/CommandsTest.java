@@ -43,7 +43,7 @@ class CommandsTest {
   }
 
   @Test
-  void shouldSayThatTheLoopbackDeviceWillBeUsed() {
+  void shouldReportThatTheLoopbackDeviceWillBeUsed() {
     assertThat(run("doctor", "--conf", soft)).isZero();
     assertThat(output.toString())
         .startsWith("RDMA will be used: device soft0 port 1 of engine soft at ")
@@ -52,7 +52,7 @@ class CommandsTest {
   }
 
   @Test
-  void shouldSayThatRdmaWillNotBeUsedWithoutADevice() throws IOException {
+  void shouldReportThatRdmaWillNotBeUsedWithoutADevice() throws IOException {
     String none = settings("spark.shuffle.rdma.engine soft\nspark.shuffle.rdma.device none\n");
     assertThat(run("doctor", "--conf", none)).isEqualTo(Commands.NOT_USABLE);
     assertThat(output.toString().lines().findFirst().orElseThrow())

@@ -74,7 +74,7 @@ class DeviceLossTest {
 
   @ParameterizedTest(name = "{0}")
   @MethodSource("losses")
-  void shouldSayThatTheDeviceIsLostAndAnswerEveryBlock(
+  void shouldReportThatTheDeviceIsLostAndAnswerEveryBlock(
       String reason, Consumer<ScriptedLibrary> event) throws Exception {
     TestExecutor reader = start(1);
     TestExecutor server = start(2);

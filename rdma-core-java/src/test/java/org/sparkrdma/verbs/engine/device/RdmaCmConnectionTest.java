@@ -39,7 +39,7 @@ class RdmaCmConnectionTest {
   }
 
   @Test
-  void shouldAllowOnlyWhatItsPhaseAllows() throws VerbsException {
+  void shouldAllowOnlyTheCallsOfItsPhase() throws VerbsException {
     FakeConnection connection =
         objects.manager.resolve(FakeDevice.ADDRESS, null, Duration.ofSeconds(1));
     assertThatThrownBy(() -> connection.createQueuePair(objects.domain, objects.settings()))

@@ -32,7 +32,7 @@ class BindingIT {
   }
 
   @Test
-  void shouldReadBackWhatItWrites() {
+  void shouldReadBackTheValuesThatItWrites() {
     try (NativeArena arena = new NativeArena()) {
       long at = arena.allocate(64);
       Memory.putLong(at, 0x0102_0304_0506_0708L);
@@ -98,7 +98,7 @@ class BindingIT {
   }
 
   @Test
-  void shouldSayWhichFunctionIsMissing() {
+  void shouldNameTheMissingFunction() {
     assertThatThrownBy(() -> Symbols.ofC().get("no_such_function"))
         .isInstanceOf(LinkageError.class)
         .hasMessageContaining("no_such_function");

@@ -132,7 +132,7 @@ class JffiLoadingIT {
   }
 
   @Test
-  void shouldSayThatAnotherJffiCannotBeUsed() throws Exception {
+  void shouldReportThatAnotherJffiCannotBeUsed() throws Exception {
     Path source = directory.resolve("Invoker.java");
     String empty = "package com.kenai.jffi; public abstract class Invoker { }";
     Files.writeString(source, empty, StandardCharsets.UTF_8);
@@ -150,7 +150,7 @@ class JffiLoadingIT {
   }
 
   @Test
-  void shouldSayThatJffiIsMissing() throws Exception {
+  void shouldReportThatJffiIsMissing() throws Exception {
     assertThat(probe(ours().subList(0, 1), "system", List.of()))
         .singleElement()
         .asString()

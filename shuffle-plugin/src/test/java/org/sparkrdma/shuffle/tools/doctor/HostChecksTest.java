@@ -93,7 +93,7 @@ class HostChecksTest {
   }
 
   @Test
-  void shouldSayThatDevicesBelongToNetworkNamespaces() {
+  void shouldReportThatDevicesBelongToNetworkNamespaces() {
     machine.file("sys/module/ib_core/parameters/netns_mode", "N\n");
     assertThat(machine.findings(new NamespaceCheck()))
         .singleElement()
@@ -102,7 +102,7 @@ class HostChecksTest {
   }
 
   @Test
-  void shouldSayHowToRaiseALimitOfLockedMemoryThatIsTooSmall() {
+  void shouldAdviseHowToRaiseALimitOfLockedMemoryThatIsTooSmall() {
     machine.memlock("65536", "131072").variable("KUBERNETES_SERVICE_HOST", "10.0.0.1");
     assertThat(machine.findings(new LockedMemoryCheck()))
         .last()
@@ -141,7 +141,7 @@ class HostChecksTest {
   }
 
   @Test
-  void shouldSayThatConnectionsNeedTheirDeviceFile() {
+  void shouldReportThatConnectionsNeedTheirDeviceFile() {
     machine.rxe();
     delete("dev/infiniband/rdma_cm");
     assertThat(machine.findings(new DeviceNodesCheck()))
@@ -220,7 +220,7 @@ class HostChecksTest {
   }
 
   @Test
-  void shouldSayWhichCountersGrow() {
+  void shouldReportCountersThatGrow() {
     machine
         .rxe()
         .file(HW + "rcvd_seq_err", "7\n")
@@ -238,7 +238,7 @@ class HostChecksTest {
   }
 
   @Test
-  void shouldSayWhenThereAreNoCounters() {
+  void shouldReportThatThereAreNoCounters() {
     machine.rxe();
     assertThat(machine.findings(new CountersCheck()))
         .singleElement()

@@ -96,7 +96,7 @@ class SettingsChecksTest {
   }
 
   @Test
-  void shouldSayWhatReplacedAKeyOfSparkRdma() {
+  void shouldNameTheReplacementOfAKeyOfSparkRdma() {
     machine.setting(PREFIX + "recvQueueDepth", "1024");
     assertThat(machine.findings(new SettingsCheck()))
         .singleElement()

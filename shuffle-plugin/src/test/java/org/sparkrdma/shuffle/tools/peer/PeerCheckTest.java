@@ -70,7 +70,7 @@ class PeerCheckTest {
   }
 
   @Test
-  void shouldSayThatThereIsNoListener() throws Exception {
+  void shouldReportThatThereIsNoListener() throws Exception {
     int free;
     try (ServerSocket socket = new ServerSocket(0)) {
       free = socket.getLocalPort();
@@ -87,7 +87,7 @@ class PeerCheckTest {
   }
 
   @Test
-  void shouldSayThatAnotherProgramAnswers() throws Exception {
+  void shouldReportThatAnotherProgramAnswers() throws Exception {
     assertThat(answeredBy("SSH-2.0-OpenSSH_9.2\r\n"))
         .singleElement()
         .satisfies(
@@ -95,7 +95,7 @@ class PeerCheckTest {
   }
 
   @Test
-  void shouldSayThatOnlyTcpReachesThePeer() throws Exception {
+  void shouldReportThatOnlyTcpReachesThePeer() throws Exception {
     ListenerAddress none =
         new ListenerAddress(NetworkAddress.ofHost(InetAddress.getLoopbackAddress()), 9);
     assertThat(answeredBy(new Announcement("soft", 1_024, List.of(none)).line()))
@@ -109,7 +109,7 @@ class PeerCheckTest {
   }
 
   @Test
-  void shouldSayThatThePeerUsesAnotherEngine() throws Exception {
+  void shouldReportThatThePeerUsesAnotherEngine() throws Exception {
     ListenerAddress any =
         new ListenerAddress(NetworkAddress.ofHost(InetAddress.getLoopbackAddress()), 9);
     assertThat(answeredBy(new Announcement("disni", 4_096, List.of(any)).line()))
