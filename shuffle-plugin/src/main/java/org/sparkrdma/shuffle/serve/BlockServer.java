@@ -47,6 +47,7 @@ public final class BlockServer implements AutoCloseable {
   private final StateLock state = new StateLock();
   private final DiskThreads diskThreads = new DiskThreads();
   private final LongSupplier nanoClock;
+  private final long maxWaitNs;
   private final ShuffleCounters counters;
   private final PinnedBudget budget;
   private final ServingParts parts;
@@ -66,6 +67,7 @@ public final class BlockServer implements AutoCloseable {
    */
   BlockServer(ServerParameters parameters, List<DiskQueue> diskQueues) {
     nanoClock = parameters.nanoClock();
+    maxWaitNs = LoadLimits.of(parameters.requestTimeout()).maxWaitNs();
     counters = parameters.counters();
     budget = parameters.budget();
     int count = parameters.outputs().disks();
@@ -86,6 +88,14 @@ public final class BlockServer implements AutoCloseable {
    * @throws IllegalArgumentException when the answer's buffer has not {@link #MIN_ANSWER_BYTES}
    */
   public void locate(LocateCall call) {
+    locate(call, nanoClock.getAsLong());
+  }
+
+  /**
+   * As {@link #locate(LocateCall)}, for a LOCATE that has waited since it was received; beyond
+   * {@link #maxWaitNs} it is answered at once and with OVERLOADED for all.
+   */
+  public void locate(LocateCall call, long receivedNs) {
     if (call.answer().capacity() < MIN_ANSWER_BYTES) {
       throw new IllegalArgumentException(
           "answer buffer too short: lengthBytes="
@@ -93,8 +103,13 @@ public final class BlockServer implements AutoCloseable {
               + " min="
               + MIN_ANSWER_BYTES);
     }
-    requests.add(new LocateTask(call, nanoClock.getAsLong()));
+    requests.add(new LocateTask(call, receivedNs));
     wakeUp();
+  }
+
+  /** How long a LOCATE may wait before it is located; beyond it its blocks are fetched by TCP. */
+  public long maxWaitNs() {
+    return maxWaitNs;
   }
 
   /**

@@ -4,6 +4,7 @@ package org.sparkrdma.shuffle.transport;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.IdentityHashMap;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -15,6 +16,7 @@ import java.util.function.Consumer;
 final class ConnectionBuffers {
   private final ControlBuffers shared;
   private final Set<ControlBuffer> held = Collections.newSetFromMap(new IdentityHashMap<>());
+  private boolean usesReleaseReserve;
   private boolean closed;
 
   ConnectionBuffers(ControlBuffers shared) {
@@ -28,6 +30,22 @@ final class ConnectionBuffers {
     return taken;
   }
 
+  /** Takes buffers of the reserve until {@link #endRelease}; empty when others use them. */
+  List<ControlBuffer> tryTakeForRelease(int count) {
+    List<ControlBuffer> taken = shared.tryTakeForRelease(count);
+    usesReleaseReserve |= !taken.isEmpty();
+    held.addAll(taken);
+    return taken;
+  }
+
+  /** Others may use the reserve of {@link #tryTakeForRelease}. */
+  void endRelease() {
+    if (usesReleaseReserve) {
+      usesReleaseReserve = false;
+      shared.endRelease();
+    }
+  }
+
   /** Takes a buffer for one more receive; empty when control buffers have their share. */
   Optional<ControlBuffer> tryTakeToGrow() {
     Optional<ControlBuffer> taken = shared.tryTakeToGrow();
@@ -35,9 +53,13 @@ final class ConnectionBuffers {
     return taken;
   }
 
-  /** Takes a buffer for an answer and passes it on, at once or later; not after {@link #close}. */
-  void takeForAnswer(Consumer<ControlBuffer> use) {
-    shared.takeForAnswer(buffer -> usedWhileOpen(buffer, use));
+  /**
+   * Takes a buffer for an answer and passes it on, at once or later; not after {@link #close}.
+   *
+   * @param overdueNs see {@link ControlBuffers#takeForAnswer}
+   */
+  void takeForAnswer(Consumer<ControlBuffer> use, long overdueNs) {
+    shared.takeForAnswer(buffer -> usedWhileOpen(buffer, use), overdueNs);
   }
 
   /** As {@link #takeForAnswer}, for an answer that is sent at once. */
@@ -90,6 +112,7 @@ final class ConnectionBuffers {
     closed = true;
     var left = new ArrayList<>(held);
     held.clear();
+    endRelease();
     left.forEach(shared::giveBack);
   }
 }

@@ -104,7 +104,7 @@ final class ConnectionCompletions {
         connection.used(nowNs);
       }
       switch (type) {
-        case LOCATE -> serves.onLocate(received, message);
+        case LOCATE -> serves.onLocate(received, message, nowNs);
         case LOCATED -> {
           fetches.onLocated(message, nowNs);
           buffers.giveBack(received);

@@ -32,6 +32,7 @@ final class ConnectionTurns {
   private final ConnectionTable table;
   private final Peers peers;
   private final Connector connector;
+  private final ControlBuffers control;
   private final Runnable trimUnused;
 
   /** Connections that had something to do or to wait for at their last turn. */
@@ -57,12 +58,14 @@ final class ConnectionTurns {
       ConnectionTable table,
       Peers peers,
       Connector connector,
+      ControlBuffers control,
       Runnable trimUnused,
       long nowNs) {
     this.settings = settings;
     this.table = table;
     this.peers = peers;
     this.connector = connector;
+    this.control = control;
     this.trimUnused = trimUnused;
     this.nowNs = nowNs;
     this.tickedNs = nowNs;
@@ -77,6 +80,9 @@ final class ConnectionTurns {
     nowNs = now;
     work = 0;
     tick = nowNs - tickedNs >= TICK_NS;
+    if (tick) {
+      control.onTick(nowNs);
+    }
     if (tick && nowNs - visitedAllNs >= VISIT_ALL_NS) {
       visitAll();
     } else if (tick || (shortOfMemory && nowNs - visitedBusyNs >= SHORT_OF_MEMORY_NS)) {
@@ -111,7 +117,8 @@ final class ConnectionTurns {
 
   /** How long the agent may sleep when there is no work, in nanoseconds. */
   long sleepNs() {
-    return peers.waiting().isEmpty() ? sleepNs : Math.min(sleepNs, TICK_NS);
+    boolean wait = !peers.waiting().isEmpty() || control.isShortForAnswers();
+    return wait ? Math.min(sleepNs, TICK_NS) : sleepNs;
   }
 
   private void visitAll() {
@@ -155,7 +162,8 @@ final class ConnectionTurns {
   private static boolean isBusy(PeerConnection connection) {
     return !connection.isEstablished()
         || !connection.isIdle()
-        || connection.fetches().isShortOfMemory();
+        || connection.fetches().isShortOfMemory()
+        || connection.fetches().isShortOfBuffers();
   }
 
   private void turn(PeerConnection connection) {
@@ -209,6 +217,9 @@ final class ConnectionTurns {
     }
     if (connection.fetches().isShortOfMemory()) {
       return SHORT_OF_MEMORY_NS;
+    }
+    if (connection.fetches().isShortOfBuffers()) {
+      return TICK_NS;
     }
     return connection.isIdle()
         ? Math.max(settings.idleTimeout().toNanos() - connection.idleNs(nowNs), TICK_NS)

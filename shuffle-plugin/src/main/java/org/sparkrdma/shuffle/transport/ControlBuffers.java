@@ -2,6 +2,8 @@
 package org.sparkrdma.shuffle.transport;
 
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 import org.sparkrdma.memory.RegisteredChunk;
@@ -11,10 +13,13 @@ import org.sparkrdma.memory.RegisteredPool;
  * The buffers of control messages, shared by all connections. Owned by the agent.
  *
  * <p>A reserve is kept for answers: an answer that finds no memory takes a buffer of the reserve,
- * or waits until another answer gives one back. Requests and receives never use the reserve, so
- * answers are always sent, however many requests wait for memory. An answer to a LOCATE holds its
- * buffer while a disk is read; such answers leave a part of the reserve to others, which are sent
- * at once.
+ * or waits until another answer gives one back. LOCATEs and receives of credits never use the
+ * reserve, so answers are always sent, however many requests wait for memory. An answer to a LOCATE
+ * holds its buffer while a disk is read; such answers leave a part of the reserve to others, which
+ * are sent at once.
+ *
+ * <p>Another part is for RELEASE and RETURN, so that executors whose memory is full can always give
+ * back what they hold of each other. One connection has that part at a time.
  */
 final class ControlBuffers implements AutoCloseable {
   /** Number of buffers that only answers use. */
@@ -23,13 +28,33 @@ final class ControlBuffers implements AutoCloseable {
   /** Number of buffers of the reserve that an answer to a LOCATE does not use. */
   static final int SHORT_ANSWER_RESERVE = 2;
 
+  /** Number of buffers of the reserve that only a RELEASE with its answer, or a RETURN, uses. */
+  static final int RELEASE_RESERVE = 2;
+
+  /** Number of buffers of the reserve. */
+  static final int RESERVE = ANSWER_RESERVE + RELEASE_RESERVE;
+
+  /** Number of buffers that credits leave to this executor's own requests. */
+  static final int LEFT_BY_CREDITS = 4;
+
   private final RegisteredPool pool;
   private final long maxGrownBytes;
   private final ArrayDeque<ControlBuffer> reserve = new ArrayDeque<>();
-  private final ArrayDeque<Consumer<ControlBuffer>> waitingAnswers = new ArrayDeque<>();
-  private final ArrayDeque<Consumer<ControlBuffer>> waitingShortAnswers = new ArrayDeque<>();
+  private final ArrayDeque<WaitingAnswer> waitingAnswers = new ArrayDeque<>();
+  private final ArrayDeque<WaitingAnswer> waitingShortAnswers = new ArrayDeque<>();
   private int reserved;
+  private boolean releaseReserveUsed;
   private boolean handingOut;
+
+  /** Whether memory was refused since the last tick, so that a shortage is reported already. */
+  private boolean refused;
+
+  /**
+   * An answer that waits for a buffer.
+   *
+   * @param overdueNs time after which it uses a buffer of the short answers
+   */
+  private record WaitingAnswer(Consumer<ControlBuffer> use, long overdueNs) {}
 
   /**
    * @param maxGrownBytes memory of all control buffers beyond which no connection gets more credits
@@ -41,23 +66,52 @@ final class ControlBuffers implements AutoCloseable {
 
   /** Takes a buffer for a receive or a request; empty when there is no memory now. */
   Optional<ControlBuffer> tryTake() {
-    return pool.tryTake().map(ControlBuffer::new);
+    if (refused && pool.availableBytes() < pool.chunkBytes()) {
+      return Optional.empty();
+    }
+    Optional<ControlBuffer> taken = pool.tryTake().map(ControlBuffer::new);
+    refused |= taken.isEmpty();
+    return taken;
+  }
+
+  /**
+   * Takes buffers of the reserve for a RELEASE and its answer, or for a RETURN, until {@link
+   * #endRelease}.
+   *
+   * @return empty while another connection uses them
+   */
+  List<ControlBuffer> tryTakeForRelease(int count) {
+    if (releaseReserveUsed || reserve.size() < count) {
+      return List.of();
+    }
+    releaseReserveUsed = true;
+    List<ControlBuffer> taken = new ArrayList<>();
+    while (taken.size() < count) {
+      taken.add(reserve.remove());
+    }
+    return taken;
+  }
+
+  /** The RELEASE is answered, or the RETURN is sent; as many buffers are given back. */
+  void endRelease() {
+    releaseReserveUsed = false;
   }
 
   /**
    * Takes a buffer for a receive beyond those of an idle connection; empty when control buffers
-   * have taken their share, or other memory would have to be evicted.
+   * have taken their share, other memory would have to be evicted, or {@value #LEFT_BY_CREDITS}
+   * would not be left to requests.
    */
   Optional<ControlBuffer> tryTakeToGrow() {
     boolean hasRoom =
         (pool.chunksOut() + 1L) * pool.chunkBytes() <= maxGrownBytes
-            && pool.availableBytes() >= pool.chunkBytes();
+            && pool.availableBytes() >= (1L + LEFT_BY_CREDITS) * pool.chunkBytes();
     return hasRoom ? tryTake() : Optional.empty();
   }
 
   /** Fills the reserve before the first connection; returns false when there is no memory. */
   boolean fillReserve() {
-    while (reserved < ANSWER_RESERVE) {
+    while (reserved < RESERVE) {
       Optional<RegisteredChunk> chunk = pool.tryTake();
       if (chunk.isEmpty()) {
         return false;
@@ -68,15 +122,31 @@ final class ControlBuffers implements AutoCloseable {
     return true;
   }
 
-  /** Takes a buffer for an answer and passes it on, at once or when one is given back. */
-  void takeForAnswer(Consumer<ControlBuffer> use) {
-    waitingAnswers.add(use);
+  /**
+   * Takes a buffer for an answer and passes it on, at once or when there is one.
+   *
+   * @param overdueNs time after which the answer is a short one: that the server is overloaded
+   */
+  void takeForAnswer(Consumer<ControlBuffer> use, long overdueNs) {
+    waitingAnswers.add(new WaitingAnswer(use, overdueNs));
     handOut();
   }
 
   /** As {@link #takeForAnswer}, for an answer that is sent at once. */
   void takeForShortAnswer(Consumer<ControlBuffer> use) {
-    waitingShortAnswers.add(use);
+    waitingShortAnswers.add(new WaitingAnswer(use, 0));
+    handOut();
+  }
+
+  /**
+   * Tries again to get memory for answers that wait: free memory is not signalled. To be called at
+   * each tick.
+   */
+  void onTick(long nowNs) {
+    refused = false;
+    while (!waitingAnswers.isEmpty() && nowNs - waitingAnswers.peek().overdueNs() > 0) {
+      waitingShortAnswers.add(waitingAnswers.remove());
+    }
     handOut();
   }
 
@@ -89,14 +159,15 @@ final class ControlBuffers implements AutoCloseable {
       boolean found = true;
       while (found) {
         found =
-            handOutOne(waitingShortAnswers, 0) || handOutOne(waitingAnswers, SHORT_ANSWER_RESERVE);
+            handOutOne(waitingShortAnswers, releaseReserveUsed ? 0 : RELEASE_RESERVE)
+                || handOutOne(waitingAnswers, SHORT_ANSWER_RESERVE + RELEASE_RESERVE);
       }
     } finally {
       handingOut = false;
     }
   }
 
-  private boolean handOutOne(ArrayDeque<Consumer<ControlBuffer>> waiting, int leftInReserve) {
+  private boolean handOutOne(ArrayDeque<WaitingAnswer> waiting, int leftInReserve) {
     if (waiting.isEmpty()) {
       return false;
     }
@@ -104,7 +175,7 @@ final class ControlBuffers implements AutoCloseable {
     if (buffer.isEmpty() && reserve.size() > leftInReserve) {
       buffer = Optional.of(reserve.remove());
     }
-    buffer.ifPresent(taken -> waiting.remove().accept(taken));
+    buffer.ifPresent(taken -> waiting.remove().use().accept(taken));
     return buffer.isPresent();
   }
 
@@ -116,6 +187,11 @@ final class ControlBuffers implements AutoCloseable {
       buffer.release();
     }
     handOut();
+  }
+
+  /** Whether answers wait for a buffer. */
+  boolean isShortForAnswers() {
+    return !waitingAnswers.isEmpty() || !waitingShortAnswers.isEmpty();
   }
 
   /** Releases the reserve if no connection has a buffer, so that the pool can be trimmed. */

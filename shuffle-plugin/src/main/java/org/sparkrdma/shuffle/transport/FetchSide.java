@@ -91,9 +91,10 @@ final class FetchSide {
     while (haveBuffers && !wanted.isEmpty() && !waitingForRoom && requests.mayLocate()) {
       haveBuffers = requests.tryLocate(wanted, nowNs, holdsLeases());
     }
-    boolean blocksWait = !wanted.isEmpty() && !waitingForRoom;
-    if (haveBuffers && requests.mayRelease(blocksWait)) {
-      haveBuffers = requests.tryRelease(blocksWait, nowNs);
+    // Without buffers for a LOCATE, a RELEASE has those of a reserve.
+    boolean blocksWait = haveBuffers && !wanted.isEmpty() && !waitingForRoom;
+    if (requests.mayRelease(blocksWait)) {
+      haveBuffers &= requests.tryRelease(blocksWait, nowNs);
     }
     checkBuffers(haveBuffers, nowNs);
   }
@@ -159,9 +160,14 @@ final class FetchSide {
     askAgainFirst(ready);
   }
 
-  /** Whether it waits for memory; free memory is not signalled, so it must poll. */
+  /** Whether blocks wait for receive memory; free memory is not signalled, so it must poll. */
   boolean isShortOfMemory() {
-    return shortOfBuffers || !waiting.isEmpty();
+    return !waiting.isEmpty();
+  }
+
+  /** Whether requests wait for buffers; they are tried again at ticks. */
+  boolean isShortOfBuffers() {
+    return shortOfBuffers;
   }
 
   /** A RELEASED was received. */

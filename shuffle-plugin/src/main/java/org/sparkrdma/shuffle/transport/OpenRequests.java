@@ -19,10 +19,10 @@ import org.sparkrdma.shuffle.wire.ReturnedCredit;
  * releases. Owned by the agent.
  *
  * <p>The receive of an answer is posted before its request is sent. A request is sent only when
- * there are buffers for both. A LOCATE needs a credit of the peer, which the answer gives back; a
- * RELEASE needs none. When blocks wait for a credit, a RELEASE asks for more at once, so that they
- * do not wait for the disk of an open LOCATE. Granted credits are returned when the connection is
- * idle.
+ * there are buffers for both; a RELEASE of leases may take them from a reserve. A LOCATE needs a
+ * credit of the peer, which the answer gives back; a RELEASE needs none. When blocks wait for a
+ * credit, a RELEASE asks for more at once, so that they do not wait for the disk of an open LOCATE.
+ * Granted credits are returned when the connection is idle.
  */
 final class OpenRequests {
   private final TransportContext context;
@@ -97,6 +97,10 @@ final class OpenRequests {
   void returnCredits() {
     while (open.isEmpty() && window > TransportSettings.CREDITS_WHEN_IDLE && hasSendSlot()) {
       Optional<ControlBuffer> taken = buffers.tryTake();
+      boolean reserved = taken.isEmpty();
+      if (reserved) {
+        taken = buffers.tryTakeForRelease(1).stream().findFirst();
+      }
       if (taken.isEmpty()) {
         return;
       }
@@ -111,6 +115,9 @@ final class OpenRequests {
           () -> {
             sendSlotsInUse--;
             buffers.giveBack(buffer);
+            if (reserved) {
+              buffers.endRelease();
+            }
           });
     }
   }
@@ -144,7 +151,7 @@ final class OpenRequests {
           block.decideFreshSums(context.delivery()::sumsUnusable));
       asked.add(block);
     }
-    send(buffer.get(), locateEncoder.finish(), asked, nowNs, heldLeases);
+    send(buffer.get(), locateEncoder.finish(), asked, nowNs, heldLeases, false);
     return true;
   }
 
@@ -170,6 +177,10 @@ final class OpenRequests {
    */
   boolean tryRelease(boolean blocksWait, long nowNs) {
     Optional<ControlBuffer> buffer = tryTakeBuffers();
+    boolean reserved = buffer.isEmpty() && !leasesToRelease.isEmpty();
+    if (reserved) {
+      buffer = tryTakeReservedBuffers();
+    }
     if (buffer.isEmpty()) {
       return false;
     }
@@ -183,7 +194,7 @@ final class OpenRequests {
       askedForCredits = true;
     }
     releaseOpen = true;
-    send(buffer.get(), releaseEncoder.finish(), List.of(), nowNs, false);
+    send(buffer.get(), releaseEncoder.finish(), List.of(), nowNs, false, reserved);
     return true;
   }
 
@@ -202,8 +213,23 @@ final class OpenRequests {
     return request;
   }
 
+  /** As {@link #tryTakeBuffers}, of the reserve that one RELEASE uses at a time. */
+  private Optional<ControlBuffer> tryTakeReservedBuffers() {
+    List<ControlBuffer> taken = buffers.tryTakeForRelease(ControlBuffers.RELEASE_RESERVE);
+    if (taken.isEmpty()) {
+      return Optional.empty();
+    }
+    receives.post(taken.get(1));
+    return Optional.of(taken.get(0));
+  }
+
   private void send(
-      ControlBuffer buffer, int length, List<BlockProgress> blocks, long nowNs, boolean held) {
+      ControlBuffer buffer,
+      int length,
+      List<BlockProgress> blocks,
+      long nowNs,
+      boolean held,
+      boolean reserved) {
     long deadline = nowNs + context.settings().requestTimeout().toNanos();
     sendSlotsInUse++;
     OpenRequest request =
@@ -213,9 +239,17 @@ final class OpenRequests {
             deadline,
             held,
             () -> buffers.giveBack(buffer),
-            () -> sendSlotsInUse--);
+            () -> over(reserved));
     open.add(request);
     sends.send(buffer.region(), buffer.regionOffset(), length, request);
+  }
+
+  /** A request is sent and answered. */
+  private void over(boolean reserved) {
+    sendSlotsInUse--;
+    if (reserved) {
+      buffers.endRelease();
+    }
   }
 
   /**

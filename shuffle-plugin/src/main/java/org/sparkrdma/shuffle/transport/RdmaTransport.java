@@ -151,6 +151,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
             peers,
             env.addresses(),
             Math.min(16, limits.maxReadsInFlight())),
+        memory.control(),
         memory::trimUnused,
         this::onAgentFailed);
     server.start();

@@ -66,13 +66,14 @@ final class ServeSide {
   }
 
   /** A LOCATE was received; its receive buffer stays in use until it is answered. */
-  void onLocate(ControlBuffer received, ByteBuffer message) {
+  void onLocate(ControlBuffer received, ByteBuffer message, long nowNs) {
     checkCredit();
     locatesOpen++;
     runWithSendSlot(
         () ->
             buffers.takeForAnswer(
-                buffer -> context.server().locate(new Call(received, message, buffer))));
+                buffer -> context.server().locate(new Call(received, message, buffer), nowNs),
+                nowNs + context.server().maxWaitNs()));
   }
 
   /** A RELEASE was received; it is answered when the server has released the leases. */

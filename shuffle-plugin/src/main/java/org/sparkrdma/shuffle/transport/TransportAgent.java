@@ -68,6 +68,7 @@ final class TransportAgent implements Runnable, CompletionHandler {
   /**
    * Sets the objects it works on; called before {@link #run}.
    *
+   * @param control buffers of control messages
    * @param trimUnusedMemory run at intervals of the idle time-out
    * @param onFailure receives the failure that ended the agent, on the agent's thread; must fail
    *     every outstanding block
@@ -76,13 +77,15 @@ final class TransportAgent implements Runnable, CompletionHandler {
       ConnectionTable connections,
       Peers allPeers,
       Connector connector,
+      ControlBuffers control,
       Runnable trimUnusedMemory,
       Consumer<Throwable> onFailure) {
     table = connections;
     peers = allPeers;
     this.connector = connector;
     turns =
-        new ConnectionTurns(settings, connections, allPeers, connector, trimUnusedMemory, nowNs);
+        new ConnectionTurns(
+            settings, connections, allPeers, connector, control, trimUnusedMemory, nowNs);
     failed = onFailure;
   }
 

@@ -83,8 +83,7 @@ final class TransportMemory implements AutoCloseable {
   /** Maximum memory of control buffers, with every connection at its limits. */
   private static long controlBytes(TransportSettings settings) {
     long buffers = settings.receiveDepth() + 2L * settings.requestsOpen() + 1;
-    return (settings.maxConnections() * buffers + ControlBuffers.ANSWER_RESERVE)
-        * settings.messageBytes();
+    return (settings.maxConnections() * buffers + ControlBuffers.RESERVE) * settings.messageBytes();
   }
 
   /** Memory for READs. */

@@ -79,6 +79,22 @@ class OverloadTest {
   }
 
   @Test
+  void shouldCountTheWaitBeforeARequestReachesTheServer() throws IOException {
+    try (SimulatedServer on = new SimulatedServer(folder, false)) {
+      on.write(1, 1);
+      SimulatedServer.Call late = on.new Call(1, 1, 0, 0);
+      long nowNs = on.server().maxWaitNs() + MS;
+      on.at(nowNs, () -> on.server().locate(late, 0));
+      SimulatedServer.Call soon = on.new Call(1, 1, 0, 0);
+      on.at(nowNs, () -> on.server().locate(soon, nowNs));
+      on.run();
+
+      assertThat(late.kind()).isEqualTo(Located.Kind.OVERLOADED);
+      assertThat(soon.kind()).isEqualTo(Located.Kind.LOCATED);
+    }
+  }
+
+  @Test
   void shouldLocateAgainAfterTheOverload() throws IOException {
     try (SimulatedServer on = new SimulatedServer(folder, false)) {
       cold(on);

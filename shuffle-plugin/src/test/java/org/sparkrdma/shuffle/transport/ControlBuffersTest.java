@@ -15,16 +15,17 @@ import org.sparkrdma.verbs.AccessFlag;
 
 class ControlBuffersTest {
   private static final int BUFFER_BYTES = 16 << 10;
-  private static final int OTHERS = 2;
+  private static final int OTHERS = 5;
 
   /** Buffers of the reserve that answers to LOCATEs may use. */
   private static final int FOR_LOCATES =
       ControlBuffers.ANSWER_RESERVE - ControlBuffers.SHORT_ANSWER_RESERVE;
 
-  private static final long GROWN_BYTES = (ControlBuffers.ANSWER_RESERVE + 1L) * BUFFER_BYTES;
+  private static final long GROWN_BYTES = (ControlBuffers.RESERVE + 1L) * BUFFER_BYTES;
+  private static final long NEVER = Long.MAX_VALUE;
 
   private final PinnedBudget budget =
-      new PinnedBudget((long) (ControlBuffers.ANSWER_RESERVE + OTHERS) * BUFFER_BYTES, 4096);
+      new PinnedBudget((long) (ControlBuffers.RESERVE + OTHERS) * BUFFER_BYTES, 4096);
   private final RegisteredPool pool =
       new RegisteredPool(
           new ScriptedConnection.Memory(),
@@ -59,7 +60,7 @@ class ControlBuffersTest {
     List<ControlBuffer> requests = exhaust();
     List<ControlBuffer> answers = new ArrayList<>();
     for (int i = 0; i < FOR_LOCATES; i++) {
-      buffers.takeForAnswer(answers::add);
+      buffers.takeForAnswer(answers::add, NEVER);
     }
     assertThat(answers).hasSize(FOR_LOCATES);
     requests.forEach(buffers::giveBack);
@@ -71,7 +72,7 @@ class ControlBuffersTest {
     List<ControlBuffer> requests = exhaust();
     List<ControlBuffer> answers = new ArrayList<>();
     for (int i = 0; i < FOR_LOCATES + 2; i++) {
-      buffers.takeForAnswer(answers::add);
+      buffers.takeForAnswer(answers::add, NEVER);
     }
     assertThat(answers).as("two answers wait").hasSize(FOR_LOCATES);
     buffers.giveBack(requests.remove(0));
@@ -88,7 +89,7 @@ class ControlBuffersTest {
   void shouldSendShortAnswersWhileDisksHoldTheAnswersToLocates() {
     List<ControlBuffer> taken = exhaust();
     for (int i = 0; i < ControlBuffers.ANSWER_RESERVE; i++) {
-      buffers.takeForAnswer(taken::add);
+      buffers.takeForAnswer(taken::add, NEVER);
     }
     for (int i = 0; i < 100; i++) {
       List<ControlBuffer> shortAnswers = new ArrayList<>();
@@ -109,17 +110,18 @@ class ControlBuffersTest {
     List<ControlBuffer> requests = exhaust();
     List<ControlBuffer> answers = new ArrayList<>();
     for (int i = 0; i < FOR_LOCATES; i++) {
-      buffers.takeForAnswer(answers::add);
+      buffers.takeForAnswer(answers::add, NEVER);
     }
     for (int i = 0; i < 50_000; i++) {
       ConnectionBuffers closed = new ConnectionBuffers(buffers);
       closed.takeForAnswer(
           buffer -> {
             throw new IllegalStateException("answer of a closed connection");
-          });
+          },
+          NEVER);
       closed.close();
     }
-    buffers.takeForAnswer(answers::add);
+    buffers.takeForAnswer(answers::add, NEVER);
     buffers.giveBack(requests.remove(0));
     assertThat(answers).hasSize(FOR_LOCATES + 1);
     requests.forEach(buffers::giveBack);
@@ -131,7 +133,7 @@ class ControlBuffersTest {
     assertThat(buffers.fillReserve()).isTrue();
     ControlBuffer used = buffers.tryTake().orElseThrow();
     buffers.trimUnused();
-    assertThat(pool.chunksOut()).isEqualTo(ControlBuffers.ANSWER_RESERVE + 1);
+    assertThat(pool.chunksOut()).isEqualTo(ControlBuffers.RESERVE + 1);
     buffers.giveBack(used);
     buffers.trimUnused();
     assertThat(pool.chunksOut()).isZero();
@@ -140,7 +142,7 @@ class ControlBuffersTest {
 
   @Test
   void shouldRefuseTheFirstConnectionWhenTheReserveDoesNotFit() {
-    PinnedBudget.Grant others = budget.tryGrant(3L * BUFFER_BYTES).orElseThrow();
+    PinnedBudget.Grant others = budget.tryGrant((OTHERS + 1L) * BUFFER_BYTES).orElseThrow();
     assertThat(buffers.fillReserve()).isFalse();
     others.close();
     assertThat(buffers.fillReserve()).isTrue();
@@ -155,6 +157,96 @@ class ControlBuffersTest {
     buffers.giveBack(grown);
     assertThat(buffers.tryTakeToGrow()).as("what others use counts as well").isEmpty();
     buffers.giveBack(used);
+  }
+
+  @Test
+  void shouldLeaveBuffersToRequestsWhenItGrows() {
+    assertThat(buffers.fillReserve()).isTrue();
+    PinnedBudget.Grant others = budget.tryGrant(BUFFER_BYTES).orElseThrow();
+    assertThat(buffers.tryTakeToGrow()).as("the last %d", OTHERS - 1).isEmpty();
+    others.close();
+    buffers.giveBack(buffers.tryTakeToGrow().orElseThrow());
+  }
+
+  @Test
+  void shouldKeepBuffersForOneReleaseWhileAnswersAndRequestsHaveTakenAllOthers() {
+    List<ControlBuffer> taken = exhaust();
+    for (int i = 0; i < ControlBuffers.RESERVE; i++) {
+      buffers.takeForAnswer(taken::add, NEVER);
+      buffers.takeForShortAnswer(taken::add);
+    }
+    for (int i = 0; i < 10; i++) {
+      List<ControlBuffer> release = buffers.tryTakeForRelease(ControlBuffers.RELEASE_RESERVE);
+      assertThat(release).hasSize(ControlBuffers.RELEASE_RESERVE);
+      assertThat(buffers.tryTakeForRelease(1)).as("another connection").isEmpty();
+      int answers = taken.size();
+      release.forEach(buffers::giveBack);
+      while (taken.size() > answers) {
+        buffers.giveBack(taken.remove(answers));
+      }
+      buffers.endRelease();
+    }
+    while (!taken.isEmpty()) {
+      buffers.giveBack(taken.remove(0));
+    }
+  }
+
+  @Test
+  void shouldEndTheReleaseOfAConnectionThatIsClosed() {
+    assertThat(buffers.fillReserve()).isTrue();
+    ConnectionBuffers connection = new ConnectionBuffers(buffers);
+    assertThat(connection.tryTakeForRelease(2)).hasSize(2);
+    assertThat(buffers.tryTakeForRelease(2)).isEmpty();
+    connection.close();
+    List<ControlBuffer> next = buffers.tryTakeForRelease(2);
+    assertThat(next).hasSize(2);
+    next.forEach(buffers::giveBack);
+  }
+
+  @Test
+  void shouldReportAShortageOnceForEachTick() {
+    List<Long> shortages = new ArrayList<>();
+    budget.onShortage(shortages::add);
+    List<ControlBuffer> taken = exhaust();
+    for (int tick = 1; tick <= 3; tick++) {
+      for (int i = 0; i < 100; i++) {
+        assertThat(buffers.tryTake()).isEmpty();
+      }
+      assertThat(shortages).hasSize(tick);
+      buffers.onTick(0);
+    }
+    taken.forEach(buffers::giveBack);
+  }
+
+  @Test
+  void shouldFindAtATickTheMemoryForAnAnswerThatWaits() {
+    assertThat(buffers.fillReserve()).isTrue();
+    PinnedBudget.Grant others = budget.tryGrant((long) OTHERS * BUFFER_BYTES).orElseThrow();
+    List<ControlBuffer> answers = new ArrayList<>();
+    for (int i = 0; i < FOR_LOCATES + 1; i++) {
+      buffers.takeForAnswer(answers::add, NEVER);
+    }
+    assertThat(answers).hasSize(FOR_LOCATES);
+    others.close();
+    buffers.onTick(0);
+    assertThat(answers).hasSize(FOR_LOCATES + 1);
+    answers.forEach(buffers::giveBack);
+  }
+
+  @Test
+  void shouldGiveAnAnswerThatIsOverdueABufferOfShortAnswers() {
+    List<ControlBuffer> taken = exhaust();
+    for (int i = 0; i < FOR_LOCATES; i++) {
+      buffers.takeForAnswer(taken::add, NEVER);
+    }
+    List<ControlBuffer> late = new ArrayList<>();
+    buffers.takeForAnswer(late::add, 1_000);
+    buffers.onTick(1_000);
+    assertThat(late).isEmpty();
+    buffers.onTick(1_001);
+    assertThat(late).hasSize(1);
+    late.forEach(buffers::giveBack);
+    taken.forEach(buffers::giveBack);
   }
 
   @Test

@@ -59,7 +59,7 @@ class ControlCreditsTest {
 
   /** Buffers that connections of the executor hold: all but those of the reserve. */
   private static int buffers(TestExecutor executor) {
-    return executor.transport().memory.controlPool.chunksOut() - ControlBuffers.ANSWER_RESERVE;
+    return executor.transport().memory.controlPool.chunksOut() - ControlBuffers.RESERVE;
   }
 
   private static void await(String what, BooleanSupplier condition) {

@@ -3,6 +3,9 @@ package org.sparkrdma.shuffle.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -57,17 +60,70 @@ class ControlMemoryPressureTest {
   }
 
   @Test
-  void shouldReleaseALeaseAsSoonAsThereIsABuffer() throws VerbsException {
+  void shouldReleaseALeaseWithBuffersOfTheReserveWhenNoOthersAreFree() throws VerbsException {
+    reader = new ScriptedReader(POOL, 0, 1_000, 1_000);
+    Task task = reader.task(1).fetch(0);
+    reader.stepWithoutReads();
+    Runnable giveBack = reader.exhaustControlBuffers();
+    reader.run(10);
+    assertThat(reader.releases()).isEqualTo(1);
+    List<ControlBuffer> again = reader.control().tryTakeForRelease(2);
+    assertThat(again).as("for the next RELEASE").hasSize(2);
+    again.forEach(reader.control()::giveBack);
+    reader.control().endRelease();
+    giveBack.run();
+    task.releaseAll();
+  }
+
+  @Test
+  void shouldReleaseALeaseAlthoughBlocksWaitForABuffer() throws VerbsException {
+    reader = new ScriptedReader(POOL, 0, 1_000, 1_000);
+    Task task = reader.task(1).fetch(0);
+    reader.stepWithoutReads();
+    Runnable giveBack = reader.exhaustControlBuffers();
+    task.fetch(1);
+    reader.run(10);
+    assertThat(reader.releases()).isEqualTo(1);
+    assertThat(reader.locates()).isEqualTo(1);
+    giveBack.run();
+    reader.run(10);
+    assertThat(task.blocksHeld()).isEqualTo(2);
+    task.releaseAll();
+  }
+
+  @Test
+  void shouldTryAReleaseWithoutBuffersAtTicks() throws VerbsException {
     reader = new ScriptedReader(POOL, 0, 1_000);
     Task task = reader.task(1).fetch(0);
     reader.stepWithoutReads();
     Runnable giveBack = reader.exhaustControlBuffers();
+    List<ControlBuffer> reserved = reader.control().tryTakeForRelease(2);
     reader.run(LONGEST_WAIT_MS);
+    assertThat(reader.sleep()).isEqualTo(Duration.ofMillis(5));
     assertThat(task.blocksHeld()).isEqualTo(1);
     assertThat(reader.releases()).isZero();
     giveBack.run();
     reader.run(10);
     assertThat(reader.releases()).isEqualTo(1);
     task.releaseAll();
+    reserved.forEach(reader.control()::giveBack);
+  }
+
+  @Test
+  void shouldWakeUpAtTicksWhileAnswersWait() throws VerbsException {
+    reader = new ScriptedReader(POOL, 0, 1_000);
+    reader.run(10);
+    Runnable giveBack = reader.exhaustControlBuffers();
+    List<ControlBuffer> answers = new ArrayList<>();
+    for (int i = 0; i < ControlBuffers.ANSWER_RESERVE; i++) {
+      reader.control().takeForAnswer(answers::add, Long.MAX_VALUE);
+    }
+    assertThat(reader.control().isShortForAnswers()).isTrue();
+    assertThat(reader.sleep()).isLessThanOrEqualTo(Duration.ofMillis(5));
+    reader.allowControlMemory();
+    reader.run(10);
+    assertThat(reader.control().isShortForAnswers()).as("free memory is not signalled").isFalse();
+    giveBack.run();
+    answers.forEach(reader.control()::giveBack);
   }
 }

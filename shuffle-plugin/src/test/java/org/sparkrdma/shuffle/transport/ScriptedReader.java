@@ -146,7 +146,13 @@ final class ScriptedReader {
     var connector = new Connector(context, null, table, peers, List.of(), 1);
     turns =
         new ConnectionTurns(
-            context.settings(), table, peers, connector, () -> {}, context.nanoClock().getAsLong());
+            context.settings(),
+            table,
+            peers,
+            connector,
+            control,
+            () -> {},
+            context.nanoClock().getAsLong());
     connect(connection, wire);
   }
 
@@ -275,6 +281,16 @@ final class ScriptedReader {
     };
   }
 
+  /** From now on the device registers memory of control messages again. */
+  void allowControlMemory() {
+    controlDomain.allow();
+  }
+
+  /** Buffers of control messages. */
+  ControlBuffers control() {
+    return control;
+  }
+
   /** Initiates connections to other peers, which stay idle. */
   void connectIdle(int count) throws VerbsException {
     for (int i = 0; i < count; i++) {
@@ -290,7 +306,7 @@ final class ScriptedReader {
 
   /** Memory of control buffers that connections hold. */
   long controlBytesHeld() {
-    return (long) (controlPool.chunksOut() - ControlBuffers.ANSWER_RESERVE) * MESSAGE_BYTES;
+    return (long) (controlPool.chunksOut() - ControlBuffers.RESERVE) * MESSAGE_BYTES;
   }
 
   /** Pinned memory of all uses. */
