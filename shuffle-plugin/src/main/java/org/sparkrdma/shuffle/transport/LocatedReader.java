@@ -118,7 +118,7 @@ final class LocatedReader {
           askAgain.add(asked.get(i));
         }
       }
-      return new Result(new ArrayList<>(reads), refused, askAgain, tooLong, peerBusy);
+      return new Result(ShortReads.divided(reads), refused, askAgain, tooLong, peerBusy);
     }
 
     private void takePiece() {

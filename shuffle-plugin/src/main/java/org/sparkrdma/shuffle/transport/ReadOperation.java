@@ -72,6 +72,22 @@ final class ReadOperation implements Posted {
     return true;
   }
 
+  /** Keeps the first bytes, fewer than it has, and returns a READ of the others. */
+  ReadOperation splitAt(int firstBytes) {
+    ReadOperation rest =
+        new ReadOperation(
+            batch,
+            onDone,
+            remoteAddress + firstBytes,
+            remoteKey,
+            chunk,
+            chunkOffset + firstBytes,
+            lengthBytes - firstBytes);
+    lengthBytes = firstBytes;
+    batch.countRead();
+    return rest;
+  }
+
   @Override
   public void done() {
     onDone.accept(batch);

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.sparkrdma.shuffle.fetch.ReadBatch;
+
+class ShortReadsTest {
+  private static final long PAGE = 0x7f00_b750_f000L;
+
+  private final ReadBatch batch = new ReadBatch(1, 0);
+
+  private ReadOperation read(long address, int lengthBytes) {
+    batch.countRead();
+    return new ReadOperation(batch, done -> {}, address, 7, null, 100, lengthBytes);
+  }
+
+  @ParameterizedTest(name = "{1} bytes at {0} of a page: {2} and {3}")
+  @CsvSource({"4095, 12, 1, 11", "4095, 2, 1, 1", "4080, 32, 16, 16", "4065, 32, 31, 1"})
+  void shouldDivideAShortReadAtTheEndOfAPage(int offset, int length, int first, int second) {
+    ReadOperation crossing = read(PAGE + offset, length);
+
+    List<ReadOperation> divided = ShortReads.divided(List.of(crossing));
+
+    assertThat(divided).extracting(ReadOperation::lengthBytes).containsExactly(first, second);
+    assertThat(divided)
+        .extracting(ReadOperation::remoteAddress)
+        .containsExactly(PAGE + offset, PAGE + 4_096);
+    assertThat(batch.markReadDone()).isFalse();
+    assertThat(batch.markReadDone()).isTrue();
+  }
+
+  @ParameterizedTest(name = "{1} bytes at {0} of a page")
+  @CsvSource({"4095, 1", "4064, 32", "0, 32", "4095, 33", "4000, 131527"})
+  void shouldLeaveAllOtherReadsAsTheyAre(int offset, int length) {
+    ReadOperation one = read(PAGE + offset, length);
+
+    assertThat(ShortReads.divided(List.of(one))).containsExactly(one);
+    assertThat(one.lengthBytes()).isEqualTo(length);
+    assertThat(batch.markReadDone()).isTrue();
+  }
+
+  @Test
+  void shouldKeepTheOrderOfReads() {
+    ReadOperation before = read(PAGE, 4_096);
+    ReadOperation crossing = read(PAGE + 4_095, 12);
+    ReadOperation after = read(PAGE + 4_107, 131_515);
+
+    List<ReadOperation> divided = ShortReads.divided(List.of(before, crossing, after));
+
+    assertThat(divided).hasSize(4).startsWith(before, crossing).endsWith(after);
+  }
+}
