@@ -17,7 +17,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 @Execution(ExecutionMode.CONCURRENT)
 @Timeout(200)
 final class DoctorIT {
-  /** The user nobody, without any capability. */
+  /** Prefix of a command; it then runs as the user nobody, without any capability. */
   private static final String LIMITED =
       "ulimit -l 64; setpriv --reuid 65534 --clear-groups --inh-caps=-all --bounding-set=-all ";
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.verbs.ibverbs;
 
-import java.util.ArrayDeque;
-import java.util.Queue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,18 +22,16 @@ final class RouteResolver {
 
   private static final long CLOSE_MS = TimeUnit.SECONDS.toMillis(1);
 
-  private final Queue<Runnable> calls = new ArrayDeque<>();
-  private final Thread thread;
-  private Runnable atEnd;
+  private final Calls calls;
 
   private RouteResolver(String device) {
-    thread = new Thread(this::run, "rdma-routes-" + device);
-    thread.setDaemon(true);
+    calls = new Calls("rdma-routes-" + device);
   }
 
   static RouteResolver start(String device) {
     RouteResolver started = new RouteResolver(device);
-    started.thread.start();
+    // So that close finds a thread that can run the last call.
+    started.calls.prestartCoreThread();
     return started;
   }
 
@@ -41,20 +40,13 @@ final class RouteResolver {
    *
    * @return false when too many wait, or after close
    */
-  synchronized boolean add(Runnable call) {
-    if (atEnd != null || calls.size() == MAX_CALLS) {
+  boolean add(Runnable call) {
+    try {
+      calls.execute(() -> guarded(call));
+      return true;
+    } catch (RejectedExecutionException e) {
       return false;
     }
-    calls.add(call);
-    notifyAll();
-    return true;
-  }
-
-  private void run() {
-    for (Runnable call = take(); call != null; call = take()) {
-      guarded(call);
-    }
-    atEnd.run();
   }
 
   private static void guarded(Runnable call) {
@@ -66,18 +58,6 @@ final class RouteResolver {
     }
   }
 
-  /** The next call; null after close, when none is left. */
-  private synchronized Runnable take() {
-    while (calls.isEmpty() && atEnd == null) {
-      try {
-        wait();
-      } catch (InterruptedException e) {
-        // Only close ends this thread.
-      }
-    }
-    return calls.poll();
-  }
-
   /**
    * Ends the thread after the calls it has. Waits for it a second at most: a call that hangs holds
    * the thread, not the caller.
@@ -85,18 +65,36 @@ final class RouteResolver {
    * @param last runs on that thread, after the last call
    */
   void close(Runnable last) {
-    synchronized (this) {
-      atEnd = last;
-      notifyAll();
-    }
-    boolean interrupted = false;
+    calls.last = last;
+    calls.shutdown();
     try {
-      thread.join(CLOSE_MS);
+      calls.awaitTermination(CLOSE_MS, TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
-      interrupted = true;
-    }
-    if (interrupted) {
       Thread.currentThread().interrupt();
+    }
+  }
+
+  /** One thread and its queue. */
+  private static final class Calls extends ThreadPoolExecutor {
+    private volatile Runnable last;
+
+    Calls(String name) {
+      super(
+          1,
+          1,
+          0,
+          TimeUnit.SECONDS,
+          new LinkedBlockingQueue<>(MAX_CALLS),
+          work -> {
+            Thread thread = new Thread(work, name);
+            thread.setDaemon(true);
+            return thread;
+          });
+    }
+
+    @Override
+    protected void terminated() {
+      last.run();
     }
   }
 }

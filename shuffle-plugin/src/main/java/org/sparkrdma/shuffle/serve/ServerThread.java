@@ -2,10 +2,10 @@
 package org.sparkrdma.shuffle.serve;
 
 import java.time.Duration;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.thread.ThreadEnd;
 
 /**
  * The thread of a {@link BlockServer}: works, and sleeps until the next deadline or {@link
@@ -79,28 +79,9 @@ final class ServerThread implements AutoCloseable {
       return;
     }
     LockSupport.unpark(thread);
-    join();
-    if (thread.isAlive()) {
+    if (!ThreadEnd.await(thread, CLOSE_TIMEOUT)) {
       LOG.warn(
           "The block server did not stop within 30 s; its memory stays registered, closing goes on");
-    }
-  }
-
-  /** Waits for the thread, also after an interrupt: the caller goes on to free what it uses. */
-  private void join() {
-    boolean interrupted = false;
-    long deadlineNs = System.nanoTime() + CLOSE_TIMEOUT.toNanos();
-    long leftNs = deadlineNs - System.nanoTime();
-    while (thread.isAlive() && leftNs > 0) {
-      try {
-        TimeUnit.NANOSECONDS.timedJoin(thread, leftNs);
-      } catch (InterruptedException e) {
-        interrupted = true;
-      }
-      leftNs = deadlineNs - System.nanoTime();
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
     }
   }
 }

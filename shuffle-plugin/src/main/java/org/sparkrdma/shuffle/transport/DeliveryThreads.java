@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.transport;
 
+import java.time.Duration;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadFactory;
@@ -54,11 +55,13 @@ final class DeliveryThreads implements AutoCloseable {
    *
    * @return false when interrupted
    */
-  boolean await(long seconds) {
+  boolean await(Duration limit) {
     try {
-      if (!delivery.awaitTermination(seconds, TimeUnit.SECONDS)
-          || !diskWrite.awaitTermination(seconds, TimeUnit.SECONDS)) {
-        LOG.warn("Delivery threads did not end within {} s after the transport stopped", seconds);
+      if (!delivery.awaitTermination(limit.toMillis(), TimeUnit.MILLISECONDS)
+          || !diskWrite.awaitTermination(limit.toMillis(), TimeUnit.MILLISECONDS)) {
+        LOG.warn(
+            "Delivery threads did not end within {} s after the transport stopped",
+            limit.toSeconds());
       }
       return true;
     } catch (InterruptedException e) {

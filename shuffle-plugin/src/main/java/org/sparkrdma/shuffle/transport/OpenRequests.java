@@ -113,11 +113,8 @@ final class OpenRequests {
           buffer.regionOffset(),
           length,
           () -> {
-            sendSlotsInUse--;
             buffers.giveBack(buffer);
-            if (reserved) {
-              buffers.endRelease();
-            }
+            over(reserved);
           });
     }
   }
@@ -244,7 +241,7 @@ final class OpenRequests {
     sends.send(buffer.region(), buffer.regionOffset(), length, request);
   }
 
-  /** A request is sent and answered. */
+  /** A request is sent and answered, or a RETURN is sent. */
   private void over(boolean reserved) {
     sendSlotsInUse--;
     if (reserved) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.transport;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.apache.spark.network.shuffle.DownloadFileManager;
 import org.slf4j.Logger;
@@ -22,6 +22,7 @@ import org.sparkrdma.shuffle.settings.RingSizes;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.thread.Owner;
+import org.sparkrdma.shuffle.thread.ThreadEnd;
 import org.sparkrdma.verbs.CompletionChannel;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.ProtectionDomain;
@@ -40,7 +41,7 @@ import org.sparkrdma.verbs.device.DeviceLimits;
  */
 public final class RdmaTransport implements BlockTransport, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(RdmaTransport.class);
-  private static final long STOP_SECONDS = 10;
+  private static final Duration STOP_LIMIT = Duration.ofSeconds(10);
 
   private final ProtectionDomain domain;
   private final CompletionChannel channel;
@@ -234,20 +235,20 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     }
     closed = true;
     agent.stop();
-    boolean ended = joinAgent();
+    boolean ended = ThreadEnd.await(agentThread, STOP_LIMIT);
     boolean interrupted = Thread.interrupted();
     if (!ended) {
       failOpen(FallbackReason.STOPPED, "executor stops");
       threads.close();
       throw new IllegalStateException(
           "the transport agent did not end within "
-              + STOP_SECONDS
+              + STOP_LIMIT.toSeconds()
               + " s; the device's resources are left to the system");
     }
     server.close();
     agent.drain();
     threads.close();
-    interrupted |= !threads.await(STOP_SECONDS);
+    interrupted |= !threads.await(STOP_LIMIT);
     manager.close();
     completions.close();
     channel.close();
@@ -263,24 +264,5 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     if (interrupted) {
       Thread.currentThread().interrupt();
     }
-  }
-
-  /** Waits for the agent's thread; it ends soon unless a device call hangs. */
-  private boolean joinAgent() {
-    boolean interrupted = false;
-    long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(STOP_SECONDS);
-    long leftNs = deadlineNs - System.nanoTime();
-    while (agentThread.isAlive() && leftNs > 0) {
-      try {
-        TimeUnit.NANOSECONDS.timedJoin(agentThread, leftNs);
-      } catch (InterruptedException e) {
-        interrupted = true;
-      }
-      leftNs = deadlineNs - System.nanoTime();
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
-    return !agentThread.isAlive();
   }
 }

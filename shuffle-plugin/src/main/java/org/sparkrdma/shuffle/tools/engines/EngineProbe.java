@@ -10,7 +10,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.sparkrdma.memory.PinnedBudget;
-import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.device.DeviceChoice;
 import org.sparkrdma.shuffle.pinned.MachineMemory;
 import org.sparkrdma.shuffle.pinned.PinnedLimit;
@@ -65,7 +64,7 @@ public final class EngineProbe {
     boolean usable = false;
     if (engine.engine() != null) {
       try (VerbsEngine open = engine.engine()) {
-        device = Optional.of(chooseDevice(open));
+        device = Optional.of(OpenDevice.choose(open, settings, sparkHost));
         DeviceInfo info = device.get().device();
         boolean hardware = info.transport() != Transport.LOOPBACK;
         limit = ExecutorMemory.limit(settings, spark, files, hardware);
@@ -77,10 +76,6 @@ public final class EngineProbe {
       }
     }
     return new Probe(device, usable, reasons, limit, directories);
-  }
-
-  private DeviceChoice chooseDevice(VerbsEngine engine) throws VerbsException {
-    return DeviceChoice.of(engine.devices(), settings.device(sparkHost, 0), NetworkAddress::ofHost);
   }
 
   private void use(

@@ -34,13 +34,18 @@ public record OpenDevice(VerbsEngine engine, Device device, DeviceChoice choice)
       throw new VerbsException("open", String.join("; ", engines.reasons()));
     }
     try {
-      DeviceChoice choice =
-          DeviceChoice.of(engine.devices(), settings.device(sparkHost, 0), NetworkAddress::ofHost);
+      DeviceChoice choice = choose(engine, settings, sparkHost);
       return new OpenDevice(engine, engine.open(choice.device()), choice);
     } catch (VerbsException e) {
       engine.close();
       throw e;
     }
+  }
+
+  /** The choice of the first executor on this host. */
+  static DeviceChoice choose(VerbsEngine engine, ShuffleSettings settings, InetAddress sparkHost)
+      throws VerbsException {
+    return DeviceChoice.of(engine.devices(), settings.device(sparkHost, 0), NetworkAddress::ofHost);
   }
 
   /** Path MTU of the chosen port. */
