@@ -57,7 +57,7 @@ class ArchitectureTest {
     "fetch, 'metrics wire directory'",
     "transport, 'metrics wire address directory serve thread fetch output settings'",
     "read, 'metrics directory fetch spark settings'",
-    "runtime, 'address device directory fetch metrics output pinned read settings spark transport wire'",
+    "runtime, 'address device directory fetch metrics output pinned read settings spark thread transport wire'",
     "tools, 'address device pinned serve settings transport'",
   })
   void shouldDependOnlyOnLowerPackages(String name, String known) {

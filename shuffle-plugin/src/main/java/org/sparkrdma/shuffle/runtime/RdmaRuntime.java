@@ -5,9 +5,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadFactory;
-import java.util.concurrent.TimeUnit;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskKilledException;
 import org.apache.spark.network.shuffle.BlockStoreClient;
@@ -15,13 +13,13 @@ import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.directory.DirectoryClient;
-import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockTransport;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.read.RdmaBlockClient;
 import org.sparkrdma.shuffle.read.TcpFallback;
 import org.sparkrdma.shuffle.runtime.RuntimeLifecycle.State;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
+import org.sparkrdma.shuffle.thread.ThreadEnd;
 import org.sparkrdma.verbs.Verbs;
 
 /**
@@ -41,11 +39,8 @@ import org.sparkrdma.verbs.Verbs;
 public final class RdmaRuntime implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(RdmaRuntime.class);
 
-  /** Maximum wait of the first map tasks until this executor is in the directory. */
-  private static final Duration PUBLISH_LIMIT = Duration.ofSeconds(5);
-
   /** Maximum wait of a close for a running start. */
-  private static final long START_END_MS = 5_000;
+  private static final Duration START_END = Duration.ofSeconds(5);
 
   private static final Duration CLOSE_LIMIT = Duration.ofSeconds(15);
 
@@ -58,7 +53,6 @@ public final class RdmaRuntime implements AutoCloseable {
   private final RuntimeLifecycle lifecycle = new RuntimeLifecycle();
   private final RestartBackoff backoff;
   private final Duration closeLimit;
-  private final String executorId;
   private final RuntimeStart start;
   private final DirectoryClient directory;
   private final RequiredMode requiredMode;
@@ -66,9 +60,8 @@ public final class RdmaRuntime implements AutoCloseable {
   private final CurrentTransport current = new CurrentTransport();
   private final CompletableFuture<BlockTransport> transport = new CompletableFuture<>();
   private final RdmaBlockClient client;
-  private final CountDownLatch published = new CountDownLatch(1);
-  private final long createdNs = System.nanoTime();
-  private final ThreadFactory threads;
+  private final PublishedEndpoint published;
+  private final RuntimeThreads threads;
   private final Thread thread;
   private final Thread shutdownHook = new Thread(this::drain, "rdma-runtime-shutdown");
 
@@ -112,23 +105,16 @@ public final class RdmaRuntime implements AutoCloseable {
       ThreadFactory threads) {
     this.closeLimit = closeLimit;
     this.backoff = new RestartBackoff(firstRestart);
-    this.executorId = env.executorId();
     this.start = start;
     this.directory = new DirectoryClient(env, settings.lookupTimeout());
-    this.requiredMode = new RequiredMode(lifecycle, directory, executorId);
+    this.published = new PublishedEndpoint(directory, env.executorId());
+    this.requiredMode = new RequiredMode(lifecycle, directory, env.executorId());
     BlockStoreClient spark = env.blockManager().blockStoreClient();
     this.tcp = new TcpFallback(spark, counters, TCP_THREADS);
     this.client =
         new RdmaBlockClient(spark, transport, directory, tcp, counters, settings.lookupTimeout());
-    this.threads = threads;
-    this.thread = newThread("rdma-runtime", this::run);
-  }
-
-  private Thread newThread(String name, Runnable task) {
-    Thread created = threads.newThread(task);
-    created.setName(name);
-    created.setDaemon(true);
-    return created;
+    this.threads = new RuntimeThreads(threads);
+    this.thread = this.threads.create("rdma-runtime", this::run);
   }
 
   /** Starts RDMA; called once. In a JVM that is shutting down it closes instead. */
@@ -170,14 +156,7 @@ public final class RdmaRuntime implements AutoCloseable {
    * the executor's life, so that only its first tasks wait.
    */
   public void awaitPublished() {
-    try {
-      long leftNs = PUBLISH_LIMIT.toNanos() - (System.nanoTime() - createdNs);
-      if (!published.await(leftNs, TimeUnit.NANOSECONDS)) {
-        LOG.debug("Endpoint not published in time; peers may not find this executor yet");
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+    published.await();
   }
 
   /**
@@ -232,7 +211,7 @@ public final class RdmaRuntime implements AutoCloseable {
       LOG.info("RDMA is up: {}", started.transport().endpoint());
       backoff.onUp(System.nanoTime());
       current.set(started.transport().fetches());
-      publish(started.transport().endpoint());
+      published.publish(started.transport().endpoint());
       transport.complete(current);
       return Attempt.UP;
     }
@@ -245,7 +224,7 @@ public final class RdmaRuntime implements AutoCloseable {
         "RDMA is not used in this executor, its shuffle reads use TCP: {}",
         String.join("; ", lifecycle.reasons()));
     giveUp("RDMA is off");
-    withdraw();
+    published.withdraw(lifecycle.reasons());
     lifecycle.endStarts();
   }
 
@@ -263,7 +242,7 @@ public final class RdmaRuntime implements AutoCloseable {
     LOG.warn(
         "RDMA is not used in this executor until it can be started again: {}",
         String.join("; ", lifecycle.reasons()));
-    withdraw();
+    published.withdraw(lifecycle.reasons());
     return lost.closeAll() ? Attempt.REFUSED : Attempt.NOT_CLOSED;
   }
 
@@ -289,27 +268,9 @@ public final class RdmaRuntime implements AutoCloseable {
     return now;
   }
 
-  /** The directory may need a thread, which the system may refuse; RDMA works without it. */
-  private void publish(Endpoint endpoint) {
-    try {
-      var unused = directory.publish(endpoint).thenRun(published::countDown);
-    } catch (Throwable e) {
-      LOG.warn("Cannot publish the endpoint of this executor yet; its peers use TCP", e);
-    }
-  }
-
-  /** As {@link #publish}; without it peers try to connect, fail and use TCP. */
-  private void withdraw() {
-    try {
-      var unused = directory.withdraw(executorId, lifecycle.reasons());
-    } catch (Throwable e) {
-      LOG.warn("Cannot withdraw the endpoint of this executor yet; connections to it fail", e);
-    }
-  }
-
   private void giveUp(String detail) {
     transport.completeExceptionally(new IllegalStateException(detail));
-    published.countDown();
+    published.end();
   }
 
   /**
@@ -341,36 +302,10 @@ public final class RdmaRuntime implements AutoCloseable {
       thread.interrupt();
     }
     // A start that is still running closes its own resources.
-    join(thread, START_END_MS);
+    ThreadEnd.await(thread, START_END);
     directory.close();
-    lifecycle.takeParts().ifPresent(this::closeInTime);
+    lifecycle.takeParts().ifPresent(open -> threads.closeInTime(open, closeLimit));
     tcp.close();
-  }
-
-  /** Limits the time of a close, because a device may hang. */
-  private void closeInTime(RunningParts open) {
-    Thread closer = newThread("rdma-runtime-close", open::close);
-    try {
-      closer.start();
-    } catch (Throwable e) {
-      LOG.debug("No thread to close RDMA; it is closed without a time limit", e);
-      open.close();
-      return;
-    }
-    join(closer, closeLimit.toMillis());
-    if (closer.isAlive()) {
-      LOG.warn(
-          "RDMA did not close within {} ms; registered memory is left to the system",
-          closeLimit.toMillis());
-    }
-  }
-
-  private static void join(Thread thread, long limitMs) {
-    try {
-      thread.join(limitMs);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
   }
 
   /** False when the JVM is ending. */

@@ -11,7 +11,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.sparkrdma.shuffle.fetch.BlockProgress;
 import org.sparkrdma.shuffle.fetch.ReadBatch;
-import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.shuffle.wire.MalformedMessageException;
@@ -31,11 +30,8 @@ import org.sparkrdma.shuffle.wire.Release;
 final class FetchSide {
   private static final long LEASE_MARGIN_MS = 1_000;
 
-  /** Maximum time that a block waits for receive memory. Then it uses TCP. */
-  private static final long MAX_MEMORY_WAIT_NS = TimeUnit.MILLISECONDS.toNanos(30);
-
-  /** Interval of checks for receive memory; free memory is not signalled. */
-  private static final long MEMORY_CHECK_NS = TimeUnit.MILLISECONDS.toNanos(1);
+  /** Maximum time that blocks wait for buffers of messages. Then they use TCP. */
+  private static final long MAX_BUFFER_WAIT_NS = TimeUnit.MILLISECONDS.toNanos(30);
 
   private final TransportContext context;
   private final SendQueue sends;
@@ -46,11 +42,9 @@ final class FetchSide {
 
   private final ArrayDeque<BlockProgress> wanted = new ArrayDeque<>();
   private final Set<ReadBatch> batches = new LinkedHashSet<>();
-  private final ArrayDeque<ReadOperation> unposted = new ArrayDeque<>();
-  private int readsPosted;
-  private final ArrayDeque<BlockProgress> waiting = new ArrayDeque<>();
+  private final ReadQueue reads;
+  private final WaitingBlocks waiting;
   private boolean waitingForRoom;
-  private long memoryCheckedNs;
   private boolean shortOfBuffers;
   private long shortOfBuffersSinceNs;
 
@@ -67,6 +61,8 @@ final class FetchSide {
     this.sends = sends;
     this.requests = new OpenRequests(context, sends, buffers, receives);
     this.wantMore = wantMore;
+    this.reads = new ReadQueue(context, sends);
+    this.waiting = new WaitingBlocks(context);
     this.reader = new LocatedReader(context.receive(), this::onReadDone);
     this.watch =
         new PeerWatch(context.settings().peerTimeout().toNanos(), context.nanoClock().getAsLong());
@@ -84,8 +80,8 @@ final class FetchSide {
   /** Posts all possible requests; the caller flushes the send queue. */
   void pump(long nowNs) {
     assert context.owner().holds();
-    postReads();
-    checkReceiveMemory(nowNs);
+    reads.post();
+    askAgainFirst(waiting.takeReady(nowNs));
     waitingForRoom &= holdsLeases();
     boolean haveBuffers = true;
     while (haveBuffers && !wanted.isEmpty() && !waitingForRoom && requests.mayLocate()) {
@@ -105,7 +101,7 @@ final class FetchSide {
       shortOfBuffersSinceNs = nowNs;
     }
     shortOfBuffers = !haveBuffers;
-    if (shortOfBuffers && nowNs - shortOfBuffersSinceNs >= MAX_MEMORY_WAIT_NS) {
+    if (shortOfBuffers && nowNs - shortOfBuffersSinceNs >= MAX_BUFFER_WAIT_NS) {
       List<BlockProgress> unasked = new ArrayList<>(wanted);
       wanted.clear();
       unasked.forEach(BlockProgress::cancelReservation);
@@ -124,40 +120,6 @@ final class FetchSide {
 
   private boolean holdsLeases() {
     return !batches.isEmpty() || requests.holdLeases();
-  }
-
-  private void postReads() {
-    while (!unposted.isEmpty() && readsPosted < context.settings().readsInFlight()) {
-      ReadOperation read = unposted.poll();
-      ReadOperation next = unposted.peek();
-      sends.read(read, next == null || next.batch() != read.batch());
-      readsPosted++;
-      context.counters().increment(Counter.RDMA_READS_POSTED);
-    }
-  }
-
-  /** Asks again for waiting blocks that now have memory; those that waited too long use TCP. */
-  private void checkReceiveMemory(long nowNs) {
-    if (waiting.isEmpty() || nowNs - memoryCheckedNs < MEMORY_CHECK_NS) {
-      return;
-    }
-    memoryCheckedNs = nowNs;
-    List<BlockProgress> ready = new ArrayList<>();
-    for (int left = waiting.size(); left > 0; left--) {
-      BlockProgress block = waiting.poll();
-      block.startWaiting(nowNs);
-      long waitedNs = block.waitedNs(nowNs);
-      if (waitedNs >= MAX_MEMORY_WAIT_NS) {
-        context.counters().waitedForMemory(waitedNs);
-        context.delivery().fail(block, FallbackReason.POOL_EMPTY, "no receive memory for too long");
-      } else if (block.tryReserve(context.receive())) {
-        context.counters().waitedForMemory(waitedNs);
-        ready.add(block);
-      } else {
-        waiting.add(block);
-      }
-    }
-    askAgainFirst(ready);
   }
 
   /** Whether blocks wait for receive memory; free memory is not signalled, so it must poll. */
@@ -217,7 +179,7 @@ final class FetchSide {
         request.heldLeases() || !batches.isEmpty() || requests.holdLeasesBeside(request);
     LocatedReader.Result result = reader.read(located, request.blocks(), mayWait, batch);
     requests.closeLocate(request);
-    unposted.addAll(result.reads());
+    reads.add(result.reads());
     result.refused().forEach(this::sendToTcp);
     askAgainFirst(result.askAgain());
     result.tooLong().forEach(this::failTooLong);
@@ -252,7 +214,7 @@ final class FetchSide {
   private void onReadDone(ReadBatch batch) {
     assert context.owner().holds();
     watch.onReceived();
-    readsPosted--;
+    reads.onReadDone();
     if (batch.markReadDone()) {
       batchDone(batch);
     }
@@ -333,15 +295,14 @@ final class FetchSide {
   List<BlockProgress> abandon() {
     assert context.owner().holds();
     List<BlockProgress> left = new ArrayList<>(wanted);
-    left.addAll(waiting);
+    left.addAll(waiting.takeAll());
     left.addAll(blocksUnderWay());
     requests.abandon();
     batches.forEach(ReadBatch::releaseSinks);
     left.forEach(BlockProgress::cancelReservation);
     wanted.clear();
-    waiting.clear();
     batches.clear();
-    unposted.clear();
+    reads.clear();
     return left;
   }
 }
