@@ -244,9 +244,10 @@ public enum ShuffleSetting {
       "connect.timeout",
       "5s",
       ValueType.duration(Duration.ofMillis(10), Duration.ofMinutes(10)),
-      "Controls the time limit for a connection attempt, including the proofs of both ends, and "
-          + "the time limit for the look-up of a peer. A longer time delays the fallback to TCP when "
-          + "a peer cannot be reached. Raise it on slow or very busy hosts."),
+      "Controls how long blocks wait for a connection, including the proofs of both ends, and "
+          + "the time limit for the look-up of a peer. The attempt goes on for three times as long "
+          + "while blocks use TCP. A longer time delays the fallback to TCP when a peer cannot be "
+          + "reached. Raise it on slow or very busy hosts."),
   /** Until a request is answered. */
   REQUEST_TIMEOUT(
       "request.timeout",
@@ -301,7 +302,8 @@ public enum ShuffleSetting {
       "60s",
       ValueType.duration(Duration.ofMillis(100), Duration.ofDays(1)),
       "Controls how long an unused connection stays open and unused registered memory stays "
-          + "registered. A longer time saves connecting and registering again between stages, and "
+          + "registered. While an executor has no more than an eighth of `connections.max`, its "
+          + "connections stay open ten times as long. A longer time saves connecting and registering again between stages, and "
           + "keeps memory pinned. Raise it for interactive sessions with pauses between queries."),
   /** First quarantine. */
   QUARANTINE_MIN(
@@ -328,6 +330,15 @@ public enum ShuffleSetting {
       "Controls the maximum number of connections at the same time; the connection that is "
           + "idle longest is closed for a new one. Each connection pins buffers and takes a part of "
           + "the completion queue. Raise it above the number of executors of the application."),
+  /** Connection attempts at once. */
+  ATTEMPTS_MAX(
+      "attempts.max",
+      "32",
+      ValueType.count(1, 65_536),
+      "Controls the maximum number of connection attempts of an executor at the same time; further "
+          + "peers wait for their turn, their blocks at most for `connect.timeout`. More attempts "
+          + "connect to all peers sooner, and can overload the network's subnet manager and the "
+          + "peers. Reduce it when many attempts fail at the start of stages."),
   /** Delivery threads. */
   DELIVERY_THREADS(
       "delivery.threads",

@@ -180,6 +180,7 @@ public final class ShuffleSettings {
         values.duration(ShuffleSetting.QUARANTINE_MIN),
         values.duration(ShuffleSetting.QUARANTINE_MAX),
         values.number(ShuffleSetting.CONNECTIONS_MAX),
+        values.number(ShuffleSetting.ATTEMPTS_MAX),
         values.number(ShuffleSetting.DELIVERY_THREADS),
         values.flag(ShuffleSetting.VERIFY),
         values.duration(ShuffleSetting.SPIN_TIMEOUT),

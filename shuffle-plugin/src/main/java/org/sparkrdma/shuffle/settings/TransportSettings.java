@@ -11,13 +11,15 @@ import java.time.Duration;
  * @param readsInFlight maximum posted READs per connection
  * @param chunkBytes length of a chunk of the receive pool, a power of two
  * @param poolBytes maximum receive memory
- * @param connectTimeout maximum time to establish a connection
+ * @param connectTimeout maximum time that blocks wait for a connection, and that a peer's request
+ *     may stay unproven
  * @param requestTimeout maximum time from sending a LOCATE or posting READs to their completion
  * @param peerTimeout maximum silence of a peer while work is outstanding; then it counts as dead
- * @param idleTimeout time after which an unused connection is closed
+ * @param idleTimeout time after which an unused connection is closed, when there are many
  * @param quarantine first quarantine of a peer after a failure; doubles each time
  * @param maxQuarantine maximum quarantine
  * @param maxConnections maximum number of connections
+ * @param maxAttempts maximum number of connection attempts of this executor at the same time
  * @param deliveryThreads number of threads that verify, write to disk and deliver
  * @param verify whether checksums are compared
  * @param spin how long the agent polls before it sleeps
@@ -36,6 +38,7 @@ public record TransportSettings(
     Duration quarantine,
     Duration maxQuarantine,
     int maxConnections,
+    int maxAttempts,
     int deliveryThreads,
     boolean verify,
     Duration spin,
@@ -50,6 +53,14 @@ public record TransportSettings(
    * Receives posted on an idle connection: for a LOCATE, and for a RELEASE, which needs no credit.
    */
   public static final int RECEIVES_WHEN_IDLE = CREDITS_WHEN_IDLE + 1;
+
+  /**
+   * Maximum time of a connection attempt. Longer than blocks wait, because the kernel repeats a
+   * lost message of a connection set-up after about 4 s (cma_response_timeout in its cma.c).
+   */
+  public Duration attemptTimeout() {
+    return connectTimeout.multipliedBy(3);
+  }
 
   /** Maximum open requests per connection: W LOCATEs and a RELEASE. */
   public int requestsOpen() {

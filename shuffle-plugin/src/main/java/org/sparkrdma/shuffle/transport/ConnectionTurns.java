@@ -25,6 +25,11 @@ final class ConnectionTurns {
   private static final long IDLE_SLEEP_NS = 1_000_000_000;
   private static final long DROP_INTERVAL_NS = 1_000_000_000;
 
+  /** This part of the maximum number of connections counts as few. */
+  private static final int FEW = 8;
+
+  private static final int FEW_IDLE_FACTOR = 10;
+
   /** Idle time after which a connection returns its credits. */
   private static final long RETURN_CREDITS_NS = 1_000_000_000;
 
@@ -89,12 +94,7 @@ final class ConnectionTurns {
       visitBusy();
     }
     table.forEachReady(this::visit);
-    for (Peer peer : peers.waiting()) {
-      if (peer.shouldAttempt(nowNs)) {
-        connector.attempt(peer, nowNs);
-        work++;
-      }
-    }
+    attemptConnections();
     if (tick) {
       tickedNs = nowNs;
       giveUpOnSlowPeers();
@@ -204,11 +204,17 @@ final class ConnectionTurns {
     BrokenConnection expired = connection.fetches().expired(nowNs);
     if (expired != null) {
       connection.markBroken(expired);
-    } else if (connection.idleNs(nowNs) > settings.idleTimeout().toNanos()) {
+    } else if (connection.idleNs(nowNs) > idleLimitNs()) {
       connection.markBroken(BrokenConnection.connectionLost("idle"));
     } else if (connection.isIdle() && connection.idleNs(nowNs) >= RETURN_CREDITS_NS) {
       connection.returnCredits();
     }
+  }
+
+  /** Few connections hold little memory, so they outlast the pauses between stages. */
+  private long idleLimitNs() {
+    long limitNs = settings.idleTimeout().toNanos();
+    return FEW * table.size() <= settings.maxConnections() ? FEW_IDLE_FACTOR * limitNs : limitNs;
   }
 
   private long sleepNs(PeerConnection connection) {
@@ -222,19 +228,45 @@ final class ConnectionTurns {
       return TICK_NS;
     }
     return connection.isIdle()
-        ? Math.max(settings.idleTimeout().toNanos() - connection.idleNs(nowNs), TICK_NS)
+        ? Math.max(idleLimitNs() - connection.idleNs(nowNs), TICK_NS)
         : BUSY_SLEEP_NS;
   }
 
+  private void attemptConnections() {
+    List<Peer> waiting = peers.waiting();
+    int free = settings.maxAttempts();
+    for (Peer peer : waiting) {
+      free -= peer.attempt() == null ? 0 : 1;
+    }
+    for (Peer peer : waiting) {
+      if (free > 0 && peer.shouldAttempt(nowNs)) {
+        connector.attempt(peer, nowNs);
+        free--;
+        work++;
+      }
+    }
+  }
+
+  /** Blocks that waited too long use TCP; an attempt in progress goes on for some time. */
   private void giveUpOnSlowPeers() {
     for (Peer peer : peers.waiting()) {
-      if (peer.hasWaitedTooLong(nowNs, settings.connectTimeout().toNanos())) {
-        PeerConnection attempt = peer.attempt();
-        if (attempt != null) {
-          peers.end(attempt, BrokenConnection.connectionLost("connect timed out"));
-        }
+      PeerConnection attempt = peer.attempt();
+      if (attempt != null && attempt.ageNs(nowNs) > settings.attemptTimeout().toNanos()) {
+        peers.end(attempt, BrokenConnection.connectionLost("connect timed out"));
         peers.giveUp(peer, FallbackReason.CONNECT_FAILED, "no connection in time");
+      } else if (peer.hasWaitedTooLong(nowNs, settings.connectTimeout().toNanos())) {
+        stopWaiting(peer);
       }
+    }
+  }
+
+  private void stopWaiting(Peer peer) {
+    if (peer.attempt() != null) {
+      peers.failPending(peer, FallbackReason.CONNECT_FAILED, "no connection yet");
+    } else if (peer.isAttempted()) {
+      peers.giveUp(peer, FallbackReason.CONNECT_FAILED, "no connection in time");
+    } else {
+      peers.giveUpForNow(peer, FallbackReason.CONNECT_FAILED, "too many connection attempts");
     }
   }
 }

@@ -24,6 +24,7 @@ final class Peer {
   private PeerConnection established;
   private int generation;
   private boolean waiting;
+  private boolean attempted;
   private long waitingSinceNs;
   private long retryAtNs;
   private long quarantineNs;
@@ -68,6 +69,7 @@ final class Peer {
 
   void attempt(PeerConnection ours) {
     attempt = ours;
+    attempted = true;
   }
 
   /** Whether it has a connection to this executor, or a request that is being accepted. */
@@ -134,6 +136,7 @@ final class Peer {
   void startWaiting(long nowNs) {
     if (!waiting) {
       waiting = true;
+      attempted = false;
       waitingSinceNs = nowNs;
       retryAtNs = nowNs;
     }
@@ -141,6 +144,11 @@ final class Peer {
 
   void stopWaiting() {
     waiting = false;
+  }
+
+  /** Whether an attempt was made since blocks wait. */
+  boolean isAttempted() {
+    return attempted;
   }
 
   boolean hasWaitedTooLong(long nowNs, long timeoutNs) {

@@ -198,7 +198,8 @@ final class Peers {
     }
   }
 
-  private void failPending(Peer peer, FallbackReason reason, String detail) {
+  /** Pending blocks use TCP. */
+  void failPending(Peer peer, FallbackReason reason, String detail) {
     List<BlockProgress> pending = new ArrayList<>(peer.pending());
     peer.pending().clear();
     pending.forEach(block -> context.delivery().fail(block, reason, detail));

@@ -205,6 +205,6 @@ final class SetupExchange {
         packets.ackRetries(),
         RECEIVER_NOT_READY_RETRIES,
         packets.ackTimeout(),
-        context.settings().connectTimeout());
+        context.settings().attemptTimeout());
   }
 }

@@ -105,6 +105,7 @@ class HostileConversationPropertyTest {
           Duration.ofSeconds(1),
           Duration.ofSeconds(1),
           16,
+          16,
           1,
           true,
           Duration.ZERO,

@@ -69,7 +69,7 @@ final class HostileServer implements AutoCloseable {
   private final WorkRequest work = new WorkRequest(1);
   private final ArrayDeque<Integer> freeSends = new ArrayDeque<>();
   private final BlockingQueue<WorkStatus> reads = new LinkedBlockingQueue<>();
-  private final BlockingQueue<Connection> held = new LinkedBlockingQueue<>();
+  private final BlockingQueue<ConnectionEvent> held = new LinkedBlockingQueue<>();
   private final Endpoint endpoint;
   private final Script script;
   private final AtomicInteger locates = new AtomicInteger();
@@ -82,6 +82,7 @@ final class HostileServer implements AutoCloseable {
   /** Credits that an honest server has not granted. */
   private int creditsLeft = MAX_LOCATES - 1;
 
+  private volatile boolean acceptsHeld;
   private volatile boolean stopping;
 
   /** Behaviour of the server. */
@@ -231,6 +232,9 @@ final class HostileServer implements AutoCloseable {
         }
         event = manager.pollEvent();
       }
+      if (acceptsHeld && !held.isEmpty()) {
+        onAccept(held.remove());
+      }
       if (queue.poll(DEPTH, this::onCompletion) == 0) {
         channel.await(POLL_NS);
       }
@@ -238,17 +242,31 @@ final class HostileServer implements AutoCloseable {
   }
 
   private void onRequest(ConnectionEvent request) {
-    connection = request.connection();
     if (script.accepts()) {
-      accept(request);
+      onAccept(request);
     } else {
-      held.add(connection);
+      held.add(request);
     }
+  }
+
+  private void onAccept(ConnectionEvent request) {
+    connection = request.connection();
+    accept(request);
+  }
+
+  /** Requests that are not accepted yet; any thread. */
+  int heldRequests() {
+    return held.size();
+  }
+
+  /** Accepts the requests that it holds; any thread. */
+  void acceptHeld() {
+    acceptsHeld = true;
   }
 
   /** Rejects a request that was not accepted, without a reason; waits for it. */
   void reject() throws InterruptedException {
-    Connection request = held.poll(10, TimeUnit.SECONDS);
+    Connection request = held.poll(10, TimeUnit.SECONDS).connection();
     request.reject(new byte[0]);
     request.close();
   }

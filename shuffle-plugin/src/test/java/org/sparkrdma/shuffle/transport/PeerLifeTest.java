@@ -24,6 +24,7 @@ import org.sparkrdma.shuffle.directory.Endpoints;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.wire.Located;
 
 /** Handling of peers that fail, are incompatible, or are removed. */
 @Timeout(120)
@@ -107,6 +108,111 @@ class PeerLifeTest {
       while (reader.count(Counter.PEERS_QUARANTINED) <= tests) {
         Thread.onSpinWait();
       }
+    }
+  }
+
+  /** Accepts no request before {@link HostileServer#acceptHeld}. */
+  private static final class Silent implements HostileServer.Script {
+    @Override
+    public boolean accepts() {
+      return false;
+    }
+
+    @Override
+    public void onLocate(HostileServer.Question question) {
+      question.answer().byTcp(0, Located.Kind.UNKNOWN).send(0);
+    }
+  }
+
+  private static CollectedBlocks startFetch(TestExecutor reader, HostileServer from) {
+    CollectedBlocks collected = new CollectedBlocks(BLOCKS);
+    reader.transport().fetch(from.endpoint(), BLOCKS, null, collected);
+    return collected;
+  }
+
+  private static void awaitRequest(HostileServer server) {
+    while (server.heldRequests() == 0) {
+      Thread.onSpinWait();
+    }
+  }
+
+  @Test
+  void shouldGoOnWithASlowAttemptWhileBlocksUseTcp() throws Exception {
+    TestExecutor reader = start(new TestExecutor.Options(1));
+    try (HostileServer slow = new HostileServer(7, new Silent())) {
+      CollectedBlocks first = startFetch(reader, slow);
+      awaitRequest(slow);
+      laterNs.addAndGet(Duration.ofSeconds(6).toNanos());
+      assertThat(first.await().reason(0)).isEqualTo(FallbackReason.CONNECT_FAILED);
+      assertThat(fetch(reader, slow.endpoint()).reason(0)).isEqualTo(FallbackReason.CONNECT_FAILED);
+      slow.acceptHeld();
+      while (reader.count(Counter.CONNECTIONS_ESTABLISHED) == 0) {
+        Thread.onSpinWait();
+      }
+      assertThat(fetch(reader, slow.endpoint()).reason(0))
+          .isEqualTo(FallbackReason.PEER_UNKNOWN_BLOCK);
+      assertThat(reader.count(Counter.PEERS_QUARANTINED)).isZero();
+    }
+  }
+
+  @Test
+  void shouldEndAnAttemptAfterThreeTimesTheConnectTimeoutAndQuarantineThePeer() throws Exception {
+    TestExecutor reader = start(new TestExecutor.Options(1));
+    try (HostileServer silent = new HostileServer(7, new Silent())) {
+      CollectedBlocks first = startFetch(reader, silent);
+      awaitRequest(silent);
+      laterNs.addAndGet(Duration.ofSeconds(14).toNanos());
+      assertThat(first.await().reason(0)).isEqualTo(FallbackReason.CONNECT_FAILED);
+      assertThat(reader.count(Counter.PEERS_QUARANTINED)).isZero();
+      laterNs.addAndGet(Duration.ofSeconds(2).toNanos());
+      while (reader.count(Counter.PEERS_QUARANTINED) == 0) {
+        Thread.onSpinWait();
+      }
+    }
+  }
+
+  @Test
+  void shouldAttemptNoMoreConnectionsAtOnceThanAllowedAndQuarantineNoPeerForThat()
+      throws Exception {
+    TestExecutor reader = start(new TestExecutor.Options(1).maxAttempts(1));
+    try (HostileServer one = new HostileServer(7, new Silent());
+        HostileServer two = new HostileServer(8, new Silent())) {
+      CollectedBlocks ofOne = startFetch(reader, one);
+      awaitRequest(one);
+      CollectedBlocks ofTwo = startFetch(reader, two);
+      laterNs.addAndGet(Duration.ofSeconds(6).toNanos());
+      assertThat(ofOne.await().reason(0)).isEqualTo(FallbackReason.CONNECT_FAILED);
+      assertThat(ofTwo.await().reason(0)).isEqualTo(FallbackReason.CONNECT_FAILED);
+      assertThat(two.heldRequests()).isZero();
+      assertThat(reader.count(Counter.PEERS_QUARANTINED)).isZero();
+
+      one.acceptHeld();
+      while (reader.count(Counter.CONNECTIONS_ESTABLISHED) == 0) {
+        Thread.onSpinWait();
+      }
+      CollectedBlocks again = startFetch(reader, two);
+      awaitRequest(two);
+      two.acceptHeld();
+      assertThat(again.await().reason(0)).isEqualTo(FallbackReason.PEER_UNKNOWN_BLOCK);
+    }
+  }
+
+  @Test
+  void shouldKeepIdleConnectionsTenTimesAsLongWhileTheyAreFew() throws Exception {
+    TestExecutor many = start(new TestExecutor.Options(1).maxConnections(4));
+    TestExecutor few = start(new TestExecutor.Options(2).maxConnections(8));
+    TestExecutor server = start(new TestExecutor.Options(3).maxConnections(16));
+    server.outputs().write(1, new Random(1), 1000);
+    fetch(few, server.endpoint());
+    fetch(many, server.endpoint());
+    laterNs.addAndGet(Duration.ofMinutes(6).toNanos());
+    while (many.count(Counter.CONNECTIONS_CLOSED) == 0) {
+      Thread.onSpinWait();
+    }
+    assertThat(few.count(Counter.CONNECTIONS_CLOSED)).isZero();
+    laterNs.addAndGet(Duration.ofMinutes(45).toNanos());
+    while (few.count(Counter.CONNECTIONS_CLOSED) == 0) {
+      Thread.onSpinWait();
     }
   }
 

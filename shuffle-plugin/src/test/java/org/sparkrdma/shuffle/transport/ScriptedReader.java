@@ -170,6 +170,7 @@ final class ScriptedReader {
         Duration.ofSeconds(1),
         Duration.ofSeconds(1),
         16,
+        16,
         1,
         true,
         Duration.ZERO,

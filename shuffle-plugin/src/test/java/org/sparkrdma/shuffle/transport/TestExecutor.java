@@ -59,6 +59,7 @@ final class TestExecutor implements AutoCloseable {
     private Duration lease = Duration.ofSeconds(30);
     private Duration idleTimeout = Duration.ofMinutes(5);
     private int maxConnections = 16;
+    private int maxAttempts = 16;
     private int peerLeases = 1024;
     private boolean copiesFirst;
     private boolean verify = true;
@@ -183,6 +184,11 @@ final class TestExecutor implements AutoCloseable {
       maxConnections = most;
       return this;
     }
+
+    Options maxAttempts(int most) {
+      maxAttempts = most;
+      return this;
+    }
   }
 
   TestExecutor(Path directory, Options options) throws VerbsException, IOException {
@@ -219,6 +225,7 @@ final class TestExecutor implements AutoCloseable {
             Duration.ofMillis(200),
             Duration.ofSeconds(2),
             options.maxConnections,
+            options.maxAttempts,
             2,
             options.verify,
             Duration.ZERO,

@@ -132,6 +132,7 @@ final class ReadingPair implements AutoCloseable {
                   Duration.ofMillis(1),
                   Duration.ofMillis(1),
                   16,
+                  16,
                   2,
                   true,
                   Duration.ofNanos(0),
