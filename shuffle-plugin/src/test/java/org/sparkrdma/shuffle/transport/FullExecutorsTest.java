@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.leak.LeakRecord;
+import org.sparkrdma.memory.RegisteredChunk;
+import org.sparkrdma.memory.RegisteredPool;
+import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.fetch.FetchHandler;
+import org.sparkrdma.shuffle.fetch.SuspectBlock;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.settings.ServeSettings;
+
+/**
+ * Two whole executors that read from each other while the pinned memory of both is full of leases,
+ * received blocks and control buffers. Time-outs are so long that no wait may end by one.
+ */
+@Tag("slow")
+@Timeout(180)
+class FullExecutorsTest {
+  private static final Duration TIMEOUT = Duration.ofMinutes(10);
+  private static final Duration MAX_WAIT = Duration.ofSeconds(5);
+  private static final long LIMIT = 1 << 20;
+  private static final int MAPS = 24;
+  private static final int BLOCK_BYTES = 60_000;
+  private static final int TASKS = 16;
+  private static final int ROUNDS = 6;
+  private static final int BLOCKS = 8;
+
+  /** Fallback reasons that only memory causes. */
+  private static final Set<FallbackReason> FULL =
+      EnumSet.of(FallbackReason.POOL_EMPTY, FallbackReason.PEER_BUSY);
+
+  @TempDir private Path directory;
+  private final List<TestExecutor> executors = new ArrayList<>();
+  private final ConcurrentLinkedQueue<FallbackReason> reasons = new ConcurrentLinkedQueue<>();
+  private final AtomicInteger byRead = new AtomicInteger();
+  private final AtomicLong longestNs = new AtomicLong();
+
+  private TestExecutor start(TestExecutor.Options options) throws Exception {
+    Path own = Files.createDirectory(directory.resolve("executor-" + executors.size()));
+    TestExecutor executor =
+        new TestExecutor(
+            own,
+            options
+                .mode(ServeSettings.Mode.WINDOW)
+                .requestTimeout(TIMEOUT)
+                .lease(TIMEOUT.multipliedBy(2)));
+    executors.add(executor);
+    for (int map = 0; map < MAPS; map++) {
+      executor.outputs().write(map, new Random(executors.size() * 100L + map), BLOCK_BYTES);
+    }
+    return executor;
+  }
+
+  /** Closing fails when anything is still pinned. */
+  @AfterEach
+  void closeAllWithoutLeaks() {
+    executors.forEach(TestExecutor::close);
+    // JUnit may hold this instance, and Java 17 unmaps only unreachable buffers.
+    executors.clear();
+  }
+
+  private static TestExecutor.Options small(long incarnation) {
+    return new TestExecutor.Options(incarnation).pinned(LIMIT, LIMIT / 2);
+  }
+
+  private static long leases() {
+    return LeakRecord.outstanding().stream()
+        .filter(leak -> leak.site().getMessage().startsWith("lease "))
+        .count();
+  }
+
+  private static void await(String what, BooleanSupplier condition) {
+    long deadlineNs = System.nanoTime() + MAX_WAIT.toNanos();
+    boolean met = condition.getAsBoolean();
+    while (!met && System.nanoTime() - deadlineNs < 0) {
+      LockSupport.parkNanos(100_000);
+      met = condition.getAsBoolean();
+    }
+    assertThat(met).as(what).isTrue();
+  }
+
+  private static List<BlockRange> blocks(long... maps) {
+    List<BlockRange> blocks = new ArrayList<>();
+    for (long map : maps) {
+      blocks.add(new BlockRange(0, map, 0, 1));
+    }
+    return blocks;
+  }
+
+  @Test
+  void shouldAnswerEveryBlockSoonWhenTheMemoryOfBothIsFull() throws Exception {
+    TestExecutor one = start(small(1));
+    TestExecutor other = start(small(2));
+    runTasks(
+        (number, random) -> {
+          for (int round = 0; round < ROUNDS; round++) {
+            long[] maps = random.longs(BLOCKS, 0, MAPS).toArray();
+            fetch(number % 2 == 0 ? one : other, number % 2 == 0 ? other : one, blocks(maps));
+          }
+        });
+    assertThat(byRead.get() + reasons.size()).isEqualTo(TASKS * ROUNDS * BLOCKS);
+    assertThat(byRead.get()).as("by READ").isPositive();
+    assertThat(reasons).as("memory was short").isNotEmpty();
+    assertThat(FULL).containsAll(reasons);
+    assertThat(Duration.ofNanos(longestNs.get())).as("longest wait").isLessThan(MAX_WAIT);
+    await("all leases released", () -> leases() == 0);
+    for (TestExecutor executor : executors) {
+      assertThat(executor.budget().highestBytes()).isGreaterThan(LIMIT - (128 << 10));
+      assertThat(executor.count(Counter.LEASES_EXPIRED)).isZero();
+      assertThat(executor.count(Counter.PROTOCOL_ERRORS)).isZero();
+      assertThat(executor.count(Counter.CONNECTIONS_CLOSED)).isZero();
+    }
+    fetch(one, other, blocks(0));
+    fetch(other, one, blocks(0));
+  }
+
+  @Test
+  void shouldReleaseLeasesOfEachOtherWithoutMemoryForMessages() throws Exception {
+    TestExecutor one = start(small(1).acknowledgeDelay("300ms"));
+    TestExecutor other = start(small(2).acknowledgeDelay("300ms"));
+    fetch(one, other, blocks(0));
+    fetch(other, one, blocks(0));
+    await("idle", () -> leases() == 0 && executors.stream().allMatch(this::isIdle));
+    List<RegisteredChunk> taken = new ArrayList<>();
+    try {
+      for (TestExecutor executor : executors) {
+        List<RegisteredChunk> free = takeAll(executor);
+        // Enough for a LOCATE and for the answer to that of the other.
+        free.subList(0, 3).forEach(RegisteredChunk::release);
+        taken.addAll(free.subList(3, free.size()));
+      }
+      CollectedBlocks atOne = new CollectedBlocks(blocks(1));
+      CollectedBlocks atOther = new CollectedBlocks(blocks(1));
+      one.transport().fetch(other.endpoint(), blocks(1), null, atOne);
+      other.transport().fetch(one.endpoint(), blocks(1), null, atOther);
+      await("a lease of each", () -> leases() == 2);
+      await(
+          "released while others take each buffer at once",
+          () -> {
+            executors.forEach(executor -> taken.addAll(takeAll(executor)));
+            return leases() == 0;
+          });
+      assertThat(atOne.await().bytes(0)).isEqualTo(other.outputs().expected(blocks(1).get(0)));
+      assertThat(atOther.await().bytes(0)).isEqualTo(one.outputs().expected(blocks(1).get(0)));
+    } finally {
+      taken.forEach(RegisteredChunk::release);
+    }
+    fetch(one, other, blocks(0));
+    fetch(other, one, blocks(0));
+    assertThat(reasons).as("all by READ again").isEmpty();
+    for (TestExecutor executor : executors) {
+      assertThat(executor.count(Counter.CONNECTIONS_CLOSED)).as("ended for a lease").isZero();
+    }
+  }
+
+  /** Whether its connection holds only the buffers of an idle one. */
+  private boolean isIdle(TestExecutor executor) {
+    return executor.transport().memory.controlPool.chunksOut() == ControlBuffers.RESERVE + 2;
+  }
+
+  /** Takes all control buffers that are not used, as other connections would. */
+  private static List<RegisteredChunk> takeAll(TestExecutor executor) {
+    RegisteredPool pool = executor.transport().memory.controlPool;
+    List<RegisteredChunk> taken = new ArrayList<>();
+    Optional<RegisteredChunk> next = pool.tryTake();
+    while (next.isPresent()) {
+      taken.add(next.get());
+      next = pool.tryTake();
+    }
+    return taken;
+  }
+
+  /** The work of a task. */
+  private interface Work {
+    void run(int number, Random random) throws Exception;
+  }
+
+  private static void runTasks(Work work) throws InterruptedException {
+    ConcurrentLinkedQueue<Throwable> failures = new ConcurrentLinkedQueue<>();
+    List<Thread> tasks = new ArrayList<>();
+    for (int i = 0; i < TASKS; i++) {
+      int number = i;
+      Thread task =
+          new Thread(
+              () -> {
+                try {
+                  work.run(number, new Random(number));
+                } catch (Throwable e) {
+                  failures.add(e);
+                }
+              },
+              "task-" + i);
+      tasks.add(task);
+      task.start();
+    }
+    for (Thread task : tasks) {
+      task.join();
+    }
+    assertThat(failures).isEmpty();
+  }
+
+  /** Fetches, keeps every block until the last was answered, and compares. */
+  private void fetch(TestExecutor reader, TestExecutor server, List<BlockRange> blocks)
+      throws Exception {
+    HoldingHandler handler = new HoldingHandler(blocks.size());
+    long beginNs = System.nanoTime();
+    reader.transport().fetch(server.endpoint(), blocks, null, handler);
+    assertThat(handler.left.await(60, TimeUnit.SECONDS)).as("all blocks answered").isTrue();
+    longestNs.accumulateAndGet(System.nanoTime() - beginNs, Math::max);
+    for (int i = 0; i < blocks.size(); i++) {
+      Object result = handler.results.get(i);
+      if (result instanceof ManagedBuffer buffer) {
+        try (InputStream in = buffer.createInputStream()) {
+          assertThat(in.readAllBytes()).isEqualTo(server.outputs().expected(blocks.get(i)));
+        }
+        buffer.release();
+        byRead.incrementAndGet();
+      } else {
+        reasons.add((FallbackReason) result);
+      }
+    }
+  }
+
+  /** Retains fetched blocks. */
+  private static final class HoldingHandler implements FetchHandler {
+    private final AtomicReferenceArray<Object> results;
+    private final CountDownLatch left;
+
+    HoldingHandler(int blocks) {
+      results = new AtomicReferenceArray<>(blocks);
+      left = new CountDownLatch(blocks);
+    }
+
+    @Override
+    public void onFetched(int index, ManagedBuffer buffer) {
+      answer(index, buffer.retain());
+    }
+
+    @Override
+    public void onFailed(int index, FallbackReason reason, String detail) {
+      answer(index, reason);
+    }
+
+    @Override
+    public void onSuspect(int index, SuspectBlock suspect) {
+      answer(index, suspect);
+    }
+
+    private void answer(int index, Object result) {
+      assertThat(results.compareAndSet(index, null, result)).isTrue();
+      left.countDown();
+    }
+  }
+}
