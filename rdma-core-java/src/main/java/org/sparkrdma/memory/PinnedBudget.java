@@ -122,6 +122,11 @@ public final class PinnedBudget implements AutoCloseable {
     return limitBytes;
   }
 
+  /** Length of a page: grants are whole pages. */
+  public long pageBytes() {
+    return pageBytes;
+  }
+
   /** Bytes granted now; always between 0 and the limit. */
   public long pinnedBytes() {
     return pinnedBytes.get();

@@ -3,6 +3,7 @@ package org.sparkrdma.memory;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -18,9 +19,9 @@ import org.sparkrdma.verbs.VerbsException;
  * nothing.
  *
  * <p>Slabs are registered when chunks run out, within the pool's own limit and the {@link
- * PinnedBudget}; {@link #trim()} and {@link #trimUnused()} deregister slabs without a chunk in use.
- * Safe for any thread; never blocks on anything but registering a slab. Owned by the runtime,
- * closed before the protection domain.
+ * PinnedBudget}; {@link #trim()}, {@link #trimUnused()} and {@link #trimIdle} deregister slabs
+ * without a chunk in use. Safe for any thread; never blocks on anything but registering a slab.
+ * Owned by the runtime, closed before the protection domain.
  */
 public final class RegisteredPool implements AutoCloseable {
   private final Device device;
@@ -78,7 +79,7 @@ public final class RegisteredPool implements AutoCloseable {
     }
     chunksOut++;
     RegisteredChunk chunk = free.pop();
-    chunk.slab().used = true;
+    chunk.slab().onTaken();
     chunk.lend();
     return Optional.of(chunk);
   }
@@ -118,6 +119,7 @@ public final class RegisteredPool implements AutoCloseable {
 
   synchronized void giveBack(RegisteredChunk chunk) {
     chunksOut--;
+    chunk.slab().chunksOut--;
     free.push(chunk);
     if (closed && chunksOut == 0) {
       closeSlabs();
@@ -180,18 +182,38 @@ public final class RegisteredPool implements AutoCloseable {
    * intervals, it deregisters what was idle for one interval.
    */
   public synchronized void trimUnused() {
-    for (Slab slab : List.copyOf(slabs)) {
-      if (slab.used) {
-        slab.used = false;
-        continue;
-      }
-      long freeOfSlab = free.stream().filter(chunk -> chunk.slab().equals(slab)).count();
-      if (freeOfSlab == chunksPerSlab) {
-        free.removeIf(chunk -> chunk.slab().equals(slab));
-        slabs.remove(slab);
+    markIdle();
+    trimIdle(Integer.MAX_VALUE);
+  }
+
+  /**
+   * Marks slabs as idle of which no chunk was taken since the last call and none is in use, for
+   * {@link #trimIdle}; taking a chunk removes the mark of its slab.
+   */
+  public synchronized void markIdle() {
+    for (Slab slab : slabs) {
+      slab.idle = !slab.used && slab.chunksOut == 0;
+      slab.used = false;
+    }
+  }
+
+  /** Deregisters at most so many slabs that are marked as idle; returns their number. */
+  public synchronized int trimIdle(int max) {
+    int trimmed = 0;
+    Iterator<Slab> all = slabs.iterator();
+    while (trimmed < max && all.hasNext()) {
+      Slab slab = all.next();
+      if (slab.idle) {
+        all.remove();
+        slab.closed = true;
+        trimmed++;
         slab.close();
       }
     }
+    if (trimmed > 0) {
+      free.removeIf(chunk -> chunk.slab().closed);
+    }
+    return trimmed;
   }
 
   /**
@@ -218,8 +240,17 @@ public final class RegisteredPool implements AutoCloseable {
     private final MemoryRegion region;
     private final PinnedBudget.Grant grant;
 
-    /** Whether a chunk of it was in use since the last trim; guarded by the pool. */
+    /** Number of its chunks that are in use; guarded by the pool. */
+    private int chunksOut;
+
+    /** Whether a chunk of it was taken since the last check; guarded by the pool. */
     private boolean used = true;
+
+    /** Whether it may be deregistered; guarded by the pool. */
+    private boolean idle;
+
+    /** Whether it was deregistered; guarded by the pool. */
+    private boolean closed;
 
     Slab(HostMemory memory, MemoryRegion region, PinnedBudget.Grant grant) {
       this.memory = memory;
@@ -233,6 +264,12 @@ public final class RegisteredPool implements AutoCloseable {
 
     MemoryRegion region() {
       return region;
+    }
+
+    private void onTaken() {
+      chunksOut++;
+      used = true;
+      idle = false;
     }
 
     void close() {

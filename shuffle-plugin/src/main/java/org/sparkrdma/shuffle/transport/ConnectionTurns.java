@@ -117,7 +117,7 @@ final class ConnectionTurns {
 
   /** How long the agent may sleep when there is no work, in nanoseconds. */
   long sleepNs() {
-    boolean wait = !peers.waiting().isEmpty() || control.isShortForAnswers();
+    boolean wait = !peers.waiting().isEmpty() || control.needsTicks();
     return wait ? Math.min(sleepNs, TICK_NS) : sleepNs;
   }
 
@@ -204,6 +204,9 @@ final class ConnectionTurns {
     BrokenConnection expired = connection.fetches().expired(nowNs);
     if (expired != null) {
       connection.markBroken(expired);
+    } else if (connection.hasStalled(nowNs, settings.requestTimeout().toNanos())) {
+      connection.markBroken(
+          BrokenConnection.connectionLost("peer receives no messages: none taken in time"));
     } else if (connection.idleNs(nowNs) > idleLimitNs()) {
       connection.markBroken(BrokenConnection.connectionLost("idle"));
     } else if (connection.isIdle() && connection.idleNs(nowNs) >= RETURN_CREDITS_NS) {

@@ -37,6 +37,12 @@ final class ControlBuffers implements AutoCloseable {
   /** Number of buffers that credits leave to this executor's own requests. */
   static final int LEFT_BY_CREDITS = 4;
 
+  /** Time without use after which memory is deregistered. */
+  private static final long IDLE_NS = 1_000_000_000;
+
+  /** Maximum number of deregistrations at a tick, since the agent does nothing else meanwhile. */
+  static final int MAX_TRIMMED = 8;
+
   private final RegisteredPool pool;
   private final long maxGrownBytes;
   private final ArrayDeque<ControlBuffer> reserve = new ArrayDeque<>();
@@ -45,6 +51,9 @@ final class ControlBuffers implements AutoCloseable {
   private int reserved;
   private boolean releaseReserveUsed;
   private boolean handingOut;
+
+  private boolean trimming;
+  private long checkedNs;
 
   /** Whether memory was refused since the last tick, so that a shortage is reported already. */
   private boolean refused;
@@ -139,11 +148,17 @@ final class ControlBuffers implements AutoCloseable {
   }
 
   /**
-   * Tries again to get memory for answers that wait: free memory is not signalled. To be called at
-   * each tick.
+   * Tries again to get memory for answers that wait: free memory is not signalled. Deregisters some
+   * of the memory that is idle since the load has ended. To be called at each tick.
    */
   void onTick(long nowNs) {
     refused = false;
+    if (!trimming && nowNs - checkedNs >= IDLE_NS) {
+      checkedNs = nowNs;
+      pool.markIdle();
+      trimming = true;
+    }
+    trimming = trimming && pool.trimIdle(MAX_TRIMMED) == MAX_TRIMMED;
     while (!waitingAnswers.isEmpty() && nowNs - waitingAnswers.peek().overdueNs() > 0) {
       waitingShortAnswers.add(waitingAnswers.remove());
     }
@@ -187,6 +202,11 @@ final class ControlBuffers implements AutoCloseable {
       buffer.release();
     }
     handOut();
+  }
+
+  /** Whether {@link #onTick} has something to do: answers wait, or more memory is idle. */
+  boolean needsTicks() {
+    return trimming || isShortForAnswers();
   }
 
   /** Whether answers wait for a buffer. */

@@ -255,6 +255,14 @@ final class PeerConnection {
     lastUsedNs = nowNs;
   }
 
+  /**
+   * Whether the peer has taken no message for this long although one is posted. A request has a
+   * deadline of its own; an answer and a RETURN have not.
+   */
+  boolean hasStalled(long nowNs, long timeoutNs) {
+    return queues.sends().hasStalled(nowNs, timeoutNs);
+  }
+
   /** Posts all work requests that can be posted. */
   void pump(long nowNs) {
     assert context.owner().holds();

@@ -27,6 +27,9 @@ final class SendQueue {
   private long retired;
   private int unsignalled;
   private long unsignalledBytes;
+  private boolean progressChecked;
+  private long retiredAtCheck;
+  private long progressNs;
 
   /**
    * @param idBits upper 32 bits of every id, see {@link WorkIds}
@@ -51,6 +54,19 @@ final class SendQueue {
   /** Whether any request has not completed. */
   boolean hasOutstanding() {
     return added != retired;
+  }
+
+  /**
+   * Whether requests are outstanding and none has completed for this long, as when the peer posts
+   * no receives. The time counts from the first call without progress.
+   */
+  boolean hasStalled(long nowNs, long timeoutNs) {
+    if (!progressChecked || retired != retiredAtCheck) {
+      progressChecked = true;
+      retiredAtCheck = retired;
+      progressNs = nowNs;
+    }
+    return hasOutstanding() && nowNs - progressNs > timeoutNs;
   }
 
   /** Adds a SEND; there must be room. */
@@ -89,6 +105,7 @@ final class SendQueue {
     if (room() == 0) {
       throw new IllegalStateException("send queue full: depth=" + depth);
     }
+    progressChecked &= hasOutstanding();
     ring[(int) (added % depth)] = posted;
     return gathered[gatheredCount++];
   }

@@ -19,9 +19,6 @@ import org.sparkrdma.verbs.device.Transport;
 final class TransportMemory implements AutoCloseable {
   private static final int SLAB_BYTES = 4 << 20;
 
-  /** Control buffers that are registered with one call. */
-  private static final int CONTROL_SLAB_BUFFERS = 8;
-
   /** Part of the budget that receive memory leaves to others. */
   private static final int SERVE_PART = 8;
 
@@ -50,7 +47,7 @@ final class TransportMemory implements AutoCloseable {
             budget,
             Set.of(AccessFlag.LOCAL_WRITE),
             settings.messageBytes(),
-            CONTROL_SLAB_BUFFERS,
+            controlSlabBuffers(budget, settings),
             controlBytes(settings));
     control = new ControlBuffers(controlPool, budget.limitBytes() / CREDITS_PART);
     // Leases of slow peers leave half of the receive pool's maximum to this executor's readers.
@@ -78,6 +75,15 @@ final class TransportMemory implements AutoCloseable {
         settings.chunkBytes(),
         (int) Math.max(1, Math.min(SLAB_BYTES, poolBytes / 4) / settings.chunkBytes()),
         poolBytes);
+  }
+
+  /**
+   * Control buffers that are registered with one call: those of a page. The receives that a
+   * connection keeps when its load ends may be any of its buffers, so larger slabs would stay
+   * registered for a few of theirs.
+   */
+  private static int controlSlabBuffers(PinnedBudget budget, TransportSettings settings) {
+    return (int) Math.max(1, budget.pageBytes() / settings.messageBytes());
   }
 
   /** Maximum memory of control buffers, with every connection at its limits. */

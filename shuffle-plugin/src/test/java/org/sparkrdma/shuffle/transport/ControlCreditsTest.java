@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -172,5 +174,51 @@ class ControlCreditsTest {
     scripted.connectIdle(1_000);
     assertThat(scripted.pinnedBytes() - before).isLessThanOrEqualTo(1_000 * MAX_IDLE_BYTES);
     assertThat(scripted.controlBytesHeld()).isEqualTo(1_001L * IDLE_BUFFERS * (16 << 10));
+  }
+
+  @Test
+  void shouldDeregisterControlBuffersWhenTheLoadEnds() throws Exception {
+    int connections = 300;
+    int loadBuffers = 6;
+    scripted = new ScriptedReader(1 << 20, 0, 1_000);
+    scripted.run(1);
+    List<ConnectionBuffers> all = new ArrayList<>();
+    List<ArrayDeque<ControlBuffer>> receives = new ArrayList<>();
+    for (int i = 0; i < connections; i++) {
+      all.add(new ConnectionBuffers(scripted.control()));
+      receives.add(new ArrayDeque<>());
+    }
+    takeReceives(all, receives, IDLE_BUFFERS);
+    long idleBytes = scripted.pinnedBytes();
+    takeReceives(all, receives, loadBuffers);
+    assertThat(scripted.pinnedBytes()).as("under load").isGreaterThan(2 * idleBytes);
+    Random random = new Random(7);
+    for (int i = 0; i < connections; i++) {
+      // Receives complete in order, and each connection has handled other messages last.
+      for (int messages = random.nextInt(loadBuffers); messages > 0; messages--) {
+        receives.get(i).add(receives.get(i).remove());
+      }
+      while (receives.get(i).size() > IDLE_BUFFERS) {
+        all.get(i).giveBack(receives.get(i).remove());
+      }
+    }
+    long trimmed = 0;
+    for (int tick = 0; tick < 600; tick++) {
+      long before = scripted.pinnedBytes();
+      scripted.giveTurns(Duration.ofMillis(5));
+      trimmed = Math.max(trimmed, before - scripted.pinnedBytes());
+    }
+    assertThat(scripted.pinnedBytes()).as("after 3 s").isLessThanOrEqualTo(idleBytes * 11 / 10);
+    assertThat(trimmed).as("at a tick").isEqualTo(ControlBuffers.MAX_TRIMMED * (16 << 10));
+    all.forEach(ConnectionBuffers::close);
+  }
+
+  private static void takeReceives(
+      List<ConnectionBuffers> all, List<ArrayDeque<ControlBuffer>> receives, int upTo) {
+    while (receives.get(0).size() < upTo) {
+      for (int i = 0; i < all.size(); i++) {
+        receives.get(i).add(all.get(i).tryTake().orElseThrow());
+      }
+    }
   }
 }

@@ -110,6 +110,25 @@ class ControlMemoryPressureTest {
   }
 
   @Test
+  void shouldEndAConnectionWhosePeerTakesNoMessageForTheRequestTimeout() throws VerbsException {
+    reader = new ScriptedReader(POOL, 0, 1_000);
+    Task task = reader.task(1).fetch(0);
+    reader.run(5);
+    assertThat(task.blocksHeld()).isEqualTo(1);
+    task.releaseAll();
+    reader.sendToSilentPeer();
+    int steps = (int) ScriptedReader.REQUEST_TIMEOUT.toMillis() / 100;
+    for (int i = 0; i < steps; i++) {
+      reader.giveTurns(Duration.ofMillis(100));
+    }
+    assertThat(reader.isClosed()).as("at the request time-out").isFalse();
+    reader.giveTurns(Duration.ofMillis(100));
+    reader.giveTurns(Duration.ofMillis(100));
+    assertThat(reader.isClosed()).as("after it").isTrue();
+    assertThat(reader.control().isShortForAnswers()).isFalse();
+  }
+
+  @Test
   void shouldWakeUpAtTicksWhileAnswersWait() throws VerbsException {
     reader = new ScriptedReader(POOL, 0, 1_000);
     reader.run(10);

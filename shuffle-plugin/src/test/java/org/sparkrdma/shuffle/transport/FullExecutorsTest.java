@@ -173,8 +173,10 @@ class FullExecutorsTest {
     } finally {
       taken.forEach(RegisteredChunk::release);
     }
-    fetch(one, other, blocks(0));
-    fetch(other, one, blocks(0));
+    await(
+        "unused memory of messages deregistered", () -> executors.stream().noneMatch(this::isFull));
+    fetch(one, other, blocks(2));
+    fetch(other, one, blocks(2));
     assertThat(reasons).as("all by READ again").isEmpty();
     for (TestExecutor executor : executors) {
       assertThat(executor.count(Counter.CONNECTIONS_CLOSED)).as("ended for a lease").isZero();
@@ -184,6 +186,11 @@ class FullExecutorsTest {
   /** Whether its connection holds only the buffers of an idle one. */
   private boolean isIdle(TestExecutor executor) {
     return executor.transport().memory.controlPool.chunksOut() == ControlBuffers.RESERVE + 2;
+  }
+
+  /** Whether a window and receive memory of a block do not fit into its budget. */
+  private boolean isFull(TestExecutor executor) {
+    return executor.budget().availableBytes() < 4 * BLOCK_BYTES;
   }
 
   /** Takes all control buffers that are not used, as other connections would. */

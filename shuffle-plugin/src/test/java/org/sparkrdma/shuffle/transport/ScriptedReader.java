@@ -28,6 +28,7 @@ import org.sparkrdma.shuffle.fetch.ReceiveMemory;
 import org.sparkrdma.shuffle.fetch.SuspectBlock;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.serve.BlockServer;
 import org.sparkrdma.shuffle.settings.PacketSettings;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.thread.Owner;
@@ -52,6 +53,7 @@ import org.sparkrdma.verbs.device.Transport;
  */
 final class ScriptedReader {
   static final int CHUNK_BYTES = 16 << 10;
+  static final Duration REQUEST_TIMEOUT = Duration.ofSeconds(30);
   private static final int MESSAGE_BYTES = 16 << 10;
   private static final int MAX_CONNECTIONS = 1_001;
   private static final byte[] KEY = new byte[Endpoint.TOKEN_BYTES];
@@ -81,13 +83,14 @@ final class ScriptedReader {
   private final RefusingDomain controlDomain = new RefusingDomain(domain);
   private final PinnedBudget budget = new PinnedBudget(64L << 20, 4096);
   private final RegisteredPool sinks;
-  private final RegisteredPool controlPool = pool(controlDomain, MESSAGE_BYTES, 8, 64 << 20);
+  private final RegisteredPool controlPool = pool(controlDomain, MESSAGE_BYTES, 1, 64 << 20);
   private final ControlBuffers control = new ControlBuffers(controlPool, 2 << 20);
   private final ReceiveMemory receive;
   private final int[] lengths;
   private final ShuffleCounters counters = new ShuffleCounters();
   private final ArrayDeque<Runnable> commands = new ArrayDeque<>();
   private final ScriptedConnection wire = new ScriptedConnection();
+  private final BlockServer server;
   private final ConnectionTable table;
   private final Peers peers;
   private final PeerConnection connection;
@@ -119,6 +122,7 @@ final class ScriptedReader {
             true,
             counters,
             incarnation -> {});
+    server = UnusedBlockServer.of(device, domain, budget, () -> nowNs);
     TransportContext context =
         new TransportContext(
             settings(poolBytes),
@@ -129,7 +133,7 @@ final class ScriptedReader {
             new CompletionQueues(device, null, budget, settings(poolBytes)),
             receive,
             control,
-            UnusedBlockServer.of(device, domain, budget, () -> nowNs),
+            server,
             delivery,
             counters,
             commands::add,
@@ -164,7 +168,7 @@ final class ScriptedReader {
         CHUNK_BYTES,
         poolBytes,
         Duration.ofSeconds(5),
-        Duration.ofSeconds(30),
+        REQUEST_TIMEOUT,
         Duration.ofSeconds(20),
         Duration.ofMinutes(1),
         Duration.ofSeconds(1),
@@ -303,6 +307,23 @@ final class ScriptedReader {
       connect(attempt, other);
       attempt.onCompletion(other.sends().poll().completion(0), nowNs);
     }
+  }
+
+  /** Answers a RELEASE of the peer, which does not take the answer. */
+  void sendToSilentPeer() {
+    // A closed server executes commands at once.
+    server.close();
+    byte[] message = new byte[Release.HEADER_BYTES];
+    new Release.Encoder().begin(ByteBuffer.wrap(message), 1).finish();
+    receive(message);
+    while (!commands.isEmpty()) {
+      commands.poll().run();
+    }
+  }
+
+  /** Whether this executor has ended the connection. */
+  boolean isClosed() {
+    return connection.isClosed();
   }
 
   /** Memory of control buffers that connections hold. */
