@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.apache.spark.ShuffleDependency;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkContext;
@@ -34,6 +35,7 @@ import org.sparkrdma.shuffle.settings.ShuffleSetting;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.spark.ExecutorClassPath;
 import org.sparkrdma.shuffle.spark.SparkEnvironment;
+import org.sparkrdma.shuffle.ui.ShuffleUi;
 
 /**
  * The class for {@code spark.shuffle.manager}: Spark's own sort shuffle with a reader that fetches
@@ -138,13 +140,31 @@ public class RdmaShuffleManager extends SortShuffleManager {
       int shuffleId, ShuffleDependency<K, V, C> dependency) {
     begin();
     synchronized (this) {
-      if (directory != null && !watching) {
+      if (!watching) {
         watching = true;
-        SparkContext context = dependency.rdd().context();
-        directory.watch(context);
+        watch(dependency.rdd().context());
       }
     }
     return super.registerShuffle(shuffleId, dependency);
+  }
+
+  /** The context exists from now on. */
+  private void watch(SparkContext context) {
+    Optional<ShuffleUi> ui = ShuffleUi.attach(context, notesForUi(context));
+    if (directory != null) {
+      directory.watch(context);
+      ui.ifPresent(tab -> directory.giveFiguresTo(tab::report));
+    }
+  }
+
+  private List<String> notesForUi(SparkContext context) {
+    List<String> notes = new ArrayList<>(warnings);
+    if (settings.mode() == ShuffleSettings.Mode.OFF) {
+      notes.add("RDMA is not used: " + ShuffleSetting.MODE.key() + "=off");
+    } else if (context.isLocal()) {
+      notes.add("RDMA is not used: in local mode no block is remote");
+    }
+    return notes;
   }
 
   @Override

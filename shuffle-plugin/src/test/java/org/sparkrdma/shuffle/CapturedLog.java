@@ -13,7 +13,7 @@ import org.apache.logging.log4j.core.config.Property;
 /** Collects what the plug-in logs from WARN on, until closed. */
 public final class CapturedLog implements AutoCloseable {
   private final List<String> lines = new ArrayList<>();
-  private final Logger logger = (Logger) LogManager.getLogger("org.sparkrdma");
+  private final Logger logger;
   private final AbstractAppender appender =
       new AbstractAppender("captured", null, null, true, Property.EMPTY_ARRAY) {
         @Override
@@ -26,6 +26,12 @@ public final class CapturedLog implements AutoCloseable {
 
   /** Starts to collect. */
   public CapturedLog() {
+    this("org.sparkrdma");
+  }
+
+  /** Starts to collect the lines of loggers whose names begin so. */
+  public CapturedLog(String name) {
+    logger = (Logger) LogManager.getLogger(name);
     appender.start();
     logger.addAppender(appender);
   }

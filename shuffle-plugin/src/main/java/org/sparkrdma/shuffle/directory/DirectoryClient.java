@@ -14,6 +14,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.apache.spark.SparkEnv;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,6 +35,9 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
   /** For executors without RDMA, whose device may come back. */
   private static final long WITHDRAWN_INTERVAL_NS = TimeUnit.SECONDS.toNanos(60);
 
+  /** Maximum wait of a close for the last figures. */
+  private static final long LAST_FIGURES_MS = 1_000;
+
   private final DriverCall driver;
   private final Duration timeout;
   private final LongSupplier nowNs;
@@ -49,6 +53,9 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
   private boolean closed;
   private long lastEpoch;
   private long recheckedNs;
+
+  /** Sends the last figures; null until {@link #report}. */
+  private Runnable lastReport;
 
   /** Confined to the querying thread. */
   private long version;
@@ -115,6 +122,33 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
         },
         0);
     return excluded.orTimeout(timeout.toNanos(), TimeUnit.NANOSECONDS);
+  }
+
+  /**
+   * Sends the figures of this executor to the driver from time to time, and at the close; see
+   * {@link FigureReports}. Called once.
+   */
+  public void report(String executorId, Supplier<Map<String, Object>> figures) {
+    FigureReports reports = new FigureReports(figures);
+    synchronized (this) {
+      lastReport = () -> reports.last(nowNs.getAsLong()).ifPresent(last -> send(executorId, last));
+    }
+    schedule(() -> reportNext(executorId, reports), 0);
+  }
+
+  private void reportNext(String executorId, FigureReports reports) {
+    reports.due(nowNs.getAsLong()).ifPresent(figures -> send(executorId, figures));
+    schedule(() -> reportNext(executorId, reports), FigureReports.TICK_MS);
+  }
+
+  private void send(String executorId, Map<String, Object> figures) {
+    try {
+      List<Object> message = new FiguresMessage(executorId, figures).encode();
+      driver.ask(new ArrayList<>(List.of(DirectoryService.FIGURES, message)));
+    } catch (Throwable e) {
+      // Also an Error: the next report follows.
+      LOG.debug("Driver did not accept the figures of this executor", e);
+    }
   }
 
   private synchronized long nextEpoch() {
@@ -269,13 +303,34 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
     }
   }
 
-  /** Answers all waiting look-ups with an empty result; a second close does nothing. */
+  /**
+   * Sends the last figures, and answers all waiting look-ups with an empty result; a second close
+   * does nothing.
+   */
   @Override
   public void close() {
+    Runnable last;
     synchronized (this) {
       closed = true;
+      last = lastReport;
+      lastReport = null;
+    }
+    if (last != null) {
+      schedule(last, 0);
+      asker.shutdown();
+      awaitLastFigures();
     }
     asker.shutdownNow();
     answerAll(takeWaiting());
+  }
+
+  private void awaitLastFigures() {
+    try {
+      if (!asker.awaitTermination(LAST_FIGURES_MS, TimeUnit.MILLISECONDS)) {
+        LOG.debug("Driver did not accept the last figures in time");
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 }

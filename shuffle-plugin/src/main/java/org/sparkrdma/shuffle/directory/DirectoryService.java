@@ -4,7 +4,9 @@ package org.sparkrdma.shuffle.directory;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.function.BiConsumer;
 import java.util.function.BiPredicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -15,6 +17,7 @@ import org.slf4j.LoggerFactory;
  * <pre>
  *   [PUBLISH, record]         → Boolean: accepted
  *   [EXCLUDE, executor id]    → Boolean: it gets no more tasks
+ *   [FIGURES, figures]        → Boolean: true; see {@link FiguresMessage}
  *   [CHANGES, since version]  → [version, Boolean: these are all, records, ids of gone executors]
  * </pre>
  *
@@ -24,6 +27,7 @@ final class DirectoryService {
   static final String PUBLISH = "publish";
   static final String CHANGES = "changes";
   static final String EXCLUDE = "exclude";
+  static final String FIGURES = "figures";
 
   private static final Logger LOG = LoggerFactory.getLogger(DirectoryService.class);
   private static final int MAX_GONE = 1_000;
@@ -32,6 +36,7 @@ final class DirectoryService {
   private final UnavailableExecutors unavailable;
   private final Set<String> excluded = new HashSet<>();
   private BiPredicate<String, String> exclusion = (executorId, reason) -> false;
+  private BiConsumer<String, Map<String, Object>> figures = (executorId, values) -> {};
 
   /**
    * @param advice for users when an executor does not use RDMA; may be empty
@@ -49,6 +54,7 @@ final class DirectoryService {
     return switch (kind) {
       case PUBLISH -> publish(RecordCodec.decode(request.get(1)));
       case EXCLUDE -> exclude(RecordCodec.name(request.get(1)));
+      case FIGURES -> figures(FiguresMessage.decode(request.get(1)));
       case CHANGES -> changes(RecordCodec.as(Long.class, request.get(1)));
       default -> throw new IllegalArgumentException("no such message: kind=" + kind);
     };
@@ -66,6 +72,19 @@ final class DirectoryService {
    */
   synchronized void excludeBy(BiPredicate<String, String> how) {
     exclusion = how;
+  }
+
+  /**
+   * @param consumer receives the figures of executors, by executor id, in the thread of {@link
+   *     #answer}
+   */
+  synchronized void giveFiguresTo(BiConsumer<String, Map<String, Object>> consumer) {
+    figures = consumer;
+  }
+
+  private Boolean figures(FiguresMessage message) {
+    figures.accept(message.executorId(), message.figures());
+    return true;
   }
 
   /** Only while another executor can run its tasks; otherwise the job must fail with the reason. */

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.directory;
 
+import java.util.Map;
 import java.util.Optional;
+import java.util.function.BiConsumer;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkContext;
 import org.apache.spark.rpc.RpcCallContext;
@@ -67,6 +69,15 @@ public final class DriverDirectory implements AutoCloseable {
             service.remove(removed.executorId());
           }
         });
+  }
+
+  /**
+   * From now on passes on the figures that executors send.
+   *
+   * @param consumer called with the executor's id on Spark's dispatcher; must not block
+   */
+  public void giveFiguresTo(BiConsumer<String, Map<String, Object>> consumer) {
+    service.giveFiguresTo(consumer);
   }
 
   @Override

@@ -54,6 +54,7 @@ public final class RdmaRuntime implements AutoCloseable {
   private final RestartBackoff backoff;
   private final Duration closeLimit;
   private final RuntimeStart start;
+  private final RuntimeFigures figures;
   private final DirectoryClient directory;
   private final RequiredMode requiredMode;
   private final TcpFallback tcp;
@@ -107,6 +108,7 @@ public final class RdmaRuntime implements AutoCloseable {
     this.backoff = new RestartBackoff(firstRestart);
     this.start = start;
     this.directory = new DirectoryClient(env, settings.lookupTimeout());
+    this.figures = new RuntimeFigures(directory, env.executorId(), lifecycle, counters);
     this.published = new PublishedEndpoint(directory, env.executorId());
     this.requiredMode = new RequiredMode(lifecycle, directory, env.executorId());
     BlockStoreClient spark = env.blockManager().blockStoreClient();
@@ -133,6 +135,7 @@ public final class RdmaRuntime implements AutoCloseable {
       lifecycle.endAttempt(null, List.of("cannot start the thread " + thread.getName() + ": " + e));
       stayOff();
     }
+    figures.startReports();
   }
 
   /** The present state. */

@@ -34,6 +34,7 @@ final class Placement {
   private long placedBytes;
   private int piecesFromWindows;
   private int piecesFromSlots;
+  private long bytesFromSlots;
 
   /**
    * @param slots null when copying is off
@@ -74,10 +75,12 @@ final class Placement {
     if (mode.copyPolicy() != null
         && copyRatherThanRegister(output, fileOffset, lengthBytes, piece)) {
       piecesFromSlots++;
+      bytesFromSlots += piece.lengthBytes();
     } else if (mode.fromWindows() && placeInWindow(output, fileOffset, lengthBytes, piece)) {
       piecesFromWindows++;
     } else if (slots != null && slotWriter.copy(output, fileOffset, lengthBytes, lease, piece)) {
       piecesFromSlots++;
+      bytesFromSlots += piece.lengthBytes();
     } else {
       return Result.NO_ROOM;
     }
@@ -127,6 +130,7 @@ final class Placement {
     counters.add(Counter.PIECES_FROM_WINDOWS, piecesFromWindows);
     if (piecesFromSlots > 0) {
       counters.add(Counter.PIECES_FROM_SLOTS, piecesFromSlots);
+      counters.add(Counter.BYTES_FROM_SLOTS, bytesFromSlots);
     }
     if (slotWriter != null) {
       slotWriter.close();

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.directory;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Figures of an executor as a list of JDK types, see {@link RecordCodec}:
+ *
+ * <pre>
+ *   [executor id, name, value, name, value, ...]     a value is a Long or a String
+ * </pre>
+ *
+ * @param executorId Spark's id of the executor
+ * @param figures by name
+ */
+record FiguresMessage(String executorId, Map<String, Object> figures) {
+  static final int MAX_TEXT_CHARS = 500;
+  static final int MAX_FIGURES = 64;
+
+  List<Object> encode() {
+    List<Object> encoded = new ArrayList<>();
+    encoded.add(executorId);
+    figures.forEach(
+        (name, value) -> {
+          encoded.add(name);
+          encoded.add(value instanceof String text ? shortened(text) : value);
+        });
+    return encoded;
+  }
+
+  private static String shortened(String text) {
+    return text.substring(0, Math.min(MAX_TEXT_CHARS, text.length()));
+  }
+
+  /**
+   * @throws IllegalArgumentException when it is no such list, or too long
+   */
+  static FiguresMessage decode(Object encoded) {
+    List<?> list = RecordCodec.as(List.class, encoded);
+    if (list.size() % 2 != 1 || list.size() > 2 * MAX_FIGURES + 1) {
+      throw new IllegalArgumentException("bad figures: namesAndValues=" + list.size());
+    }
+    Map<String, Object> figures = new LinkedHashMap<>();
+    for (int i = 1; i < list.size(); i += 2) {
+      figures.put(RecordCodec.name(list.get(i)), value(list.get(i + 1)));
+    }
+    return new FiguresMessage(RecordCodec.name(list.get(0)), figures);
+  }
+
+  private static Object value(Object value) {
+    if (value instanceof Long || (value instanceof String text && isShort(text))) {
+      return value;
+    }
+    throw new IllegalArgumentException("bad figures: neither a Long nor a short String");
+  }
+
+  private static boolean isShort(String text) {
+    return text.length() <= MAX_TEXT_CHARS;
+  }
+}

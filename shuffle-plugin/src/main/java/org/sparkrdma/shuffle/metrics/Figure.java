@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.metrics;
+
+/**
+ * Figures of an executor that the driver shows. The label is the name of the figure in messages to
+ * the driver and in event logs, so it never changes.
+ */
+public enum Figure {
+  /** State of RDMA: {@code up}, {@code off}, {@code starting}, {@code restarting}, stopped. */
+  STATE("state"),
+  /** Reasons why RDMA is not used, as one text. */
+  REASONS("reasons"),
+  /** Name of the engine. */
+  ENGINE("engine"),
+  /** Name of the device. */
+  DEVICE("device"),
+  /** Addresses where peers connect, as one text. */
+  ADDRESSES("addresses"),
+  /** Speed of the link as the kernel names it. */
+  SPEED("speed"),
+  /** Bytes that are pinned now. */
+  PINNED("pinned"),
+  /** Maximum number of pinned bytes. */
+  PINNED_LIMIT("limit"),
+  /** Connections that are established now. */
+  CONNECTIONS("connections"),
+  /** Quarantines of peers since the start of the executor. */
+  QUARANTINES("quarantines"),
+  /** Bytes delivered to tasks by READ. */
+  READ("read"),
+  /** Bytes located for peers in the copy pool. */
+  COPIED("copied"),
+  /** Bytes delivered to tasks by TCP through the plug-in. */
+  TCP("tcp"),
+  /** Half of the READs completed within so many microseconds. */
+  LATENCY_P50_US("p50us"),
+  /** 99 of 100 READs completed within so many microseconds. */
+  LATENCY_P99_US("p99us");
+
+  /** Begins the name of a figure that counts fallbacks; the label of the reason follows. */
+  public static final String FALLBACK = "fallback.";
+
+  private final String label;
+
+  Figure(String label) {
+    this.label = label;
+  }
+
+  /** Name in messages and event logs. */
+  public String label() {
+    return label;
+  }
+}

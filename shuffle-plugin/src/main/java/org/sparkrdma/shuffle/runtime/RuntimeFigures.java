@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.runtime;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.address.ListenerAddress;
+import org.sparkrdma.shuffle.directory.DirectoryClient;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.metrics.Figure;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+
+/**
+ * The figures of this executor for the driver: state, device, pinned memory, bytes by path and
+ * fallbacks. Called by the thread of the directory.
+ */
+final class RuntimeFigures {
+  private static final Logger LOG = LoggerFactory.getLogger(RuntimeFigures.class);
+
+  private final DirectoryClient directory;
+  private final String executorId;
+  private final RuntimeLifecycle lifecycle;
+  private final ShuffleCounters counters;
+  private final LinkSpeed speed = new LinkSpeed();
+
+  RuntimeFigures(
+      DirectoryClient directory,
+      String executorId,
+      RuntimeLifecycle lifecycle,
+      ShuffleCounters counters) {
+    this.directory = directory;
+    this.executorId = executorId;
+    this.lifecycle = lifecycle;
+    this.counters = counters;
+  }
+
+  /** From now on the driver receives the figures from time to time. */
+  void startReports() {
+    try {
+      directory.report(executorId, this::current);
+    } catch (Throwable e) {
+      // "unable to create native thread" is an Error: RDMA works without.
+      LOG.debug("Figures of this executor are not sent to the driver", e);
+    }
+  }
+
+  /** The present figures by the label of {@link Figure}; values are Long or String. */
+  Map<String, Object> current() {
+    Map<String, Object> figures = new LinkedHashMap<>();
+    RuntimeLifecycle.State state = lifecycle.state();
+    put(figures, Figure.STATE, state.name().toLowerCase(Locale.ROOT));
+    boolean off = state == RuntimeLifecycle.State.OFF || state == RuntimeLifecycle.State.RESTARTING;
+    put(figures, Figure.REASONS, off ? String.join("; ", lifecycle.reasons()) : "");
+    lifecycle
+        .parts()
+        .ifPresentOrElse(parts -> putParts(figures, parts), () -> put(figures, Figure.PINNED, 0L));
+    put(
+        figures,
+        Figure.CONNECTIONS,
+        Math.max(
+            0,
+            counters.value(Counter.CONNECTIONS_ESTABLISHED)
+                - counters.value(Counter.CONNECTIONS_CLOSED)));
+    put(figures, Figure.QUARANTINES, counters.value(Counter.PEERS_QUARANTINED));
+    put(figures, Figure.READ, counters.value(Counter.RDMA_BYTES_READ));
+    put(figures, Figure.COPIED, counters.value(Counter.BYTES_FROM_SLOTS));
+    put(figures, Figure.TCP, counters.value(Counter.TCP_BYTES_READ));
+    for (FallbackReason reason : FallbackReason.values()) {
+      if (counters.value(reason) > 0) {
+        figures.put(Figure.FALLBACK + reason.label(), counters.value(reason));
+      }
+    }
+    return figures;
+  }
+
+  private void putParts(Map<String, Object> figures, RunningParts parts) {
+    List<ListenerAddress> addresses = parts.transport().endpoint().addresses();
+    put(figures, Figure.ENGINE, parts.engine().name());
+    put(figures, Figure.DEVICE, parts.device().info().name());
+    put(
+        figures,
+        Figure.ADDRESSES,
+        addresses.stream().map(RuntimeFigures::hostPort).collect(Collectors.joining(", ")));
+    put(figures, Figure.SPEED, speed.of(parts.device().info(), addresses));
+    put(figures, Figure.PINNED, parts.budget().pinnedBytes());
+    put(figures, Figure.PINNED_LIMIT, parts.budget().limitBytes());
+  }
+
+  private static String hostPort(ListenerAddress address) {
+    String host = address.network().address().getHostAddress();
+    return (host.contains(":") ? "[" + host + "]" : host) + ":" + address.port();
+  }
+
+  private static void put(Map<String, Object> figures, Figure figure, Object value) {
+    figures.put(figure.label(), value);
+  }
+}

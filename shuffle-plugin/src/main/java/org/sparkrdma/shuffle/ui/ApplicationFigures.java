@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.ui;
+
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.sparkrdma.shuffle.metrics.Figure;
+
+/**
+ * All that the tab shows of one application. Bounded: the earliest removed executors and the
+ * earliest stages are dropped. Safe for any thread.
+ */
+final class ApplicationFigures {
+  private static final int MAX_EXECUTORS = 2_000;
+  private static final int MAX_STAGES = 500;
+  private static final int MAX_NOTES = 10;
+
+  private final List<String> notes = new ArrayList<>();
+  private final Map<String, ExecutorFigures> executors = new LinkedHashMap<>();
+  private final Map<Integer, StageBytes> stages = new TreeMap<>();
+  private TimeSeries series = new TimeSeries();
+
+  /** Adds a sentence for the top of the page. */
+  synchronized void note(String sentence) {
+    if (notes.size() < MAX_NOTES && !notes.contains(sentence)) {
+      notes.add(sentence);
+    }
+  }
+
+  /** An executor has started. */
+  synchronized void start(String executorId) {
+    executor(executorId);
+  }
+
+  /** An executor has reported figures. */
+  synchronized void report(String executorId, Map<String, Object> figures, long timeMs) {
+    executor(executorId).update(figures);
+    sample(timeMs);
+  }
+
+  /** A task has ended. */
+  synchronized void addTask(
+      String executorId, int stageId, long remoteBytes, long localBytes, long timeMs) {
+    if (remoteBytes == 0 && localBytes == 0) {
+      return;
+    }
+    executor(executorId).addRead(remoteBytes, localBytes);
+    stages.merge(
+        stageId,
+        new StageBytes(stageId, remoteBytes, localBytes),
+        (before, task) -> before.plus(remoteBytes, localBytes));
+    if (stages.size() > MAX_STAGES) {
+      stages.remove(stages.keySet().iterator().next());
+    }
+    sample(timeMs);
+  }
+
+  /** Spark has removed an executor. */
+  synchronized void remove(String executorId, String reason) {
+    executor(executorId).remove(reason);
+  }
+
+  private ExecutorFigures executor(String executorId) {
+    ExecutorFigures known = executors.get(executorId);
+    if (known == null) {
+      if (executors.size() >= MAX_EXECUTORS) {
+        dropEarliestRemoved();
+      }
+      known = new ExecutorFigures();
+      executors.put(executorId, known);
+    }
+    return known;
+  }
+
+  private void dropEarliestRemoved() {
+    Iterator<ExecutorFigures> all = executors.values().iterator();
+    while (all.hasNext()) {
+      if (all.next().isRemoved()) {
+        all.remove();
+        return;
+      }
+    }
+    executors.remove(executors.keySet().iterator().next());
+  }
+
+  private void sample(long timeMs) {
+    if (series.isDue(timeMs)) {
+      series.add(timeMs, total());
+    }
+  }
+
+  private BytesByPath total() {
+    return executors.values().stream()
+        .map(ApplicationFigures::bytes)
+        .reduce(BytesByPath.NONE, BytesByPath::plus);
+  }
+
+  static BytesByPath bytes(ExecutorFigures executor) {
+    return new BytesByPath(
+        executor.number(Figure.READ),
+        executor.number(Figure.COPIED),
+        executor.tcpBytes(),
+        executor.localBytes());
+  }
+
+  /** The page at this time. */
+  synchronized String page(long nowMs) {
+    List<TimeSeries.Point> points = new ArrayList<>(series.points());
+    if (!points.isEmpty()) {
+      long last = points.get(points.size() - 1).timeMs();
+      points.add(new TimeSeries.Point(Math.max(nowMs, last), total()));
+    }
+    return new PageContent(notes, executors, List.copyOf(stages.values()), points, total()).html();
+  }
+
+  /** Time of the last point; 0 without one. */
+  synchronized long lastTimeMs() {
+    List<TimeSeries.Point> points = series.points();
+    return points.isEmpty() ? 0 : points.get(points.size() - 1).timeMs();
+  }
+
+  /** Whether there is nothing to show. */
+  synchronized boolean isEmpty() {
+    return notes.isEmpty() && executors.values().stream().noneMatch(ExecutorFigures::hasReported);
+  }
+
+  /** All of it as JDK types, for {@link #ofMap}. */
+  synchronized Map<String, Object> toMap() {
+    Map<String, Object> all = new LinkedHashMap<>();
+    executors.forEach((executorId, executor) -> all.put(executorId, executor.toMap()));
+    List<List<Long>> stageList = new ArrayList<>();
+    stages
+        .values()
+        .forEach(
+            stage -> stageList.add(List.of((long) stage.stageId(), stage.remote(), stage.local())));
+    return Map.of(
+        "notes",
+        List.copyOf(notes),
+        "executors",
+        all,
+        "stages",
+        stageList,
+        "series",
+        series.toList());
+  }
+
+  static ApplicationFigures ofMap(Map<?, ?> map) {
+    ApplicationFigures figures = new ApplicationFigures();
+    if (map.get("notes") instanceof List<?> notes) {
+      notes.forEach(note -> figures.notes.add(String.valueOf(note)));
+    }
+    if (map.get("executors") instanceof Map<?, ?> executors) {
+      executors.forEach(
+          (executorId, stored) -> {
+            if (stored instanceof Map<?, ?> one) {
+              figures.executors.put(String.valueOf(executorId), ExecutorFigures.ofMap(one));
+            }
+          });
+    }
+    if (map.get("stages") instanceof List<?> stages) {
+      for (Object element : stages) {
+        if (element instanceof List<?> one && one.size() >= 3) {
+          int stageId = (int) Stored.number(one.get(0));
+          long remote = Stored.number(one.get(1));
+          figures.stages.put(stageId, new StageBytes(stageId, remote, Stored.number(one.get(2))));
+        }
+      }
+    }
+    figures.series = TimeSeries.ofList(map.get("series"));
+    return figures;
+  }
+}

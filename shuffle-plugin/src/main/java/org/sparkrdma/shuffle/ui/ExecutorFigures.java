@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.ui;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.TreeMap;
+import org.sparkrdma.shuffle.metrics.Figure;
+
+/**
+ * All figures of one executor. Not safe for several threads; owned by {@link ApplicationFigures}.
+ */
+final class ExecutorFigures {
+  private final Map<String, Object> values = new HashMap<>();
+  private String removedReason;
+  private long remoteBytes;
+  private long localBytes;
+
+  /** Takes over reported values; the others stay. */
+  void update(Map<String, Object> reported) {
+    values.putAll(reported);
+  }
+
+  /** A task has read so many bytes of other executors and of its own. */
+  void addRead(long remote, long local) {
+    remoteBytes += remote;
+    localBytes += local;
+  }
+
+  /** Spark has removed the executor. */
+  void remove(String reason) {
+    removedReason = reason == null ? "" : reason;
+  }
+
+  boolean isRemoved() {
+    return removedReason != null;
+  }
+
+  /** Spark's reason for the removal. */
+  String removedReason() {
+    return removedReason;
+  }
+
+  long number(Figure figure) {
+    return values.get(figure.label()) instanceof Number number ? number.longValue() : 0;
+  }
+
+  String text(Figure figure) {
+    return values.get(figure.label()) instanceof String text ? text : "";
+  }
+
+  /** Whether it has reported at all. */
+  boolean hasReported() {
+    return !values.isEmpty();
+  }
+
+  /** Whether it used RDMA at some time. */
+  boolean hasDevice() {
+    return !text(Figure.DEVICE).isEmpty();
+  }
+
+  /** Bytes that TCP brought; without RDMA Spark's own reader brings them. */
+  long tcpBytes() {
+    long counted = number(Figure.TCP);
+    return hasDevice() ? counted : Math.max(counted, remoteBytes);
+  }
+
+  /** Bytes that it read from its own disks. */
+  long localBytes() {
+    return localBytes;
+  }
+
+  /** Numbers of blocks that used TCP, by the label of the reason. */
+  Map<String, Long> fallbacks() {
+    Map<String, Long> fallbacks = new TreeMap<>();
+    values.forEach(
+        (name, value) -> {
+          if (name.startsWith(Figure.FALLBACK) && value instanceof Number number) {
+            fallbacks.put(name.substring(Figure.FALLBACK.length()), number.longValue());
+          }
+        });
+    return fallbacks;
+  }
+
+  /** All of it, for {@link #ofMap}. */
+  Map<String, Object> toMap() {
+    Map<String, Object> map = new HashMap<>();
+    map.put("values", values);
+    map.put("remote", remoteBytes);
+    map.put("local", localBytes);
+    if (removedReason != null) {
+      map.put("removed", removedReason);
+    }
+    return map;
+  }
+
+  static ExecutorFigures ofMap(Map<?, ?> map) {
+    ExecutorFigures executor = new ExecutorFigures();
+    if (map.get("values") instanceof Map<?, ?> values) {
+      values.forEach((name, value) -> executor.values.put(String.valueOf(name), value));
+    }
+    executor.addRead(Stored.number(map.get("remote")), Stored.number(map.get("local")));
+    executor.removedReason = map.get("removed") instanceof String reason ? reason : null;
+    return executor;
+  }
+}

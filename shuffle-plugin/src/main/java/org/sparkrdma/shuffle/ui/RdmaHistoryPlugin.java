@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.ui;
+
+import org.apache.spark.SparkConf;
+import org.apache.spark.scheduler.SparkListener;
+import org.apache.spark.status.AppHistoryServerPlugin;
+import org.apache.spark.status.ElementTrackingStore;
+import org.apache.spark.ui.SparkUI;
+import scala.collection.immutable.Nil$;
+import scala.collection.immutable.Seq;
+import scala.runtime.BoxedUnit;
+
+/**
+ * Adds the tab to applications in a History Server that has this jar on its class path. Spark finds
+ * it as a service. On Spark 3.5 it does nothing. Stateless.
+ */
+public final class RdmaHistoryPlugin implements AppHistoryServerPlugin, SparkHistoryListeners {
+  /** Behind Spark's own tabs. */
+  private static final int DISPLAY_ORDER = 100;
+
+  /** Called by Spark. */
+  public RdmaHistoryPlugin() {}
+
+  @Override
+  @SuppressWarnings("unchecked")
+  public Seq<SparkListener> createListeners(SparkConf conf, ElementTrackingStore store) {
+    Seq<SparkListener> none = (Seq<SparkListener>) (Seq<?>) Nil$.MODULE$;
+    if (!UiSupport.hasPages()) {
+      return none;
+    }
+    ApplicationFigures figures = new ApplicationFigures();
+    store.onFlush(
+        () -> {
+          if (!figures.isEmpty()) {
+            store.write(StoredFigures.of(figures));
+          }
+          return BoxedUnit.UNIT;
+        });
+    return Nil$.MODULE$.$colon$colon(new ReplayListener(figures));
+  }
+
+  @Override
+  public void setupUI(SparkUI ui) {
+    if (UiSupport.hasPages()) {
+      ApplicationFigures figures = StoredFigures.read(ui.store().store());
+      if (figures != null) {
+        RdmaTab.attach(ui, figures, figures::lastTimeMs);
+      }
+    }
+  }
+
+  @Override
+  public int displayOrder() {
+    return DISPLAY_ORDER;
+  }
+}

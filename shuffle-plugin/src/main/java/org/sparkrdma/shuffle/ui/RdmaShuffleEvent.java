@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.ui;
+
+import com.fasterxml.jackson.annotation.JsonCreator;
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
+import com.fasterxml.jackson.annotation.JsonProperty;
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.spark.scheduler.SparkListenerEvent;
+
+/**
+ * The figures that have changed since the last such event, in the event log:
+ *
+ * <pre>
+ *   "schema": 1, "timeMs": milliseconds since 1970,
+ *   "notes": [text, ...],
+ *   "executors": [[executor id, name, value, name, value, ...], ...]
+ * </pre>
+ *
+ * <p>Names are the labels of {@link org.sparkrdma.shuffle.metrics.Figure}. Event logs outlive the
+ * version that wrote them: this class and its properties are never renamed, and a reader accepts
+ * any value, because an exception would end the replay of the whole log. Immutable.
+ */
+@JsonIgnoreProperties(ignoreUnknown = true)
+public final class RdmaShuffleEvent implements SparkListenerEvent {
+  /** Changes when an earlier reader would misread the event. */
+  static final int SCHEMA = 1;
+
+  private final int schema;
+  private final long timeMs;
+  private final List<String> notes;
+  private final Map<String, Map<String, Object>> figures;
+
+  private RdmaShuffleEvent(
+      int schema, long timeMs, List<String> notes, Map<String, Map<String, Object>> figures) {
+    this.schema = schema;
+    this.timeMs = timeMs;
+    this.notes = notes;
+    this.figures = figures;
+  }
+
+  /** An event of this version. Values are Long or String. */
+  static RdmaShuffleEvent of(
+      long timeMs, List<String> notes, Map<String, Map<String, Object>> figures) {
+    Map<String, Map<String, Object>> copy = new LinkedHashMap<>();
+    figures.forEach((executorId, values) -> copy.put(executorId, new LinkedHashMap<>(values)));
+    return new RdmaShuffleEvent(SCHEMA, timeMs, List.copyOf(notes), copy);
+  }
+
+  /** Called by Jackson. Every parameter accepts any JSON; what is malformed is left out. */
+  @JsonCreator
+  static RdmaShuffleEvent read(
+      @JsonProperty("schema") JsonNode schema,
+      @JsonProperty("timeMs") JsonNode timeMs,
+      @JsonProperty("notes") JsonNode notes,
+      @JsonProperty("executors") JsonNode executors) {
+    List<String> sentences = new ArrayList<>();
+    elements(notes).forEach(note -> sentences.add(note.asText()));
+    Map<String, Map<String, Object>> figures = new LinkedHashMap<>();
+    for (JsonNode one : elements(executors)) {
+      if (one.path(0).isTextual()) {
+        figures.put(one.path(0).asText(), figures(one));
+      }
+    }
+    return new RdmaShuffleEvent(
+        schema == null ? 0 : schema.asInt(),
+        timeMs == null ? 0 : timeMs.asLong(),
+        sentences,
+        figures);
+  }
+
+  private static Iterable<JsonNode> elements(JsonNode list) {
+    return list == null || !list.isArray() ? List.of() : list;
+  }
+
+  private static Map<String, Object> figures(JsonNode one) {
+    Map<String, Object> figures = new LinkedHashMap<>();
+    for (int i = 1; i + 1 < one.size(); i += 2) {
+      JsonNode value = one.get(i + 1);
+      if (value.isNumber()) {
+        figures.put(one.get(i).asText(), value.asLong());
+      } else if (value.isTextual()) {
+        figures.put(one.get(i).asText(), value.asText());
+      }
+    }
+    return figures;
+  }
+
+  /** Version of the event's meaning. */
+  @JsonProperty("schema")
+  public int schema() {
+    return schema;
+  }
+
+  /** When the figures were collected, in milliseconds since 1970; 0 when it is not known. */
+  @JsonProperty("timeMs")
+  public long timeMs() {
+    return timeMs;
+  }
+
+  /** Sentences for the top of the page. */
+  @JsonProperty("notes")
+  public List<String> notes() {
+    return notes;
+  }
+
+  /** The figures as they are in the log. */
+  @JsonProperty("executors")
+  public List<List<Object>> executors() {
+    List<List<Object>> encoded = new ArrayList<>();
+    figures.forEach(
+        (executorId, values) -> {
+          List<Object> one = new ArrayList<>();
+          one.add(executorId);
+          values.forEach(
+              (name, value) -> {
+                one.add(name);
+                one.add(value);
+              });
+          encoded.add(one);
+        });
+    return encoded;
+  }
+
+  /** Figures by executor and name. Values are Long or String. */
+  Map<String, Map<String, Object>> figures() {
+    return figures;
+  }
+
+  /** Whether a later version of the plug-in wrote this, with a meaning that is not known here. */
+  boolean isOfLaterSchema() {
+    return schema > SCHEMA;
+  }
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.ui;
+
+import java.util.function.LongSupplier;
+import org.apache.spark.ui.SparkUI;
+import org.apache.spark.ui.SparkUITab;
+
+/** The tab, at {@code /rdma-shuffle/}. Immutable. */
+final class RdmaTab extends SparkUITab {
+  private static final String PREFIX = "rdma-shuffle";
+
+  private RdmaTab(SparkUI ui) {
+    super(ui, PREFIX);
+  }
+
+  /** Adds the tab to a UI. */
+  static void attach(SparkUI ui, ApplicationFigures figures, LongSupplier nowMs) {
+    RdmaTab tab = new RdmaTab(ui);
+    tab.attachPage(new RdmaPage(tab, figures, nowMs));
+    ui.attachTab(tab);
+  }
+
+  @Override
+  public String name() {
+    return RdmaPage.TITLE;
+  }
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.ui;
+
+import org.apache.spark.scheduler.SparkListenerEvent;
+
+/** Fills the figures from an event log. Confined to the thread that replays. */
+final class ReplayListener extends FiguresListener {
+  private final ApplicationFigures figures;
+
+  ReplayListener(ApplicationFigures figures) {
+    super(figures);
+    this.figures = figures;
+  }
+
+  @Override
+  public void onOtherEvent(SparkListenerEvent other) {
+    if (other instanceof RdmaShuffleEvent event) {
+      event.notes().forEach(figures::note);
+      if (event.isOfLaterSchema()) {
+        figures.note(
+            "a later version of the plug-in wrote this log; what this version does not know is not"
+                + " shown");
+      }
+      event
+          .figures()
+          .forEach((executorId, values) -> figures.report(executorId, values, event.timeMs()));
+    }
+  }
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.directory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Figures on their way from an executor to the driver. */
+@Timeout(30)
+class FiguresTest {
+  private static final long SECOND_NS = 1_000_000_000L;
+
+  private final AtomicReference<Map<String, Object>> present =
+      new AtomicReference<>(Map.of("read", 1L));
+  private final FigureReports reports = new FigureReports(present::get);
+
+  @Test
+  void shouldReportAtOnceThenEveryTenSecondsWhileFiguresChange() {
+    List<Long> reported = new ArrayList<>();
+    for (long second = 0; second <= 30; second++) {
+      present.set(Map.of("read", second));
+      if (reports.due(second * SECOND_NS).isPresent()) {
+        reported.add(second);
+      }
+    }
+    assertThat(reported).containsExactly(0L, 10L, 20L, 30L);
+  }
+
+  @Test
+  void shouldReportOnceWhenFiguresHaveStoppedChanging() {
+    assertThat(reports.due(0)).isPresent();
+    present.set(Map.of("read", 2L));
+    assertThat(reports.due(SECOND_NS)).isEmpty();
+    assertThat(reports.due(2 * SECOND_NS)).contains(Map.of("read", 2L));
+    assertThat(reports.due(60 * SECOND_NS)).isEmpty();
+    assertThat(reports.last(61 * SECOND_NS)).isEmpty();
+    present.set(Map.of("read", 3L));
+    assertThat(reports.last(62 * SECOND_NS)).contains(Map.of("read", 3L));
+  }
+
+  @Test
+  void shouldGiveTheFiguresOfAClientToTheDriverAndTheLastOnesAtItsClose() throws Exception {
+    LinkedBlockingQueue<Map<String, Object>> received = new LinkedBlockingQueue<>();
+    DirectoryService service = new DirectoryService("");
+    service.giveFiguresTo(
+        (executorId, figures) -> {
+          assertThat(executorId).isEqualTo("7");
+          received.add(figures);
+        });
+    DirectoryClient client =
+        new DirectoryClient(service::answer, Duration.ofSeconds(20), System::nanoTime);
+    client.report("7", present::get);
+    assertThat(received.poll(20, TimeUnit.SECONDS)).isEqualTo(Map.of("read", 1L));
+    present.set(Map.of("read", 5L, "state", "stopped"));
+    client.close();
+    assertThat(received).last().isEqualTo(Map.of("read", 5L, "state", "stopped"));
+  }
+
+  @Test
+  void shouldCloseInBoundedTimeWhenTheDriverDoesNotAnswer() {
+    DirectoryClient client =
+        new DirectoryClient(
+            message -> {
+              throw new IllegalStateException("no driver");
+            },
+            Duration.ofSeconds(20),
+            System::nanoTime);
+    client.report("7", present::get);
+    client.close();
+    client.close();
+  }
+
+  @Test
+  void shouldShortenLongTexts() {
+    String text = "x".repeat(10_000);
+    FiguresMessage message =
+        FiguresMessage.decode(new FiguresMessage("7", Map.of("reasons", text)).encode());
+    assertThat(message.figures())
+        .containsEntry("reasons", text.substring(0, FiguresMessage.MAX_TEXT_CHARS));
+  }
+
+  @Test
+  void shouldRefuseFiguresThatAreNone() {
+    List<List<?>> bad =
+        List.of(
+            List.of(),
+            List.of("7", "read"),
+            List.of("7", "read", 1),
+            List.of("7", "read", List.of()),
+            List.of("7", "", 1L),
+            List.of(7, "read", 1L),
+            Arrays.asList("7", "read", null),
+            List.of("7", "reasons", "x".repeat(FiguresMessage.MAX_TEXT_CHARS + 1)),
+            IntStream.range(0, 1_001).mapToObj(Integer::toString).toList());
+    for (List<?> encoded : bad) {
+      assertThatThrownBy(() -> FiguresMessage.decode(encoded))
+          .as(encoded.toString())
+          .isInstanceOf(IllegalArgumentException.class);
+    }
+  }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.ui;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.StringReader;
+import java.util.Map;
+import javax.xml.parsers.DocumentBuilderFactory;
+import org.junit.jupiter.api.Test;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.xml.sax.InputSource;
+
+class PageContentTest {
+  private static final String SCRIPT = "<script>alert('1')</script>\"&";
+
+  private final ApplicationFigures figures = new ApplicationFigures();
+
+  @Test
+  void shouldEscapeAllThatExecutorsSend() throws Exception {
+    figures.note(SCRIPT);
+    figures.report(
+        SCRIPT,
+        Map.of(
+            "state",
+            SCRIPT,
+            "reasons",
+            SCRIPT,
+            "engine",
+            SCRIPT,
+            "device",
+            SCRIPT,
+            "addresses",
+            SCRIPT,
+            "speed",
+            SCRIPT,
+            "fallback." + SCRIPT,
+            3L),
+        1_000);
+    figures.remove(SCRIPT, SCRIPT);
+    figures.report("2", Map.of("state", "up"), 3_000);
+    String page = figures.page(5_000);
+    assertThat(page).doesNotContain("<script").contains("&lt;script&gt;alert(&#39;1&#39;)");
+    // Well-formed, so no text has become an element or has ended an attribute.
+    var document =
+        DocumentBuilderFactory.newInstance()
+            .newDocumentBuilder()
+            .parse(new InputSource(new StringReader(page)));
+    assertThat(document.getElementsByTagName("script").getLength()).isZero();
+    assertThat(document.getElementsByTagName("svg").getLength()).isPositive();
+  }
+
+  @Test
+  void shouldShowTheReasonWhyRdmaIsNotUsedAndCountSparksOwnBytesAsTcp() {
+    figures.report("1", Map.of("state", "off", "reasons", "no device", "tcp", 0L), 0);
+    figures.addTask("1", 3, 2_048, 1_024, 10);
+    assertThat(figures.page(20))
+        .contains("up in 0 of 1 running executors")
+        .contains("Not used in 1 executor:</strong> no device")
+        .contains("By TCP:</strong> 2.0 KiB")
+        .contains("From local disks:</strong> 1.0 KiB");
+  }
+
+  @Test
+  void shouldMarkALostExecutorAndKeepItsBytes() {
+    figures.report("1", Map.of("state", "up", "device", "mlx5_0", "read", 4_096L, "pinned", 7L), 0);
+    figures.report("2", Map.of("state", "up", "device", "mlx5_0", "read", 1_024L), 0);
+    figures.remove("1", "Command exited with code 137");
+    assertThat(figures.page(10))
+        .contains("up in 1 of 1 running executors")
+        .contains("<td>lost: Command exited with code 137</td>")
+        .contains("By READ:</strong> 5.0 KiB (100.0 % of remote bytes)");
+  }
+
+  @Test
+  void shouldHaveASentenceForEachReasonOfAFallback() {
+    for (FallbackReason reason : FallbackReason.values()) {
+      assertThat(Remedies.meaning(reason.label())).endsWith(".");
+      assertThat(Remedies.remedy(reason.label())).endsWith(".");
+    }
+    figures.report("1", Map.of("fallback.pool-empty", 7L), 0);
+    assertThat(figures.page(0))
+        .contains("<td>pool-empty</td>")
+        .contains("Raise spark.shuffle.rdma.pinned.max");
+  }
+
+  @Test
+  void shouldDrawAChartOfTwoPoints() {
+    figures.report("1", Map.of("read", 1_000L), 0);
+    assertThat(figures.page(0)).contains("<polyline");
+    assertThat(new ApplicationFigures().page(0)).doesNotContain("<polyline");
+  }
+
+  @Test
+  void shouldKeepTheChartBounded() {
+    TimeSeries series = new TimeSeries();
+    for (long second = 0; second < 100_000; second++) {
+      if (series.isDue(second * 1_000)) {
+        series.add(second * 1_000, new BytesByPath(second, 0, 0, 0));
+      }
+    }
+    assertThat(series.points()).hasSizeBetween(TimeSeries.MAX_POINTS / 2, TimeSeries.MAX_POINTS);
+    assertThat(series.points().get(0).timeMs()).isZero();
+    assertThat(series.points())
+        .last()
+        .extracting(TimeSeries.Point::timeMs)
+        .satisfies(last -> assertThat(last).isGreaterThan(98_000_000L));
+  }
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.ui;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.ByteArrayInputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.spark.scheduler.ReplayListenerBus;
+import org.apache.spark.scheduler.SparkListener;
+import org.apache.spark.scheduler.SparkListenerApplicationEnd;
+import org.apache.spark.scheduler.SparkListenerEvent;
+import org.apache.spark.util.JsonProtocol$;
+import org.junit.jupiter.api.Test;
+import org.sparkrdma.shuffle.CapturedLog;
+
+class RdmaShuffleEventTest {
+  private static final String END =
+      "{\"Event\":\"SparkListenerApplicationEnd\",\"Timestamp\":4711}";
+  private static final Map<String, Map<String, Object>> FIGURES =
+      new LinkedHashMap<>(Map.of("7", Map.of("engine", "soft", "read", 123L)));
+
+  /** Events that a replay passes to listeners. */
+  private static final class Replayed extends SparkListener {
+    final List<RdmaShuffleEvent> ours = new ArrayList<>();
+    final List<Long> ends = new ArrayList<>();
+
+    @Override
+    public void onOtherEvent(SparkListenerEvent event) {
+      if (event instanceof RdmaShuffleEvent known) {
+        ours.add(known);
+      }
+    }
+
+    @Override
+    public void onApplicationEnd(SparkListenerApplicationEnd end) {
+      ends.add(end.time());
+    }
+  }
+
+  @Test
+  void shouldKeepItsFiguresInAnEventLog() {
+    String json = json(RdmaShuffleEvent.of(99, List.of("a note"), FIGURES));
+    assertThat(json).contains("\"Event\":\"org.sparkrdma.shuffle.ui.RdmaShuffleEvent\"");
+    RdmaShuffleEvent read = replay(json).ours.get(0);
+    assertThat(read.figures()).isEqualTo(FIGURES);
+    assertThat(read.timeMs()).isEqualTo(99);
+    assertThat(read.notes()).containsExactly("a note");
+    assertThat(read.isOfLaterSchema()).isFalse();
+  }
+
+  @Test
+  void shouldUseJdkTypesOnlyAndTheNamesOfEarlierVersions() {
+    assertThat(json(RdmaShuffleEvent.of(99, List.of(), Map.of("7", Map.of("read", 1L)))))
+        .isEqualTo(
+            "{\"Event\":\"org.sparkrdma.shuffle.ui.RdmaShuffleEvent\",\"schema\":1,\"timeMs\":99,"
+                + "\"notes\":[],\"executors\":[[\"7\",\"read\",1]]}");
+  }
+
+  @Test
+  void shouldReadWhatItKnowsOfALaterVersion() {
+    RdmaShuffleEvent later =
+        replay(
+                "{\"Event\":\"org.sparkrdma.shuffle.ui.RdmaShuffleEvent\",\"schema\":9,"
+                    + "\"timeMs\":99,\"racks\":{\"a\":[1]},\"executors\":"
+                    + "[[\"7\",\"read\",1,\"flights\",[1,2],\"share\",0.5,\"odd\"],[],{\"x\":1},3]}")
+            .ours
+            .get(0);
+    assertThat(later.isOfLaterSchema()).isTrue();
+    assertThat(later.figures()).isEqualTo(Map.of("7", Map.of("read", 1L, "share", 0L)));
+    assertThat(later.notes()).isEmpty();
+  }
+
+  @Test
+  void shouldReadAnEventWithoutPropertiesOrWithOthersThanExpected() {
+    Replayed replayed =
+        replay(
+            "{\"Event\":\"org.sparkrdma.shuffle.ui.RdmaShuffleEvent\"}",
+            "{\"Event\":\"org.sparkrdma.shuffle.ui.RdmaShuffleEvent\",\"schema\":{},"
+                + "\"timeMs\":\"noon\",\"notes\":7,\"executors\":\"none\"}",
+            END);
+    assertThat(replayed.ours).hasSize(2);
+    for (RdmaShuffleEvent event : replayed.ours) {
+      assertThat(event.figures()).isEmpty();
+      assertThat(event.notes()).isEmpty();
+      assertThat(event.timeMs()).isZero();
+      assertThat(event.isOfLaterSchema()).isFalse();
+    }
+    assertThat(replayed.ends).containsExactly(4711L);
+  }
+
+  @Test
+  void shouldCostAHistoryServerWithoutTheJarOneWarning() {
+    String event = json(RdmaShuffleEvent.of(99, List.of(), FIGURES));
+    Thread thread = Thread.currentThread();
+    ClassLoader before = thread.getContextClassLoader();
+    thread.setContextClassLoader(new WithoutPlugin(before));
+    try (CapturedLog log = new CapturedLog("org.apache.spark.scheduler")) {
+      Replayed replayed = replay(event, event, event, END);
+      assertThat(replayed.ours).isEmpty();
+      assertThat(replayed.ends).containsExactly(4711L);
+      assertThat(log.warnings()).singleElement().asString().contains("RdmaShuffleEvent");
+    } finally {
+      thread.setContextClassLoader(before);
+    }
+  }
+
+  /** Finds no class of the plug-in. */
+  private static final class WithoutPlugin extends ClassLoader {
+    WithoutPlugin(ClassLoader parent) {
+      super(parent);
+    }
+
+    @Override
+    protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+      if (name.startsWith("org.sparkrdma.")) {
+        throw new ClassNotFoundException(name);
+      }
+      return super.loadClass(name, resolve);
+    }
+  }
+
+  private static String json(RdmaShuffleEvent event) {
+    return JsonProtocol$.MODULE$.sparkEventToJsonString(event);
+  }
+
+  private static Replayed replay(String... lines) {
+    ReplayListenerBus bus = new ReplayListenerBus();
+    Replayed replayed = new Replayed();
+    bus.addListener(replayed);
+    byte[] log = String.join("\n", lines).getBytes(StandardCharsets.UTF_8);
+    boolean whole =
+        bus.replay(
+            new ByteArrayInputStream(log), "log", false, ReplayListenerBus.SELECT_ALL_FILTER());
+    assertThat(whole).as("the replay reached the end").isTrue();
+    return replayed;
+  }
+}
