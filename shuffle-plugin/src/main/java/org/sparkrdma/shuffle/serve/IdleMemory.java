@@ -8,8 +8,8 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 
 /**
- * Deregisters idle memory: after the idle time-out, after the end of its shuffle, and at once when
- * other uses of this executor need it. Used with the server's lock.
+ * Deregisters idle memory: after the idle time-out, when its map output is removed, and at once
+ * when other uses of this executor need it. Used with the server's lock.
  *
  * <p>Deregistration takes long, and disk threads wait for the lock. So a turn deregisters a few
  * windows, and the next one follows after a pause, in which the lock is free.
@@ -22,7 +22,6 @@ final class IdleMemory {
   static final Duration PAUSE = Duration.ofMillis(1);
 
   private final long idleNs;
-  private final ServedOutputs outputs;
   private final RegisteredFiles files;
   private final CopySlots slots;
   private final ShuffleCounters counters;
@@ -35,25 +34,20 @@ final class IdleMemory {
    * @param slots null when copying is off
    */
   IdleMemory(
-      ServeSettings settings,
-      ServedOutputs outputs,
-      RegisteredFiles files,
-      CopySlots slots,
-      ShuffleCounters counters) {
+      ServeSettings settings, RegisteredFiles files, CopySlots slots, ShuffleCounters counters) {
     this.idleNs = settings.idle().toNanos();
-    this.outputs = outputs;
     this.files = files;
     this.slots = slots;
     this.counters = counters;
   }
 
-  /** Deregisters idle windows of unregistered shuffles, and memory idle for the idle time-out. */
+  /** Deregisters windows of removed map outputs, and memory idle for the idle time-out. */
   void release(long nowNs) {
     if (!pausing || nowNs - pauseEndNs >= 0) {
-      int unregistered = outputs.deregisterUnregistered(MAX_WINDOWS);
-      int returned = files.deregisterIdleSince(nowNs - idleNs, MAX_WINDOWS - unregistered);
+      int removed = files.deregisterRemoved(MAX_WINDOWS);
+      int returned = files.deregisterIdleSince(nowNs - idleNs, MAX_WINDOWS - removed);
       counters.add(Counter.WINDOWS_RETURNED, returned);
-      pausing = unregistered + returned == MAX_WINDOWS;
+      pausing = removed + returned == MAX_WINDOWS;
       pauseEndNs = nowNs + PAUSE.toNanos();
     }
     releaseSlots(nowNs);
@@ -82,12 +76,12 @@ final class IdleMemory {
   /** Time of the next call that may deregister memory; empty when nothing is idle. */
   OptionalLong nextDeadlineNs() {
     OptionalLong since = files.idleSinceNs();
-    if (since.isEmpty()) {
+    if (since.isEmpty() && !files.hasRemoved()) {
       return sweeping ? OptionalLong.of(nextSweepNs) : OptionalLong.empty();
     }
-    long dueNs = since.getAsLong() + idleNs;
-    boolean isDue = outputs.hasUnregistered() || dueNs - pauseEndNs < 0;
-    long deadlineNs = pausing && isDue ? pauseEndNs : dueNs;
+    // The end of the last pause is in the past, or the next turn follows at once.
+    long dueNs = files.hasRemoved() ? pauseEndNs : since.getAsLong() + idleNs;
+    long deadlineNs = pausing && dueNs - pauseEndNs < 0 ? pauseEndNs : dueNs;
     return OptionalLong.of(sweeping && nextSweepNs - deadlineNs < 0 ? nextSweepNs : deadlineNs);
   }
 }

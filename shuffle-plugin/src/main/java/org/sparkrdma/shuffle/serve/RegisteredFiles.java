@@ -46,6 +46,10 @@ final class RegisteredFiles {
   private final StateLock state;
   private final LongSupplier nanoClock;
   private final IdleWindows idle = new IdleWindows();
+
+  /** Windows without leases of map outputs that are removed from the cache. */
+  private final IdleWindows removed = new IdleWindows();
+
   private List<Path> refusing = List.of();
   private int windows;
   private long leasedBytes;
@@ -127,14 +131,21 @@ final class RegisteredFiles {
       lease.add(window);
       if (wasIdle) {
         leasedBytes += window.pinnedBytes();
-        idle.remove(window);
+        unleased(window).remove(window);
         output.onLeased();
       }
     }
     return window;
   }
 
-  /** A lease on the window has ended. */
+  private IdleWindows unleased(FileWindow window) {
+    return window.output().isRemoved() ? removed : idle;
+  }
+
+  /**
+   * A lease on the window has ended. That of a removed map output is deregistered later, since the
+   * end of a peer may end leases of any number of windows.
+   */
   void endLease(FileWindow window) {
     assert state.isHeld();
     window.endLease();
@@ -142,10 +153,7 @@ final class RegisteredFiles {
       leasedBytes -= window.pinnedBytes();
       window.output().onIdle();
       window.idleSinceNs(nanoClock.getAsLong());
-      idle.add(window);
-      if (window.output().isRemoved()) {
-        deregister(window);
-      }
+      unleased(window).add(window);
     }
   }
 
@@ -229,7 +237,7 @@ final class RegisteredFiles {
    */
   boolean makeRoom(long lengthBytes) {
     assert state.isHeld();
-    if (!budget.couldGrant(lengthBytes, idle.pinnedBytes())) {
+    if (!budget.couldGrant(lengthBytes, idle.pinnedBytes() + removed.pinnedBytes())) {
       return false;
     }
     while (!budget.couldGrant(lengthBytes, 0)) {
@@ -241,6 +249,9 @@ final class RegisteredFiles {
   }
 
   private boolean evict() {
+    if (deregisterRemoved(1) == 1) {
+      return true;
+    }
     FileWindow oldest = idle.oldest();
     if (oldest == null) {
       return false;
@@ -271,21 +282,45 @@ final class RegisteredFiles {
     return before - windows;
   }
 
-  /** Deregisters windows of a map output without leases, at most so many; returns their number. */
-  int deregisterIdle(ServedOutput output, int max) {
+  /**
+   * Removes a map output: its windows are deregistered by {@link #deregisterRemoved} when they have
+   * no lease.
+   *
+   * @return number of its windows without leases
+   */
+  int remove(ServedOutput output) {
     assert state.isHeld();
-    int before = windows;
+    int count = 0;
     for (int i = 0; output.isRegistered() && i < output.windowCount(); i++) {
       FileWindow window = output.window(i);
-      if (window != null && !window.isLeased() && before - windows < max) {
-        deregister(window);
+      if (window != null && !window.isLeased()) {
+        idle.remove(window);
+        removed.add(window);
+        count++;
       }
     }
-    return before - windows;
+    output.remove();
+    return count;
+  }
+
+  /** Whether windows of removed map outputs wait for {@link #deregisterRemoved}. */
+  boolean hasRemoved() {
+    return removed.oldest() != null;
+  }
+
+  /** Deregisters windows of removed map outputs, at most so many; returns their number. */
+  int deregisterRemoved(int max) {
+    assert state.isHeld();
+    int count = 0;
+    while (count < max && removed.oldest() != null) {
+      deregister(removed.oldest());
+      count++;
+    }
+    return count;
   }
 
   private void deregister(FileWindow window) {
-    idle.remove(window);
+    unleased(window).remove(window);
     windows--;
     window.close();
     window.output().onDeregistered(window);

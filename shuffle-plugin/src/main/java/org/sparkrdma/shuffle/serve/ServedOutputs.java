@@ -2,11 +2,9 @@
 package org.sparkrdma.shuffle.serve;
 
 import java.io.IOException;
-import java.util.ArrayDeque;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.Queue;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.metrics.Counter;
@@ -37,9 +35,6 @@ final class ServedOutputs {
 
   /** In access order. */
   private final Map<Key, ServedOutput> entries = new LinkedHashMap<>(16, LOAD_FACTOR, true);
-
-  /** Map outputs of unregistered shuffles that may have idle windows. */
-  private final Queue<ServedOutput> unregistered = new ArrayDeque<>();
 
   private final Key wanted = new Key();
   private long partitions;
@@ -128,16 +123,15 @@ final class ServedOutputs {
       ServedOutput output = eldestFirst.next();
       if (!output.isInUse()) {
         eldestFirst.remove();
-        output.remove();
+        counters.add(Counter.WINDOWS_EVICTED, files.remove(output));
         partitions -= output.mapOutput().loadedPartitions();
-        counters.add(Counter.WINDOWS_EVICTED, files.deregisterIdle(output, Integer.MAX_VALUE));
       }
     }
   }
 
   /**
    * Removes the map outputs of a shuffle. {@code pending} waits for those with windows, which
-   * {@link #deregisterUnregistered} or the end of their last lease deregisters.
+   * {@link RegisteredFiles#deregisterRemoved} deregisters after the end of their last lease.
    */
   void unregister(int shuffleId, PendingUnregistration pending) {
     unregistrations++;
@@ -153,37 +147,17 @@ final class ServedOutputs {
   }
 
   private void unregister(ServedOutput output, PendingUnregistration pending) {
-    output.remove();
     if (output.isRegistered()) {
       pending.await();
       output.unregister(pending);
-      unregistered.add(output);
     }
-  }
-
-  /** Deregisters idle windows of unregistered shuffles, at most so many; returns their number. */
-  int deregisterUnregistered(int max) {
-    assert state.isHeld();
-    int deregistered = 0;
-    while (!unregistered.isEmpty()) {
-      deregistered += files.deregisterIdle(unregistered.element(), max - deregistered);
-      if (deregistered == max) {
-        break;
-      }
-      unregistered.remove();
-    }
-    return deregistered;
-  }
-
-  /** Whether unregistered shuffles may have idle windows. */
-  boolean hasUnregistered() {
-    return !unregistered.isEmpty();
+    files.remove(output);
   }
 
   /** Removes all entries, after the last lease has ended. */
   void close() {
-    deregisterUnregistered(Integer.MAX_VALUE);
-    entries.values().forEach(output -> files.deregisterIdle(output, Integer.MAX_VALUE));
+    entries.values().forEach(files::remove);
+    files.deregisterRemoved(Integer.MAX_VALUE);
     entries.clear();
     partitions = 0;
   }

@@ -78,7 +78,7 @@ record ServingParts(
             nanoClock,
             state);
     return new ServingParts(
-        slots, served, leases, locator, new IdleMemory(settings, served, files, slots, counters));
+        slots, served, leases, locator, new IdleMemory(settings, files, slots, counters));
   }
 
   /** Deregisters all memory, leased or not. */

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -73,6 +74,54 @@ class IdleMemoryTest {
       on.sleep(IdleMemory.PAUSE);
       assertThat(on.domain.regionCount()).isZero();
       assertThat(done[0]).isTrue();
+    }
+  }
+
+  @Test
+  void shouldDeregisterAFewWindowsPerTurnWhenThePeerThatHasThemEnds() throws IOException {
+    int windows = 2 * IdleMemory.MAX_WINDOWS + 1;
+    try (var on = ServerFixture.of(folder, Mode.WINDOW, 0, 1 << 20)) {
+      for (int map = 0; map < windows; map++) {
+        on.outputs.write(1, map, random, true, 100);
+        on.ask(9, Wanted.of(1, map, 0, 1));
+      }
+      boolean[] done = new boolean[1];
+      on.server.unregisterShuffle(1, () -> done[0] = true);
+      on.server.doWork();
+      assertThat(on.domain.regionCount()).as("all leased").isEqualTo(windows);
+      on.peerGone(9);
+      assertThat(on.domain.regionCount()).isEqualTo(IdleMemory.MAX_WINDOWS + 1);
+      assertThat(on.server.untilNextDeadlineNs()).isLessThanOrEqualTo(IdleMemory.PAUSE.toNanos());
+      on.sleep(IdleMemory.PAUSE);
+      assertThat(on.domain.regionCount()).isEqualTo(1);
+      assertThat(done[0]).isFalse();
+      on.sleep(IdleMemory.PAUSE);
+      assertThat(on.domain.regionCount()).isZero();
+      assertThat(done[0]).isTrue();
+    }
+  }
+
+  @Test
+  void shouldDeregisterAFewWindowsPerTurnOfAMapOutputThatLeavesTheCache() throws IOException {
+    int windows = 2 * IdleMemory.MAX_WINDOWS;
+    try (var on = ServerFixture.of(folder, Mode.WINDOW, 0, 64L << 20)) {
+      int[] partitions = new int[windows];
+      Arrays.fill(partitions, ServerFixture.WINDOW);
+      on.outputs.write(1, 0, random, true, partitions);
+      for (int i = 0; i < windows; i++) {
+        on.release(9, on.ask(9, Wanted.of(1, 0, i, i + 1)).leaseId);
+      }
+      assertThat(on.domain.regionCount()).isEqualTo(windows);
+      int map = 1;
+      while (on.count(Counter.WINDOWS_EVICTED) == 0) {
+        on.outputs.write(1, map, random, true, 0);
+        on.ask(9, Wanted.of(1, map, 0, 1));
+        map++;
+      }
+      assertThat(on.count(Counter.WINDOWS_EVICTED)).isEqualTo(windows);
+      assertThat(on.domain.regionCount()).isEqualTo(windows - IdleMemory.MAX_WINDOWS);
+      on.sleep(IdleMemory.PAUSE);
+      assertThat(on.domain.regionCount()).isZero();
     }
   }
 
