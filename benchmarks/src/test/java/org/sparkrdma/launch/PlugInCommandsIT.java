@@ -32,7 +32,7 @@ class PlugInCommandsIT {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"--help", "devices --help", "doctor --help"})
+  @ValueSource(strings = {"--help", "devices --help", "doctor --help", "perf client --help"})
   void shouldPrintHelp(String arguments) throws Exception {
     Outcome outcome = run(arguments.split(" ", -1));
     assertThat(outcome.output()).startsWith("Usage: java -jar shuffle-plugin.jar");
@@ -40,7 +40,7 @@ class PlugInCommandsIT {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"devices --jsn", "doctor --conf /none", "fly"})
+  @ValueSource(strings = {"devices --jsn", "doctor --conf /none", "perf client", "fly"})
   void shouldRefuseWrongUsageInOneSentence(String arguments) throws Exception {
     Outcome outcome = run(arguments.split(" ", -1));
     assertThat(outcome.errors()).hasLineCount(1).contains("--help)");

@@ -15,7 +15,7 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "java -jar shuffle-plugin.jar",
     description = "Reports whether RDMA will be used for Spark's shuffle on this machine, and why.",
-    subcommands = {DoctorCommand.class, DevicesCommand.class},
+    subcommands = {DoctorCommand.class, DevicesCommand.class, PerfCommand.class},
     mixinStandardHelpOptions = true,
     versionProvider = Commands.Version.class,
     footer = {
@@ -75,6 +75,6 @@ public final class Commands implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    throw new ParameterException(spec.commandLine(), "Missing command: doctor or devices");
+    throw new ParameterException(spec.commandLine(), "Missing command: doctor, devices or perf");
   }
 }

@@ -17,7 +17,6 @@ import org.sparkrdma.shuffle.tools.engines.SparkSettings;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** Lists the devices of all engines, and the one that an executor would use. */
@@ -38,7 +37,7 @@ final class DevicesCommand implements Callable<Integer> {
   public Integer call() {
     SparkSettings spark = settingsOptions.settings();
     InetAddress host = settingsOptions.sparkHost(System.getenv());
-    ShuffleSettings settings = settings(spark);
+    ShuffleSettings settings = settingsOptions.shuffleSettings();
     List<EngineDevices> engines = EngineDevices.all(settings.engineSettings());
     Probe probe =
         new EngineProbe(settings, spark, host).run(new SystemFiles(Path.of("/")), List.of());
@@ -46,14 +45,6 @@ final class DevicesCommand implements Callable<Integer> {
         .getOut()
         .println(output.json() ? json(engines, probe) : text(engines, probe));
     return probe.usable() ? Commands.USABLE : Commands.NOT_USABLE;
-  }
-
-  private ShuffleSettings settings(SparkSettings spark) {
-    try {
-      return ShuffleSettings.of(spark.values());
-    } catch (IllegalArgumentException e) {
-      throw new ParameterException(spec.commandLine(), e.getMessage(), e);
-    }
   }
 
   private String text(List<EngineDevices> engines, Probe probe) {

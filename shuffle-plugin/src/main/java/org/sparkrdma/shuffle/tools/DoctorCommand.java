@@ -94,7 +94,7 @@ final class DoctorCommand implements Callable<Integer> {
     int port = peerOptions.listenPort();
     long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(peerOptions.listenSeconds());
     try (OpenDevice device = OpenDevice.open(settings, host);
-        PeerListener listener = new PeerListener(device, port)) {
+        PeerListener listener = PeerListener.forChecks(device, port)) {
       out.printf(
           "Listening at TCP port %d, by RDMA at %s%n", listener.port(), listener.addresses());
       out.flush();

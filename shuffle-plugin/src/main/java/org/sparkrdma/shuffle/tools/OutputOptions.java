@@ -27,7 +27,11 @@ final class OutputOptions {
     return json;
   }
 
+  static boolean onTerminal() {
+    return Ansi.AUTO.enabled();
+  }
+
   Style style() {
-    return new Style(colors == Colors.ALWAYS || (colors == Colors.AUTO && Ansi.AUTO.enabled()));
+    return new Style(colors == Colors.ALWAYS || (colors == Colors.AUTO && onTerminal()));
   }
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.tools;
 
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.sparkrdma.shuffle.tools.peer.PeerCheck;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -12,11 +10,6 @@ import picocli.CommandLine.Spec;
 /** Options of {@code doctor} about another host. Confined to the main thread. */
 final class PeerOptions {
   private static final int DEFAULT_PORT = 7474;
-  private static final int MAX_PORT = 65_535;
-
-  /** A name or an IPv4 address, or an IPv6 address in brackets, perhaps with a port. */
-  private static final Pattern PEER =
-      Pattern.compile("(\\[[0-9a-fA-F:.%\\w]+]|[^:\\[\\]\\s]+)(?::([0-9]{1,5}))?");
 
   @Spec(Spec.Target.MIXEE)
   private CommandSpec spec;
@@ -54,8 +47,8 @@ final class PeerOptions {
   }
 
   int listenPort() {
-    if (listen < 0 || listen > MAX_PORT) {
-      throw misuse("--listen", listen.toString(), "a port from 0 to " + MAX_PORT);
+    if (listen < 0 || listen > HostPort.MAX_PORT) {
+      throw misuse("--listen", listen.toString(), "a port from 0 to " + HostPort.MAX_PORT);
     }
     return listen;
   }
@@ -72,15 +65,10 @@ final class PeerOptions {
     if (peer == null) {
       return null;
     }
-    Matcher matcher = PEER.matcher(peer);
-    if (!matcher.matches()) {
-      throw misuse("--peer", peer, "HOST, HOST:PORT or [IPV6]:PORT");
-    }
-    int port = matcher.group(2) == null ? DEFAULT_PORT : Integer.parseInt(matcher.group(2));
-    if (port < 1 || port > MAX_PORT) {
-      throw misuse("--peer", peer, "a port from 1 to " + MAX_PORT);
-    }
-    return new PeerCheck(matcher.group(1).replaceAll("[\\[\\]]", ""), port);
+    HostPort at =
+        HostPort.parse(peer, DEFAULT_PORT)
+            .orElseThrow(() -> misuse("--peer", peer, HostPort.ALLOWED));
+    return new PeerCheck(at.host(), at.port());
   }
 
   private ParameterException misuse(String option, String value, String allowed) {

@@ -6,6 +6,7 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.nio.file.Path;
 import java.util.Map;
+import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.tools.engines.SparkHost;
 import org.sparkrdma.shuffle.tools.engines.SparkSettings;
 import picocli.CommandLine.Model.CommandSpec;
@@ -40,6 +41,15 @@ final class SettingsOptions {
     } catch (IOException | IllegalArgumentException e) {
       throw new ParameterException(
           spec.commandLine(), "Cannot read --conf " + file + ": " + e.getMessage(), e);
+    }
+  }
+
+  /** The plug-in's settings among them. */
+  ShuffleSettings shuffleSettings() {
+    try {
+      return ShuffleSettings.of(settings().values());
+    } catch (IllegalArgumentException e) {
+      throw new ParameterException(spec.commandLine(), e.getMessage(), e);
     }
   }
 

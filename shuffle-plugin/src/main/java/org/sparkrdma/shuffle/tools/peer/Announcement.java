@@ -2,6 +2,7 @@
 package org.sparkrdma.shuffle.tools.peer;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,7 +21,7 @@ import org.sparkrdma.shuffle.address.NetworkAddress;
  * @param addresses where it listens by RDMA, preferred first
  */
 record Announcement(String engine, int mtuBytes, List<ListenerAddress> addresses) {
-  static final int MAX_CHARS = 4_096;
+  private static final int MAX_CHARS = 4_096;
   private static final String BEGIN = "sparkrdma-doctor 1 ";
 
   /** Only literal addresses, so that no line makes this host ask a name server. */
@@ -44,12 +45,27 @@ record Announcement(String engine, int mtuBytes, List<ListenerAddress> addresses
   }
 
   /**
+   * Reads a line, and no byte after it.
+   *
+   * @throws IOException when the line is not one of a listener of this version
+   */
+  static Announcement read(InputStream input) throws IOException {
+    StringBuilder line = new StringBuilder();
+    int next = input.read();
+    while (next >= 0 && next != '\n' && line.length() < MAX_CHARS) {
+      line.append((char) next);
+      next = input.read();
+    }
+    return parse(line.toString().stripTrailing());
+  }
+
+  /**
    * @throws IOException when the line is not one of a listener of this version
    */
   static Announcement parse(String line) throws IOException {
     Matcher matcher = LINE.matcher(line);
     if (!matcher.matches()) {
-      throw new IOException("not the line of a doctor --listen of this version");
+      throw new IOException("not the line of a doctor --listen or perf server of this version");
     }
     List<ListenerAddress> addresses = new ArrayList<>();
     for (String word : matcher.group(3).trim().split(" ", -1)) {

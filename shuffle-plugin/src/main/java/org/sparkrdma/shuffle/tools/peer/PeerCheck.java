@@ -2,12 +2,11 @@
 package org.sparkrdma.shuffle.tools.peer;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.net.InetSocketAddress;
 import java.net.Socket;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.sparkrdma.shuffle.address.AddressPair;
 import org.sparkrdma.shuffle.tools.doctor.Finding;
 import org.sparkrdma.shuffle.tools.engines.OpenDevice;
@@ -18,6 +17,11 @@ import org.sparkrdma.verbs.VerbsException;
  */
 public final class PeerCheck {
   private static final int LIMIT_MS = 3_000;
+  private static final int SMALL_BYTES = 8;
+  private static final int SMALL_READS = 200;
+  private static final int BLOCK_BYTES = 64 << 10;
+  private static final int READS_AT_ONCE = 16;
+  private static final long MEASURE_NS = TimeUnit.MILLISECONDS.toNanos(200);
 
   private final String host;
   private final int port;
@@ -70,16 +74,10 @@ public final class PeerCheck {
     try (Socket socket = new Socket()) {
       socket.connect(new InetSocketAddress(host, port), LIMIT_MS);
       socket.setSoTimeout(LIMIT_MS);
-      Announcement announcement = Announcement.parse(line(socket.getInputStream()));
+      Announcement announcement = Announcement.read(socket.getInputStream());
       findings.add(Finding.ok("Peer " + host + " answers by TCP."));
       return announcement;
     }
-  }
-
-  /** At most as long as an announcement can be. */
-  private static String line(InputStream input) throws IOException {
-    byte[] bytes = input.readNBytes(Announcement.MAX_CHARS);
-    return new String(bytes, StandardCharsets.US_ASCII).stripTrailing();
   }
 
   private void compareMtu(int own, int peer) {
@@ -102,8 +100,8 @@ public final class PeerCheck {
   private void read(OpenDevice own, AddressPair pair) {
     try (ReadMeter meter = new ReadMeter(own.device())) {
       meter.connect(pair);
-      long latencyNs = meter.latencyNs();
-      double speed = meter.bytesPerSecond();
+      long latencyNs = meter.latenciesNs(SMALL_BYTES, SMALL_READS)[SMALL_READS / 2];
+      double speed = meter.speed(BLOCK_BYTES, READS_AT_ONCE, MEASURE_NS).bytesPerSecond();
       findings.add(
           Finding.ok(
               "RDMA %s: a READ of 8 bytes takes %.1f us, READs of 64 KiB bring %.0f MiB/s."

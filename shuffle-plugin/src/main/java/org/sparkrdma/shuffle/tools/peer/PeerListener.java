@@ -29,9 +29,9 @@ import org.sparkrdma.verbs.cm.ConnectionParameters;
 import org.sparkrdma.verbs.cm.Listener;
 
 /**
- * Answers {@code doctor --peer} of other hosts: a line by TCP, and READs of a region with test data
- * by RDMA. Confined to the thread that calls {@link #serve}. Closing the device closes what is open
- * on it.
+ * Answers {@code doctor --peer} and {@code perf client} of other hosts: a line by TCP, and READs of
+ * a region with test data by RDMA. Confined to the thread that calls {@link #serve}. Closing the
+ * device closes what is open on it.
  */
 public final class PeerListener implements AutoCloseable {
   private static final int MAX_CONNECTIONS = 16;
@@ -46,6 +46,24 @@ public final class PeerListener implements AutoCloseable {
   private final ConnectionManager manager;
   private final List<Connection> connections = new ArrayList<>();
   private final Announcement announcement;
+  private final Clients clients;
+
+  /** The next owner of a TCP connection, after the line. */
+  private interface Clients {
+    void accept(SocketChannel client) throws IOException;
+  }
+
+  /** Listens for {@code doctor --peer}. */
+  public static PeerListener forChecks(OpenDevice open, int port)
+      throws IOException, VerbsException {
+    return new PeerListener(open, port, SocketChannel::close);
+  }
+
+  /** Listens for {@code perf client} too, which also measures TCP. */
+  public static PeerListener forMeasurements(OpenDevice open, int port, TcpSource source)
+      throws IOException, VerbsException {
+    return new PeerListener(open, port, source::take);
+  }
 
   /**
    * Listens.
@@ -53,7 +71,9 @@ public final class PeerListener implements AutoCloseable {
    * @param open closed by the caller, after this
    * @param port TCP port; 0 for any
    */
-  public PeerListener(OpenDevice open, int port) throws IOException, VerbsException {
+  private PeerListener(OpenDevice open, int port, Clients clients)
+      throws IOException, VerbsException {
+    this.clients = clients;
     Device device = open.device();
     if (device.info().limits().maxPrivateDataBytes() < SharedRegion.PRIVATE_BYTES) {
       throw new VerbsException(
@@ -106,9 +126,8 @@ public final class PeerListener implements AutoCloseable {
   public void serve(long waitNs) throws IOException {
     channel.await(waitNs);
     for (SocketChannel client = server.accept(); client != null; client = server.accept()) {
-      try (SocketChannel open = client) {
-        open.write(ByteBuffer.wrap(announcement.line().getBytes(StandardCharsets.US_ASCII)));
-      }
+      client.write(ByteBuffer.wrap(announcement.line().getBytes(StandardCharsets.US_ASCII)));
+      clients.accept(client);
     }
     ConnectionEvent event = manager.pollEvent();
     while (event != null) {

@@ -27,12 +27,7 @@ import org.sparkrdma.verbs.cm.ConnectionParameters;
  * One connection to a {@link PeerListener}, and the time of READs over it. Confined to one thread;
  * its creator closes it.
  */
-final class ReadMeter implements AutoCloseable {
-  private static final int DEPTH = 16;
-  private static final int BLOCK_BYTES = 64 << 10;
-  private static final int BLOCKS = 512;
-  private static final int SMALL_BYTES = 8;
-  private static final int SMALL_READS = 200;
+final class ReadMeter implements Meter {
   private static final int SPINS = 100;
   private static final Duration LIMIT = Duration.ofSeconds(5);
 
@@ -51,7 +46,7 @@ final class ReadMeter implements AutoCloseable {
 
   ReadMeter(Device device) throws VerbsException {
     channel = device.createCompletionChannel();
-    completions = device.createCompletionQueue(2 * DEPTH, channel);
+    completions = device.createCompletionQueue(2 * MAX_AT_ONCE, channel);
     domain = device.allocateProtectionDomain();
     memory = device.allocate(SharedRegion.BYTES);
     region = domain.register(memory, 0, SharedRegion.BYTES, Set.of(AccessFlag.LOCAL_WRITE));
@@ -68,7 +63,8 @@ final class ReadMeter implements AutoCloseable {
     expect(ConnectionEvent.Type.RESOLVED);
     queuePair =
         connection.createQueuePair(
-            domain, new QueuePairSettings(completions, completions, DEPTH, 1, 1, 0, Set.of()));
+            domain,
+            new QueuePairSettings(completions, completions, MAX_AT_ONCE, 1, 1, 0, Set.of()));
     connection.connect(ConnectionParameters.of(new byte[0]));
     peer = SharedRegion.of(expect(ConnectionEvent.Type.ESTABLISHED).privateData());
   }
@@ -87,46 +83,41 @@ final class ReadMeter implements AutoCloseable {
     return event;
   }
 
-  /** Median time of a small READ, each alone. */
-  long latencyNs() throws VerbsException {
-    long[] times = new long[SMALL_READS];
+  @Override
+  public long[] latenciesNs(int lengthBytes, int count) throws VerbsException {
+    long[] times = new long[count];
     for (int i = 0; i < times.length; i++) {
       long start = System.nanoTime();
-      post(0, SMALL_BYTES);
+      post(0, lengthBytes);
       awaitOne();
       times[i] = System.nanoTime() - start;
     }
+    verify(lengthBytes);
     Arrays.sort(times);
-    return times[times.length / 2];
+    return times;
   }
 
-  /**
-   * Bytes per second of several READs at the same time.
-   *
-   * @throws VerbsException when a READ fails or brings wrong bytes
-   */
-  double bytesPerSecond() throws VerbsException {
-    int slots = SharedRegion.BYTES / BLOCK_BYTES;
+  @Override
+  public Speed speed(int lengthBytes, int atOnce, long limitNs) throws VerbsException {
+    int slots = SharedRegion.BYTES / lengthBytes;
     long start = System.nanoTime();
-    int posted = 0;
-    for (int done = 0; done < BLOCKS; done++) {
-      while (posted < BLOCKS && posted - done < DEPTH) {
-        post(posted % slots * BLOCK_BYTES, BLOCK_BYTES);
+    long posted = 0;
+    for (long done = 0; done == 0 || done < posted; done++) {
+      while (posted - done < atOnce && (posted == 0 || System.nanoTime() - start < limitNs)) {
+        post((int) (posted % slots) * lengthBytes, lengthBytes);
         posted++;
       }
       awaitOne();
     }
-    double seconds = (System.nanoTime() - start) / 1e9;
-    verify();
-    return (double) BLOCKS * BLOCK_BYTES / seconds;
+    long timeNs = System.nanoTime() - start;
+    verify((int) Math.min(posted, slots) * lengthBytes);
+    return new Speed(posted * lengthBytes, timeNs);
   }
 
-  private void verify() throws VerbsException {
-    var bytes = memory.slice(0, SharedRegion.BYTES);
-    for (int i = 0; i < SharedRegion.BYTES; i++) {
-      if (bytes.get(i) != SharedRegion.byteAt(i)) {
-        throw new VerbsException("read", "wrong byte: offset=" + i);
-      }
+  private void verify(int lengthBytes) throws VerbsException {
+    int wrong = SharedRegion.firstWrong(memory.slice(0, lengthBytes));
+    if (wrong >= 0) {
+      throw new VerbsException("read", "wrong byte: offset=" + wrong);
     }
   }
 

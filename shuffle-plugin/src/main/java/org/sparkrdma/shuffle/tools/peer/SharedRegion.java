@@ -28,6 +28,16 @@ record SharedRegion(long address, int key) {
     return new SharedRegion(data.getLong(), data.getInt());
   }
 
+  /** Offset of the first byte that is not the region's; -1 when all are right. */
+  static int firstWrong(ByteBuffer bytes) {
+    for (int i = 0; i < bytes.limit(); i++) {
+      if (bytes.get(i) != byteAt(i)) {
+        return i;
+      }
+    }
+    return -1;
+  }
+
   static byte byteAt(int offset) {
     return (byte) (offset * FACTOR + (offset >> 12) + 1);
   }

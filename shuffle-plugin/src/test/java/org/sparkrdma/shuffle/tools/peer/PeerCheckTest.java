@@ -49,7 +49,7 @@ class PeerCheckTest {
   void shouldMeasureReadsFromAListener() throws Exception {
     AtomicBoolean over = new AtomicBoolean();
     try (OpenDevice theirs = device();
-        PeerListener listener = new PeerListener(theirs, 0)) {
+        PeerListener listener = PeerListener.forChecks(theirs, 0)) {
       Thread server = new Thread(() -> serve(listener, over), "peer-listener");
       server.start();
       List<Finding> findings = new PeerCheck(HERE, listener.port()).run(own);

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.tools;
+
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * A host and a TCP port, as users write them.
+ *
+ * @param host a name or an address without brackets
+ * @param port 1 to 65535
+ */
+record HostPort(String host, int port) {
+  static final String ALLOWED = "HOST, HOST:PORT or [IPV6]:PORT, PORT from 1 to 65535";
+  static final int MAX_PORT = 65_535;
+
+  /** A name or an IPv4 address, or an IPv6 address in brackets, perhaps with a port. */
+  private static final Pattern TEXT =
+      Pattern.compile("(\\[[0-9a-fA-F:.%\\w]+]|[^:\\[\\]\\s]+)(?::([0-9]{1,5}))?");
+
+  /** Empty when the text is not {@link #ALLOWED}. */
+  static Optional<HostPort> parse(String text, int defaultPort) {
+    Matcher matcher = TEXT.matcher(text);
+    if (!matcher.matches()) {
+      return Optional.empty();
+    }
+    int port = matcher.group(2) == null ? defaultPort : Integer.parseInt(matcher.group(2));
+    return port < 1 || port > MAX_PORT
+        ? Optional.empty()
+        : Optional.of(new HostPort(matcher.group(1).replaceAll("[\\[\\]]", ""), port));
+  }
+}

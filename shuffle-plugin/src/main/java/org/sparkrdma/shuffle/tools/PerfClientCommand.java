@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.tools;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.net.InetAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.sparkrdma.shuffle.settings.ShuffleSettings;
+import org.sparkrdma.shuffle.tools.engines.OpenDevice;
+import org.sparkrdma.shuffle.tools.peer.PerfClient;
+import org.sparkrdma.shuffle.tools.peer.PerfPlan;
+import org.sparkrdma.verbs.VerbsException;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** The side of {@code perf} that reads and measures. */
+@Command(
+    name = "client",
+    description =
+        "Reads from a host with perf server, by RDMA READ and by TCP in turn, and prints speed,"
+            + " time of a single transfer, and the CPU time of both processes.",
+    mixinStandardHelpOptions = true,
+    versionProvider = Commands.Version.class)
+final class PerfClientCommand implements Callable<Integer> {
+  @Spec private CommandSpec spec;
+  @Mixin private SettingsOptions settingsOptions;
+  @Mixin private OutputOptions output;
+
+  @Parameters(
+      paramLabel = "HOST[:PORT]",
+      description =
+          "Where perf server runs; the port is "
+              + PerfCommand.DEFAULT_PORT
+              + " by default, an IPv6 address needs brackets.")
+  private String peer;
+
+  @Option(
+      names = "--sizes",
+      paramLabel = "LIST",
+      split = ",",
+      defaultValue = "8,4k,64k,1m",
+      description = "Lengths of transfers, 1 to 1m bytes; ${DEFAULT-VALUE} by default.")
+  private List<String> sizes;
+
+  @Option(
+      names = "--ms",
+      paramLabel = "MILLISECONDS",
+      defaultValue = "2000",
+      description = "Time for the speed of each size; ${DEFAULT-VALUE} ms by default.")
+  private int durationMs;
+
+  @Option(
+      names = "--at-once",
+      paramLabel = "NUMBER",
+      defaultValue = "16",
+      description = "Transfers in flight, 1 to 64; ${DEFAULT-VALUE} by default.")
+  private int atOnce;
+
+  @Override
+  public Integer call() {
+    HostPort at =
+        HostPort.parse(peer, PerfCommand.DEFAULT_PORT)
+            .orElseThrow(() -> misuse("HOST[:PORT] " + peer, HostPort.ALLOWED));
+    PerfPlan plan = plan();
+    ShuffleSettings settings = settingsOptions.shuffleSettings();
+    InetAddress host = settingsOptions.sparkHost(System.getenv());
+    PrintWriter errors = spec.commandLine().getErr();
+    try (OpenDevice device = OpenDevice.open(settings, host);
+        PerfClient client = new PerfClient(device, at.host(), at.port())) {
+      LiveLine live = new LiveLine(errors, !output.json() && OutputOptions.onTerminal());
+      List<PerfClient.Row> rows = client.run(plan, live::show);
+      live.clear();
+      print(device, client, plan, rows);
+      return Commands.USABLE;
+    } catch (VerbsException e) {
+      errors.println("Peer " + peer + " is not reached by RDMA: " + e.getMessage());
+      return Commands.NOT_USABLE;
+    } catch (IOException e) {
+      errors.println(
+          "Peer %s is not reached by TCP: %s; start there: java -jar shuffle-plugin.jar perf server"
+              .formatted(peer, e.getMessage()));
+      return Commands.NOT_USABLE;
+    }
+  }
+
+  private PerfPlan plan() {
+    List<Integer> bytes = new ArrayList<>();
+    for (String size : sizes) {
+      bytes.add(bytes(size.trim()));
+    }
+    if (durationMs < 1) {
+      throw misuse("--ms " + durationMs, "at least 1");
+    }
+    if (atOnce < 1 || atOnce > PerfPlan.MAX_AT_ONCE) {
+      throw misuse("--at-once " + atOnce, "1 to " + PerfPlan.MAX_AT_ONCE);
+    }
+    return new PerfPlan(bytes, Duration.ofMillis(durationMs), atOnce);
+  }
+
+  private int bytes(String size) {
+    if (!size.matches("[0-9]{1,7}[kKmM]?")) {
+      throw misuse("--sizes " + size, "numbers such as 8, 4k or 1m");
+    }
+    char unit = Character.toLowerCase(size.charAt(size.length() - 1));
+    long number = Long.parseLong(size.replaceAll("[kKmM]", ""));
+    long bytes = unit == 'k' ? number << 10 : unit == 'm' ? number << 20 : number;
+    if (bytes < 1 || bytes > PerfPlan.MAX_BYTES) {
+      throw misuse("--sizes " + size, "1 to 1m bytes");
+    }
+    return (int) bytes;
+  }
+
+  private void print(
+      OpenDevice device, PerfClient client, PerfPlan plan, List<PerfClient.Row> rows) {
+    PerfReport report =
+        new PerfReport(
+            device.device().info(), client.pair().toString(), plan.atOnce(), durationMs, rows);
+    PrintWriter out = spec.commandLine().getOut();
+    out.println(output.json() ? report.json() : report.text(output.style()));
+    out.flush();
+  }
+
+  private ParameterException misuse(String given, String allowed) {
+    return new ParameterException(
+        spec.commandLine(), "Wrong value: " + given + " allowed=" + allowed);
+  }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.tools;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.net.InetAddress;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import org.sparkrdma.shuffle.settings.ShuffleSettings;
+import org.sparkrdma.shuffle.tools.engines.OpenDevice;
+import org.sparkrdma.shuffle.tools.peer.PeerListener;
+import org.sparkrdma.shuffle.tools.peer.TcpSource;
+import org.sparkrdma.verbs.VerbsException;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** The side of {@code perf} that is read from. */
+@Command(
+    name = "server",
+    description =
+        "Answers perf client, and doctor --peer, of other hosts. Any host may read 1 MiB of test data"
+            + " then.",
+    mixinStandardHelpOptions = true,
+    versionProvider = Commands.Version.class)
+final class PerfServerCommand implements Callable<Integer> {
+  private static final long SERVE_NS = TimeUnit.MILLISECONDS.toNanos(100);
+
+  @Spec private CommandSpec spec;
+  @Mixin private SettingsOptions settingsOptions;
+
+  @Option(
+      names = "--port",
+      paramLabel = "PORT",
+      defaultValue = "" + PerfCommand.DEFAULT_PORT,
+      description = "TCP port, ${DEFAULT-VALUE} by default; 0 takes a free one.")
+  private int port;
+
+  @Option(
+      names = "--listen-for",
+      paramLabel = "SECONDS",
+      defaultValue = "600",
+      description = "How long it answers; ${DEFAULT-VALUE} s by default.")
+  private int seconds;
+
+  @Override
+  public Integer call() {
+    check();
+    ShuffleSettings settings = settingsOptions.shuffleSettings();
+    InetAddress host = settingsOptions.sparkHost(System.getenv());
+    PrintWriter out = spec.commandLine().getOut();
+    long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
+    try (OpenDevice device = OpenDevice.open(settings, host);
+        TcpSource source = new TcpSource();
+        PeerListener listener = PeerListener.forMeasurements(device, port, source)) {
+      out.printf(
+          "Listening at TCP port %d, by RDMA at %s%n", listener.port(), listener.addresses());
+      out.flush();
+      while (System.nanoTime() - endNs < 0) {
+        listener.serve(SERVE_NS);
+      }
+      return Commands.USABLE;
+    } catch (VerbsException e) {
+      spec.commandLine().getErr().println("RDMA cannot be used here: " + e.getMessage());
+      return Commands.NOT_USABLE;
+    } catch (IOException e) {
+      spec.commandLine()
+          .getErr()
+          .println("Cannot listen at TCP port " + port + ": " + e.getMessage());
+      return Commands.WRONG_USAGE;
+    }
+  }
+
+  private void check() {
+    if (port < 0 || port > HostPort.MAX_PORT) {
+      throw misuse("--port " + port, "a port from 0 to " + HostPort.MAX_PORT);
+    }
+    if (seconds < 1) {
+      throw misuse("--listen-for " + seconds, "at least 1");
+    }
+  }
+
+  private ParameterException misuse(String given, String allowed) {
+    return new ParameterException(
+        spec.commandLine(), "Wrong value: " + given + " allowed=" + allowed);
+  }
+}

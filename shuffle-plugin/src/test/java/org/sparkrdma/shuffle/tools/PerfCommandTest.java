@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.tools;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkrdma.shuffle.settings.ShuffleSettings;
+import org.sparkrdma.shuffle.tools.engines.OpenDevice;
+import org.sparkrdma.shuffle.tools.peer.PeerCheck;
+import org.sparkrdma.shuffle.tools.peer.PeerListener;
+import org.sparkrdma.shuffle.tools.peer.TcpSource;
+
+/** {@code perf}, both sides on the loopback engine. */
+@Timeout(60)
+class PerfCommandTest {
+  private static final long WAIT_NS = 1_000_000;
+
+  @TempDir private Path directory;
+  private final StringWriter output = new StringWriter();
+  private final StringWriter errors = new StringWriter();
+  private String conf;
+
+  /** A client of a running server. */
+  private interface Client {
+    void run(int port) throws Exception;
+  }
+
+  @BeforeEach
+  void writeSettings() throws IOException {
+    Path file = directory.resolve("spark-defaults.conf");
+    conf = Files.writeString(file, "spark.shuffle.rdma.engine soft\n").toString();
+  }
+
+  private static OpenDevice device() throws Exception {
+    return OpenDevice.open(
+        ShuffleSettings.of(Map.of("spark.shuffle.rdma.engine", "soft")),
+        InetAddress.getLoopbackAddress());
+  }
+
+  private static void withServer(Client client) throws Exception {
+    AtomicBoolean over = new AtomicBoolean();
+    try (OpenDevice theirs = device();
+        TcpSource source = new TcpSource();
+        PeerListener listener = PeerListener.forMeasurements(theirs, 0, source)) {
+      Thread server = new Thread(() -> serve(listener, over), "perf-server");
+      server.start();
+      try {
+        client.run(listener.port());
+      } finally {
+        over.set(true);
+        server.join();
+      }
+    }
+  }
+
+  private static void serve(PeerListener listener, AtomicBoolean over) {
+    try {
+      while (!over.get()) {
+        listener.serve(WAIT_NS);
+      }
+    } catch (IOException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private int client(String peer, String... more) {
+    String[] arguments = {"perf", "client", peer, "--conf", conf, "--host", "127.0.0.1"};
+    String[] all = new String[arguments.length + more.length];
+    System.arraycopy(arguments, 0, all, 0, arguments.length);
+    System.arraycopy(more, 0, all, arguments.length, more.length);
+    return run(all);
+  }
+
+  private int run(String... arguments) {
+    return Commands.run(new PrintWriter(output, true), new PrintWriter(errors, true), arguments);
+  }
+
+  @Test
+  void shouldMeasureReadsAndTcpOfEachSize() throws Exception {
+    withServer(
+        port ->
+            assertThat(client("127.0.0.1:" + port, "--json", "--sizes", "8,64k,1m", "--ms", "20"))
+                .as(errors.toString())
+                .isZero());
+    JsonNode report = new ObjectMapper().readTree(output.toString());
+    assertThat(report.path("schema").asInt()).isEqualTo(1);
+    assertThat(report.path("engine").asText()).isEqualTo("soft");
+    assertThat(report.path("rows").findValuesAsText("bytes"))
+        .containsExactly("8", "65536", "1048576");
+    for (JsonNode row : report.path("rows")) {
+      for (String way : new String[] {"read", "tcp"}) {
+        assertThat(row.path(way).path("bytesPerSecond").asLong()).isPositive();
+        assertThat(row.path(way).path("medianNs").asLong())
+            .isPositive()
+            .isLessThanOrEqualTo(row.path(way).path("p99Ns").asLong());
+        // The clock of CPU time may stand still for a short time.
+        assertThat(row.path(way).path("serverCpuNsPerGib").asLong(-1)).isNotNegative();
+      }
+    }
+    assertThat(errors.toString()).isEmpty();
+  }
+
+  @Test
+  void shouldPrintATableWithTheRatioOfBothWays() throws Exception {
+    withServer(port -> client("127.0.0.1:" + port, "--sizes", "4k", "--ms", "10"));
+    assertThat(output.toString().lines())
+        .anyMatch(line -> line.matches(" *4096 READ( +[0-9.]+){5}"))
+        .anyMatch(line -> line.matches(" *4096 TCP( +[0-9.]+){5}"))
+        .anyMatch(line -> line.matches(" *ratio( +[0-9.]+){2}"));
+    assertThat(output.toString()).startsWith("Engine soft, device soft0, RDMA from=127.0.0.1");
+  }
+
+  @Test
+  void shouldAnswerACheckOfDoctorToo() throws Exception {
+    withServer(
+        port -> {
+          try (OpenDevice own = device()) {
+            assertThat(new PeerCheck("127.0.0.1", port).run(own)).hasSize(3);
+          }
+        });
+  }
+
+  @Test
+  void shouldReportThatNoServerRuns() throws Exception {
+    int free;
+    try (ServerSocket socket = new ServerSocket(0)) {
+      free = socket.getLocalPort();
+    }
+    assertThat(client("127.0.0.1:" + free)).isEqualTo(Commands.NOT_USABLE);
+    assertThat(errors.toString())
+        .hasLineCount(1)
+        .contains("is not reached by TCP: Connection refused", "perf server");
+  }
+
+  @Test
+  void shouldReportAServerThatEndsTheConnection() throws Exception {
+    withServer(
+        port -> {
+          try (ServerSocket other = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            Thread answer = new Thread(() -> repeatAnnouncement(other, port), "perf-answer");
+            answer.start();
+            assertThat(client("127.0.0.1:" + other.getLocalPort(), "--ms", "10"))
+                .isEqualTo(Commands.NOT_USABLE);
+            answer.join();
+          }
+        });
+    assertThat(errors.toString()).hasLineCount(1).contains("is not reached by TCP");
+  }
+
+  /** Passes on the real server's line and ends the connection. */
+  private static void repeatAnnouncement(ServerSocket server, int realPort) {
+    try (Socket client = server.accept();
+        Socket real = new Socket(InetAddress.getLoopbackAddress(), realPort)) {
+      StringBuilder line = new StringBuilder();
+      for (int next = real.getInputStream().read(); next != '\n'; ) {
+        line.append((char) next);
+        next = real.getInputStream().read();
+      }
+      client.getOutputStream().write((line + "\n").getBytes(StandardCharsets.US_ASCII));
+    } catch (IOException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "perf",
+        "perf client",
+        "perf client a:b:c",
+        "perf client host --sizes 0",
+        "perf client host --sizes 2m",
+        "perf client host --sizes 4x",
+        "perf client host --at-once 65",
+        "perf client host --ms 0",
+        "perf server --port 70000",
+        "perf server --listen-for 0"
+      })
+  void shouldRefuseWrongUsageInOneSentence(String arguments) {
+    assertThat(run(arguments.split(" ", -1))).isEqualTo(Commands.WRONG_USAGE);
+    assertThat(errors.toString()).hasLineCount(1).contains("--help)");
+    assertThat(output.toString()).isEmpty();
+  }
+
+  @Test
+  void shouldEndAServerAfterItsTime() {
+    assertThat(
+            run(
+                "perf",
+                "server",
+                "--port",
+                "0",
+                "--listen-for",
+                "1",
+                "--conf",
+                conf,
+                "--host",
+                "127.0.0.1"))
+        .isZero();
+    assertThat(output.toString()).startsWith("Listening at TCP port ");
+  }
+}
