@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.guest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * The commands {@code perf} and {@code doctor --peer} of the packaged plug-in, between two kernels.
+ */
+@Execution(ExecutionMode.CONCURRENT)
+@Timeout(200)
+final class PerfIT {
+  /** Node 2 answers until node 1 is over. */
+  private static final String TWO_NODES =
+      """
+      if ((GUEST_NODE == 2)); then
+        $PLUGIN perf server --conf $CONF --host $GUEST_ADDRESS >$GUEST_SHARE/up &
+        until [[ -e $GUEST_SHARE/over ]]; do sleep 0.1; done
+        exit 0
+      fi
+      trap 'touch $GUEST_SHARE/over' EXIT
+      until [[ -s $GUEST_SHARE/up ]]; do sleep 0.1; done
+      $PLUGIN doctor --peer $GUEST_PEER_ADDRESS:7475 --conf $CONF --host $GUEST_ADDRESS
+      $PLUGIN perf client $GUEST_PEER_ADDRESS --conf $CONF --host $GUEST_ADDRESS \\
+        --json --sizes 8,4k,64k --ms 1000 >$GUEST_SHARE/perf.json
+      """;
+
+  @TempDir private Path shared;
+
+  @ParameterizedTest
+  @ValueSource(strings = {"rocev2", "iwarp"})
+  void shouldReachThePeerByReadAndMeasureItBesideTcp(String transport) throws Exception {
+    Path conf =
+        Files.writeString(
+            shared.resolve("spark-defaults.conf"),
+            "spark.shuffle.rdma.engine ibverbs\nspark.shuffle.rdma.fabric.trusted true\n");
+    String java = GuestJdk.home() + "/bin/java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -jar ";
+    GuestResult result =
+        Guest.nodes(2)
+            .memory("1G")
+            .timeout(Duration.ofSeconds(150))
+            .with("--transport", transport)
+            .with("--share", shared.toString())
+            .bash(
+                TWO_NODES
+                    .replace("$PLUGIN", java + Build.property("it.plugin.jar"))
+                    .replace("$CONF", conf.toString()));
+
+    assertThat(result.exitCode()).as(result.output()).isZero();
+    List<String> lines = result.node(1).lines();
+    assertThat(lines)
+        .as(result.output())
+        .anyMatch(line -> line.matches("ok +Peer [0-9.]+ answers by TCP\\."))
+        .anyMatch(line -> line.matches("ok +RDMA from=.* a READ of 8 bytes takes .*"));
+    JsonNode report = new ObjectMapper().readTree(shared.resolve("perf.json").toFile());
+    assertThat(report.path("engine").asText()).isEqualTo("ibverbs");
+    assertThat(report.path("rows")).hasSize(3);
+    for (JsonNode row : report.path("rows")) {
+      System.out.println("perf " + transport + ": " + row);
+      assertThat(row.path("read").path("bytesPerSecond").asLong()).isPositive();
+      assertThat(row.path("tcp").path("bytesPerSecond").asLong()).isPositive();
+      // READs need no work of the peer's process.
+      assertThat(row.path("read").path("serverCpuNsPerGib").asLong())
+          .isLessThan(row.path("tcp").path("serverCpuNsPerGib").asLong());
+    }
+  }
+}
