@@ -5,6 +5,8 @@ package org.sparkrdma.scenarios.faults
   *
   * @param outcome
   *   the expected result, as text
+  * @param answerRight
+  *   whether the answer is that of Spark without the plug-in
   * @param seconds
   *   from its first firing to the answer
   * @param counters
@@ -14,6 +16,7 @@ private[faults] final case class FaultResult(
     name: String,
     outcome: String,
     hits: Int,
+    answerRight: Boolean,
     seconds: Double,
     boundSeconds: Int,
     counters: Map[String, Long]

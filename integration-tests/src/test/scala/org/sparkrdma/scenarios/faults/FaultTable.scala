@@ -5,10 +5,15 @@ import java.nio.file.Files
 import java.nio.file.Path
 import java.time.LocalDate
 
+import scala.jdk.CollectionConverters._
+import scala.util.Using
+
 /** Writes the results as JSON and as docs/faults.md. */
 private[faults] object FaultTable {
   private val Engine = "soft"
-  private val Level = "cluster"
+  private val Where = "cluster"
+  private val OwnRows = "cluster.json"
+  private val RowFolder = "target/fault-rows"
   private val Shown = Seq(
     "serve.pieces.copy",
     "serve.leases.expired",
@@ -18,24 +23,42 @@ private[faults] object FaultTable {
     "verify.corrupt"
   )
 
+  /** Writes the rows of a run into a file of their own, then merges the rows of all tests: those of
+    * this module, and those that shuffle-plugin has measured with hostile peers.
+    *
+    * @param file
+    *   in the folder target of this module
+    */
   def writeJson(file: Path, results: Seq[FaultResult]): Unit = {
-    val faults = results.map { r =>
+    val module = file.toAbsolutePath.getParent.getParent
+    val own = Files.createDirectories(module.resolve(RowFolder)).resolve(OwnRows)
+    Files.write(own, rows(results).asJava)
+    val folders = Seq(module, module.resolveSibling("shuffle-plugin")).map(_.resolve(RowFolder))
+    val merged = for {
+      folder <- folders.filter(Files.isDirectory(_))
+      rowFile <- Using.resource(Files.list(folder))(_.sorted.toList.asScala.toSeq)
+      row <- Files.readAllLines(rowFile).asScala
+    } yield row
+    Files.writeString(file, merged.mkString("{\"faults\":[\n", ",\n", "\n]}\n")): Unit
+  }
+
+  private def rows(results: Seq[FaultResult]): Seq[String] =
+    results.map { r =>
       val reasons = r.reasons.toSeq.sorted.map { case (k, v) => s"${quoted(k)}:$v" }
       Seq(
         "name" -> quoted(r.name),
         "engine" -> quoted(Engine),
-        "level" -> quoted(Level),
+        "where" -> quoted(Where),
         "hits" -> r.hits.toString,
-        "answerRight" -> "true",
+        "answerRight" -> r.answerRight.toString,
         "seconds" -> decimal(r.seconds),
         "boundSeconds" -> r.boundSeconds.toString,
         "blocksByRead" -> r.counter("rdma.blocks.read").toString,
         "blocksByTcp" -> r.counter("tcp.blocks.read").toString,
-        "reasons" -> reasons.mkString("{", ",", "}")
+        "reasons" -> reasons.mkString("{", ",", "}"),
+        "recovery" -> quoted(r.outcome)
       ).map { case (key, value) => s"${quoted(key)}:$value" }.mkString("  {", ",", "}")
     }
-    Files.writeString(file, faults.mkString("{\"faults\":[\n", ",\n", "\n]}\n")): Unit
-  }
 
   /** The columns that do not differ from run to run. */
   def stableColumns(page: String): Seq[Seq[String]] =

@@ -56,6 +56,7 @@ final class FaultsSuite extends ScenarioSuite with BeforeAndAfterAll with Eventu
         "the driver's directory does not answer",
         "after the connect time-out, blocks use TCP; the missing endpoint is cached for a second",
         mute.asked,
+        answer == expected(FaultJob.Usual),
         seconds,
         MuteDirectoryBound,
         traffic.counters
@@ -115,6 +116,7 @@ final class FaultsSuite extends ScenarioSuite with BeforeAndAfterAll with Eventu
       point.name,
       point.outcome,
       hits.map(_.get(0).intValue).sum,
+      answer == wanted,
       seconds,
       point.boundSeconds,
       grown

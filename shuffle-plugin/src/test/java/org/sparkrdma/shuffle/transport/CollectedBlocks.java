@@ -7,9 +7,12 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.Predicate;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
@@ -68,6 +71,27 @@ final class CollectedBlocks implements FetchHandler {
   byte[] bytes(int index) {
     assertThat(results.get(index)).as("block %s", index).isInstanceOf(byte[].class);
     return (byte[]) results.get(index);
+  }
+
+  /** Number of blocks by TCP for each reason. */
+  Map<String, Long> reasons() {
+    Map<String, Long> reasons = new TreeMap<>();
+    for (int i = 0; i < results.length(); i++) {
+      if (results.get(i) instanceof FallbackReason reason) {
+        reasons.merge(reason.label(), 1L, Long::sum);
+      }
+    }
+    return reasons;
+  }
+
+  /** Whether each block is answered, and those that were read satisfy the condition. */
+  boolean allReadBlocksAre(Predicate<byte[]> right) {
+    boolean all = true;
+    for (int i = 0; i < results.length(); i++) {
+      Object result = results.get(i);
+      all &= result instanceof byte[] bytes ? right.test(bytes) : result != null;
+    }
+    return all;
   }
 
   FallbackReason reason(int index) {

@@ -5,16 +5,21 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.shuffle.fetch.BlockRange;
@@ -31,6 +36,7 @@ import org.sparkrdma.verbs.cm.ConnectionEvent;
 @Timeout(60)
 class HostilePeerTest {
   private static final int MAPS = 32;
+  private static final FaultRows ROWS = new FaultRows("hostile-peer.json");
   private static final int MESSAGE_BYTES = 16 << 10;
   private static final int READ_BYTES = 1_000;
   private static final byte[] RETURN = {7, 0, 0, 0};
@@ -47,10 +53,14 @@ class HostilePeerTest {
   private TestExecutor server;
   private TestExecutor honest;
   private HostilePeer hostile;
+  private int honestReads;
+  private int rightReads;
+  private long beginNs;
 
   @BeforeEach
   void openADeviceOfAHostilePeer() throws Exception {
     hostile = new HostilePeer();
+    beginNs = System.nanoTime();
   }
 
   private void start(TestExecutor.Options options) throws Exception {
@@ -75,11 +85,25 @@ class HostilePeerTest {
   }
 
   @AfterEach
-  void closeAllWithoutLeaks() {
+  void closeAllWithoutLeaks(TestInfo test) {
+    if (honestReads > 0) {
+      ROWS.add(
+          test,
+          1,
+          rightReads == honestReads,
+          (System.nanoTime() - beginNs) / 1e9,
+          Map.of(),
+          server.counters().snapshot());
+    }
     hostile.close();
     executors.forEach(TestExecutor::close);
     // JUnit may hold this instance, and Java 17 unmaps only unreachable buffers.
     executors.clear();
+  }
+
+  @AfterAll
+  static void writeRows() throws IOException {
+    ROWS.write();
   }
 
   private static BlockRange block(long map) {
@@ -97,7 +121,10 @@ class HostilePeerTest {
     List<BlockRange> blocks = List.of(block(map));
     CollectedBlocks collected = new CollectedBlocks(blocks);
     honest.transport().fetch(server.endpoint(), blocks, null, collected);
-    assertThat(collected.await().bytes(0)).isEqualTo(server.outputs().expected(blocks.get(0)));
+    byte[] expected = server.outputs().expected(blocks.get(0));
+    honestReads++;
+    assertThat(collected.await().bytes(0)).isEqualTo(expected);
+    rightReads += Arrays.equals(collected.bytes(0), expected) ? 1 : 0;
   }
 
   private void assertOnlyItsOwnConnectionEnds() throws Exception {

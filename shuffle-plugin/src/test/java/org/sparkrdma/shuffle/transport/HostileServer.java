@@ -49,6 +49,9 @@ final class HostileServer implements AutoCloseable {
   /** Bytes that it lets others read. */
   static final int CONTENT_BYTES = 1 << 20;
 
+  /** Length after which these bytes repeat. */
+  static final int PERIOD = 1_000;
+
   /** LOCATEs that a reader of {@link TestExecutor} may have open. */
   static final int MAX_LOCATES = 4;
 
@@ -185,6 +188,10 @@ final class HostileServer implements AutoCloseable {
     content =
         domain.register(
             memory, 2L * DEPTH * BUFFER_BYTES, CONTENT_BYTES, Set.of(AccessFlag.REMOTE_READ));
+    ByteBuffer readable = memory.slice(2L * DEPTH * BUFFER_BYTES, CONTENT_BYTES);
+    for (int i = 0; i < CONTENT_BYTES; i++) {
+      readable.put(i, contentAt(i));
+    }
     InetSocketAddress address =
         manager.listen(new InetSocketAddress(TestEngine.address(), 0), DEPTH).address();
     endpoint =
@@ -197,6 +204,15 @@ final class HostileServer implements AutoCloseable {
             new byte[Endpoint.TOKEN_BYTES]);
     thread = new Thread(this::run, "hostile-server");
     thread.start();
+  }
+
+  /**
+   * A byte of what it lets others read, which repeats after {@link #PERIOD} bytes: so does every
+   * block of pieces of that length.
+   */
+  static byte contentAt(int index) {
+    int inPeriod = index % PERIOD;
+    return (byte) (inPeriod * 31 + (inPeriod >> 3));
   }
 
   static byte[] released(long requestId) {

@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -12,10 +13,12 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import java.util.stream.LongStream;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.shuffle.directory.Endpoint;
@@ -35,11 +38,14 @@ import org.sparkrdma.shuffle.wire.Release;
 @Tag("slow")
 @Timeout(60)
 class HostileServerTest {
-  private static final int LENGTH = 1_000;
+  private static final int LENGTH = HostileServer.PERIOD;
+  private static final FaultRows ROWS = new FaultRows("hostile-server.json");
 
   @TempDir private Path directory;
   private TestExecutor reader;
   private HostileServer server;
+  private CollectedBlocks fetched;
+  private long fetchNs;
 
   @BeforeEach
   void startAReader() throws Exception {
@@ -49,11 +55,34 @@ class HostileServerTest {
   }
 
   @AfterEach
-  void closeWithoutLeaks() {
+  void closeWithoutLeaks(TestInfo test) {
+    if (fetched != null) {
+      ROWS.add(
+          test,
+          server.locates(),
+          fetched.allReadBlocksAre(HostileServerTest::isContent),
+          fetchNs / 1e9,
+          fetched.reasons(),
+          reader.counters().snapshot());
+    }
     reader.close();
     if (server != null) {
       server.close();
     }
+  }
+
+  @AfterAll
+  static void writeRows() throws IOException {
+    ROWS.write();
+  }
+
+  /** Whether a block has the bytes of the server. */
+  private static boolean isContent(byte[] block) {
+    boolean same = true;
+    for (int i = 0; i < block.length; i++) {
+      same &= block[i] == HostileServer.contentAt(i);
+    }
+    return same;
   }
 
   private CollectedBlocks fetch(int blocks, Consumer<HostileServer.Question> script)
@@ -66,8 +95,11 @@ class HostileServerTest {
     List<BlockRange> wanted =
         LongStream.range(0, blocks).mapToObj(map -> new BlockRange(0, map, 0, 1)).toList();
     CollectedBlocks collected = new CollectedBlocks(wanted);
+    long beginNs = System.nanoTime();
     reader.transport().fetch(server.endpoint(), wanted, null, collected);
-    return collected.await();
+    fetched = collected.await();
+    fetchNs = System.nanoTime() - beginNs;
+    return fetched;
   }
 
   private void assertProtocolError(CollectedBlocks collected, int blocks) {
@@ -85,6 +117,8 @@ class HostileServerTest {
     assertThat(collected.bytes(0)).hasSize(LENGTH);
     assertThat(collected.bytes(1)).isEmpty();
     assertThat(reader.count(Counter.PROTOCOL_ERRORS)).isZero();
+    // No fault, thus no row.
+    fetched = null;
   }
 
   @Test
