@@ -29,6 +29,7 @@ final class Suites {
           "DynamicAllocationSuite",
           "FallbackSuite",
           "RequiredRdmaSuite",
+          "TabSuite",
           "DeliverySuite");
 
   private Suites() {}

@@ -31,11 +31,18 @@ private[scenarios] object SparkJvm {
     *
     * @param name
     *   of its working directory
+    * @param moreJars
+    *   on its class path
     */
-  def start(name: String, mainClass: String, arguments: Seq[String]): SparkJvm = {
+  def start(
+      name: String,
+      mainClass: String,
+      arguments: Seq[String],
+      moreJars: Seq[String] = Nil
+  ): SparkJvm = {
     val directory = Files.createTempDirectory(name)
     val output = directory.resolve("output.log")
-    val builder = new ProcessBuilder((command(mainClass) ++ arguments).asJava)
+    val builder = new ProcessBuilder((command(mainClass, moreJars) ++ arguments).asJava)
     builder.directory(directory.toFile)
     builder.redirectErrorStream(true)
     builder.redirectOutput(output.toFile)
@@ -44,9 +51,10 @@ private[scenarios] object SparkJvm {
     new SparkJvm(builder.start(), output)
   }
 
-  private def command(mainClass: String): Seq[String] = {
+  private def command(mainClass: String, moreJars: Seq[String]): Seq[String] = {
     val java = Path.of(sys.props("java.home"), "bin", "java").toString
-    val classPath = sys.env("SPARK_CONF_DIR") + ":" + sys.env("SPARK_HOME") + "/jars/*"
+    val classPath =
+      (Seq(sys.env("SPARK_CONF_DIR"), sys.env("SPARK_HOME") + "/jars/*") ++ moreJars).mkString(":")
     Seq(java, "-Xmx512m") ++ sys.props("it.jvm.options").split(" +") ++
       Seq("-cp", classPath, mainClass)
   }

@@ -11,6 +11,7 @@ import java.util.concurrent.atomic.LongAdder;
 public final class ShuffleCounters {
   private final Map<Counter, LongAdder> counters = new EnumMap<>(Counter.class);
   private final Map<FallbackReason, LongAdder> fallbacks = new EnumMap<>(FallbackReason.class);
+  private final LatencyHistogram readLatency = new LatencyHistogram();
 
   /** All at zero. */
   public ShuffleCounters() {
@@ -30,6 +31,13 @@ public final class ShuffleCounters {
   /** Adds {@code amount}. */
   public void add(Counter counter, long amount) {
     counters.get(counter).add(amount);
+  }
+
+  /**
+   * Latencies of READs, from the post until the agent has seen the completion; a sample of them.
+   */
+  public LatencyHistogram readLatency() {
+    return readLatency;
   }
 
   /** Counts the wait of one block for receive memory. */

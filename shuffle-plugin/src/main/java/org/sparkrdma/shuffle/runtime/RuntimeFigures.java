@@ -70,6 +70,8 @@ final class RuntimeFigures {
     put(figures, Figure.READ, counters.value(Counter.RDMA_BYTES_READ));
     put(figures, Figure.COPIED, counters.value(Counter.BYTES_FROM_SLOTS));
     put(figures, Figure.TCP, counters.value(Counter.TCP_BYTES_READ));
+    put(figures, Figure.LATENCY_P50_US, counters.readLatency().quantileUs(0.5));
+    put(figures, Figure.LATENCY_P99_US, counters.readLatency().quantileUs(0.99));
     for (FallbackReason reason : FallbackReason.values()) {
       if (counters.value(reason) > 0) {
         figures.put(Figure.FALLBACK + reason.label(), counters.value(reason));
@@ -92,7 +94,8 @@ final class RuntimeFigures {
   }
 
   private static String hostPort(ListenerAddress address) {
-    String host = address.network().address().getHostAddress();
+    // Without the scope, which has a meaning on this host only.
+    String host = address.network().address().getHostAddress().replaceFirst("%.*", "");
     return (host.contains(":") ? "[" + host + "]" : host) + ":" + address.port();
   }
 

@@ -12,6 +12,11 @@ final class ReadQueue {
   private final ArrayDeque<ReadOperation> unposted = new ArrayDeque<>();
   private int inFlight;
 
+  /** Number of READs that complete until the timed one has; 0 while none is timed. */
+  private int untilTimed;
+
+  private long timedSinceNs;
+
   ReadQueue(TransportContext context, SendQueue sends) {
     this.context = context;
     this.sends = sends;
@@ -28,12 +33,20 @@ final class ReadQueue {
       ReadOperation next = unposted.peek();
       sends.read(read, next == null || next.batch() != read.batch());
       inFlight++;
+      if (untilTimed == 0) {
+        untilTimed = inFlight;
+        timedSinceNs = context.nanoClock().getAsLong();
+      }
       context.counters().increment(Counter.RDMA_READS_POSTED);
     }
   }
 
   void onReadDone() {
     inFlight--;
+    // READs complete in the order in which they were posted. One at a time is timed.
+    if (untilTimed > 0 && --untilTimed == 0) {
+      context.counters().readLatency().record(context.nanoClock().getAsLong() - timedSinceNs);
+    }
   }
 
   /** Forgets what is not posted; the sinks belong to the batches. */

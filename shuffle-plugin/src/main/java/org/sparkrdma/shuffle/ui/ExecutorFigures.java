@@ -58,10 +58,11 @@ final class ExecutorFigures {
     return !text(Figure.DEVICE).isEmpty();
   }
 
-  /** Bytes that TCP brought; without RDMA Spark's own reader brings them. */
+  /** Bytes that TCP brought; in an executor that reports no RDMA, Spark's own reader does. */
   long tcpBytes() {
     long counted = number(Figure.TCP);
-    return hasDevice() ? counted : Math.max(counted, remoteBytes);
+    boolean neverUp = text(Figure.STATE).equals("off") && !hasDevice();
+    return neverUp ? Math.max(counted, remoteBytes) : counted;
   }
 
   /** Bytes that it read from its own disks. */

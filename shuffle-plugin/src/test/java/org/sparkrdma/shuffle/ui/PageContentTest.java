@@ -61,6 +61,12 @@ class PageContentTest {
   }
 
   @Test
+  void shouldCountNothingAsTcpBeforeAnExecutorHasReported() {
+    figures.addTask("1", 3, 2_048, 1_024, 10);
+    assertThat(figures.page(20)).contains("By TCP:</strong> 0 B");
+  }
+
+  @Test
   void shouldMarkALostExecutorAndKeepItsBytes() {
     figures.report("1", Map.of("state", "up", "device", "mlx5_0", "read", 4_096L, "pinned", 7L), 0);
     figures.report("2", Map.of("state", "up", "device", "mlx5_0", "read", 1_024L), 0);
