@@ -17,6 +17,7 @@ final class ApplicationFigures {
   private static final int MAX_EXECUTORS = 2_000;
   private static final int MAX_STAGES = 500;
   private static final int MAX_NOTES = 10;
+  private static final double FULL = 0.95;
 
   private final List<String> notes = new ArrayList<>();
   private final Map<String, ExecutorFigures> executors = new LinkedHashMap<>();
@@ -96,6 +97,26 @@ final class ApplicationFigures {
     return executors.values().stream()
         .map(ApplicationFigures::bytes)
         .reduce(BytesByPath.NONE, BytesByPath::plus);
+  }
+
+  /** Sums for the metrics system. */
+  synchronized ApplicationTotals totals() {
+    long up = 0;
+    long off = 0;
+    long full = 0;
+    long fallbacks = 0;
+    long quarantines = 0;
+    for (ExecutorFigures executor : executors.values()) {
+      boolean running = !executor.isRemoved() && executor.hasReported();
+      boolean isUp = executor.text(Figure.STATE).equals("up");
+      long limit = executor.number(Figure.PINNED_LIMIT);
+      up += running && isUp ? 1 : 0;
+      off += running && !isUp ? 1 : 0;
+      full += running && isUp && executor.number(Figure.PINNED) >= FULL * limit ? 1 : 0;
+      fallbacks += executor.fallbacks().values().stream().mapToLong(Long::longValue).sum();
+      quarantines += executor.number(Figure.QUARANTINES);
+    }
+    return new ApplicationTotals(up, off, full, total(), fallbacks, quarantines);
   }
 
   static BytesByPath bytes(ExecutorFigures executor) {

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.apache.spark.SparkContext;
+import org.apache.spark.SparkEnv;
 import org.apache.spark.scheduler.SparkListenerApplicationEnd;
 import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
 import org.apache.spark.scheduler.SparkListenerJobEnd;
@@ -32,6 +33,7 @@ public final class ShuffleUi {
               return null;
             });
     context.addSparkListener(new LiveListener());
+    SparkEnv.get().metricsSystem().registerSource(new ApplicationMetricsSource(figures::totals));
     if (context.ui().isDefined()) {
       RdmaTab.attach(context.ui().get(), figures, System::currentTimeMillis);
     }
