@@ -37,8 +37,13 @@ final class ApplicationFigures {
   }
 
   /** An executor has reported figures. */
-  synchronized void report(String executorId, Map<String, Object> figures, long timeMs) {
-    executor(executorId).update(figures);
+  void report(String executorId, Map<String, Object> figures, long timeMs) {
+    report(Map.of(executorId, figures), timeMs);
+  }
+
+  /** Several executors have reported at the same time, which is one point of the chart. */
+  synchronized void report(Map<String, Map<String, Object>> figures, long timeMs) {
+    figures.forEach((executorId, values) -> executor(executorId).update(values));
     sample(timeMs);
   }
 

@@ -21,9 +21,7 @@ final class ReplayListener extends FiguresListener {
             "a later version of the plug-in wrote this log; what this version does not know is not"
                 + " shown");
       }
-      event
-          .figures()
-          .forEach((executorId, values) -> figures.report(executorId, values, event.timeMs()));
+      figures.report(event.figures(), event.timeMs());
     }
   }
 }

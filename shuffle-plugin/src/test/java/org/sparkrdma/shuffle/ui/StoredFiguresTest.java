@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.ui;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.List;
 import java.util.Map;
 import org.apache.spark.util.kvstore.InMemoryStore;
 import org.junit.jupiter.api.Test;
@@ -22,6 +23,16 @@ class StoredFiguresTest {
     ApplicationFigures read = StoredFigures.read(store);
     assertThat(read.page(10_000)).isEqualTo(figures.page(10_000)).contains("1.0 TiB");
     assertThat(read.lastTimeMs()).isEqualTo(9_000);
+  }
+
+  @Test
+  void shouldAddOnePointOfAllExecutorsThatReportTogether() {
+    ApplicationFigures figures = new ApplicationFigures();
+    figures.report(
+        Map.of(
+            "1", Map.of("engine", "soft", "read", 5L), "2", Map.of("engine", "soft", "read", 7L)),
+        1_000);
+    assertThat(figures.toMap().get("series")).isEqualTo(List.of(List.of(1_000L, 12L, 0L, 0L, 0L)));
   }
 
   @Test
