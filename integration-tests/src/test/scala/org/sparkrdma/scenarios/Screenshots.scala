@@ -59,7 +59,7 @@ private[scenarios] object Screenshots {
     "--disable-sync",
     "--no-first-run",
     "--hide-scrollbars",
-    "--window-size=1500,1000",
+    "--window-size=1240,860",
     "--virtual-time-budget=5000"
   )
 }

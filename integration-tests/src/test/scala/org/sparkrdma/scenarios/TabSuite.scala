@@ -18,15 +18,22 @@ final class TabSuite extends ScenarioSuite with Eventually {
   override implicit val patienceConfig: PatienceConfig =
     PatienceConfig(timeout = Span(90, Seconds), interval = Span(300, Millis))
 
+  private val Latency = ".. (µs|ms)</td>".r
+
   test("should show executors with their devices, bytes by READ and a lost executor") {
     val logs = Files.createTempDirectory("event-logs")
     val id = SparkCluster.run(withUi(Clusters.soft(), logs)) { cluster =>
       Jobs.groupBy(cluster.spark)
-      val busy = await(cluster)(page => up(page) == 2 && bytesByRead(page) > 0)
+      // Enough bytes for registered windows, and for a chart with a shape.
+      for (_ <- 1 to 3) {
+        assert(cluster.spark.range(0, 3000000, 1, 8).repartition(16).count() === 3000000)
+      }
+      val busy = await(cluster)(page =>
+        up(page) == 2 && bytesByRead(page) > 0 && Latency.findFirstIn(row(page, "1")).isDefined
+      )
       Screenshots.save("live", url(cluster))
       assert(row(busy, "1").contains("<td>soft</td>"), busy)
       assert("<td>[0-9.]+:[0-9]+".r.findFirstIn(row(busy, "1")).isDefined, busy)
-      assert(".. (µs|ms)</td>".r.findFirstIn(row(busy, "1")).isDefined, busy)
       val lost = SparkInternals.executorIds(cluster.sc).get(0)
       ProcessHandle
         .of(cluster.processes()(lost))

@@ -153,7 +153,12 @@ public class RdmaShuffleManager extends SortShuffleManager {
     Optional<ShuffleUi> ui = ShuffleUi.attach(context, notesForUi(context));
     if (directory != null) {
       directory.watch(context);
-      ui.ifPresent(tab -> directory.giveFiguresTo(tab::report));
+      if (ui.isPresent()) {
+        directory.giveFiguresTo(ui.get()::report);
+      } else {
+        // So that executors send only what has changed.
+        directory.giveFiguresTo((executorId, values) -> {});
+      }
     }
   }
 

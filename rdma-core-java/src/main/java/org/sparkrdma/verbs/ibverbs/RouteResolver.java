@@ -22,10 +22,32 @@ final class RouteResolver {
 
   private static final long CLOSE_MS = TimeUnit.SECONDS.toMillis(1);
 
-  private final Calls calls;
+  private final ThreadPoolExecutor calls;
+  private Thread thread;
+  private volatile Runnable atEnd;
 
   private RouteResolver(String device) {
-    calls = new Calls("rdma-routes-" + device);
+    calls =
+        new ThreadPoolExecutor(
+            1,
+            1,
+            0,
+            TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(MAX_CALLS),
+            work -> create("rdma-routes-" + device, work));
+  }
+
+  /** The only thread: no call ends it, because {@link #guarded} catches what it throws. */
+  private Thread create(String name, Runnable work) {
+    thread =
+        new Thread(
+            () -> {
+              work.run();
+              atEnd.run();
+            },
+            name);
+    thread.setDaemon(true);
+    return thread;
   }
 
   static RouteResolver start(String device) {
@@ -65,36 +87,12 @@ final class RouteResolver {
    * @param last runs on that thread, after the last call
    */
   void close(Runnable last) {
-    calls.last = last;
+    atEnd = last;
     calls.shutdown();
     try {
-      calls.awaitTermination(CLOSE_MS, TimeUnit.MILLISECONDS);
+      thread.join(CLOSE_MS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-    }
-  }
-
-  /** One thread and its queue. */
-  private static final class Calls extends ThreadPoolExecutor {
-    private volatile Runnable last;
-
-    Calls(String name) {
-      super(
-          1,
-          1,
-          0,
-          TimeUnit.SECONDS,
-          new LinkedBlockingQueue<>(MAX_CALLS),
-          work -> {
-            Thread thread = new Thread(work, name);
-            thread.setDaemon(true);
-            return thread;
-          });
-    }
-
-    @Override
-    protected void terminated() {
-      last.run();
     }
   }
 }

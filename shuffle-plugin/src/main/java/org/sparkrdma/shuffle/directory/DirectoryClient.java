@@ -131,24 +131,32 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
   public void report(String executorId, Supplier<Map<String, Object>> figures) {
     FigureReports reports = new FigureReports(figures);
     synchronized (this) {
-      lastReport = () -> reports.last(nowNs.getAsLong()).ifPresent(last -> send(executorId, last));
+      lastReport =
+          () -> reports.last(nowNs.getAsLong()).ifPresent(last -> send(executorId, reports, last));
     }
     schedule(() -> reportNext(executorId, reports), 0);
   }
 
   private void reportNext(String executorId, FigureReports reports) {
-    reports.due(nowNs.getAsLong()).ifPresent(figures -> send(executorId, figures));
-    schedule(() -> reportNext(executorId, reports), FigureReports.TICK_MS);
+    try {
+      reports.due(nowNs.getAsLong()).ifPresent(figures -> send(executorId, reports, figures));
+    } finally {
+      schedule(() -> reportNext(executorId, reports), FigureReports.TICK_MS);
+    }
   }
 
-  private void send(String executorId, Map<String, Object> figures) {
+  private void send(String executorId, FigureReports reports, Map<String, Object> figures) {
+    boolean taken = false;
     try {
       List<Object> message = new FiguresMessage(executorId, figures).encode();
-      driver.ask(new ArrayList<>(List.of(DirectoryService.FIGURES, message)));
+      taken =
+          Boolean.TRUE.equals(
+              driver.ask(new ArrayList<>(List.of(DirectoryService.FIGURES, message))));
     } catch (Throwable e) {
       // Also an Error: the next report follows.
       LOG.debug("Driver did not accept the figures of this executor", e);
     }
+    reports.onAnswer(figures, taken);
   }
 
   private synchronized long nextEpoch() {

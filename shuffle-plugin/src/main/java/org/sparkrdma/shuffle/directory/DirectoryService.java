@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory;
  * <pre>
  *   [PUBLISH, record]         → Boolean: accepted
  *   [EXCLUDE, executor id]    → Boolean: it gets no more tasks
- *   [FIGURES, figures]        → Boolean: true; see {@link FiguresMessage}
+ *   [FIGURES, figures]        → Boolean: taken; see {@link FiguresMessage}
  *   [CHANGES, since version]  → [version, Boolean: these are all, records, ids of gone executors]
  * </pre>
  *
@@ -36,7 +36,9 @@ final class DirectoryService {
   private final UnavailableExecutors unavailable;
   private final Set<String> excluded = new HashSet<>();
   private BiPredicate<String, String> exclusion = (executorId, reason) -> false;
-  private BiConsumer<String, Map<String, Object>> figures = (executorId, values) -> {};
+
+  /** Null until the driver wants figures. */
+  private BiConsumer<String, Map<String, Object>> figures;
 
   /**
    * @param advice for users when an executor does not use RDMA; may be empty
@@ -83,6 +85,9 @@ final class DirectoryService {
   }
 
   private Boolean figures(FiguresMessage message) {
+    if (figures == null) {
+      return false;
+    }
     figures.accept(message.executorId(), message.figures());
     return true;
   }

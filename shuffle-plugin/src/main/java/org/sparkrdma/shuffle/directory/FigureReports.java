@@ -7,45 +7,57 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * When an executor sends its figures: every ten seconds while they change, and once they have
- * stopped changing. Confined to the thread of the {@link DirectoryClient}.
+ * When an executor sends its figures: every ten seconds while they change, earlier when they have
+ * stopped changing, and again after ten seconds when the driver has not taken them. Confined to the
+ * thread of the {@link DirectoryClient}.
  */
 final class FigureReports {
   /** Interval of {@link #due}. */
   static final long TICK_MS = 500;
 
   private static final long INTERVAL_NS = TimeUnit.SECONDS.toNanos(10);
+  private static final long QUIET_INTERVAL_NS = TimeUnit.SECONDS.toNanos(5);
 
   private final Supplier<Map<String, Object>> figures;
   private Map<String, Object> seen = Map.of();
-  private Map<String, Object> sent = Map.of();
-  private long sentNs;
+  private Map<String, Object> taken = Map.of();
+  private boolean refused;
+  private boolean begun;
+  private long triedNs;
 
   FigureReports(Supplier<Map<String, Object>> figures) {
     this.figures = figures;
   }
 
-  /** The figures to send now. */
+  /** The figures to send now; the caller then calls {@link #onAnswer}. */
   Optional<Map<String, Object>> due(long nowNs) {
     Map<String, Object> now = figures.get();
     boolean quiet = now.equals(seen);
     seen = now;
-    boolean due = sent.isEmpty() || quiet || nowNs - sentNs >= INTERVAL_NS;
-    return due ? unsent(now, nowNs) : Optional.empty();
+    long sinceNs = nowNs - triedNs;
+    boolean soon = quiet && !refused && sinceNs >= QUIET_INTERVAL_NS;
+    return !begun || soon || sinceNs >= INTERVAL_NS ? news(now, nowNs) : Optional.empty();
   }
 
   /** The figures to send when no other report follows. */
   Optional<Map<String, Object>> last(long nowNs) {
-    return unsent(figures.get(), nowNs);
+    return news(figures.get(), nowNs);
   }
 
-  private Optional<Map<String, Object>> unsent(Map<String, Object> now, long nowNs) {
-    if (now.equals(sent)) {
+  /** Figures that the driver has not taken are sent again after the interval. */
+  void onAnswer(Map<String, Object> sent, boolean accepted) {
+    refused = !accepted;
+    if (accepted) {
+      taken = sent;
+    }
+  }
+
+  private Optional<Map<String, Object>> news(Map<String, Object> now, long nowNs) {
+    if (now.equals(taken)) {
       return Optional.empty();
     }
-    // Also when the driver does not answer: the next report is as complete.
-    sent = now;
-    sentNs = nowNs;
+    begun = true;
+    triedNs = nowNs;
     return Optional.of(now);
   }
 }

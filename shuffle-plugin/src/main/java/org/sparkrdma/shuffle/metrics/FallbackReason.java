@@ -11,7 +11,7 @@ public enum FallbackReason {
   INCOMPATIBLE("incompatible"),
   /** The connection was refused, or the peer's proof failed. */
   REFUSED("refused"),
-  /** No connection could be established. */
+  /** No connection within the time that blocks wait; the attempt may go on. */
   CONNECT_FAILED("connect-failed"),
   /** The peer is quarantined. */
   QUARANTINED("quarantined"),

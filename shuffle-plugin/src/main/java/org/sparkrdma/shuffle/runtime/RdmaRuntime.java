@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.runtime;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadFactory;
@@ -12,6 +13,7 @@ import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.directory.DirectoryClient;
 import org.sparkrdma.shuffle.fetch.BlockTransport;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
@@ -50,6 +52,7 @@ public final class RdmaRuntime implements AutoCloseable {
   /** Maximum number of peers with a TCP connect in progress. */
   private static final int TCP_THREADS = 64;
 
+  private final ShuffleCounters counters;
   private final RuntimeLifecycle lifecycle = new RuntimeLifecycle();
   private final RestartBackoff backoff;
   private final Duration closeLimit;
@@ -104,6 +107,7 @@ public final class RdmaRuntime implements AutoCloseable {
       Duration closeLimit,
       Duration firstRestart,
       ThreadFactory threads) {
+    this.counters = counters;
     this.closeLimit = closeLimit;
     this.backoff = new RestartBackoff(firstRestart);
     this.start = start;
@@ -285,7 +289,11 @@ public final class RdmaRuntime implements AutoCloseable {
   private State drain() {
     backoff.end();
     client.drain();
+    Optional<PinnedBudget> pinned = lifecycle.parts().map(RunningParts::budget);
     State before = lifecycle.stop();
+    if (before != State.STOPPED) {
+      LOG.info("Shuffle of this executor: {}", RuntimeSummary.of(counters, pinned));
+    }
     giveUp("RDMA is stopped");
     return before;
   }

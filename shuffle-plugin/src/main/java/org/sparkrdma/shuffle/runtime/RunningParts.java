@@ -42,11 +42,7 @@ record RunningParts(Transport transport, PinnedBudget budget, Device device, Ver
     if (!tryClose("transport", transport.close())) {
       return false;
     }
-    LOG.info(
-        "Pinned at most {} bytes of the limit of {} bytes; tasks still hold {} bytes",
-        budget.highestBytes(),
-        budget.limitBytes(),
-        budget.pinnedBytes());
+    LOG.info("RDMA is closed; tasks still hold {} bytes", budget.pinnedBytes());
     return tryClose("device", device::close) && tryClose("engine", engine::close);
   }
 

@@ -245,8 +245,8 @@ public enum ShuffleSetting {
       "5s",
       ValueType.duration(Duration.ofMillis(10), Duration.ofMinutes(10)),
       "Controls how long blocks wait for a connection, including the proofs of both ends, and "
-          + "the time limit for the look-up of a peer. The attempt goes on for three times as long "
-          + "while blocks use TCP. A longer time delays the fallback to TCP when a peer cannot be "
+          + "the time limit for the look-up of a peer. The attempt itself ends after three times this "
+          + "time in all; meanwhile blocks use TCP. A longer time delays the fallback to TCP when a peer cannot be "
           + "reached. Raise it on slow or very busy hosts."),
   /** Until a request is answered. */
   REQUEST_TIMEOUT(
@@ -302,8 +302,8 @@ public enum ShuffleSetting {
       "60s",
       ValueType.duration(Duration.ofMillis(100), Duration.ofDays(1)),
       "Controls how long an unused connection stays open and unused registered memory stays "
-          + "registered. While an executor has no more than an eighth of `connections.max`, its "
-          + "connections stay open ten times as long. A longer time saves connecting and registering again between stages, and "
+          + "registered. Connections stay open ten times as long while the executor has at most an "
+          + "eighth of `connections.max`: with the defaults 10 minutes with up to 128. A longer time saves connecting and registering again between stages, and "
           + "keeps memory pinned. Raise it for interactive sessions with pauses between queries."),
   /** First quarantine. */
   QUARANTINE_MIN(
@@ -338,7 +338,8 @@ public enum ShuffleSetting {
       "Controls the maximum number of connection attempts of an executor at the same time; further "
           + "peers wait for their turn, their blocks at most for `connect.timeout`. More attempts "
           + "connect to all peers sooner, and can overload the network's subnet manager and the "
-          + "peers. Reduce it when many attempts fail at the start of stages."),
+          + "peers. Raise it when INFO lines say `too many connection attempts`; reduce it when they say "
+          + "`no connection in time` while a stage starts."),
   /** Delivery threads. */
   DELIVERY_THREADS(
       "delivery.threads",

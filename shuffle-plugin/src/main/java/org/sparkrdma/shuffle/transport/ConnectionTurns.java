@@ -239,15 +239,30 @@ final class ConnectionTurns {
     List<Peer> waiting = peers.waiting();
     int free = settings.maxAttempts();
     for (Peer peer : waiting) {
-      free -= peer.attempt() == null ? 0 : 1;
+      free -= occupiesAttempt(peer) ? 1 : 0;
     }
+    // Tests of peers that failed before wait for those that have blocks.
+    free = attempt(waiting, false, free);
+    attempt(waiting, true, free);
+  }
+
+  /** Silent peers must not keep others from connecting for longer than blocks wait. */
+  private boolean occupiesAttempt(Peer peer) {
+    PeerConnection attempt = peer.attempt();
+    return attempt != null && attempt.ageNs(nowNs) < settings.connectTimeout().toNanos();
+  }
+
+  /** Returns how many more attempts may be made. */
+  private int attempt(List<Peer> waiting, boolean tests, int most) {
+    int free = most;
     for (Peer peer : waiting) {
-      if (free > 0 && peer.shouldAttempt(nowNs)) {
+      if (free > 0 && peer.pending().isEmpty() == tests && peer.shouldAttempt(nowNs)) {
         connector.attempt(peer, nowNs);
         free--;
         work++;
       }
     }
+    return free;
   }
 
   /** Blocks that waited too long use TCP; an attempt in progress goes on for some time. */

@@ -107,7 +107,6 @@ final class TransportMemory implements AutoCloseable {
     receive.closeOpenChunk();
     sinks.trimUnused();
     control.trimUnused();
-    controlPool.trimUnused();
   }
 
   /** Number of chunks that are still in use. */

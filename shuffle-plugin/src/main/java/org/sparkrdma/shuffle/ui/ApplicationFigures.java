@@ -24,6 +24,12 @@ final class ApplicationFigures {
   private final Map<Integer, StageBytes> stages = new TreeMap<>();
   private TimeSeries series = new TimeSeries();
 
+  /** Sums of executors that were dropped. */
+  private BytesByPath droppedBytes = BytesByPath.NONE;
+
+  private long droppedFallbacks;
+  private long droppedQuarantines;
+
   /** Adds a sentence for the top of the page. */
   synchronized void note(String sentence) {
     if (notes.size() < MAX_NOTES && !notes.contains(sentence)) {
@@ -72,24 +78,28 @@ final class ApplicationFigures {
   private ExecutorFigures executor(String executorId) {
     ExecutorFigures known = executors.get(executorId);
     if (known == null) {
-      if (executors.size() >= MAX_EXECUTORS) {
-        dropEarliestRemoved();
-      }
       known = new ExecutorFigures();
-      executors.put(executorId, known);
+      if (executors.size() < MAX_EXECUTORS || dropEarliestRemoved()) {
+        executors.put(executorId, known);
+      }
     }
     return known;
   }
 
-  private void dropEarliestRemoved() {
+  /** Makes room for one more; its sums stay. Running executors are not dropped. */
+  private boolean dropEarliestRemoved() {
     Iterator<ExecutorFigures> all = executors.values().iterator();
     while (all.hasNext()) {
-      if (all.next().isRemoved()) {
+      ExecutorFigures executor = all.next();
+      if (executor.isRemoved()) {
+        droppedBytes = droppedBytes.plus(bytes(executor));
+        droppedFallbacks += executor.fallbackBlocks();
+        droppedQuarantines += executor.number(Figure.QUARANTINES);
         all.remove();
-        return;
+        return true;
       }
     }
-    executors.remove(executors.keySet().iterator().next());
+    return false;
   }
 
   private void sample(long timeMs) {
@@ -101,7 +111,7 @@ final class ApplicationFigures {
   private BytesByPath total() {
     return executors.values().stream()
         .map(ApplicationFigures::bytes)
-        .reduce(BytesByPath.NONE, BytesByPath::plus);
+        .reduce(droppedBytes, BytesByPath::plus);
   }
 
   /** Sums for the metrics system. */
@@ -109,8 +119,8 @@ final class ApplicationFigures {
     long up = 0;
     long off = 0;
     long full = 0;
-    long fallbacks = 0;
-    long quarantines = 0;
+    long fallbacks = droppedFallbacks;
+    long quarantines = droppedQuarantines;
     for (ExecutorFigures executor : executors.values()) {
       boolean running = !executor.isRemoved() && executor.hasReported();
       boolean isUp = executor.text(Figure.STATE).equals("up");
@@ -118,7 +128,7 @@ final class ApplicationFigures {
       up += running && isUp ? 1 : 0;
       off += running && !isUp ? 1 : 0;
       full += running && isUp && executor.number(Figure.PINNED) >= FULL * limit ? 1 : 0;
-      fallbacks += executor.fallbacks().values().stream().mapToLong(Long::longValue).sum();
+      fallbacks += executor.fallbackBlocks();
       quarantines += executor.number(Figure.QUARANTINES);
     }
     return new ApplicationTotals(up, off, full, total(), fallbacks, quarantines);

@@ -18,4 +18,11 @@ record ApplicationTotals(
     long pinnedFull,
     BytesByPath bytes,
     long fallbackBlocks,
-    long quarantines) {}
+    long quarantines) {
+  /** The line that the driver logs at the end of the application. */
+  String summary() {
+    return "readBytes=%d copiedBytes=%d tcpBytes=%d localBytes=%d fallbackBlocks=%d quarantines=%d"
+        .formatted(
+            bytes.read(), bytes.copied(), bytes.tcp(), bytes.local(), fallbackBlocks, quarantines);
+  }
+}

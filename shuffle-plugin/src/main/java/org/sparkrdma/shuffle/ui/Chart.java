@@ -42,7 +42,7 @@ final class Chart {
                 + " height=\"%d\" role=\"img\" font-size=\"12\" fill=\"currentColor\">",
             WIDTH,
             HEIGHT));
-    svg.append("<title>Shuffle bytes by path since the start of the application</title>");
+    svg.append("<title>Shuffle bytes by path since the first shuffle</title>");
     for (int i = 0; i <= LINES; i++) {
       double y = TOP + PLOT_HEIGHT * (1 - i / (double) LINES);
       svg.append(

@@ -42,7 +42,8 @@ final class EventPosts {
   /** An executor has reported its figures. */
   void add(String executorId, Map<String, Object> figures) {
     if (posted.size() >= MAX_EXECUTORS && !posted.containsKey(executorId)) {
-      return;
+      // The earliest; one that still reports is added again.
+      posted.remove(posted.keySet().iterator().next());
     }
     Map<String, Object> before = posted.computeIfAbsent(executorId, id -> new HashMap<>());
     figures.forEach(

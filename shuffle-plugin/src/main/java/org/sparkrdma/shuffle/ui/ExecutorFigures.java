@@ -82,6 +82,11 @@ final class ExecutorFigures {
     return fallbacks;
   }
 
+  /** Number of blocks that used TCP, for all reasons. */
+  long fallbackBlocks() {
+    return fallbacks().values().stream().mapToLong(Long::longValue).sum();
+  }
+
   /** All of it, for {@link #ofMap}. */
   Map<String, Object> toMap() {
     Map<String, Object> map = new HashMap<>();

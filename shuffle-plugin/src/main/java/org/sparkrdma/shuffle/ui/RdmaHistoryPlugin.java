@@ -6,6 +6,8 @@ import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.status.AppHistoryServerPlugin;
 import org.apache.spark.status.ElementTrackingStore;
 import org.apache.spark.ui.SparkUI;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import scala.collection.immutable.Nil$;
 import scala.collection.immutable.Seq;
 import scala.runtime.BoxedUnit;
@@ -15,6 +17,8 @@ import scala.runtime.BoxedUnit;
  * it as a service. On Spark 3.5 it does nothing. Stateless.
  */
 public final class RdmaHistoryPlugin implements AppHistoryServerPlugin, SparkHistoryListeners {
+  private static final Logger LOG = LoggerFactory.getLogger(RdmaHistoryPlugin.class);
+
   /** Behind Spark's own tabs. */
   private static final int DISPLAY_ORDER = 100;
 
@@ -41,11 +45,20 @@ public final class RdmaHistoryPlugin implements AppHistoryServerPlugin, SparkHis
 
   @Override
   public void setupUI(SparkUI ui) {
-    if (UiSupport.hasPages()) {
-      ApplicationFigures figures = StoredFigures.read(ui.store().store());
-      if (figures != null) {
-        RdmaTab.attach(ui, figures, figures::lastTimeMs);
+    try {
+      if (UiSupport.hasPages()) {
+        attach(ui);
       }
+    } catch (Throwable e) {
+      // Also a LinkageError: the History Server must show its own pages.
+      LOG.warn("Spark's UI gets no tab for the RDMA shuffle; metrics and logs have it", e);
+    }
+  }
+
+  private static void attach(SparkUI ui) {
+    ApplicationFigures figures = StoredFigures.read(ui.store().store());
+    if (figures != null) {
+      RdmaTab.attach(ui, figures, figures::lastTimeMs);
     }
   }
 

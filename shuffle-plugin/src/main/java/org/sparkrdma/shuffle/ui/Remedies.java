@@ -33,7 +33,8 @@ final class Remedies {
       case NO_ENDPOINT -> "The peer had not published an endpoint: it has no RDMA, or has ended.";
       case INCOMPATIBLE -> "The peer uses another engine or another version of the plug-in.";
       case REFUSED -> "The peer refused the connection, or its proof failed.";
-      case CONNECT_FAILED -> "No connection could be established.";
+      case CONNECT_FAILED ->
+          "No connection within connect.timeout: it failed, goes on, or waits (attempts.max).";
       case QUARANTINED -> "The peer was quarantined after a failure.";
       case READ_ERROR -> "A READ completed with an error, or the fetch failed in the executor.";
       case TIMEOUT -> "The request timed out.";
@@ -58,7 +59,8 @@ final class Remedies {
           "Nothing when executors come and go; else look which executors are off in the table above.";
       case INCOMPATIBLE -> "Use one version of the plug-in and one engine on all hosts.";
       case REFUSED -> "Nothing when executors restarted; else look at the peer's log.";
-      case CONNECT_FAILED -> "Run doctor --peer HOST: the hosts may have no common RDMA network.";
+      case CONNECT_FAILED ->
+          "Run doctor --peer HOST; when only the start of stages has it, see attempts.max.";
       case QUARANTINED -> "Look for the failure before it: the executor's log has it at INFO.";
       case READ_ERROR -> "Look at the executor's log, and at the error counters of the port.";
       case TIMEOUT -> "Look for loss and congestion on the network (docs/networks.md).";

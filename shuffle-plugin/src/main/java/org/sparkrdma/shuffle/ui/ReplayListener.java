@@ -14,6 +14,10 @@ final class ReplayListener extends FiguresListener {
 
   @Override
   public void onOtherEvent(SparkListenerEvent other) {
+    guarded(() -> add(other));
+  }
+
+  private void add(SparkListenerEvent other) {
     if (other instanceof RdmaShuffleEvent event) {
       event.notes().forEach(figures::note);
       if (event.isOfLaterSchema()) {

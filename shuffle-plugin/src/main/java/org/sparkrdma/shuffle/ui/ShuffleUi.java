@@ -25,18 +25,20 @@ public final class ShuffleUi {
   private ShuffleUi(SparkContext context, List<String> notes) {
     this.posts = new EventPosts(event -> context.listenerBus().post(event), notes);
     notes.forEach(figures::note);
-    context
-        .getExecutorIds()
-        .foreach(
-            executorId -> {
-              figures.start(executorId);
-              return null;
-            });
-    context.addSparkListener(new LiveListener());
+    if (!context.isLocal()) {
+      context
+          .getExecutorIds()
+          .foreach(
+              executorId -> {
+                figures.start(executorId);
+                return null;
+              });
+    }
     SparkEnv.get().metricsSystem().registerSource(new ApplicationMetricsSource(figures::totals));
     if (context.ui().isDefined()) {
       RdmaTab.attach(context.ui().get(), figures, System::currentTimeMillis);
     }
+    context.addSparkListener(new LiveListener());
   }
 
   /**
@@ -77,24 +79,34 @@ public final class ShuffleUi {
     @Override
     public void onExecutorRemoved(SparkListenerExecutorRemoved removed) {
       super.onExecutorRemoved(removed);
-      synchronized (posts) {
-        posts.remove(removed.executorId());
-      }
+      guarded(
+          () -> {
+            synchronized (posts) {
+              posts.remove(removed.executorId());
+            }
+          });
     }
 
     @Override
     public void onJobEnd(SparkListenerJobEnd end) {
-      synchronized (posts) {
-        posts.postIfDue(System.currentTimeMillis());
-      }
+      guarded(
+          () -> {
+            synchronized (posts) {
+              posts.postIfDue(System.currentTimeMillis());
+            }
+          });
     }
 
     /** The last event; figures that come later are lost for the History Server. */
     @Override
     public void onApplicationEnd(SparkListenerApplicationEnd end) {
-      synchronized (posts) {
-        posts.post(System.currentTimeMillis());
-      }
+      LOG.info("Shuffle of this application: {}", figures.totals().summary());
+      guarded(
+          () -> {
+            synchronized (posts) {
+              posts.post(System.currentTimeMillis());
+            }
+          });
     }
   }
 }

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -30,8 +31,10 @@ class FiguresTest {
     List<Long> reported = new ArrayList<>();
     for (long second = 0; second <= 30; second++) {
       present.set(Map.of("read", second));
-      if (reports.due(second * SECOND_NS).isPresent()) {
+      Optional<Map<String, Object>> due = reports.due(second * SECOND_NS);
+      if (due.isPresent()) {
         reported.add(second);
+        reports.onAnswer(due.get(), true);
       }
     }
     assertThat(reported).containsExactly(0L, 10L, 20L, 30L);
@@ -39,14 +42,34 @@ class FiguresTest {
 
   @Test
   void shouldReportOnceWhenFiguresHaveStoppedChanging() {
-    assertThat(reports.due(0)).isPresent();
+    reports.onAnswer(reports.due(0).orElseThrow(), true);
     present.set(Map.of("read", 2L));
     assertThat(reports.due(SECOND_NS)).isEmpty();
-    assertThat(reports.due(2 * SECOND_NS)).contains(Map.of("read", 2L));
+    assertThat(reports.due(2 * SECOND_NS)).as("too soon after the first").isEmpty();
+    assertThat(reports.due(5 * SECOND_NS)).contains(Map.of("read", 2L));
+    reports.onAnswer(Map.of("read", 2L), true);
     assertThat(reports.due(60 * SECOND_NS)).isEmpty();
     assertThat(reports.last(61 * SECOND_NS)).isEmpty();
     present.set(Map.of("read", 3L));
     assertThat(reports.last(62 * SECOND_NS)).contains(Map.of("read", 3L));
+  }
+
+  @Test
+  void shouldSendFiguresAgainThatTheDriverHasNotTaken() {
+    reports.onAnswer(reports.due(0).orElseThrow(), false);
+    assertThat(reports.due(9 * SECOND_NS)).isEmpty();
+    reports.onAnswer(reports.due(10 * SECOND_NS).orElseThrow(), true);
+    assertThat(reports.due(60 * SECOND_NS)).isEmpty();
+  }
+
+  @Test
+  void shouldTakeNoFiguresBeforeTheDriverWantsThem() throws Exception {
+    DirectoryService service = new DirectoryService("");
+    List<Object> message =
+        List.of(DirectoryService.FIGURES, new FiguresMessage("7", Map.of("read", 1L)).encode());
+    assertThat(service.answer(message)).isEqualTo(false);
+    service.giveFiguresTo((executorId, figures) -> {});
+    assertThat(service.answer(message)).isEqualTo(true);
   }
 
   @Test

@@ -210,7 +210,7 @@ class PeerLifeTest {
       Thread.onSpinWait();
     }
     assertThat(few.count(Counter.CONNECTIONS_CLOSED)).isZero();
-    laterNs.addAndGet(Duration.ofMinutes(45).toNanos());
+    laterNs.addAndGet(Duration.ofMinutes(55).toNanos());
     while (few.count(Counter.CONNECTIONS_CLOSED) == 0) {
       Thread.onSpinWait();
     }

@@ -10,6 +10,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.address.ListenerAddress;
 import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.tools.engines.OpenDevice;
@@ -34,6 +36,7 @@ import org.sparkrdma.verbs.cm.Listener;
  * device closes what is open on it.
  */
 public final class PeerListener implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(PeerListener.class);
   private static final int MAX_CONNECTIONS = 16;
   private static final int BACKLOG = 8;
 
@@ -126,13 +129,23 @@ public final class PeerListener implements AutoCloseable {
   public void serve(long waitNs) throws IOException {
     channel.await(waitNs);
     for (SocketChannel client = server.accept(); client != null; client = server.accept()) {
-      client.write(ByteBuffer.wrap(announcement.line().getBytes(StandardCharsets.US_ASCII)));
-      clients.accept(client);
+      serveClient(client);
     }
     ConnectionEvent event = manager.pollEvent();
     while (event != null) {
       handle(event);
       event = manager.pollEvent();
+    }
+  }
+
+  /** A client that fails must not end the listener. */
+  private void serveClient(SocketChannel client) throws IOException {
+    try {
+      client.write(ByteBuffer.wrap(announcement.line().getBytes(StandardCharsets.US_ASCII)));
+      clients.accept(client);
+    } catch (IOException e) {
+      LOG.debug("A client ended its TCP connection at once", e);
+      client.close();
     }
   }
 
