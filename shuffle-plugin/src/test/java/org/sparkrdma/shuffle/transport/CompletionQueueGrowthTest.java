@@ -9,10 +9,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -76,30 +74,13 @@ class CompletionQueueGrowthTest {
       }
       assertThat(reader.count(Counter.CONNECTIONS_ESTABLISHED)).isEqualTo((long) round * SERVERS);
       for (TestExecutor executor : executors) {
-        awaitIdle(executor);
+        executor.awaitIdle();
       }
       // Few connections stay open for ten times the idle time-out.
       laterNs.addAndGet(Duration.ofMinutes(11).toNanos());
       while (reader.count(Counter.CONNECTIONS_CLOSED) < (long) round * SERVERS) {
         LockSupport.parkNanos(1_000_000);
       }
-    }
-  }
-
-  /** Else the time that is added ends open requests. */
-  private static void awaitIdle(TestExecutor executor) throws Exception {
-    ConnectionTable table = executor.transport().table;
-    boolean idle = false;
-    while (!idle) {
-      CompletableFuture<Boolean> answer = new CompletableFuture<>();
-      executor
-          .transport()
-          .agent
-          .execute(
-              () ->
-                  answer.complete(
-                      IntStream.range(0, table.size()).allMatch(i -> table.get(i).isIdle())));
-      idle = answer.get();
     }
   }
 }

@@ -11,8 +11,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
 import java.util.function.LongSupplier;
+import java.util.stream.IntStream;
 import org.apache.spark.network.util.MapConfigProvider;
 import org.apache.spark.network.util.TransportConf;
 import org.sparkrdma.leak.Leaks;
@@ -262,6 +265,20 @@ final class TestExecutor implements AutoCloseable {
             outOfService::add,
             counters,
             options.nanoClock));
+  }
+
+  /** Waits until no request is open, because time that the test adds would end it. */
+  void awaitIdle() throws ExecutionException, InterruptedException {
+    ConnectionTable table = transport.table;
+    boolean idle = false;
+    while (!idle) {
+      CompletableFuture<Boolean> answer = new CompletableFuture<>();
+      transport.agent.execute(
+          () ->
+              answer.complete(
+                  IntStream.range(0, table.size()).allMatch(i -> table.get(i).isIdle())));
+      idle = answer.get();
+    }
   }
 
   /** For tests that hold memory at close: the device then owns that memory and its domain. */
