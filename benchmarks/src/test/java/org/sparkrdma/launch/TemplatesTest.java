@@ -54,6 +54,19 @@ class TemplatesTest {
   }
 
   @Test
+  void shouldHaveThreeAlertsWithAQueryAndAText() throws IOException {
+    JsonNode alerts = new YAMLMapper().readTree(CONF.resolve("prometheus-alerts.yaml").toFile());
+    JsonNode rules = alerts.at("/groups/0/rules");
+    assertThat(rules).hasSize(3);
+    for (JsonNode rule : rules) {
+      assertThat(rule.path("alert").asText()).startsWith("RdmaShuffle");
+      assertThat(rule.path("expr").asText()).contains("metrics_spark_driver_rdma_");
+      assertThat(rule.at("/annotations/summary").asText()).isNotEmpty();
+      assertThat(rule.at("/annotations/description").asText()).isNotEmpty();
+    }
+  }
+
+  @Test
   void shouldHaveAPodWithTheDevice() throws IOException {
     JsonNode pod = new YAMLMapper().readTree(CONF.resolve("kubernetes-executor-pod.yaml").toFile());
     JsonNode container = pod.at("/spec/containers/0");
