@@ -7,6 +7,7 @@ ctl_usage() {
   cat <<'HELP'
 Usage: ./guest ctl NAME link down|up
        ./guest ctl NAME netem RULE|off
+       ./guest ctl NAME lose 'MESSAGE COUNT'
        ./guest ctl NAME kill 1|2
        ./guest ctl NAME exec 1|2 'line of bash'
 
@@ -14,6 +15,8 @@ For a run that was started with ./guest run --name NAME, by the same user.
 
   link down|up   cuts the wires between two nodes, or mends them: packets get lost, the ports stay up
   netem RULE     tc netem on both ends of the wires, such as 'delay 20ms' or 'loss 1%'; off ends it
+  lose MESSAGE   loses the next COUNT of these messages on wires of --wire filtered: REQ, REP, RTU, REJ, MRA,
+                 DREQ, DREP of RoCE's connection manager, MPA-REQUEST and MPA-REPLY of iWARP
   kill N         kills node N's kernel at once: a lost node
   exec N LINE    runs a line of bash as root on node N, and ends with its output and exit code
 HELP
@@ -28,10 +31,10 @@ ctl_command() {
     '' | -*) fail "the name of the run is missing (see ./guest ctl --help)" ;;
   esac
   case "${2:-}:$#" in
-    exec:4 | link:3 | netem:3 | kill:3) ;;
+    exec:4 | link:3 | netem:3 | lose:3 | kill:3) ;;
     exec:*) fail "exec takes a node and a line of bash (see ./guest ctl --help)" ;;
-    link:* | netem:* | kill:*) fail "$2 takes one value (see ./guest ctl --help)" ;;
-    *) fail "unknown: ${2:-nothing}; allowed are link, netem, kill and exec" ;;
+    link:* | netem:* | lose:* | kill:*) fail "$2 takes one value (see ./guest ctl --help)" ;;
+    *) fail "unknown: ${2:-nothing}; allowed are link, netem, lose, kill and exec" ;;
   esac
   state=$state_root/${1//\//}
   until [[ -e $state/started ]]; do
@@ -43,6 +46,7 @@ ctl_command() {
     exec) run_on "$3" "$4" ;;
     link) set_link "$3" ;;
     netem) set_netem "$3" ;;
+    lose) lose_messages "$3" ;;
     kill) kill_node "$3" ;;
   esac
 }
@@ -67,6 +71,20 @@ set_netem() {
   [[ $1 != off ]] || set -- ''
   apply_netem "$1"
   echo "$1" >"$state/netem"
+}
+
+# Returns when the filter has taken the order.
+lose_messages() {
+  local orders
+  [[ $1 =~ ^(REQ|REP|RTU|REJ|MRA|DREQ|DREP|MPA-REQUEST|MPA-REPLY)\ [1-9][0-9]?$ ]] \
+    || fail "lose '$1' is unknown; allowed is a message and a count of 1 to 99, such as 'REQ 1'"
+  [[ -p $state/lose ]] || fail "the wires of this run are not filtered: start it with --wire filtered"
+  orders=$(grep -cx "order $1" "$state/filter.log") || true
+  echo "$1" 1<>"$state/lose"
+  until (($(grep -cx "order $1" "$state/filter.log") > orders)); do
+    need_run "${state##*/}"
+    sleep 0.05
+  done
 }
 
 # An empty rule leaves the wires unchanged.

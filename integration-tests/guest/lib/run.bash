@@ -29,6 +29,9 @@ the host's files under an overlay: files that it writes are lost at the end, exc
   --memory SIZE      memory of each kernel, default 3G
   --transport NAME   which devices: rocev2 (rxe0), iwarp (siw0) or both, the default
   --rails N          RoCE devices of a kernel, 1 (the default) or 2; the second one is rxe1
+  --mtu BYTES        of the wires, 1500 to 9000, default 4200
+  --wire KIND        direct (the default), or filtered: a program carries each frame, and ./guest ctl NAME
+                     lose makes it lose single messages; needs two nodes, not with --rails 2
   --name NAME        name for ./guest ctl, default run-PID
   --share DIR        a directory of the host that all kernels see at the same path and may write
   --env KEY=VALUE    environment variable of the command; may be repeated
@@ -36,8 +39,10 @@ the host's files under an overlay: files that it writes are lost at the end, exc
   --ulimit-memlock K limit of locked memory in KiB, as ulimit -l; default unlimited
   --netem RULE       tc netem on both ends of the wire, such as 'loss 1%'; needs two nodes
   --capture FILE     write the packets on the wire as pcap; needs two nodes. With --rails 2 it has each
-                     packet of RoCE twice, before and after the switch
-  --output DIR       keep the output there: nodeN.out, nodeN.err, nodeN.exit, nodeN.console
+                     packet of RoCE twice, before and after the switch, and with --wire filtered each packet
+                     twice, before and after the program
+  --output DIR       keep the output there: nodeN.out, nodeN.err, nodeN.exit, nodeN.console, and with
+                     --wire filtered the messages that were lost
   --help             this text
 
 Environment of the command (N is 1 or 2):
@@ -53,8 +58,8 @@ Exit codes: the command's; 124 time limit; 125 the tool failed or a kernel died;
 HELP
 }
 
-readonly run_options="--nodes, --timeout, --memory, --transport, --rails, --name, --share, --env, --user,
---ulimit-memlock, --netem, --capture, --output and --help"
+readonly run_options="--nodes, --timeout, --memory, --transport, --rails, --mtu, --wire, --name, --share, --env,
+--user, --ulimit-memlock, --netem, --capture, --output and --help"
 
 run_command() {
   parse_run "$@"
@@ -69,7 +74,7 @@ run_command() {
 # Fills the options' variables, which the functions below read.
 parse_run() {
   nodes=1 limit=300 memory_mib=3072 wires=(1 2) rails=1 name=run-$$ share='' user='' memlock=unlimited
-  netem='' capture='' output='' environment=()
+  netem='' capture='' output='' environment=() mtu=4200 wire_kind=direct
   while (($# > 0)); do
     case $1 in
       --) break ;;
@@ -77,8 +82,8 @@ parse_run() {
         run_usage
         exit 0
         ;;
-      --nodes | --timeout | --memory | --transport | --rails | --name | --share | --env | --user \
-        | --ulimit-memlock | --netem | --capture | --output)
+      --nodes | --timeout | --memory | --transport | --rails | --mtu | --wire | --name | --share \
+        | --env | --user | --ulimit-memlock | --netem | --capture | --output)
         if (($# == 1)) || [[ $2 == -- ]]; then fail "$1 needs a value (see ./guest run --help)"; fi
         set_run_option "$1" "$2"
         shift 2
@@ -92,6 +97,10 @@ parse_run() {
   command_line=("$@")
   if ((nodes == 1)) && [[ -n $netem$capture ]]; then
     fail "--netem and --capture need a wire, which there is with --nodes 2"
+  fi
+  if [[ $wire_kind == filtered ]]; then
+    ((nodes == 2)) || fail "--wire filtered needs a wire, which there is with --nodes 2"
+    ((rails == 1)) || fail "--wire filtered and --rails 2 exclude each other"
   fi
   if ((rails == 2)); then
     [[ ${wires[0]} == 1 ]] || fail "--rails 2 needs RoCE, which --transport iwarp leaves out"
@@ -127,6 +136,15 @@ set_run_option() {
     --rails)
       [[ $value == [12] ]] || fail "--rails is $value; allowed are 1 and 2"
       rails=$value
+      ;;
+    --mtu)
+      [[ $value =~ ^[1-9][0-9]{3}$ ]] && ((value >= 1500 && value <= 9000)) \
+        || fail "--mtu is $value; allowed are 1500 to 9000"
+      mtu=$value
+      ;;
+    --wire)
+      [[ $value == direct || $value == filtered ]] || fail "--wire is $value; allowed are direct and filtered"
+      wire_kind=$value
       ;;
     --name)
       [[ $value =~ ^[A-Za-z0-9_.-]{1,40}$ && $value != .* ]] \
@@ -193,7 +211,7 @@ choose_namespaces() {
 run_nodes() {
   local code=0
   make_state
-  readers=() channels=() supervisor='' timer=''
+  readers=() channels=() supervisor='' timer='' widener=''
   trap 'end_run' EXIT
   trap 'exit 130' INT
   trap 'exit 143' TERM HUP
@@ -208,6 +226,7 @@ run_nodes() {
   supervisor=$!
   if ((nodes == 2)); then
     widen_wires &
+    widener=$!
   fi
   local channel
   for channel in "${channels[@]}"; do
@@ -250,14 +269,14 @@ make_state() {
   chmod 755 "$state/init"
   {
     printf '%s=%q\n' nodes "$nodes" user "$user" memlock "$memlock" \
-      netem "$netem" share "$share" directory "$PWD"
+      netem "$netem" share "$share" directory "$PWD" mtu "$mtu"
     printf 'environment=(%s)\n' "$(printf '%q ' "PATH=$PATH" ${JAVA_HOME:+"JAVA_HOME=$JAVA_HOME"} \
       ${LANG:+"LANG=$LANG"} "${environment[@]}")"
     printf 'command_line=(%s)\n' "$(printf '%q ' "${command_line[@]}")"
     echo "wires=(${wires[*]})"
   } >"$state/control/settings"
   {
-    printf '%s=%q\n' nodes "$nodes" memory_mib "$memory_mib" capture "$capture"
+    printf '%s=%q\n' nodes "$nodes" memory_mib "$memory_mib" capture "$capture" mtu "$mtu" wire_kind "$wire_kind"
     echo "wires=(${wires[*]})"
   } >"$state/settings"
   echo "$netem" >"$state/netem"
@@ -295,6 +314,8 @@ end_run() {
     { wait "$supervisor" || true; } 2>/dev/null
   fi
   [[ -z $timer ]] || kill "$timer" 2>/dev/null || true
+  # It holds the readers' pipes until both kernels have booted.
+  [[ -z $widener ]] || kill "$widener" 2>/dev/null || true
   wait "${readers[@]}" 2>/dev/null || true
   keep_results
   rm -rf "$state"
@@ -304,6 +325,7 @@ end_run() {
 keep_results() {
   [[ -n $output ]] || return 0
   local node
+  [[ ! -e $state/filter.log ]] || grep '^lost' "$state/filter.log" >"$output/lost" || true
   for ((node = 1; node <= nodes; node++)); do
     cp "$state/node$node.console" "$output/node$node.console" 2>/dev/null || true
     cp "$state/node$node.exit" "$output/node$node.exit" 2>/dev/null || true

@@ -12,16 +12,16 @@ import java.util.List;
  *
  * <p>Safe for any thread: the shutdown hook may run while another thread starts a process.
  */
-final class LiveProcesses implements AutoCloseable {
+public final class LiveProcesses implements AutoCloseable {
   private static final Duration END_GRACE = Duration.ofSeconds(10);
 
   private final List<ClusterProcess> running = new ArrayList<>();
   private boolean closed;
 
   /** Starts a process whose standard error goes to {@code log}. */
-  synchronized ClusterProcess start(ProcessBuilder builder, Path log) throws IOException {
+  public synchronized ClusterProcess start(ProcessBuilder builder, Path log) throws IOException {
     if (closed) {
-      throw new IllegalStateException("the cluster is closed");
+      throw new IllegalStateException("closed: no process is started any more");
     }
     ClusterProcess started = new ClusterProcess(builder.redirectError(log.toFile()).start(), log);
     running.add(started);
@@ -29,7 +29,7 @@ final class LiveProcesses implements AutoCloseable {
   }
 
   /** Ends this process and its descendants; a no-op when it was ended before. */
-  synchronized void end(ClusterProcess process) {
+  public synchronized void end(ClusterProcess process) {
     if (running.remove(process)) {
       ProcessTree.end(List.of(process.process().toHandle()), END_GRACE);
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.launch;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -10,6 +12,9 @@ import java.util.Map;
 /** Runs the scripts in the project's root as a user does. Stateless. */
 public final class Script {
   private static final Path PROJECT = Path.of("..").toAbsolutePath().normalize();
+
+  /** For JVMs that live for seconds, mostly starting and compiling. */
+  private static final String SHORT_LIVED = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1";
 
   private Script() {}
 
@@ -38,5 +43,22 @@ public final class Script {
       process.descendants().forEach(ProcessHandle::destroy);
       process.destroy();
     }
+  }
+
+  /**
+   * Runs a script that starts JVMs for a short time.
+   *
+   * @param command name of the script and its arguments, separated by spaces
+   * @param work directory for its data and logs
+   */
+  static Outcome runBriefly(String command, Path work) throws IOException, InterruptedException {
+    return run(
+        Map.of("JDK_JAVA_OPTIONS", SHORT_LIVED), (command + " --work-dir " + work).split(" "));
+  }
+
+  /** Asserts that the script ended well, printed this sentence, and needed no build. */
+  static void assertSucceeded(Outcome outcome, String sentence) {
+    assertThat(outcome.output()).contains(sentence).doesNotContain("building");
+    assertThat(outcome.exitCode()).isZero();
   }
 }

@@ -19,15 +19,13 @@ import org.sparkrdma.launch.Script.Outcome;
 
 /**
  * Every script as a user runs it, on the jars as packaged: its help, a wrong option, the smallest
- * real run. Runs of the guest tool are in the guest tests, which have its kernel.
+ * real run. Jobs are in {@link JobScriptsIT}; runs of the guest tool are in the guest tests, which
+ * have its kernel.
  */
 @Timeout(400)
 class ScriptsIT {
   private static final int MISUSE = 2;
   private static final int GUEST_FAILED = 125;
-
-  /** For JVMs that live for seconds, mostly starting and compiling. */
-  private static final String SHORT_LIVED = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1";
 
   /** Compiled by the build where it finds a JDK of 22 or newer. */
   private static final Path BENCHMARKS_FOR_JAVA_22 = Path.of("target/java22-classes/org");
@@ -49,10 +47,13 @@ class ScriptsIT {
         "bench broadcastfree",
         "bench tpch",
         "bench compare",
+        "bench regress",
         "bench transfer",
+        "bench ceiling",
         "bench recovery",
         "bench serve",
         "bench verbs",
+        "bench growth",
         "guest",
         "guest run",
         "guest ctl",
@@ -78,10 +79,14 @@ class ScriptsIT {
         "bench broadcastfree --orders=5",
         "bench tpch --scale 1",
         "bench compare --html x",
+        "bench regress --rounds 3",
         "bench transfer --round 1",
+        "bench ceiling --peer 1",
         "bench recovery -x",
         "bench serve --report x",
         "bench verbs --forks 1",
+        "bench growth --executors 5",
+        "bench growth 5",
         "bench",
         "bench everything"
       })
@@ -104,6 +109,8 @@ class ScriptsIT {
         "bench transfer --total 5",
         "bench recovery --at-most much",
         "bench compare a b --page .",
+        "bench regress --pairs many HEAD",
+        "bench growth --report",
         "bench verbs -f 0",
         "bench verbs -i",
         "bench verbs -rf html",
@@ -142,8 +149,10 @@ class ScriptsIT {
         "soak --minutes 0",
         "bench groupby --shapes 2x2",
         "bench compare none.json none.json",
+        "bench regress no-such-commit",
         "bench groupby --report report.html",
         "bench transfer --sizes 64m",
+        "bench ceiling --latency soon",
         "bench recovery --kill-after 31",
         "bench serve --engine tcp",
       })
@@ -178,60 +187,6 @@ class ScriptsIT {
         .containsPattern(check.exitCode() == 0 ? "(?m)^kernel +" : "^guest: ");
   }
 
-  @Test
-  void shouldRunTheQuickStartUnderThePlugIn() throws Exception {
-    Path report = directory.resolve("new/report.json");
-    Outcome outcome = run("quickstart --size 1m --modes rdma --report " + report);
-    assertSucceeded(outcome, "Every run gave the right answer");
-    assertThat(outcome.output()).contains("fetch wait s", "executor CPU s");
-    assertThat(bytesByRead(report)).isPositive();
-  }
-
-  @Test
-  void shouldSortInTheQuickStart() throws Exception {
-    Path report = directory.resolve("report.json");
-    Outcome outcome = run("quickstart --job terasort --size 2m --modes rdma --report " + report);
-    assertSucceeded(outcome, "Every run gave the right answer");
-    assertThat(bytesByRead(report)).isPositive();
-  }
-
-  private static long bytesByRead(Path report) throws IOException {
-    return new ObjectMapper().readTree(report.toFile()).at("/cases/0/runs/0/bytes/read").asLong();
-  }
-
-  @Test
-  void shouldCompareTheShufflesOfAJob() throws Exception {
-    Path report = directory.resolve("new/groupby.json");
-    Outcome outcome =
-        run("bench groupby --shapes 4x4x4k --rounds 1 --warm-ups 0 --report " + report);
-    assertSucceeded(outcome, "All answers are equal.");
-    JsonNode runs = new ObjectMapper().readTree(report.toFile()).at("/cases/0/runs");
-    assertThat(runs).hasSize(3);
-    assertThat(runs.get(0).at("/bytes/tcp").asLong()).isPositive();
-    assertThat(runs.get(1).at("/bytes/read").asLong()).isPositive();
-    assertThat(runs.get(2).at("/fallbacks/unavailable").asLong()).isPositive();
-    assertThat(directory.resolve("new/groupby.html")).content().contains("Chart.js v");
-
-    Path page = directory.resolve("compared.html");
-    Outcome comparison = run("bench compare %s %s --page %s".formatted(report, report, page));
-    assertSucceeded(comparison, "within spread");
-    assertThat(page).content().contains("Chart.js v");
-  }
-
-  @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "terasort --shapes 2m",
-        "pagerank --shapes 1000x3x2x4",
-        "skewjoin --shapes 100000x1000x50x4",
-        "broadcastfree --shapes 1000x4",
-        "tpch --shapes 0.001x2x5"
-      })
-  void shouldGetTheSameAnswerOfEachJobByRead(String job) throws Exception {
-    Outcome outcome = run("bench " + job + " --modes vanilla,rdma --rounds 1 --warm-ups 0");
-    assertSucceeded(outcome, "All answers are equal.");
-  }
-
   /** A reader may use a quarter of the pinned memory and has 48 MiB in flight. */
   @Test
   void shouldMeasureBlockTransfer() throws Exception {
@@ -239,7 +194,20 @@ class ScriptsIT {
         run(
             "bench transfer --sizes 64k --verify off --rounds 1 --warm-ups 1 --pinned 200m"
                 + " --total 800m --maps 2");
-    assertSucceeded(outcome, "All bytes of RDMA came by READ");
+    Script.assertSucceeded(outcome, "All bytes of RDMA came by READ");
+  }
+
+  @Test
+  void shouldMeasureThePlugInsOwnCeiling() throws Exception {
+    Path report = directory.resolve("ceiling.json");
+    Outcome outcome =
+        run(
+            "bench ceiling --sizes 64k --peers 2 --rounds 1 --warm-ups 1 --total 16m --report "
+                + report);
+    Script.assertSucceeded(outcome, "No byte of RDMA's blocks moved");
+    JsonNode figures = new ObjectMapper().readTree(report.toFile()).at("/cases/0/figures");
+    assertThat(figures.at("/AGENT_US/median").asDouble()).isPositive();
+    assertThat(figures.at("/CPU_RATIO/median").asDouble()).isBetween(0.0, 1.0);
   }
 
   @Test
@@ -247,13 +215,13 @@ class ScriptsIT {
     Outcome outcome =
         run(
             "bench recovery --size 1m --maps 4 --reducers 4 --kill-after 1 --rounds 1 --warm-ups 0");
-    assertSucceeded(outcome, "rdma");
+    Script.assertSucceeded(outcome, "rdma");
   }
 
   @Test
   void shouldMeasureServing() throws Exception {
     Outcome outcome = run("bench serve --sizes 4k,64k --pairs 3 --warm-ups 1");
-    assertSucceeded(outcome, "register + deregister");
+    Script.assertSucceeded(outcome, "register + deregister");
   }
 
   @Test
@@ -262,7 +230,7 @@ class ScriptsIT {
     assumeTrue(Files.exists(BENCHMARKS_FOR_JAVA_22), "the build found no JDK of 22 or newer");
     Path results = directory.resolve("results.csv");
     Outcome outcome = run(Map.of(), "bench verbs -f 1 -wi 0 -i 1 -r 1 -rf csv -rff " + results);
-    assertSucceeded(outcome, "Benchmark");
+    Script.assertSucceeded(outcome, "Benchmark");
     assertThat(outcome.output()).contains("ns/op").doesNotContain("<failure>");
     assertThat(results).content().contains(",java.lang.foreign", ",jffi");
   }
@@ -270,7 +238,7 @@ class ScriptsIT {
   @Test
   void shouldSoakForSomeSeconds() throws Exception {
     Outcome outcome = run("soak --minutes 0.2");
-    assertSucceeded(outcome, "Every answer was right");
+    Script.assertSucceeded(outcome, "Every answer was right");
   }
 
   private static boolean compilesForTheVerbsLayer() {
@@ -279,16 +247,8 @@ class ScriptsIT {
         && Files.isExecutable(Path.of("/usr/bin/cc"));
   }
 
-  private static void assertSucceeded(Outcome outcome, String sentence) {
-    assertThat(outcome.output()).contains(sentence).doesNotContain("building");
-    assertThat(outcome.exitCode()).isZero();
-  }
-
-  /** A run whose data and logs are in this test's own directory. */
   private Outcome run(String command) throws IOException, InterruptedException {
-    return run(
-        Map.of("JDK_JAVA_OPTIONS", SHORT_LIVED),
-        command + " --work-dir " + directory.resolve("work"));
+    return Script.runBriefly(command, directory.resolve("work"));
   }
 
   private static Outcome run(Map<String, String> variables, String command)

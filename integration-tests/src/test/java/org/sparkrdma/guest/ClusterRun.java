@@ -6,9 +6,12 @@ import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
@@ -37,9 +40,17 @@ final class ClusterRun {
           + " { cat $group/memory.events; echo peak $(cat $group/memory.peak); }"
           + " >$GUEST_SHARE/memory.events; exit $code";
 
+  /** Runs a command when the host has prepared the kernels; others may write what it writes. */
+  private static final String PREPARED =
+      "touch $GUEST_SHARE/waiting$GUEST_NODE; until [[ -e $GUEST_SHARE/prepared ]];"
+          + " do sleep 0.05; done; umask 0; exec \"$@\"";
+
   private final Path share;
+  private final Map<String, String> scripts = new HashMap<>();
   private Guest guest;
+  private String preparation = "";
   private long limitBytes;
+  private List<String> lostMessages = List.of();
   private int done;
 
   private ClusterRun(Path share, Guest guest) {
@@ -73,6 +84,38 @@ final class ClusterRun {
     return this;
   }
 
+  /** Runs on kernels of this version, such as 6.1. */
+  ClusterRun onKernel(String version) {
+    guest = guest.kernel(version);
+    return this;
+  }
+
+  /** Runs as an ordinary user of the guest. */
+  ClusterRun asUser(String user) throws IOException {
+    Files.setPosixFilePermissions(share, PosixFilePermissions.fromString("rwxrwxrwx"));
+    return with("--user", user);
+  }
+
+  /**
+   * Runs a line of bash as root on each node before its Worker starts.
+   *
+   * @param line a format for the number of the node
+   */
+  ClusterRun prepared(String line) {
+    preparation = line;
+    return this;
+  }
+
+  /**
+   * Names a line of bash that applications request, run as root on each node.
+   *
+   * @param line a format for the number of the node
+   */
+  ClusterRun script(String name, String line) {
+    scripts.put(name, line);
+    return this;
+  }
+
   /** Limits the memory of Worker and executor on node 2. */
   ClusterRun limitedTo(long bytes) {
     limitBytes = bytes;
@@ -84,10 +127,14 @@ final class ClusterRun {
     boolean measured = List.of(applications).stream().anyMatch(name -> name.endsWith("transfer"));
     Guest checked = measured ? guest : guest.env("JDK_JAVA_OPTIONS", GuestTests.ASSERTIONS);
     try (RunningGuest running = checked.start(command(applications))) {
+      if (!preparation.isEmpty()) {
+        prepare(running);
+      }
       while (!running.waitFor(POLL_MS, TimeUnit.MILLISECONDS)) {
         answer(running);
       }
       GuestResult result = running.await();
+      lostMessages = running.lostMessages();
       if (result.exitCode() != 0 && result.exitCode() != GuestResult.KILLED) {
         throw new IllegalStateException(
             "the cluster failed: exitCode=" + result.exitCode() + "\n" + result.output());
@@ -118,6 +165,11 @@ final class ClusterRun {
     return Duration.ofMillis(longestMs);
   }
 
+  /** Messages that filtered wires lost, one line each. */
+  List<String> lostMessages() {
+    return lostMessages;
+  }
+
   /** The executors' logs on a node, of all applications. */
   String executorLogs(int node) throws IOException {
     StringBuilder logs = new StringBuilder();
@@ -127,6 +179,11 @@ final class ClusterRun {
       }
     }
     return logs.toString();
+  }
+
+  /** Path of a file that all nodes share. */
+  Path file(String name) {
+    return share.resolve(name);
   }
 
   /** The content of a file that an application or the node has written. */
@@ -143,6 +200,9 @@ final class ClusterRun {
     if (limitBytes > 0) {
       String onNodeTwo = "((GUEST_NODE == 1)) && exec \"$@\"; " + LIMITED;
       command.addAll(List.of("bash", "-c", onNodeTwo, Long.toString(limitBytes)));
+    }
+    if (!preparation.isEmpty()) {
+      command.addAll(List.of("bash", "-c", PREPARED, "prepared"));
     }
     command.addAll(ClusterJava.command());
     if (List.of(applications).stream().anyMatch(name -> name.endsWith("disni"))) {
@@ -168,6 +228,7 @@ final class ClusterRun {
     String[] words = Files.readString(ask).split(" ", 2);
     switch (words[0]) {
       case "netem" -> running.netem(words[1]);
+      case "lose" -> running.lose(words[1]);
       case "cut" -> {
         running.linkDown();
         TimeUnit.SECONDS.sleep(Long.parseLong(words[1]));
@@ -176,15 +237,38 @@ final class ClusterRun {
       case "kill" -> running.kill(Integer.parseInt(words[1]));
       case "exec" -> {
         String[] parts = words[1].split(" ", 2);
-        NodeResult result = running.exec(Integer.parseInt(parts[0]), parts[1]);
-        if (result.exitCode() != 0) {
-          throw new IllegalStateException(
-              "command on the node failed: " + words[1] + ": " + result);
-        }
+        onNode(running, Integer.parseInt(parts[0]), parts[1]);
       }
+      case "script" -> onEachNode(running, scripts.get(words[1]));
       default -> throw new IllegalStateException("no such request: " + words[0]);
     }
     HostControl.put(share, "done-" + done, "");
+  }
+
+  private void prepare(RunningGuest running) throws IOException, InterruptedException {
+    for (int node = 1; node <= NODES; node++) {
+      while (!Files.exists(share.resolve("waiting" + node))
+          && !running.waitFor(POLL_MS, TimeUnit.MILLISECONDS)) {
+        // The kernel boots.
+      }
+    }
+    onEachNode(running, preparation);
+    HostControl.put(share, "prepared", "");
+  }
+
+  private void onEachNode(RunningGuest running, String format)
+      throws IOException, InterruptedException {
+    for (int node = 1; node <= NODES; node++) {
+      onNode(running, node, String.format(Locale.ROOT, format, node));
+    }
+  }
+
+  private void onNode(RunningGuest running, int node, String line)
+      throws IOException, InterruptedException {
+    NodeResult result = running.exec(node, line);
+    if (result.exitCode() != 0) {
+      throw new IllegalStateException("command on the node failed: " + line + ": " + result);
+    }
   }
 
   private Map<String, StepResult> results() throws IOException {

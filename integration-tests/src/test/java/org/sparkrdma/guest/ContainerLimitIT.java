@@ -20,6 +20,7 @@ import org.sparkrdma.guest.cluster.StepResult;
 final class ContainerLimitIT {
   private static final long LIMIT_MIB = 1_000;
   private static final long HEAP_MIB = 640;
+  private static final int BOUND_SECONDS = 30;
 
   /** The heap that Java reports is a little smaller: one survivor space is always empty. */
   private static final long MAX_PINNED_MIB = (LIMIT_MIB - HEAP_MIB) / 2 + 16;
@@ -54,6 +55,15 @@ final class ContainerLimitIT {
         .as("the same executors without a limit")
         .hasSize(2)
         .allSatisfy(mib -> assertThat(mib).isGreaterThan(MAX_PINNED_MIB));
+    GuestFaultRows rows = new GuestFaultRows();
+    for (String application : new String[] {"rocev2-ipv6", "iwarp-ipv6"}) {
+      rows.add(
+          steps.get(application + "/blocks"),
+          "a control group leaves the executor " + LIMIT_MIB + " MiB",
+          "it pins less, and nothing is killed; every block comes by READ",
+          BOUND_SECONDS);
+    }
+    rows.write("limited");
   }
 
   private static long peakMib(List<String> events) {

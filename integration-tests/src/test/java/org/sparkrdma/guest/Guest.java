@@ -20,17 +20,19 @@ final class Guest {
 
   private final int nodes;
   private final List<String> options;
+  private final String kernel;
 
-  private Guest(int nodes, List<String> options) {
+  private Guest(int nodes, List<String> options, String kernel) {
     this.nodes = nodes;
     this.options = List.copyOf(options);
+    this.kernel = kernel;
   }
 
   /**
    * One kernel, or two with wires between them. Default: 256 MiB of memory and at most 100 seconds.
    */
   static Guest nodes(int nodes) {
-    return new Guest(nodes, List.of("--nodes", Integer.toString(nodes)))
+    return new Guest(nodes, List.of("--nodes", Integer.toString(nodes)), "")
         .memory("256M")
         .timeout(Duration.ofSeconds(100));
   }
@@ -55,7 +57,12 @@ final class Guest {
     List<String> more = new ArrayList<>(options);
     more.add(option);
     more.add(value);
-    return new Guest(nodes, more);
+    return new Guest(nodes, more, kernel);
+  }
+
+  /** Runs on kernels of this version, such as 6.1, instead of the tool's default. */
+  Guest kernel(String version) {
+    return new Guest(nodes, options, version);
   }
 
   /** The value of an option of {@code ./guest run}; the last one counts. */
@@ -85,6 +92,6 @@ final class Guest {
     words.addAll(options);
     words.addAll(List.of("--name", name, "--output", output.toString(), "--"));
     words.addAll(List.of(command));
-    return RunningGuest.start(Build.property("it.guest.tool"), name, nodes, output, words);
+    return RunningGuest.start(Build.property("it.guest.tool"), name, nodes, output, words, kernel);
   }
 }

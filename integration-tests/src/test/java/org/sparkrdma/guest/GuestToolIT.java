@@ -279,7 +279,8 @@ final class GuestToolIT {
     assertThat(result.output().lines())
         .containsOnlyOnce(
             "guest: unknown option of run: --colour; allowed are --nodes, --timeout, --memory,"
-                + " --transport, --rails, --name, --share, --env, --user, --ulimit-memlock, --netem,"
+                + " --transport, --rails, --mtu, --wire, --name, --share, --env, --user,"
+                + " --ulimit-memlock, --netem,"
                 + " --capture, --output and --help");
   }
 

@@ -38,9 +38,14 @@ final class RunningGuest implements AutoCloseable {
     this.reader = new Thread(this::read, "guest-output");
   }
 
-  static RunningGuest start(String tool, String name, int nodes, Path output, List<String> command)
+  static RunningGuest start(
+      String tool, String name, int nodes, Path output, List<String> command, String kernel)
       throws IOException {
-    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+    ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+    if (!kernel.isEmpty()) {
+      builder.environment().put("SPARKRDMA_GUEST_LINUX", kernel);
+    }
+    Process process = builder.start();
     RunningGuest running = new RunningGuest(tool, name, nodes, output, process);
     running.reader.start();
     return running;
@@ -81,6 +86,17 @@ final class RunningGuest implements AutoCloseable {
   /** Sets a rule of tc netem on both ends of the wires, or {@code off}. */
   void netem(String rule) throws IOException, InterruptedException {
     ctlOrFail("netem", rule);
+  }
+
+  /** Loses messages on filtered wires: which and how many, such as {@code REQ 1}. */
+  void lose(String messages) throws IOException, InterruptedException {
+    ctlOrFail("lose", messages);
+  }
+
+  /** The messages that filtered wires lost, one line each; known after the end. */
+  List<String> lostMessages() throws IOException {
+    Path lost = output.resolve("lost");
+    return Files.exists(lost) ? Files.readAllLines(lost) : List.of();
   }
 
   /** Kills a node's kernel at once. */

@@ -23,6 +23,13 @@ import org.sparkrdma.guest.cluster.StepResult;
 final class SparkOnTwoKernelsIT {
   private static final Duration DEAD_NODE_NOTICED = Duration.ofSeconds(5);
 
+  /** Bounds of a job under a fault. */
+  private static final int BOUND_SECONDS = 30;
+
+  private static final int LINK_CUT_BOUND_SECONDS = 120;
+  private static final int EXECUTOR_LOSS_BOUND_SECONDS = 45;
+  private static final int NODE_LOSS_BOUND_SECONDS = 120;
+
   @Test
   void shouldShuffleByReadOverBothTransportsAndSurviveNetworkFaults() throws Exception {
     Path capture = Path.of(Build.property("it.guest.directory"), "transports.pcap");
@@ -62,6 +69,42 @@ final class SparkOnTwoKernelsIT {
         .isPositive()
         .isLessThan(unplugged.remoteBytesRead());
     assertThat(unplugged.failedTasks()).as("%s", unplugged).isZero();
+    GuestFaultRows rows = new GuestFaultRows();
+    for (String transport : new String[] {"rocev2", "iwarp"}) {
+      addRows(rows, steps, transport);
+    }
+    rows.add(
+        unplugged,
+        "the port of the card goes down",
+        "open blocks use TCP; the executor uses Spark's own reader from then on",
+        BOUND_SECONDS);
+    rows.write("transports");
+  }
+
+  private static void addRows(
+      GuestFaultRows rows, Map<String, StepResult> steps, String transport) {
+    String byRead = "the transport repeats lost packets; every block comes by READ";
+    rows.add(steps.get(transport + "/loss"), "packets are lost", byRead, BOUND_SECONDS);
+    rows.add(
+        steps.get(transport + "/reordering"),
+        "packets are reordered",
+        "the transport restores their order; every block comes by READ",
+        BOUND_SECONDS);
+    rows.add(
+        steps.get(transport + "/delay"),
+        "packets are delayed",
+        "blocks wait for READ or use TCP, each once",
+        BOUND_SECONDS);
+    rows.add(
+        steps.get(transport + "/link-cut"),
+        "the link is cut for some seconds",
+        "blocks use TCP when it is back, each once",
+        LINK_CUT_BOUND_SECONDS);
+    rows.add(
+        steps.get(transport + "/card-deleted"),
+        "the device is deleted while it is in use",
+        "the kernel keeps it until it is closed; every block comes by READ",
+        BOUND_SECONDS);
   }
 
   @ParameterizedTest
@@ -78,6 +121,19 @@ final class SparkOnTwoKernelsIT {
     Duration silence = cluster.longestSilence();
     assertThat(silence).isBetween(Duration.ofMillis(500), DEAD_NODE_NOTICED);
     GuestReport.add(transport, result -> result.put("deadNodeNoticedMs", silence.toMillis()));
+    GuestFaultRows rows = new GuestFaultRows();
+    String recovery = "Spark recomputes its map outputs";
+    rows.add(
+        steps.get(application + "/executor-killed"),
+        "the peer's process is killed",
+        recovery,
+        EXECUTOR_LOSS_BOUND_SECONDS);
+    rows.add(
+        steps.get(application + "/node-killed"),
+        "the peer's kernel is killed",
+        "the connection ends without a packet of the peer; " + recovery,
+        NODE_LOSS_BOUND_SECONDS);
+    rows.write(application);
   }
 
   private static void assertAllByRead(StepResult step) {

@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import java.util.Locale;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Isolated;
@@ -15,8 +16,9 @@ import org.junit.jupiter.api.parallel.Isolated;
  * Shuffle blocks from one kernel to the other, alternating the plug-in and Spark's own transfer.
  * The warm-up compares every byte, and all blocks of the plug-in must come by READ. Speed is
  * measured, not asserted; the CPU time is that of the whole kernel, in which soft RDMA does the
- * work of a card.
+ * work of a card. {@link SmokeIT} has a shorter one for a JDK of 22 or newer.
  */
+@Tag("nightly")
 @Isolated("It takes both processors.")
 @Timeout(900)
 final class TransferIT {

@@ -164,7 +164,7 @@ final class SuiteProcess {
     command.add("-Dit.jobs.jar=" + workbench.jobsJar());
     command.add("-Dit.repository=" + workbench.repository());
     command.add("-Dit.vanilla=" + workbench.directory().resolveSibling("vanilla"));
-    command.add("-Dit.fault.table=" + workbench.directory().resolveSibling("fault-table.json"));
+    command.add("-Dit.fault.rows=" + FaultTableFile.rowFolder(workbench.directory().getParent()));
     command.add("-Dit.fault.page=" + System.getProperty("it.fault.page"));
     command.add("-Dupdate.docs=" + Boolean.getBoolean("update.docs"));
     command.add("-Dit.jvm.options=" + String.join(" ", workbench.jvmOptions()));

@@ -23,11 +23,13 @@ final class Suites {
           "TerminationSuite",
           "LifetimeSuite",
           "DriverRestartSuite",
+          "UpgradeSuite",
           "ShuffleServiceSuite",
           "DecommissionSuite",
           "PushMergeSuite",
           "DynamicAllocationSuite",
           "FallbackSuite",
+          "DoctorSuite",
           "RequiredRdmaSuite",
           "TabSuite",
           "DeliverySuite");

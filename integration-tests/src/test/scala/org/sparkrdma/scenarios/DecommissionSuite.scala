@@ -3,14 +3,20 @@ package org.sparkrdma.scenarios
 
 import scala.jdk.CollectionConverters._
 
+import org.apache.spark.SparkConf
 import org.scalatest.concurrent.Eventually
 import org.scalatest.time.Millis
 import org.scalatest.time.Seconds
 import org.scalatest.time.Span
+import org.sparkrdma.scenarios.faults.FaultJob
+import org.sparkrdma.scenarios.faults.FaultResult
+import org.sparkrdma.scenarios.faults.FaultTable
 
 /** Executors that migrate their map outputs before they exit. */
 final class DecommissionSuite extends ScenarioSuite with Eventually {
   private val Maps = 6
+  private val DecommissionAfter = 8
+  private val BoundSeconds = 30
 
   override implicit val patienceConfig: PatienceConfig =
     PatienceConfig(timeout = Span(90, Seconds), interval = Span(200, Millis))
@@ -18,12 +24,7 @@ final class DecommissionSuite extends ScenarioSuite with Eventually {
   test(
     "should read migrated map outputs by READ and verify them although no checksum came with them"
   ) {
-    val conf = Clusters
-      .soft()
-      .set("spark.decommission.enabled", "true")
-      .set("spark.storage.decommission.enabled", "true")
-      .set("spark.storage.decommission.shuffleBlocks.enabled", "true")
-    SparkCluster.run(conf) { cluster =>
+    SparkCluster.run(migrating(Clusters.soft())) { cluster =>
       val reduced = Jobs.reduced(cluster.sc)
       val first = reduced.collect().toSet
       val leaving = cluster.processes().keys.min
@@ -50,6 +51,61 @@ final class DecommissionSuite extends ScenarioSuite with Eventually {
       assertNothingRetried(cluster)
     }
   }
+
+  test("should give the vanilla answer when an executor is decommissioned while blocks are read") {
+    val job = FaultJob.Many
+    val expected = FaultJob.vanillaAnswer(job)
+    val conf = migrating(Clusters.soft(coresEach = 2))
+      // Small requests, so that some are made after the decommission.
+      .set("spark.reducer.maxSizeInFlight", "48k")
+    SparkCluster.run(conf) { cluster =>
+      val (leaving, pid) = cluster.processes().minBy(_._1)
+      @volatile var beginNs = 0L
+      val decommissioning = new ExecutorKiller(
+        pid,
+        DecommissionAfter,
+        _ => {
+          beginNs = System.nanoTime()
+          SparkInternals.decommission(cluster.sc, leaving)
+          true
+        }
+      )
+      cluster.sc.addSparkListener(decommissioning)
+      val answer = job.run(cluster.sc)
+      val seconds = (System.nanoTime() - beginNs) / 1e9
+      val traffic = cluster.answering()
+      assert(decommissioning.fired)
+      cluster.sc.removeSparkListener(decommissioning)
+      assert(answer === expected)
+      assert(traffic.rdmaBytes > 0)
+      eventually(assert(!SparkInternals.executorIds(cluster.sc).asScala.contains(leaving)))
+      SparkInternals.awaitExecutors(cluster.sc, 2)
+      val (again, after) = cluster.trafficOf(job.run(cluster.sc))
+      assert(again === expected)
+      assertAllByRead(after)
+      assert(seconds < BoundSeconds)
+      FaultTable.writeRows(
+        "decommission.json",
+        Seq(
+          FaultResult(
+            "an executor is decommissioned while its blocks are read",
+            "its map outputs migrate and are read from their new executor; a new executor reads and serves by READ",
+            1,
+            answer == expected && again == expected,
+            seconds,
+            BoundSeconds,
+            traffic.counters
+          )
+        )
+      )
+    }
+  }
+
+  private def migrating(conf: SparkConf): SparkConf =
+    conf
+      .set("spark.decommission.enabled", "true")
+      .set("spark.storage.decommission.enabled", "true")
+      .set("spark.storage.decommission.shuffleBlocks.enabled", "true")
 
   private def files(
       cluster: SparkCluster,

@@ -15,6 +15,8 @@ import org.scalatest.time.Millis
 import org.scalatest.time.Minutes
 import org.scalatest.time.Seconds
 import org.scalatest.time.Span
+import org.sparkrdma.scenarios.faults.FaultResult
+import org.sparkrdma.scenarios.faults.FaultTable
 
 /** An application whose driver is killed and restarted. */
 final class DriverRestartSuite extends ScenarioSuite with Eventually {
@@ -27,6 +29,7 @@ final class DriverRestartSuite extends ScenarioSuite with Eventually {
 
   private val Host = "127.0.0.1"
   private val Workers = 2
+  private val BoundSeconds = 30
 
   test("should read by READ alone when executors of a killed driver are still there") {
     val expected = VanillaAnswers.reduced
@@ -78,30 +81,55 @@ final class DriverRestartSuite extends ScenarioSuite with Eventually {
     val ofStale = SharedFiles.leftOf(stale)
     assert(ofStale.nonEmpty)
     Using.resource(SparkCluster.start(conf, cores = 1)) { cluster =>
-      readRight(cluster, Jobs.reduced(cluster.sc), expected)
+      val stopped = readRight(
+        cluster,
+        Jobs.reduced(cluster.sc),
+        expected,
+        "the driver is killed and restarted while executors of the first still hold its port",
+        "executors publish to the new driver alone; every block comes by READ"
+      )
       assert(stale.forall(alive), "executors of the first driver have ended")
       assert(SharedFiles.leftOf(stale).toSet === ofStale.toSet)
       stale.foreach(signal("CONT", _))
       eventually(assert(!stale.exists(alive)))
       val kept = Jobs.reduced(cluster.sc)
-      readRight(cluster, kept, expected)
+      val ended = readRight(
+        cluster,
+        kept,
+        expected,
+        "executors of a killed driver continue after its restart",
+        "they end, and their endpoints with them; every block comes by READ"
+      )
       eventually(assert(SharedFiles.leftOf(stale) === Nil))
       assert(SharedFiles.registered(cluster.processes().values) > 0)
       // Spark's ContextCleaner removes the shuffle of an unreachable RDD.
       Reference.reachabilityFence(kept)
       assertNothingRetried(cluster)
+      FaultTable.writeRows("driver-restart.json", Seq(stopped, ended))
     }
   }
 
   private def readRight(
       cluster: SparkCluster,
       job: RDD[(Int, Long)],
-      expected: Set[(Int, Long)]
-  ): Unit = {
-    val (result, traffic) = cluster.trafficOf(job.collect().toSet)
+      expected: Set[(Int, Long)],
+      fault: String,
+      recovery: String
+  ): FaultResult = {
+    val ((result, seconds), traffic) = cluster.trafficOf(timed(job.collect().toSet))
     assert(result === expected)
     assertAllByRead(traffic)
     assert(traffic.counter("peers.quarantined") === 0)
+    assert(seconds < BoundSeconds)
+    FaultResult(
+      fault,
+      recovery,
+      Workers,
+      result == expected,
+      seconds,
+      BoundSeconds,
+      traffic.counters
+    )
   }
 
   private def held(master: String, conf: SparkConf): Seq[String] = {

@@ -1,13 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.scenarios
 
+import java.nio.file.Files
+import java.nio.file.Path
 import java.util.concurrent.atomic.AtomicInteger
+import java.util.concurrent.locks.LockSupport
 
+import scala.concurrent.Await
+import scala.concurrent.ExecutionContext.Implicits.global
+import scala.concurrent.Future
+import scala.concurrent.duration.Duration
+
+import org.apache.spark.SparkConf
+import org.apache.spark.rdd.RDD
 import org.apache.spark.scheduler.SparkListener
+import org.apache.spark.scheduler.SparkListenerExecutorAdded
 import org.apache.spark.scheduler.SparkListenerExecutorRemoved
 import org.scalatest.concurrent.Eventually
 import org.scalatest.time.Seconds
 import org.scalatest.time.Span
+import org.sparkrdma.scenarios.faults.FaultResult
+import org.sparkrdma.scenarios.faults.FaultTable
 
 /** Executors that start and exit with the load. */
 final class DynamicAllocationSuite extends ScenarioSuite with Eventually {
@@ -17,8 +30,75 @@ final class DynamicAllocationSuite extends ScenarioSuite with Eventually {
   /** Long enough that no executor exits between the start of the cluster and the first job. */
   private val Idle = "4s"
 
+  private val BoundSeconds = 100
+
   test("should continue to read while executors with tracked shuffles exit and restart") {
-    val conf = Clusters
+    SparkCluster.run(conf()) { cluster =>
+      val changes = new Changes
+      cluster.sc.addSparkListener(changes)
+      val reduced = Jobs.reduced(cluster.sc)
+      val first = reduced.collect().sorted.toSeq
+      assert(cluster.answering().rdmaBytes > 0)
+      eventually(assert(changes.removed > 0))
+      assert(reduced.collect().sorted.toSeq === first)
+      val again = Jobs.reduced(cluster.sc).collect().sorted.toSeq
+      assert(again === first)
+    }
+  }
+
+  /** One executor is busy with a long read. The other one starts for a second job, reads the blocks
+    * of the busy one, exits, and takes its own map outputs with it.
+    */
+  test("should give the vanilla answer while executors start and exit under load") {
+    val expected = VanillaAnswers.reduced
+    val single = conf().set("spark.dynamicAllocation.minExecutors", "1")
+    SparkCluster.run(single) { cluster =>
+      val changes = new Changes
+      cluster.sc.addSparkListener(changes)
+      eventually(assert(changes.removed === 1))
+      val kept = Jobs.reduced(cluster.sc)
+      val first = kept.collect().toSet
+      val end = Files.createTempFile("load", ".end")
+      Files.delete(end)
+      val load = Future(DynamicAllocationSuite.heldRead(kept, end.toString))
+      val beginNs = System.nanoTime()
+      val second = Jobs.reduced(cluster.sc)
+      val (underLoad, traffic) = eventually {
+        // The new executor reads by TCP until it has started RDMA.
+        val answer = (kept.collect() ++ second.collect()).toSet
+        val traffic = cluster.answering()
+        assert(changes.added >= 1)
+        assert(traffic.rdmaBytes > 0)
+        (answer, traffic)
+      }
+      eventually(assert(changes.removed >= 2))
+      assert(!load.isCompleted, "the executor exited without load")
+      Files.createFile(end)
+      val held = Await.result(load, Duration(60, "s")).toSet
+      val recomputed = second.collect().toSet
+      val seconds = (System.nanoTime() - beginNs) / 1e9
+      val answers = Seq(first, underLoad, held, recomputed)
+      answers.foreach(answer => assert(answer === expected))
+      assert(seconds < BoundSeconds)
+      FaultTable.writeRows(
+        "dynamic-allocation.json",
+        Seq(
+          FaultResult(
+            "dynamic allocation starts and removes an executor under load",
+            "the new executor reads by READ; Spark recomputes the map outputs of the removed one",
+            changes.added + changes.removed - 1,
+            answers.forall(_ == expected),
+            seconds,
+            BoundSeconds,
+            traffic.counters
+          )
+        )
+      )
+    }
+  }
+
+  private def conf(): SparkConf =
+    Clusters
       .soft()
       .set("spark.dynamicAllocation.enabled", "true")
       .set("spark.dynamicAllocation.shuffleTracking.enabled", "true")
@@ -26,26 +106,42 @@ final class DynamicAllocationSuite extends ScenarioSuite with Eventually {
       .set("spark.dynamicAllocation.executorIdleTimeout", Idle)
       .set("spark.dynamicAllocation.initialExecutors", "2")
       .set("spark.dynamicAllocation.maxExecutors", "2")
-    SparkCluster.run(conf) { cluster =>
-      val removed = new Removals
-      cluster.sc.addSparkListener(removed)
-      val reduced = Jobs.reduced(cluster.sc)
-      val first = reduced.collect().sorted.toSeq
-      assert(cluster.answering().rdmaBytes > 0)
-      eventually(assert(removed.count > 0))
-      assert(reduced.collect().sorted.toSeq === first)
-      val again = Jobs.reduced(cluster.sc).collect().sorted.toSeq
-      assert(again === first)
-    }
-  }
 
-  private final class Removals extends SparkListener {
+  /** Executors since this was added. */
+  private final class Changes extends SparkListener {
+    private val additions = new AtomicInteger
     private val removals = new AtomicInteger
 
-    def count: Int = removals.get
+    def added: Int = additions.get
+
+    def removed: Int = removals.get
+
+    override def onExecutorAdded(event: SparkListenerExecutorAdded): Unit = {
+      additions.incrementAndGet(): Unit
+    }
 
     override def onExecutorRemoved(event: SparkListenerExecutorRemoved): Unit = {
       removals.incrementAndGet(): Unit
     }
+  }
+}
+
+private object DynamicAllocationSuite {
+  private val PauseNs = 10_000_000L
+
+  /** Reads a shuffle in one task that stops after the first record until the file exists. */
+  def heldRead(shuffled: RDD[(Int, Long)], end: String): Seq[(Int, Long)] = {
+    val pauseNs = PauseNs
+    shuffled
+      .coalesce(1)
+      .mapPartitions { fetched =>
+        val first = fetched.next()
+        while (!Files.exists(Path.of(end))) {
+          LockSupport.parkNanos(pauseNs)
+        }
+        Iterator(first) ++ fetched
+      }
+      .collect()
+      .toSeq
   }
 }

@@ -6,10 +6,10 @@ import java.util.concurrent.atomic.AtomicInteger
 import org.apache.spark.scheduler.SparkListener
 import org.apache.spark.scheduler.SparkListenerTaskEnd
 
-/** Kills a process after a number of reducers has ended. Used once.
+/** Ends an executor's process after a number of reducers has ended. Used once.
   *
   * @param signal
-  *   how to kill: by default as the kernel would, with SIGKILL
+  *   how to end it: by default as the kernel would, with SIGKILL
   */
 private[scenarios] final class ExecutorKiller(
     pid: Long,

@@ -14,6 +14,13 @@ private[scenarios] abstract class ScenarioSuite extends AnyFunSuite with TimeLim
 
   override val defaultTestSignaler: Signaler = ThreadSignaler
 
+  /** Runs work and returns its result and its seconds. */
+  protected def timed[T](work: => T): (T, Double) = {
+    val beginNs = System.nanoTime()
+    val result = work
+    (result, (System.nanoTime() - beginNs) / 1e9)
+  }
+
   /** Asserts that every remote byte came by READ and that Spark counted the same bytes. */
   protected def assertAllByRead(traffic: Traffic): Unit = {
     assert(traffic.fallbacks.isEmpty, traffic)

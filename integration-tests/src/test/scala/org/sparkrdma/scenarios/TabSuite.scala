@@ -7,6 +7,11 @@ import java.net.http.HttpRequest
 import java.net.http.HttpResponse.BodyHandlers
 import java.nio.file.Files
 import java.nio.file.Path
+import java.util.Base64
+import java.util.HexFormat
+
+import scala.jdk.CollectionConverters._
+
 import org.apache.spark.SparkConf
 import org.scalatest.concurrent.Eventually
 import org.scalatest.time.Millis
@@ -18,11 +23,16 @@ final class TabSuite extends ScenarioSuite with Eventually {
   override implicit val patienceConfig: PatienceConfig =
     PatienceConfig(timeout = Span(90, Seconds), interval = Span(300, Millis))
 
+  private val Secret = "of-this-tab-7f3a"
   private val Latency = ".. (µs|ms)</td>".r
 
   test("should show executors with their devices, bytes by READ and a lost executor") {
     val logs = Files.createTempDirectory("event-logs")
-    val id = SparkCluster.run(withUi(Clusters.soft(), logs)) { cluster =>
+    val conf = withUi(Clusters.soft(), logs)
+      .set("spark.authenticate", "true")
+      .set("spark.authenticate.secret", Secret)
+      .set("spark.eventLog.compress", "false")
+    val id = SparkCluster.run(conf) { cluster =>
       Jobs.groupBy(cluster.spark)
       // Enough bytes for registered windows, and for a chart with a shape.
       for (_ <- 1 to 3) {
@@ -43,14 +53,19 @@ final class TabSuite extends ScenarioSuite with Eventually {
         })
       val after = await(cluster)(page => row(page, lost).contains("<td>lost: "))
       assert(bytesByRead(after) > 0, after)
+      assert(!hasSecret(busy) && !hasSecret(after))
       Screenshots.save("live-lost-executor", url(cluster))
       cluster.sc.applicationId
     }
+    val events = eventsOf(logs)
+    assert(events.nonEmpty)
+    assert(!events.exists(hasSecret))
     val history = HistoryServer.start(logs)
     try {
       val page = awaitPage(history.url(id))(bytesByRead(_) > 0)
       assert(page.contains("<td>lost: "), page)
       assert(page.contains("<td>soft</td>"), page)
+      assert(!hasSecret(page))
       Screenshots.save("history", history.url(id))
     } finally history.close()
     val without = HistoryServer.start(logs, jars = Nil)
@@ -86,6 +101,27 @@ final class TabSuite extends ScenarioSuite with Eventually {
     .set("spark.ui.port", "0")
     .set("spark.eventLog.enabled", "true")
     .set("spark.eventLog.dir", logs.toUri.toString)
+
+  /** The plug-in's events in the logs of applications. */
+  private def eventsOf(logs: Path): Seq[String] = {
+    val files = Files.walk(logs)
+    try
+      files
+        .iterator()
+        .asScala
+        .filter(Files.isRegularFile(_))
+        .flatMap(Files.readAllLines(_).asScala)
+        .filter(_.contains("RdmaShuffleEvent"))
+        .toSeq
+    finally files.close()
+  }
+
+  /** The secret as text, in Base64 or in hexadecimal digits. */
+  private def hasSecret(text: String): Boolean = {
+    val bytes = Secret.getBytes("UTF-8")
+    Seq(Secret, Base64.getEncoder.encodeToString(bytes), HexFormat.of.formatHex(bytes))
+      .exists(text.contains(_))
+  }
 
   private def up(page: String): Int = number(page, """up in (\d+) of """)
 

@@ -23,6 +23,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.directory.DirectoryName;
 import org.sparkrdma.shuffle.directory.DriverDirectory;
+import org.sparkrdma.shuffle.doctor.ExecutorDoctor;
+import org.sparkrdma.shuffle.doctor.FindingsLog;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.RdmaMetricsSource;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
@@ -59,7 +61,9 @@ public class RdmaShuffleManager extends SortShuffleManager {
   private final boolean isDriver;
 
   private RdmaRuntime runtime;
+  private ExecutorDoctor doctor;
   private DriverDirectory directory;
+  private FindingsLog findings;
   private boolean watching;
   private boolean stopped;
 
@@ -118,6 +122,10 @@ public class RdmaShuffleManager extends SortShuffleManager {
       runtime();
     } else if (directory == null && !stopped && settings.mode() != ShuffleSettings.Mode.OFF) {
       directory = DriverDirectory.open(conf, SparkEnv.get().rpcEnv(), advice()).orElse(null);
+      if (directory != null && settings.doctor()) {
+        findings = new FindingsLog();
+        directory.giveFindingsTo(findings::report);
+      }
     }
   }
 
@@ -249,8 +257,14 @@ public class RdmaShuffleManager extends SortShuffleManager {
   public void stop() {
     RdmaRuntime rdma;
     DriverDirectory open;
+    ExecutorDoctor checks;
+    FindingsLog log;
     synchronized (this) {
       stopped = true;
+      checks = doctor;
+      doctor = null;
+      log = findings;
+      findings = null;
       rdma = runtime;
       runtime = null;
       open = directory;
@@ -259,8 +273,14 @@ public class RdmaShuffleManager extends SortShuffleManager {
     if (rdma != null) {
       rdma.close();
     }
+    if (checks != null) {
+      checks.close();
+    }
     if (open != null) {
       open.close();
+    }
+    if (log != null) {
+      log.close();
     }
     super.stop();
   }
@@ -285,6 +305,10 @@ public class RdmaShuffleManager extends SortShuffleManager {
       env.metricsSystem().registerSource(new RdmaMetricsSource(counters));
       runtime = RdmaRuntime.of(env, shuffleBlockResolver(), settings, counters, warnings);
       runtime.start();
+      if (settings.doctor()) {
+        doctor = ExecutorDoctor.of(env, settings, runtime);
+        doctor.start();
+      }
     }
     return runtime;
   }

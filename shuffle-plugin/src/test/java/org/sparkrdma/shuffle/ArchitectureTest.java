@@ -59,6 +59,7 @@ class ArchitectureTest {
     "read, 'metrics directory fetch spark settings'",
     "runtime, 'address device directory fetch metrics output pinned read settings spark thread transport wire'",
     "ui, 'metrics'",
+    "doctor, 'device directory pinned runtime settings thread tools'",
     "tools, 'address device pinned serve settings transport'",
   })
   void shouldDependOnlyOnLowerPackages(String name, String known) {
@@ -79,7 +80,7 @@ class ArchitectureTest {
         .check(CLASSES);
   }
 
-  /** They run without Spark, and an executor without them. */
+  /** They run without Spark, and an executor without them; it may run the checks of the doctor. */
   @Test
   void shouldKeepCommandsApartFromSparkAndFromExecutors() {
     noClasses()
@@ -94,7 +95,21 @@ class ArchitectureTest {
         .resideOutsideOfPackage(ROOT + ".tools..")
         .should()
         .dependOnClassesThat()
-        .resideInAnyPackage(ROOT + ".tools..", "picocli..")
+        .resideInAnyPackage(ROOT + ".tools", ROOT + ".tools.peer..", "picocli..")
+        .check(CLASSES);
+    noClasses()
+        .that()
+        .resideOutsideOfPackages(ROOT + ".tools..", ROOT + ".doctor..")
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage(ROOT + ".tools..")
+        .check(CLASSES);
+    noClasses()
+        .that()
+        .resideInAnyPackage(ROOT + ".tools.doctor..", ROOT + ".tools.engines..")
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage("picocli..")
         .check(CLASSES);
   }
 

@@ -44,6 +44,11 @@ public record BenchmarkPlan(
     return new BenchmarkPlan(job, shapes, modes, rounds, warmUps, newData, command);
   }
 
+  /** The same with another number of rounds. */
+  BenchmarkPlan withRounds(int newRounds) {
+    return new BenchmarkPlan(job, shapes, modes, newRounds, warmUps, data, command);
+  }
+
   /** Disk space for the largest shape, with the shuffle files of its warm-ups. */
   public DataSize diskSpace() {
     return new DataSize(

@@ -63,6 +63,18 @@ public record CaseReport(
     return runs.stream().filter(run -> run.mode() == mode).toList();
   }
 
+  /** The ratio of one metric to the first shuffle in each round; NaN where that is not positive. */
+  List<Double> ratios(ShuffleMode mode, Metric metric) {
+    List<RunResult> baseline = runs(summaries.get(0).mode());
+    List<RunResult> results = runs(mode);
+    List<Double> ratios = new ArrayList<>();
+    for (int i = 0; i < results.size(); i++) {
+      double base = metric.of(baseline.get(i));
+      ratios.add(base > 0 ? metric.of(results.get(i)) / base : Double.NaN);
+    }
+    return ratios;
+  }
+
   /** The runs under one shuffle, in the order of their rounds. */
   List<RunResult> runs(ShuffleMode mode) {
     return of(mode, runs);

@@ -35,6 +35,24 @@ public record RunResult(
     memoryWaits = memoryWaits == null ? Map.of() : memoryWaits;
   }
 
+  /** The same as another round. */
+  RunResult withRound(int newRound) {
+    return new RunResult(
+        mode,
+        newRound,
+        executors,
+        seconds,
+        fetchWaitSeconds,
+        executorCpuSeconds,
+        gcSeconds,
+        peakMemoryBytes,
+        bytes,
+        blocks,
+        fallbacks,
+        memoryWaits,
+        answer);
+  }
+
   /** Bytes or blocks that tasks read in shuffles by RDMA READ, by TCP and locally. */
   public record ByPath(long read, long tcp, long local) {}
 }

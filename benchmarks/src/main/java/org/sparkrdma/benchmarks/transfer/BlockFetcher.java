@@ -3,6 +3,7 @@ package org.sparkrdma.benchmarks.transfer;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -12,33 +13,55 @@ import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.BlockStoreClient;
 
 /**
- * Fetches blocks and reads every byte of them, like Spark's fetcher: it keeps as many requests in
- * flight as the limit allows, and queues the blocks for the task's thread, which reads them and
- * sends more requests. Created for one round, confined to one task's thread.
+ * Fetches blocks like Spark's fetcher: it keeps as many requests in flight as the limit allows, and
+ * queues the blocks for the task's thread, which reads them and sends more requests. Created for
+ * one round, confined to one task's thread.
  */
-final class BlockFetcher {
+public final class BlockFetcher {
   private static final long TIMEOUT_SECONDS = 120;
 
   private final BlockStoreClient client;
-  private final Peer server;
+  private final List<Peer> servers;
   private final int blockBytes;
-  private final BlockSum sum;
-  private final byte[] chunk = new byte[BlockSum.CHUNK_BYTES];
+  private final BlockReader reader;
   private final BlockingQueue<Arrival> arrivals = new LinkedBlockingQueue<>();
 
-  private List<String[]> requests = List.of();
-  private int nextRequest;
+  private Iterator<String[]> requests;
+
+  /** The next request; null at the end. */
+  private String[] nextRequest;
+
+  private int nextServer;
   private long bytesInFlight;
+  private long blocksInFlight;
 
   /**
+   * Reads every byte.
+   *
    * @param blockBytes length of each block
    * @param sum sum over the bytes read
    */
   BlockFetcher(BlockStoreClient client, Peer server, int blockBytes, BlockSum sum) {
+    this(client, List.of(server), blockBytes, new SummingReader(sum, blockBytes));
+  }
+
+  /**
+   * @param servers requests go to one after the other
+   * @param blockBytes length of each block
+   * @param reader reads each block
+   */
+  public BlockFetcher(
+      BlockStoreClient client, List<Peer> servers, int blockBytes, BlockReader reader) {
     this.client = client;
-    this.server = server;
+    this.servers = List.copyOf(servers);
     this.blockBytes = blockBytes;
-    this.sum = sum;
+    this.reader = reader;
+  }
+
+  /** Reads one block on the task's thread. */
+  public interface BlockReader {
+    /** Reads a block; the stream is closed afterwards. */
+    void read(String blockId, InputStream in) throws IOException;
   }
 
   /** One block's answer; without a buffer it is a failure. */
@@ -50,24 +73,42 @@ final class BlockFetcher {
    * @throws IOException if a block failed, timed out or has another length
    */
   void fetch(List<String[]> plan) throws IOException, InterruptedException {
+    fetch(plan.iterator());
+  }
+
+  /**
+   * Fetches the blocks of requests that the iterator makes when they are due.
+   *
+   * @return number of blocks
+   */
+  public long fetch(Iterator<String[]> plan) throws IOException, InterruptedException {
     requests = plan;
-    int blocksLeft = plan.stream().mapToInt(request -> request.length).sum();
+    nextRequest = following();
     sendRequests();
-    while (blocksLeft > 0) {
+    long blocks = 0;
+    while (blocksInFlight > 0) {
       consume(next());
-      blocksLeft--;
+      blocks++;
     }
+    return blocks;
+  }
+
+  private String[] following() {
+    return requests.hasNext() ? requests.next() : null;
   }
 
   private void sendRequests() {
-    while (nextRequest < requests.size()) {
-      String[] request = requests.get(nextRequest);
+    while (nextRequest != null) {
+      String[] request = nextRequest;
       long requestBytes = (long) request.length * blockBytes;
       if (bytesInFlight != 0 && bytesInFlight + requestBytes > FetchPlan.MAX_BYTES_IN_FLIGHT) {
         return;
       }
-      nextRequest++;
+      nextRequest = following();
       bytesInFlight += requestBytes;
+      blocksInFlight += request.length;
+      Peer server = servers.get(nextServer);
+      nextServer = (nextServer + 1) % servers.size();
       client.fetchBlocks(
           server.host(), server.port(), server.executorId(), request, new Queueing(), null);
     }
@@ -86,20 +127,10 @@ final class BlockFetcher {
 
   private void consume(Arrival arrival) throws IOException {
     bytesInFlight -= blockBytes;
+    blocksInFlight--;
     try (InputStream in = arrival.buffer().createInputStream()) {
       sendRequests();
-      long lengthBytes = 0;
-      int count = in.readNBytes(chunk, 0, chunk.length);
-      while (count > 0) {
-        sum.add(chunk, count);
-        lengthBytes += count;
-        count = in.readNBytes(chunk, 0, chunk.length);
-      }
-      if (lengthBytes != blockBytes) {
-        throw new IOException(
-            "block %s has %d bytes, not %d".formatted(arrival.blockId(), lengthBytes, blockBytes));
-      }
-      sum.endBlock(arrival.blockId());
+      reader.read(arrival.blockId(), in);
     } finally {
       arrival.buffer().release();
     }

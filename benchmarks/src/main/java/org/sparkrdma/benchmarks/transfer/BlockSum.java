@@ -12,7 +12,7 @@ import java.nio.ByteOrder;
  * <p>It covers every byte, or eight of each 64 bytes where its own cost would disturb a
  * measurement.
  */
-final class BlockSum {
+public final class BlockSum {
   /** Length of a chunk of a block; only the last chunk may be shorter. */
   static final int CHUNK_BYTES = 64 << 10;
 
@@ -28,7 +28,7 @@ final class BlockSum {
   /**
    * @param everyByte whether to add every byte, or one long of each 64 bytes
    */
-  BlockSum(boolean everyByte) {
+  public BlockSum(boolean everyByte) {
     this.strideBytes = everyByte ? Long.BYTES : SPARSE_BYTES;
   }
 

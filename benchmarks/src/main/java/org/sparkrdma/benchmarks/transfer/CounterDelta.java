@@ -7,17 +7,18 @@ import org.apache.spark.SparkEnv;
 import org.sparkrdma.shuffle.RdmaShuffleManager;
 
 /** Growth of this executor's counters of the plug-in since the construction. */
-final class CounterDelta {
+public final class CounterDelta {
   private final RdmaShuffleManager manager;
   private final Map<String, Long> before;
 
-  CounterDelta(SparkEnv env) {
+  /** Begins at the counters as they are. */
+  public CounterDelta(SparkEnv env) {
     manager = (RdmaShuffleManager) env.shuffleManager();
     before = manager.counters();
   }
 
   /** The growth until now, without counters that did not change. */
-  Map<String, Long> now() {
+  public Map<String, Long> now() {
     Map<String, Long> delta = new TreeMap<>();
     manager
         .counters()

@@ -9,16 +9,26 @@ import java.util.List;
  * other, each with its block of every map output. A request has a fifth of the bytes that may be in
  * flight.
  */
-final class FetchPlan {
+public final class FetchPlan {
   /** Spark's default of {@code spark.reducer.maxSizeInFlight}. */
-  static final long MAX_BYTES_IN_FLIGHT = 48L << 20;
+  public static final long MAX_BYTES_IN_FLIGHT = 48L << 20;
 
   private static final int REQUESTS_IN_FLIGHT = 5;
 
   private FetchPlan() {}
 
   static List<String[]> of(Layout layout, int shuffleId) {
-    long targetBytes = MAX_BYTES_IN_FLIGHT / REQUESTS_IN_FLIGHT;
+    return of(layout, shuffleId, REQUESTS_IN_FLIGHT);
+  }
+
+  /**
+   * The same with smaller requests, so that more of them are in flight.
+   *
+   * @param requestsInFlight least number of requests that fit in {@link #MAX_BYTES_IN_FLIGHT},
+   *     unless a block is larger than its share
+   */
+  public static List<String[]> of(Layout layout, int shuffleId, int requestsInFlight) {
+    long targetBytes = MAX_BYTES_IN_FLIGHT / Math.max(REQUESTS_IN_FLIGHT, requestsInFlight);
     int perRequest = Math.toIntExact((targetBytes + layout.blockBytes() - 1) / layout.blockBytes());
     List<String[]> requests = new ArrayList<>();
     List<String> open = new ArrayList<>();

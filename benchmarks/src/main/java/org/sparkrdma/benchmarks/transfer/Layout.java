@@ -9,9 +9,9 @@ import org.apache.spark.storage.ShuffleBlockId;
  *
  * @param blockBytes a multiple of 1 KiB
  */
-record Layout(int blockBytes, int maps, int reducers) implements Serializable {
+public record Layout(int blockBytes, int maps, int reducers) implements Serializable {
   /** Map outputs that hold at least {@code totalBytes} together. */
-  static Layout of(long totalBytes, int maps, long blockBytes) {
+  public static Layout of(long totalBytes, int maps, long blockBytes) {
     long perReducer = maps * blockBytes;
     return new Layout(
         Math.toIntExact(blockBytes),

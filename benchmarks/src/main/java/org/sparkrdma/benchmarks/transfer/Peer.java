@@ -5,15 +5,15 @@ import org.apache.spark.SparkEnv;
 import org.apache.spark.storage.BlockManagerId;
 
 /** Id and address of an executor. */
-record Peer(String executorId, String host, int port) {
+public record Peer(String executorId, String host, int port) {
   private static final int FIELDS = 3;
 
-  static Peer ofThisExecutor(SparkEnv env) {
+  public static Peer ofThisExecutor(SparkEnv env) {
     BlockManagerId id = env.blockManager().blockManagerId();
     return new Peer(id.executorId(), id.host(), id.port());
   }
 
-  static Peer parse(String text) {
+  public static Peer parse(String text) {
     String[] fields = text.split(" ", FIELDS);
     return new Peer(fields[0], fields[1], Integer.parseInt(fields[2]));
   }

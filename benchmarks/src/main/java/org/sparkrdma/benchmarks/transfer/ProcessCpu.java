@@ -19,9 +19,9 @@ import java.util.Optional;
  *
  * @see <a href="https://docs.kernel.org/scheduler/sched-stats.html">sched-stats</a>
  */
-record ProcessCpu(Map<String, Long> nsByThread) {
+public record ProcessCpu(Map<String, Long> nsByThread) {
   /** The CPU time until now. */
-  static ProcessCpu of(long pid) throws IOException {
+  public static ProcessCpu of(long pid) throws IOException {
     return read(Path.of("/proc", Long.toString(pid), "task"));
   }
 
@@ -49,7 +49,7 @@ record ProcessCpu(Map<String, Long> nsByThread) {
   }
 
   /** CPU time of the process since the earlier sample, in nanoseconds. */
-  long nsSince(ProcessCpu earlier) {
+  public long nsSince(ProcessCpu earlier) {
     return nsByThread.entrySet().stream()
         .mapToLong(
             thread -> thread.getValue() - earlier.nsByThread().getOrDefault(thread.getKey(), 0L))

@@ -17,7 +17,7 @@ import org.apache.spark.shuffle.sort.io.LocalDiskShuffleExecutorComponents;
  * Map outputs of one shuffle (data, index and checksums), written by Spark's own writer for this
  * executor's resolver. Confined to one task's thread.
  */
-final class RoundOutputs {
+public final class RoundOutputs {
   private final ShuffleManager manager;
   private final IndexShuffleBlockResolver resolver;
   private final LocalDiskShuffleExecutorComponents writers;
@@ -25,7 +25,12 @@ final class RoundOutputs {
   private final int shuffleId;
   private final Layout layout;
 
-  RoundOutputs(SparkEnv env, int shuffleId, Layout layout) {
+  /**
+   * Nothing is written yet.
+   *
+   * @param env of this executor
+   */
+  public RoundOutputs(SparkEnv env, int shuffleId, Layout layout) {
     this.manager = env.shuffleManager();
     this.resolver = (IndexShuffleBlockResolver) manager.shuffleBlockResolver();
     this.writers = new LocalDiskShuffleExecutorComponents(env.conf(), env.blockManager(), resolver);
@@ -35,7 +40,7 @@ final class RoundOutputs {
   }
 
   /** Writes all map outputs and adds up the bytes of all blocks. */
-  void write(long seed, BlockSum sum) throws IOException {
+  public void write(long seed, BlockSum sum) throws IOException {
     BlockContent content = new BlockContent(seed);
     byte[] chunk = new byte[BlockSum.CHUNK_BYTES];
     for (int map = 0; map < layout.maps(); map++) {
@@ -72,7 +77,7 @@ final class RoundOutputs {
   }
 
   /** Deletes all map outputs and unregisters the shuffle. */
-  void remove() {
+  public void remove() {
     for (int map = 0; map < layout.maps(); map++) {
       resolver.removeDataByMap(shuffleId, map);
     }

@@ -4,10 +4,8 @@ package org.sparkrdma.benchmarks.transfer;
 import java.io.IOException;
 import java.io.Serializable;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 import org.apache.spark.BarrierTaskContext;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.network.shuffle.BlockStoreClient;
@@ -30,21 +28,14 @@ record RoundTask(Layout layout, int round, boolean warmUp, long seed, CpuScope c
   List<EngineShare> run() throws IOException, InterruptedException {
     SparkEnv env = SparkEnv.get();
     BarrierTaskContext context = BarrierTaskContext.get();
-    // Both executors must be registered before one looks up the other.
-    TransferEngine.RDMA.client(env);
-    Peer self = Peer.ofThisExecutor(env);
-    List<Peer> peers = Stream.of(context.allGather(self.toString())).map(Peer::parse).toList();
-    Peer server = peers.stream().min(Comparator.comparing(Peer::executorId)).orElseThrow();
-    if (peers.stream().map(Peer::executorId).distinct().count() != peers.size()) {
-      throw new IllegalStateException("both tasks run in the same executor: " + self);
-    }
+    RoundPeers peers = RoundPeers.exchange(env, context);
     List<EngineShare> shares = new ArrayList<>();
     for (TransferEngine engine : TransferEngine.order(round)) {
       int shuffleId = round * TransferEngine.values().length + engine.ordinal();
       shares.add(
-          self.equals(server)
+          peers.isServer()
               ? serve(env, context, engine, shuffleId)
-              : fetch(env, context, engine, server, shuffleId));
+              : fetch(env, context, engine, peers.server(), shuffleId));
     }
     return shares;
   }

@@ -4,25 +4,18 @@ package org.sparkrdma.benchmarks.transfer;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.File;
 import java.io.IOException;
-import java.io.Serializable;
-import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.sparkrdma.launch.DataSize;
 import org.sparkrdma.launch.ProgressLine;
-import scala.Function1;
-import scala.collection.Iterator;
-import scala.jdk.javaapi.CollectionConverters;
-import scala.reflect.ClassTag$;
 
 /**
  * The application to submit: runs all rounds of all block lengths, one job after the other. Its
  * arguments are the files of the {@link TransferPlan} and of the {@link TransferResult}.
  */
 public final class TransferApplication {
-  private static final int EXECUTORS = 2;
   private static final int MAPS = 4;
   private static final long SEED = 20_261_120;
 
@@ -84,28 +77,7 @@ public final class TransferApplication {
   }
 
   private static List<EngineShare> run(JavaSparkContext spark, RoundTask task) {
-    return spark
-        .parallelize(List.of(0, 1), EXECUTORS)
-        .rdd()
-        .barrier()
-        .mapPartitions(
-            (Function1<Iterator<Integer>, Iterator<EngineShare>> & Serializable)
-                ignored -> shares(task),
-            false,
-            ClassTag$.MODULE$.apply(EngineShare.class))
-        .toJavaRDD()
-        .collect();
-  }
-
-  private static Iterator<EngineShare> shares(RoundTask task) {
-    try {
-      return CollectionConverters.asScala(task.run().iterator());
-    } catch (IOException e) {
-      throw new UncheckedIOException("round %d failed".formatted(task.round()), e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException("interrupted in round " + task.round(), e);
-    }
+    return BarrierRound.run(spark, task.round(), task::run, EngineShare.class);
   }
 
   private static void printProgress(TransferPlan plan, Layout layout, int roundsDone) {

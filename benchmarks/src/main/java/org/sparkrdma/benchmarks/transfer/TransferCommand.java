@@ -2,7 +2,6 @@
 package org.sparkrdma.benchmarks.transfer;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,9 +29,6 @@ import picocli.CommandLine.Spec;
  */
 @Command(name = "transfer")
 public final class TransferCommand implements Callable<Integer> {
-  /** Limit of bytes in flight; a larger block would not fit in one request. */
-  private static final DataSize LARGEST_BLOCK = new DataSize(FetchPlan.MAX_BYTES_IN_FLIGHT);
-
   private static final int TIMES_PINNED = 4;
   private static final long SEED = 20_261_120;
 
@@ -41,12 +37,7 @@ public final class TransferCommand implements Callable<Integer> {
 
   @Mixin private ClusterOptions options;
 
-  @Option(
-      names = "--sizes",
-      split = ",",
-      defaultValue = "4k,64k,1m,16m",
-      converter = DataSize.Converter.class)
-  private List<DataSize> sizes;
+  @Mixin private FetchOptions fetches;
 
   @Option(names = "--verify", split = ",", defaultValue = "off,adler32,crc32c")
   private List<VerifyMode> verify;
@@ -65,9 +56,6 @@ public final class TransferCommand implements Callable<Integer> {
 
   @Option(names = "--maps", defaultValue = "4")
   private int maps;
-
-  @Option(names = "--jfr")
-  private Path flightRecordings;
 
   @Spec private CommandSpec spec;
 
@@ -89,16 +77,10 @@ public final class TransferCommand implements Callable<Integer> {
     }
     TransferPlan plan =
         new TransferPlan(
-            sizes.stream().distinct().map(size -> Math.toIntExact(size.bytes())).toList(),
-            warmUps,
-            rounds,
-            totalBytes(),
-            maps,
-            SEED,
-            CpuScope.PROCESS);
+            fetches.blockBytes(), warmUps, rounds, totalBytes(), maps, SEED, CpuScope.PROCESS);
     ProgressLog progress = options.progress();
     Installation installation = options.installation();
-    Path recordings = recordingDirectory();
+    Path recordings = fetches.recordingDirectory();
     return options
         .command("bench", installation, progress)
         .run(
@@ -115,11 +97,7 @@ public final class TransferCommand implements Callable<Integer> {
 
   private void check() throws IOException {
     options.check();
-    for (DataSize size : sizes) {
-      if (size.bytes() > LARGEST_BLOCK.bytes()) {
-        throw misuse("blocks of %s are too large: %s at most".formatted(size, LARGEST_BLOCK));
-      }
-    }
+    fetches.check();
     if (rounds < 1 || warmUps < 0 || maps < 1) {
       throw misuse("--rounds and --maps must be at least 1, --warm-ups at least 0");
     }
@@ -140,10 +118,6 @@ public final class TransferCommand implements Callable<Integer> {
 
   private static long largestRoundBytes(TransferPlan plan) {
     return plan.layouts().stream().mapToLong(Layout::totalBytes).max().orElseThrow();
-  }
-
-  private Path recordingDirectory() throws IOException {
-    return flightRecordings == null ? null : Files.createDirectories(flightRecordings).toRealPath();
   }
 
   private void measureAll(TransferRuns runs)

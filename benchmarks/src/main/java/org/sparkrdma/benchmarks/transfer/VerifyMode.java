@@ -6,7 +6,7 @@ import java.util.Locale;
 import java.util.Map;
 
 /** How the plug-in verifies blocks; Spark's own transfer verifies none. */
-enum VerifyMode {
+public enum VerifyMode {
   /** No verification; Spark still writes its checksums. */
   OFF,
   /** Against Spark's default checksum. */

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
+import java.util.concurrent.locks.LockSupport;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.sparkrdma.benchmarks.tera.ExecutorUsage;
@@ -29,6 +30,10 @@ final class Application implements AutoCloseable {
   private static final int WARM_UPS = 5;
   private static final String READ = "rdma.bytes.read";
   private static final String FALLBACK = "fallback.";
+  private static final String ESTABLISHED = "connections.established";
+  private static final long IN_BACKGROUND_NS = 30_000_000_000L;
+  private static final long RETURN_NS = 150_000_000_000L;
+  private static final long PAUSE_NS = 200_000_000;
 
   private final String name;
   private final Path share;
@@ -107,6 +112,41 @@ final class Application implements AutoCloseable {
     step(step, this::blocks, Answers.blocks(answers), true);
   }
 
+  /**
+   * Loses messages of the set-up of the first connection, which a single reader needs. No other
+   * connection is wanted until it is established, in the background. The readers of the step
+   * "later" use it in both directions.
+   *
+   * @param request to the host: which messages
+   */
+  void firstConnectionUnder(String request) throws Exception {
+    awaitExecutors();
+    String lines = Files.readString(Answers.blocks(answers));
+    host.ask(request);
+    step("lost", () -> Blocks.shuffleToOneReader(spark), Blocks.ofOneReader(lines), true);
+    long start = System.nanoTime();
+    while (counters().getOrDefault(ESTABLISHED, 0L) == 0
+        && System.nanoTime() - start < IN_BACKGROUND_NS) {
+      LockSupport.parkNanos(PAUSE_NS);
+    }
+    step("later", this::blocks, lines, true);
+  }
+
+  /**
+   * Runs a script of the host when the first reader starts, and another one after the job. Then
+   * repeats the job until all bytes come by READ; the last repetition is the step "later".
+   */
+  void blocksUnderFault(String fault, String repair) throws Exception {
+    blocksFromTheStartUnder("blocks", "script " + fault);
+    host.ask("script " + repair);
+    long start = System.nanoTime();
+    StepResult later;
+    do {
+      awaitExecutors();
+      later = step("later", this::blocks, Files.readString(Answers.blocks(answers)), true);
+    } while (later.rdmaBytes() < later.remoteBytesRead() && System.nanoTime() - start < RETURN_NS);
+  }
+
   /** Delays packets from now on, so that READs are in flight when a fault happens. */
   void slowWires() throws IOException {
     host.ask("netem delay 20ms");
@@ -146,6 +186,11 @@ final class Application implements AutoCloseable {
 
   private void step(String step, Callable<String> work, Path answer, boolean counted)
       throws Exception {
+    step(step, work, Files.readString(answer), counted);
+  }
+
+  private StepResult step(String step, Callable<String> work, String answer, boolean counted)
+      throws Exception {
     Map<String, Long> before = counted ? counters() : Map.of();
     long remoteBefore = tasks.remoteBytesRead();
     int failedBefore = tasks.failedTasks();
@@ -162,17 +207,19 @@ final class Application implements AutoCloseable {
             fallbacks.put(counter.substring(FALLBACK.length()), count);
           }
         });
-    write(
+    StepResult made =
         new StepResult(
             name,
             step,
-            result.equals(Files.readString(answer)),
+            result.equals(answer),
             seconds,
             traffic.getOrDefault(READ, 0L),
             traffic.getOrDefault("tcp.bytes.read", 0L),
             tasks.remoteBytesRead() - remoteBefore,
             fallbacks,
-            tasks.failedTasks() - failedBefore));
+            tasks.failedTasks() - failedBefore);
+    write(made);
+    return made;
   }
 
   /**

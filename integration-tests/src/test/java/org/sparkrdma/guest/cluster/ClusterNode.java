@@ -36,6 +36,9 @@ public final class ClusterNode {
   /** Two RoCE devices in each kernel, all in one subnet. */
   private static final String ONE_SUBNET = "rocev2-one-subnet";
 
+  /** As {@link #TWO_SUBNETS}, in a cell of the guest matrix. */
+  private static final String RAILS_CELL = "rocev2-rails-cell";
+
   private static final String PREFER_IPV6 = " -Djava.net.preferIPv6Addresses=true";
   private static final String FINISHED = "finished";
   private static final long PAUSE_NS = 200_000_000;
@@ -114,7 +117,7 @@ public final class ClusterNode {
       moveSecondRailsToFirstSubnet();
     }
     try (Application application = new Application(name, conf(name), share, answers, host)) {
-      if (first) {
+      if (first && !isFirstConnection(name)) {
         application.warmUp();
       }
       switch (name) {
@@ -144,11 +147,25 @@ public final class ClusterNode {
           application.slowWires();
           application.blocksWithLossDuring("node-killed", "kill 2");
         }
-        case TWO_SUBNETS, ONE_SUBNET, "rocev2-ipv6", "iwarp-ipv6" -> application.blocks("blocks");
+        case "rocev2-cell-fault", "iwarp-cell-fault" ->
+            application.blocksUnderFault("fault", "repair");
+        case TWO_SUBNETS,
+            ONE_SUBNET,
+            RAILS_CELL,
+            "rocev2-cell",
+            "iwarp-cell",
+            "rocev2-ipv6",
+            "iwarp-ipv6" ->
+            application.blocks("blocks");
         case "rocev2-disni", "iwarp-disni" -> {
           application.tera("tera");
           application.blocks("blocks");
         }
+        case "rocev2-lost-req" -> application.firstConnectionUnder("lose REQ 1");
+        case "rocev2-lost-rep" -> application.firstConnectionUnder("lose REP 1");
+        case "rocev2-lost-rtu" -> application.firstConnectionUnder("lose RTU 1");
+        case "iwarp-lost-request" -> application.firstConnectionUnder("lose MPA-REQUEST 1");
+        case "iwarp-lost-reply" -> application.firstConnectionUnder("lose MPA-REPLY 1");
         case "rocev2-smoke-transfer" -> {
           application.tera("tera");
           application.transfer();
@@ -209,6 +226,11 @@ public final class ClusterNode {
           .set("spark.shuffle.rdma.connect.timeout", "30s")
           .set("spark.task.maxFailures", "1");
     }
+    if (isFirstConnection(name)) {
+      // The kernel repeats a request after 6 s: blocks do not wait for that, an attempt of 9 s
+      // does.
+      conf.set("spark.shuffle.rdma.connect.timeout", "3s");
+    }
     if (isOnRails(name)) {
       conf.set("spark.shuffle.rdma.tos", "104");
     }
@@ -226,8 +248,12 @@ public final class ClusterNode {
         .set("spark.shuffle.rdma.device", devices(name));
   }
 
+  private static boolean isFirstConnection(String name) {
+    return name.contains("-lost-");
+  }
+
   private static boolean isOnRails(String name) {
-    return name.equals(TWO_SUBNETS) || name.equals(ONE_SUBNET);
+    return name.equals(TWO_SUBNETS) || name.equals(ONE_SUBNET) || name.equals(RAILS_CELL);
   }
 
   private static String devices(String name) {

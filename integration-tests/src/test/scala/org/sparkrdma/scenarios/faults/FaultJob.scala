@@ -7,9 +7,10 @@ import java.util.SplittableRandom
 import org.apache.spark.HashPartitioner
 import org.apache.spark.SparkContext
 import org.sparkrdma.scenarios.PlacedShuffle
+import org.sparkrdma.scenarios.VanillaAnswers
 
 /** A shuffle of noise; each bit affects the answer. */
-private[faults] final case class FaultJob(maps: Int, reducers: Int, records: Int) {
+private[scenarios] final case class FaultJob(maps: Int, reducers: Int, records: Int) {
 
   /** For each reducer, the number of records and the sum of their hashes.
     *
@@ -42,11 +43,18 @@ private[faults] final case class FaultJob(maps: Int, reducers: Int, records: Int
   }
 }
 
-private[faults] object FaultJob {
+private[scenarios] object FaultJob {
   private val RecordBytes = 1_024
 
   /** Many blocks, in many requests. */
   val Usual: FaultJob = FaultJob(maps = 12, reducers = 12, records = 20)
+
+  /** More of them, for what takes longer than a moment. */
+  val Many: FaultJob = FaultJob(maps = 24, reducers = 48, records = 20)
+
+  /** The answer of Spark without the plug-in. */
+  def vanillaAnswer(job: FaultJob): Seq[(Int, Long)] =
+    VanillaAnswers.of(s"faults-${job.productIterator.mkString("-")}")(c => job.run(c.sc))
 
   private def noise(seed: Int): Array[Byte] = {
     val bytes = new Array[Byte](RecordBytes)

@@ -17,6 +17,9 @@ import org.sparkrdma.scenarios.faults.plan.Step
   *   counters that must grow
   * @param optionalReasons
   *   further reasons for which blocks may use TCP
+  * @param boundSeconds
+  *   asserted of the time to the answer: at most ten times the time on docs/faults.md, but not less
+  *   than the default
   * @param onOneExecutor
   *   whether it fires in one executor only
   * @param readsOnOneExecutor
@@ -30,7 +33,7 @@ private[faults] final case class FaultPoint(
     rules: Seq[Rule],
     counts: Set[String],
     optionalReasons: Set[String] = Set.empty,
-    boundSeconds: Int = 20,
+    boundSeconds: Int = FaultTable.LeastBoundSeconds,
     job: FaultJob = FaultJob.Usual,
     killsTasks: Boolean = false,
     onOneExecutor: Boolean = false,

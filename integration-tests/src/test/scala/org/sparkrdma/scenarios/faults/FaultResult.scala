@@ -12,7 +12,7 @@ package org.sparkrdma.scenarios.faults
   * @param counters
   *   of all executors that grew
   */
-private[faults] final case class FaultResult(
+private[scenarios] final case class FaultResult(
     name: String,
     outcome: String,
     hits: Int,

@@ -50,8 +50,7 @@ private[faults] object ProcessFaults {
         Seq(rule(Step.REGISTER_FILE, Act.DELETE, chance = 1)),
         counts = Set("rdma.blocks.read"),
         optionalReasons = Set("peer-unknown-block", "read-error"),
-        retries = true,
-        boundSeconds = 60
+        retries = true
       ),
       FaultPoint(
         "map outputs lose their last bytes while they are leased",
@@ -62,7 +61,7 @@ private[faults] object ProcessFaults {
         // Otherwise a local reader finds the damage first, and all outputs are recomputed.
         readsOnOneExecutor = true,
         retries = true,
-        boundSeconds = 60
+        boundSeconds = 30
       ),
       FaultPoint(
         "READs fail and TCP does, too",
@@ -74,7 +73,7 @@ private[faults] object ProcessFaults {
         counts = Set("fallback.read-error"),
         optionalReasons = Set("peer-unknown-block"),
         retries = true,
-        boundSeconds = 60
+        boundSeconds = 30
       ),
       FaultPoint(
         "the peer is killed with SIGKILL",
@@ -84,7 +83,7 @@ private[faults] object ProcessFaults {
         optionalReasons = Set("no-endpoint"),
         onOneExecutor = true,
         retries = true,
-        boundSeconds = 90,
+        boundSeconds = 15,
         after = FaultPoint.OtherExecutor
       )
     )

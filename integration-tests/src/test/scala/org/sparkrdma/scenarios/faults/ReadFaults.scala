@@ -36,13 +36,16 @@ private[faults] object ReadFaults {
         counts = Set("connections.closed")
       ),
       slow("a READ is slow", Step.READ),
-      untimely("a READ hangs", Step.READ, Act.LOSE, "fallback.timeout"),
+      untimely("a READ hangs", Step.READ, Act.LOSE, "fallback.timeout").copy(boundSeconds = 20),
       untimely(
         "a READ lands after its deadline",
         Step.READ,
         Act.LAND_LATE,
         "fallback.timeout"
-      ).copy(outcome = s"$UsesTcp; no other READ uses its sink until the queue pair is destroyed"),
+      ).copy(
+        outcome = s"$UsesTcp; no other READ uses its sink until the queue pair is destroyed",
+        boundSeconds = 20
+      ),
       FaultPoint(
         "a READ brings a flipped bit",
         "the checksum fails; the block is fetched again by TCP",

@@ -29,7 +29,7 @@ private[faults] object RegistrationFaults {
         "blocks wait for 30 ms, then use TCP",
         Seq(rule(Step.REGISTER_SINKS, Act.FAIL, Enomem, chance = 1, maxFires = Forever)),
         counts = Set("fallback.pool-empty"),
-        boundSeconds = 40
+        boundSeconds = 30
       ),
       FaultPoint(
         "a window is refused with ENOMEM",

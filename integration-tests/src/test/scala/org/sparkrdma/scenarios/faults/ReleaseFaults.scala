@@ -36,7 +36,7 @@ private[faults] object ReleaseFaults {
         counts = Set("rdma.blocks.read"),
         killsTasks = true,
         retries = true,
-        boundSeconds = 60
+        boundSeconds = 40
       )
     )
   )

@@ -26,7 +26,15 @@ final class OneSided {
 
   private static final int STAGING_BYTES = 1 << 16;
 
+  private final boolean copiesReads;
   private final ByteBuffer staging = ByteBuffer.allocateDirect(STAGING_BYTES);
+
+  /**
+   * @param copiesReads false leaves the data of READs out, see {@link SoftProvider#loadWithoutCopy}
+   */
+  OneSided(boolean copiesReads) {
+    this.copiesReads = copiesReads;
+  }
 
   /**
    * Copies the next piece of a request that has bytes left, and advances its progress.
@@ -37,9 +45,10 @@ final class OneSided {
     SharedTable table = peer.table;
     int queuePair = QueuePairNumbers.indexOf(queuePairNumber);
     int region = RegionKeys.indexOf(entry.remoteKey);
+    boolean copies = copiesReads || entry.opcode != Opcode.READ;
     ByteBuffer local;
     try {
-      local = local(entry);
+      local = copies ? local(entry) : null;
     } catch (IOException e) {
       LOG.debug("could not read the local file", e);
       return WorkStatus.LOCAL_PROTECTION_ERROR;
@@ -51,6 +60,10 @@ final class OneSided {
       }
       if (!mayAccess(table, queuePair, region, entry)) {
         return WorkStatus.REMOTE_ACCESS_ERROR;
+      }
+      if (!copies) {
+        entry.progress = entry.totalBytes;
+        return WorkStatus.SUCCESS;
       }
       return copy(peer, region, entry, local);
     } finally {

@@ -29,7 +29,8 @@ record SoftContext(
     implements AutoCloseable {
 
   /** Creates the shared state and starts the device thread. */
-  static SoftContext open(SoftSettings settings, HostIdentity host) throws IOException {
+  static SoftContext open(SoftSettings settings, HostIdentity host, boolean copiesReads)
+      throws IOException {
     SharedState shared = SharedState.create(settings.directory(), host);
     try {
       var thread = new DeviceThread("soft-rdma-" + SoftDeviceFacts.NAME);
@@ -42,7 +43,7 @@ record SoftContext(
               thread,
               faults,
               new Network(settings.latencyNs(), settings.bytesPerSecond(), faults),
-              new OneSided(),
+              new OneSided(copiesReads),
               new Endpoints(thread, peers, settings.peerCheckNs()));
       thread.start();
       return context;

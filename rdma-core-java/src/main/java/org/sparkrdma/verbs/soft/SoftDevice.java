@@ -24,11 +24,12 @@ final class SoftDevice extends EngineDevice<ParkingChannel> {
     this.context = context;
   }
 
-  static SoftDevice open(SoftSettings settings, HostIdentity host, Consumer<Device> onClosed)
+  static SoftDevice open(
+      SoftSettings settings, HostIdentity host, boolean copiesReads, Consumer<Device> onClosed)
       throws VerbsException {
     SoftContext context = null;
     try {
-      context = SoftContext.open(settings, host);
+      context = SoftContext.open(settings, host, copiesReads);
       return new SoftDevice(context, host, onClosed);
     } catch (IOException | VerbsException e) {
       if (context != null) {

@@ -14,12 +14,14 @@ import org.sparkrdma.verbs.soft.shared.HostIdentity;
 final class SoftEngine implements VerbsEngine {
   private final SoftSettings settings;
   private final HostIdentity host;
+  private final boolean copiesReads;
   private final Set<Device> open = ConcurrentHashMap.newKeySet();
   private volatile boolean closed;
 
-  SoftEngine(SoftSettings settings, HostIdentity host) {
+  SoftEngine(SoftSettings settings, HostIdentity host, boolean copiesReads) {
     this.settings = settings;
     this.host = host;
+    this.copiesReads = copiesReads;
   }
 
   @Override
@@ -40,7 +42,7 @@ final class SoftEngine implements VerbsEngine {
     if (!deviceName.equals(SoftDeviceFacts.NAME)) {
       throw new VerbsException("ibv_open_device", "no such device: name=" + deviceName);
     }
-    Device device = SoftDevice.open(settings, host, open::remove);
+    Device device = SoftDevice.open(settings, host, copiesReads, open::remove);
     open.add(device);
     return device;
   }

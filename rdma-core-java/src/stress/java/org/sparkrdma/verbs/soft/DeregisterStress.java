@@ -95,7 +95,7 @@ public class DeregisterStress {
       try {
         SoftDevice device =
             SoftDevice.open(
-                SoftSettings.of(EngineSettings.none()), HostIdentity.self(), closed -> {});
+                SoftSettings.of(EngineSettings.none()), HostIdentity.self(), true, closed -> {});
         SharedTable table =
             SharedTable.attach(
                 device.context().shared().directory().path().resolve(SharedDirectory.TABLE));

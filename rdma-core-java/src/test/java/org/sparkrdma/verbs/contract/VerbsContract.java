@@ -102,9 +102,19 @@ public abstract class VerbsContract {
 
   /** Reopens the client's device with other settings. */
   protected final void reopenClient(Map<String, String> settings) throws VerbsException {
+    replaceClient(load(settings));
+  }
+
+  /** Reopens the client's device on another engine, which is closed after the test. */
+  protected final void reopenClient(VerbsEngine engine) throws VerbsException {
+    engines.add(engine);
+    replaceClient(engine);
+  }
+
+  private void replaceClient(VerbsEngine engine) throws VerbsException {
     nodes.remove(client);
     client.close();
-    client = open(load(settings));
+    client = open(engine);
   }
 
   /** Reopens both devices without leak records, for tests that count the engine's allocations. */

@@ -4,24 +4,32 @@ package org.sparkrdma.verbs.ibverbs;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkrdma.faults.FaultRow;
+import org.sparkrdma.faults.FaultRows;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
 
 /**
  * The ibverbs engine on a device that fails as the test says. In every case nothing hangs, the
- * failure names the call and its error number, and the device has no object left afterwards.
+ * failure names the call and its error number, the thread that waits sleeps when nothing is left to
+ * do, the device has no object left afterwards, and the next exchange transfers the right bytes.
  */
 @Tag("slow")
 @Timeout(value = 30, unit = TimeUnit.SECONDS)
@@ -43,19 +51,71 @@ class ScriptedDeviceTest {
 
   private static final int SLOW_MS = 1_000;
 
+  /** From the beginning of a test to the end of the next exchange. */
+  private static final int BOUND_SECONDS = 10;
+
+  private static final FaultRows ROWS = new FaultRows("stub", "ibverbs", "scripted-device.json");
+
   private static ScriptedLibrary library;
 
+  private final long beginNs = System.nanoTime();
   private final VerbsEngine engine = ScriptedEngine.over(library);
+  private boolean faulty = true;
 
   @BeforeAll
   static void load() throws Exception {
     library = ScriptedLibrary.load();
   }
 
+  @AfterAll
+  static void writeRows() throws IOException {
+    if (!ScriptedLibrary.isGiven()) {
+      ROWS.write();
+    }
+  }
+
   @AfterEach
-  void leaveNothing() {
+  void leaveNothingAndTransferAgain(TestInfo test) throws Exception {
+    double idlePercent = ScriptedExchange.takeIdlePercent();
     engine.close();
     library.reset();
+    awaitNoObjects();
+    boolean right;
+    try (VerbsEngine next = ScriptedEngine.over(library);
+        ScriptedExchange exchange = new ScriptedExchange(next)) {
+      exchange.run();
+      right = exchange.isReadRight();
+    }
+    awaitNoObjects();
+    assertIdle(idlePercent);
+    assertIdle(ScriptedExchange.takeIdlePercent());
+    double seconds = (System.nanoTime() - beginNs) / 1e9;
+    assertThat(right).as("bytes of the next exchange").isTrue();
+    if (!ScriptedLibrary.isGiven()) {
+      assertThat(seconds).isLessThan(BOUND_SECONDS);
+    }
+    if (faulty) {
+      String outcome = FaultRow.words(test.getTestMethod().orElseThrow().getName());
+      ROWS.add(
+          new FaultRow(
+              test.getDisplayName(),
+              outcome.replaceFirst("^should ", "") + "; a new exchange transfers the right bytes",
+              1,
+              right,
+              seconds,
+              BOUND_SECONDS,
+              1,
+              Map.of()));
+    }
+  }
+
+  private static void assertIdle(double percent) {
+    assertThat(percent)
+        .as("CPU use when nothing was left to do, in percent")
+        .isLessThan(ScriptedExchange.MAX_IDLE_PERCENT);
+  }
+
+  private static void awaitNoObjects() {
     // A route that is still being resolved keeps its identifier after close.
     long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
     while (library.outstanding() != 0 && System.nanoTime() - deadlineNs < 0) {
@@ -72,6 +132,7 @@ class ScriptedDeviceTest {
 
   @Test
   void shouldTransferOnADeviceWithoutFailures() throws Exception {
+    faulty = false;
     run();
   }
 
@@ -175,7 +236,7 @@ class ScriptedDeviceTest {
     run();
   }
 
-  @ParameterizedTest
+  @ParameterizedTest(name = "rdma_connect fails with errno {0}")
   @CsvSource({"111, REJECTED", "110, UNREACHABLE", "113, UNREACHABLE", "101, UNREACHABLE"})
   void shouldReportAPeerThatCannotBeReachedAsAnEvent(int errno, String event) {
     library.fail("rdma_connect", errno, 1, 1);
@@ -184,7 +245,7 @@ class ScriptedDeviceTest {
         .hasMessageStartingWith(event + ": rdma_connect failed: errno=" + errno);
   }
 
-  @ParameterizedTest
+  @ParameterizedTest(name = "{0} fails for ever with {1}")
   @CsvSource({"ibv_poll_cq, rc=-5", "ibv_req_notify_cq, rc=5"})
   void shouldEndTheOwnerOfAQueueThatCannotBePolled(String call, String detail) {
     library.fail(call, EIO, 3, ScriptedLibrary.FOR_EVER);
@@ -194,7 +255,7 @@ class ScriptedDeviceTest {
         .hasMessageContaining(call + " failed: " + detail);
   }
 
-  @ParameterizedTest
+  @ParameterizedTest(name = "each {0} takes 30 ms")
   @ValueSource(
       strings = {
         "ibv_reg_mr",
@@ -213,7 +274,7 @@ class ScriptedDeviceTest {
     run();
   }
 
-  @ParameterizedTest
+  @ParameterizedTest(name = "the device answers {0} READs at once")
   @CsvSource({"1, 1", "16, 16", "256, 255"})
   void shouldRequestNoMoreReadsThanTheDeviceAnswers(long limit, int expected) throws Exception {
     library.limit("rd_atom", limit);
@@ -225,6 +286,7 @@ class ScriptedDeviceTest {
   }
 
   @Test
+  @DisplayName("the device has no inline data")
   void shouldTransferOnADeviceWithoutInlineData() throws Exception {
     library.limit("inline_data", 1);
 
@@ -235,6 +297,7 @@ class ScriptedDeviceTest {
   }
 
   @Test
+  @DisplayName("the device takes one element in each request")
   void shouldTransferOnADeviceWithOneElementPerRequest() throws Exception {
     library.limit("sge", 1);
 
@@ -242,7 +305,7 @@ class ScriptedDeviceTest {
   }
 
   /** The device charges what queues and regions need; each limit has room for those before. */
-  @ParameterizedTest
+  @ParameterizedTest(name = "at most {0} bytes may be locked")
   @CsvSource({
     "1000, ibv_create_cq failed: errno=12",
     "4000, ibv_reg_mr failed: errno=12",
@@ -254,7 +317,7 @@ class ScriptedDeviceTest {
     assertThatThrownBy(this::run).hasMessageContaining(message);
   }
 
-  @ParameterizedTest(name = "event {0} is lost")
+  @ParameterizedTest(name = "event {0} of the connection manager is lost")
   @CsvSource({
     "0, RESOLVE_FAILED: no route to the address: no answer within the time-out",
     "2, RESOLVE_FAILED: no route to the address: no answer within the time-out",
@@ -267,6 +330,7 @@ class ScriptedDeviceTest {
   }
 
   @Test
+  @DisplayName("the answer to a connection request is lost")
   void shouldEndAnAttemptWhoseAnswerIsLost() {
     int established = 9;
     library.lose(established, 2);
@@ -275,6 +339,7 @@ class ScriptedDeviceTest {
   }
 
   @Test
+  @DisplayName("the responder gets no event that the connection is ready")
   void shouldTransferWhenTheResponderIsNotNotifiedThatTheConnectionIsReady() throws Exception {
     int established = 9;
     library.lose(established, 1);
@@ -286,6 +351,7 @@ class ScriptedDeviceTest {
   }
 
   @Test
+  @DisplayName("the ready message of a connection is lost, and its peer sends")
   void shouldEstablishAConnectionWhoseReadyMessageIsLostWhenItsPeerSends() throws Exception {
     int established = 9;
     library.lose(established, 1);
@@ -302,7 +368,7 @@ class ScriptedDeviceTest {
     }
   }
 
-  @ParameterizedTest
+  @ParameterizedTest(name = "rdma_notify fails with errno {0}")
   @ValueSource(ints = {22, 107})
   void shouldTransferWhenTheKernelTakesNoNotice(int errno) throws Exception {
     int established = 9;
@@ -320,6 +386,7 @@ class ScriptedDeviceTest {
   }
 
   @Test
+  @DisplayName("the kernel reports no end of a connection")
   void shouldReportTheEndOfAConnectionWithoutTheKernelsEvent() throws Exception {
     int disconnected = 10;
     library.lose(disconnected, 2);
@@ -327,7 +394,7 @@ class ScriptedDeviceTest {
     run();
   }
 
-  @ParameterizedTest
+  @ParameterizedTest(name = "asynchronous event {0}: {1}")
   @CsvSource({
     "0, completion queue overrun",
     "1, queue pair broken",
@@ -345,7 +412,7 @@ class ScriptedDeviceTest {
     }
   }
 
-  @ParameterizedTest
+  @ParameterizedTest(name = "asynchronous event {0}")
   @ValueSource(ints = {4, 5, 6, 7, 9, 11, 12, 13, 16, 17, 18})
   void shouldGoOnAfterAnEventThatBreaksNothing(int event) throws Exception {
     try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
@@ -358,6 +425,7 @@ class ScriptedDeviceTest {
   }
 
   @Test
+  @DisplayName("a port that is not used is down")
   void shouldGoOnWhenAnotherPortIsDown() throws Exception {
     try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
       exchange.connect();
@@ -368,7 +436,7 @@ class ScriptedDeviceTest {
     }
   }
 
-  @ParameterizedTest
+  @ParameterizedTest(name = "asynchronous event {0}: {1}")
   @CsvSource({
     DEVICE_FATAL + ", the device failed: device=scripted0",
     PORT_ERR + ", a port of the device is down: device=scripted0 port=1"
@@ -386,6 +454,7 @@ class ScriptedDeviceTest {
   }
 
   @Test
+  @DisplayName("the device of a listener is removed")
   void shouldNotifyAListenerThatTheDeviceIsRemoved() throws Exception {
     try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
       exchange.connect();
@@ -399,6 +468,7 @@ class ScriptedDeviceTest {
   }
 
   @Test
+  @DisplayName("the device of a connection is removed")
   void shouldNotifyAConnectionThatTheDeviceIsRemoved() throws Exception {
     try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
       exchange.connect();
@@ -411,6 +481,7 @@ class ScriptedDeviceTest {
   }
 
   @Test
+  @DisplayName("the listener's address moves to another link")
   void shouldReportThatTheAddressOfTheListenerMoved() throws Exception {
     try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
       exchange.connect();
@@ -423,6 +494,7 @@ class ScriptedDeviceTest {
   }
 
   @Test
+  @DisplayName("a connection's address moves to another link")
   void shouldEndAConnectionWhoseAddressMoved() throws Exception {
     try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
       exchange.connect();
@@ -435,7 +507,7 @@ class ScriptedDeviceTest {
   }
 
   /** A responder that ends before RTU arrives rejects a connection that the initiator has. */
-  @ParameterizedTest
+  @ParameterizedTest(name = "event {0} of the connection manager")
   @ValueSource(ints = {CONNECT_ERROR, UNREACHABLE, REJECTED})
   void shouldEndAConnectionThatTheKernelReportsAsFailed(int event) throws Exception {
     try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
@@ -452,6 +524,7 @@ class ScriptedDeviceTest {
    * sleeps.
    */
   @Test
+  @DisplayName("the descriptors of a removed device are ready for ever")
   void shouldSleepAlthoughTheDescriptorsOfARemovedDeviceAreReadyForEver() throws Exception {
     long sleepNs = TimeUnit.MILLISECONDS.toNanos(20);
     int turns = 25;
@@ -480,6 +553,7 @@ class ScriptedDeviceTest {
 
   /** librdmacm waits for the daemon ibacm in this call. */
   @Test
+  @DisplayName("an event comes while a route is being resolved")
   void shouldTakeOtherEventsWhileARouteIsBeingResolved() throws Exception {
     library.delay("rdma_resolve_route", SLOW_MS);
     try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
@@ -493,6 +567,7 @@ class ScriptedDeviceTest {
   }
 
   @Test
+  @DisplayName("a route is resolved too late")
   void shouldEndAnAttemptWhoseRouteIsResolvedTooLate() throws Exception {
     library.delay("rdma_resolve_route", SLOW_MS);
     try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
@@ -504,6 +579,7 @@ class ScriptedDeviceTest {
   }
 
   @Test
+  @DisplayName("the device is closed while a route is being resolved")
   void shouldCloseWhileARouteIsBeingResolved() throws Exception {
     library.delay("rdma_resolve_route", SLOW_MS / 2);
     try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
@@ -520,6 +596,7 @@ class ScriptedDeviceTest {
   }
 
   @Test
+  @DisplayName("the device fails while it is opened")
   void shouldNotHoldADeviceThatFailsWhileItIsOpened() {
     library.fail("ibv_query_port", ENOMEM, 1, 1);
 

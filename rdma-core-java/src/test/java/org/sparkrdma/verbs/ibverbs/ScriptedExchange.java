@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.verbs.ibverbs;
 
+import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Queue;
+import java.util.Random;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
 import org.sparkrdma.verbs.AccessFlag;
@@ -28,6 +31,7 @@ import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionManager;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
 import org.sparkrdma.verbs.cm.Listener;
+import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
 
 /**
  * A whole life of the engine on the scripted device, step by step on one thread: open, connect to
@@ -42,6 +46,15 @@ final class ScriptedExchange implements AutoCloseable {
 
   /** Ends waits; the time-out of a connection attempt is shorter. */
   private static final long LIMIT_NS = Duration.ofSeconds(10).toNanos();
+
+  /** Maximum CPU use of an idle exchange. */
+  static final double MAX_IDLE_PERCENT = 1;
+
+  private static final long IDLE_NS = Duration.ofMillis(100).toNanos();
+  private static final int IDLE_MEASUREMENTS = 5;
+
+  /** Confined to the tests' thread. */
+  private static double idlePercent;
 
   private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(1);
 
@@ -62,8 +75,11 @@ final class ScriptedExchange implements AutoCloseable {
   CompletionQueue completions;
   ConnectionManager manager;
   private ProtectionDomain domain;
+  private HostMemory memory;
   private MemoryRegion region;
+  private boolean readRight;
   private Listener listener;
+  private final byte[] content = new byte[BYTES];
   private String failure;
 
   /** Whether both ends get ESTABLISHED; else only the initiator. */
@@ -114,8 +130,9 @@ final class ScriptedExchange implements AutoCloseable {
     completions = device.createCompletionQueue(4 * DEPTH, channel);
     manager = device.createConnectionManager(channel);
     domain = device.allocateProtectionDomain();
-    HostMemory memory = device.allocate(2 * BYTES);
-    memory.slice(0, BYTES).put(0, (byte) 42);
+    memory = device.allocate(2 * BYTES);
+    new Random(BYTES).nextBytes(content);
+    memory.slice(0, BYTES).put(content);
     region =
         domain.register(
             memory, 0, 2 * BYTES, Set.of(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ));
@@ -137,6 +154,7 @@ final class ScriptedExchange implements AutoCloseable {
     var send = new WorkRequest(1).send(2).local(region, 0, MESSAGE).signalled();
     await(() -> ends.get(0).queuePair().postSend(send));
     await(() -> completed.contains(1L) && completed.contains(2L));
+    requireSame(MESSAGE);
     var read =
         new WorkRequest(1)
             .read(3, region.address(), region.remote().remoteKey())
@@ -144,6 +162,22 @@ final class ScriptedExchange implements AutoCloseable {
             .signalled();
     await(() -> ends.get(0).queuePair().postSend(read));
     await(() -> completed.contains(3L));
+    requireSame(BYTES);
+    readRight = true;
+  }
+
+  /** Whether a READ has brought the right bytes. */
+  boolean isReadRight() {
+    return readRight;
+  }
+
+  /** Compares the first bytes of the target with those of the source. */
+  private void requireSame(int length) throws Failed {
+    byte[] received = new byte[length];
+    memory.slice(BYTES, length).get(received);
+    if (!Arrays.equals(received, 0, length, content, 0, length)) {
+      throw new Failed("wrong bytes: lengthBytes=" + length);
+    }
   }
 
   void disconnect() throws Failed {
@@ -214,6 +248,41 @@ final class ScriptedExchange implements AutoCloseable {
 
   @Override
   public void close() {
+    // An emulated processor takes many times as long for each turn.
+    if (manager != null && !ScriptedLibrary.isGiven()) {
+      idlePercent = Math.max(idlePercent, measureIdle());
+    }
     device.close();
+  }
+
+  /** Highest CPU use of an idle exchange since the last call, in percent of one core. */
+  static double takeIdlePercent() {
+    double highest = idlePercent;
+    idlePercent = 0;
+    return highest;
+  }
+
+  /**
+   * CPU use of this thread while nothing is left to do, as the agent waits. The lowest of a few
+   * measurements: late events and the compiler may disturb one.
+   */
+  private double measureIdle() {
+    var threads = ManagementFactory.getThreadMXBean();
+    double lowest = 100;
+    for (int i = 0; i < IDLE_MEASUREMENTS && lowest >= MAX_IDLE_PERCENT; i++) {
+      long startNs = System.nanoTime();
+      long startCpuNs = threads.getCurrentThreadCpuTime();
+      try {
+        while (System.nanoTime() - startNs < IDLE_NS) {
+          turn();
+        }
+      } catch (IllegalStateException e) {
+        // The device cannot be polled any more: its owner ends instead of waiting.
+        return 0;
+      }
+      long cpuNs = threads.getCurrentThreadCpuTime() - startCpuNs;
+      lowest = Math.min(lowest, 100.0 * cpuNs / (System.nanoTime() - startNs));
+    }
+    return lowest;
   }
 }

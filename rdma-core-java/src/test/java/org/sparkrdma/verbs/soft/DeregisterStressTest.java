@@ -52,7 +52,7 @@ class DeregisterStressTest {
             List.of(base.toString(), control.toString(), Integer.toString(ROUNDS)));
     Map<WorkStatus, Integer> counts = new EnumMap<>(WorkStatus.class);
     var settings = SoftSettings.of(EngineSettings.of(Map.of("soft.directory", base.toString())));
-    try (SoftDevice device = SoftDevice.open(settings, HostIdentity.self(), d -> {});
+    try (SoftDevice device = SoftDevice.open(settings, HostIdentity.self(), true, d -> {});
         FileChannel channel =
             FileChannel.open(control, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
       var board = new StressOwner.Board(channel.map(FileChannel.MapMode.READ_WRITE, 0, 4096));
@@ -75,7 +75,7 @@ class DeregisterStressTest {
       String name =
           new String(owner.getInputStream().readNBytes(64), StandardCharsets.US_ASCII).strip();
       Peer peer = attach(device, name);
-      var oneSided = new OneSided();
+      var oneSided = new OneSided(true);
       var entry = new WorkEntry(1, ByteBuffer.allocateDirect(0));
       var request = new WorkRequest(1);
       ByteBuffer bytes = memory.slice(0, LENGTH);

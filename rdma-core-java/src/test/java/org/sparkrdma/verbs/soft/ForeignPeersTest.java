@@ -52,7 +52,7 @@ class ForeignPeersTest extends VerbsContract {
 
   /** Connects from a device with another identity; returns the reason for the rejection. */
   private String refusal(UnaryOperator<HostIdentity> change) throws Exception {
-    Node stranger = open(new SoftEngine(settings(), change.apply(HostIdentity.self())));
+    Node stranger = open(new SoftEngine(settings(), change.apply(HostIdentity.self()), true));
     try (Listener listener = server.listen(engine())) {
       var connection = stranger.resolve(listener.address());
       event(stranger, ConnectionEvent.Type.RESOLVED);

@@ -35,7 +35,7 @@ final class StressOwner {
   public static void main(String[] args) throws Exception {
     var settings = SoftSettings.of(EngineSettings.of(Map.of("soft.directory", args[0])));
     int rounds = Integer.parseInt(args[2]);
-    try (SoftDevice device = SoftDevice.open(settings, HostIdentity.self(), d -> {});
+    try (SoftDevice device = SoftDevice.open(settings, HostIdentity.self(), true, d -> {});
         FileChannel channel =
             FileChannel.open(Path.of(args[1]), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
       var board = new Board(channel.map(FileChannel.MapMode.READ_WRITE, 0, CONTROL_BYTES));

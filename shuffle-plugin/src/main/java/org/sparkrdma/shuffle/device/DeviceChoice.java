@@ -240,4 +240,13 @@ public record DeviceChoice(
   private static String text(List<InetAddress> addresses) {
     return String.join(" ", addresses.stream().map(InetAddress::getHostAddress).toList());
   }
+
+  /** Number by which the executor with this id chooses among equal devices. */
+  public static int numberOf(String executorId) {
+    try {
+      return Integer.parseInt(executorId);
+    } catch (NumberFormatException e) {
+      return executorId.hashCode();
+    }
+  }
 }

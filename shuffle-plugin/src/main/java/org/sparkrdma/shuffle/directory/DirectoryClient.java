@@ -129,34 +129,42 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
    * {@link FigureReports}. Called once.
    */
   public void report(String executorId, Supplier<Map<String, Object>> figures) {
-    FigureReports reports = new FigureReports(figures);
+    FigureSender sender = new FigureSender(driver, nowNs, executorId, figures);
     synchronized (this) {
-      lastReport =
-          () -> reports.last(nowNs.getAsLong()).ifPresent(last -> send(executorId, reports, last));
+      lastReport = sender::sendLast;
     }
-    schedule(() -> reportNext(executorId, reports), 0);
+    schedule(() -> reportNext(sender), 0);
   }
 
-  private void reportNext(String executorId, FigureReports reports) {
-    try {
-      reports.due(nowNs.getAsLong()).ifPresent(figures -> send(executorId, reports, figures));
-    } finally {
-      schedule(() -> reportNext(executorId, reports), FigureReports.TICK_MS);
-    }
+  /**
+   * Sends findings to the driver once; retries for about six seconds.
+   *
+   * @param findings of this executor
+   */
+  public void send(ExecutorFindings findings) {
+    schedule(() -> trySend(findings, FIRST_RETRY_MS), 0);
   }
 
-  private void send(String executorId, FigureReports reports, Map<String, Object> figures) {
+  private void trySend(ExecutorFindings findings, long retryMs) {
     boolean taken = false;
     try {
-      List<Object> message = new FiguresMessage(executorId, figures).encode();
       taken =
           Boolean.TRUE.equals(
-              driver.ask(new ArrayList<>(List.of(DirectoryService.FIGURES, message))));
+              driver.ask(new ArrayList<>(List.of(DirectoryService.FINDINGS, findings.encode()))));
     } catch (Throwable e) {
-      // Also an Error: the next report follows.
-      LOG.debug("Driver did not accept the figures of this executor", e);
+      LOG.debug("Driver did not accept the findings; retrying in {} ms", retryMs, e);
     }
-    reports.onAnswer(figures, taken);
+    if (!taken && retryMs <= LAST_RETRY_MS) {
+      schedule(() -> trySend(findings, 2 * retryMs), retryMs);
+    }
+  }
+
+  private void reportNext(FigureSender sender) {
+    try {
+      sender.sendDue();
+    } finally {
+      schedule(() -> reportNext(sender), FigureReports.TICK_MS);
+    }
   }
 
   private synchronized long nextEpoch() {

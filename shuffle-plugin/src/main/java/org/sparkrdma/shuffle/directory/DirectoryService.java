@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.BiConsumer;
 import java.util.function.BiPredicate;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -18,6 +19,7 @@ import org.slf4j.LoggerFactory;
  *   [PUBLISH, record]         → Boolean: accepted
  *   [EXCLUDE, executor id]    → Boolean: it gets no more tasks
  *   [FIGURES, figures]        → Boolean: taken; see {@link FiguresMessage}
+ *   [FINDINGS, findings]      → Boolean: taken; see {@link ExecutorFindings}
  *   [CHANGES, since version]  → [version, Boolean: these are all, records, ids of gone executors]
  * </pre>
  *
@@ -28,6 +30,7 @@ final class DirectoryService {
   static final String CHANGES = "changes";
   static final String EXCLUDE = "exclude";
   static final String FIGURES = "figures";
+  static final String FINDINGS = "findings";
 
   private static final Logger LOG = LoggerFactory.getLogger(DirectoryService.class);
   private static final int MAX_GONE = 1_000;
@@ -39,6 +42,9 @@ final class DirectoryService {
 
   /** Null until the driver wants figures. */
   private BiConsumer<String, Map<String, Object>> figures;
+
+  /** Null where the driver does not collect findings. */
+  private Consumer<ExecutorFindings> findings;
 
   /**
    * @param advice for users when an executor does not use RDMA; may be empty
@@ -57,6 +63,7 @@ final class DirectoryService {
       case PUBLISH -> publish(RecordCodec.decode(request.get(1)));
       case EXCLUDE -> exclude(RecordCodec.name(request.get(1)));
       case FIGURES -> figures(FiguresMessage.decode(request.get(1)));
+      case FINDINGS -> findings(ExecutorFindings.decode(request.get(1)));
       case CHANGES -> changes(RecordCodec.as(Long.class, request.get(1)));
       default -> throw new IllegalArgumentException("no such message: kind=" + kind);
     };
@@ -82,6 +89,21 @@ final class DirectoryService {
    */
   synchronized void giveFiguresTo(BiConsumer<String, Map<String, Object>> consumer) {
     figures = consumer;
+  }
+
+  /**
+   * @param consumer receives the findings of executors, in the thread of {@link #answer}
+   */
+  synchronized void giveFindingsTo(Consumer<ExecutorFindings> consumer) {
+    findings = consumer;
+  }
+
+  private Boolean findings(ExecutorFindings ofExecutor) {
+    if (findings == null) {
+      return false;
+    }
+    findings.accept(ofExecutor);
+    return true;
   }
 
   private Boolean figures(FiguresMessage message) {

@@ -4,6 +4,7 @@ package org.sparkrdma.shuffle.directory;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkContext;
 import org.apache.spark.rpc.RpcCallContext;
@@ -78,6 +79,15 @@ public final class DriverDirectory implements AutoCloseable {
    */
   public void giveFiguresTo(BiConsumer<String, Map<String, Object>> consumer) {
     service.giveFiguresTo(consumer);
+  }
+
+  /**
+   * From now on passes on what the doctor finds in executors.
+   *
+   * @param consumer called on Spark's dispatcher; must not block
+   */
+  public void giveFindingsTo(Consumer<ExecutorFindings> consumer) {
+    service.giveFindingsTo(consumer);
   }
 
   @Override

@@ -15,6 +15,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.directory.DirectoryClient;
+import org.sparkrdma.shuffle.directory.ExecutorFindings;
 import org.sparkrdma.shuffle.fetch.BlockTransport;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.read.RdmaBlockClient;
@@ -176,6 +177,26 @@ public final class RdmaRuntime implements AutoCloseable {
    */
   public void require(Duration atMost) {
     requiredMode.require(atMost);
+  }
+
+  /**
+   * Waits while the first start is running.
+   *
+   * @return whether RDMA is up, and why not
+   */
+  public StartOutcome awaitStart(Duration atMost) throws InterruptedException {
+    State state = lifecycle.awaitStart(atMost.toNanos());
+    List<String> reasons = lifecycle.reasons();
+    return new StartOutcome(
+        state == State.UP,
+        state == State.UP || !reasons.isEmpty()
+            ? reasons
+            : List.of("the start of RDMA is not over: state=" + state));
+  }
+
+  /** Sends findings of this executor to the driver; returns at once. */
+  public void send(ExecutorFindings findings) {
+    directory.send(findings);
   }
 
   /** Deregisters the files of a shuffle. */

@@ -140,7 +140,7 @@ final class RuntimeStart {
     DeviceChoice choice =
         DeviceChoice.of(
             engine.devices(),
-            settings.device(sparkHost, spread(env.executorId())),
+            settings.device(sparkHost, DeviceChoice.numberOf(env.executorId())),
             NetworkAddress::ofHost);
     LOG.info(
         "RDMA uses device {} port {} of engine {} at {}: {}",
@@ -150,14 +150,6 @@ final class RuntimeStart {
         choice.addresses(),
         choice.reason());
     return choice;
-  }
-
-  private static int spread(String executorId) {
-    try {
-      return Integer.parseInt(executorId);
-    } catch (NumberFormatException e) {
-      return executorId.hashCode();
-    }
   }
 
   private RunningParts startOn(

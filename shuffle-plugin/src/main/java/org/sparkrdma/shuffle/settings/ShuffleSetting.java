@@ -25,6 +25,16 @@ public enum ShuffleSetting {
           + "RDMA and fails them where there is none; `off` is plain Spark. `required` turns a "
           + "silent loss of speed into idle executors or a failed job. Use `required` in tests and "
           + "benchmarks, and `off` to exclude RDMA as the cause of a problem."),
+  /** Whether executors check their machine. */
+  DOCTOR(
+      "doctor",
+      "false",
+      ValueType.flag(),
+      "Controls whether each executor runs the checks of the command `doctor` when it starts, for at "
+          + "most 10 s and beside its tasks; the driver logs what they find as one table. With `true` each "
+          + "executor that uses RDMA opens its device again for a moment and registers a small file in each "
+          + "local directory. Set it to `true` for the first application on a cluster, and to find out why "
+          + "executors do not use RDMA; it has no effect with `mode`=`off` or in local mode."),
   /** Which verbs engine. */
   ENGINE(
       "engine",

@@ -97,6 +97,11 @@ public final class ShuffleSettings {
     return Mode.valueOf(values.text(ShuffleSetting.MODE).toUpperCase(Locale.ROOT));
   }
 
+  /** Whether executors check their machine at the start. */
+  public boolean doctor() {
+    return values.flag(ShuffleSetting.DOCTOR);
+  }
+
   /** Name of the engine, or {@code auto}. */
   public String engine() {
     return values.text(ShuffleSetting.ENGINE);

@@ -56,7 +56,8 @@ public record TransportSettings(
 
   /**
    * Maximum time of a connection attempt. Longer than blocks wait, because the kernel repeats a
-   * lost message of a connection set-up after about 4 s (cma_response_timeout in its cma.c).
+   * lost message of a connection set-up after 4 s (CMA_CM_RESPONSE_TIMEOUT in its cma.c), and a
+   * request on RoCE, whose packets may travel for 1 s in each direction, after 6 s.
    */
   public Duration attemptTimeout() {
     return connectTimeout.multipliedBy(3);

@@ -67,6 +67,12 @@ public final class Commands implements Callable<Integer> {
         .execute(arguments);
   }
 
+  /** The error of an option or argument that is not allowed. */
+  static ParameterException wrongValue(CommandSpec spec, String given, String allowed) {
+    return new ParameterException(
+        spec.commandLine(), "Wrong value: " + given + " allowed=" + allowed);
+  }
+
   private static int misuse(PrintWriter errors, ParameterException wrong) {
     String command = wrong.getCommandLine().getCommandSpec().qualifiedName();
     errors.println(wrong.getMessage() + " (see " + command + " --help)");

@@ -71,7 +71,7 @@ final class DevicesCommand implements Callable<Integer> {
     return probe.usable() ? probe.inWords() : String.join("; ", probe.reasons());
   }
 
-  private static String json(List<EngineDevices> engines, Probe probe) {
+  static String json(List<EngineDevices> engines, Probe probe) {
     Map<String, Object> all = new LinkedHashMap<>();
     all.put("schema", SCHEMA);
     all.put("usable", probe.usable());

@@ -16,10 +16,12 @@ import java.util.concurrent.TimeUnit;
 import org.sparkrdma.shuffle.pinned.SystemFiles;
 import org.sparkrdma.shuffle.settings.SettingMistakes;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
+import org.sparkrdma.shuffle.tools.collect.Archive;
 import org.sparkrdma.shuffle.tools.doctor.Doctor;
 import org.sparkrdma.shuffle.tools.doctor.Facts;
 import org.sparkrdma.shuffle.tools.doctor.Finding;
 import org.sparkrdma.shuffle.tools.doctor.Level;
+import org.sparkrdma.shuffle.tools.engines.EngineDevices;
 import org.sparkrdma.shuffle.tools.engines.EngineProbe;
 import org.sparkrdma.shuffle.tools.engines.OpenDevice;
 import org.sparkrdma.shuffle.tools.engines.Probe;
@@ -42,43 +44,105 @@ import picocli.CommandLine.Spec;
 final class DoctorCommand implements Callable<Integer> {
   private static final int SCHEMA = 1;
   private static final long SAMPLE_MS = 1_000;
-  private static final long SERVE_NS = TimeUnit.MILLISECONDS.toNanos(100);
   private static final String INDENT = " ".repeat(9);
 
   @Spec private CommandSpec spec;
   @Mixin private SettingsOptions settingsOptions;
   @Mixin private OutputOptions output;
   @Mixin private PeerOptions peerOptions;
+  @Mixin private CollectOptions collectOptions;
 
   @Override
   public Integer call() {
     SparkSettings spark = settingsOptions.settings();
-    Map<String, String> environment = System.getenv();
     SystemFiles files = new SystemFiles(Path.of("/"));
-    InetAddress host = settingsOptions.sparkHost(environment);
+    InetAddress host = settingsOptions.sparkHost(System.getenv());
     PeerCheck peer = peerOptions.check();
     // With wrong settings the driver does not start. The machine is then checked with defaults.
     boolean right = SettingMistakes.of(spark.values()).isEmpty();
     ShuffleSettings settings =
         right ? ShuffleSettings.of(spark.values()) : ShuffleSettings.defaults();
+    boolean collects = collectOptions.collects();
     if (peerOptions.listens()) {
+      if (collects) {
+        throw Commands.wrongValue(spec, "--listen with --collect", "one of them");
+      }
       return listen(settings, host);
     }
-    Probe probe =
-        new EngineProbe(settings, spark, host)
-            .run(files, Facts.localDirectories(spark, environment));
+    if (collects) {
+      return collect(files, spark, settings, host, peer);
+    }
+    Probe probe = probe(files, spark, settings, host);
+    Doctor.Report report = report(files, spark, settings, host, peer, probe);
+    print(report, probe);
+    return exitCode(report);
+  }
+
+  private static int exitCode(Doctor.Report report) {
+    return report.usable() ? Commands.USABLE : Commands.NOT_USABLE;
+  }
+
+  private static Probe probe(
+      SystemFiles files, SparkSettings spark, ShuffleSettings settings, InetAddress host) {
+    return new EngineProbe(settings, spark, host)
+        .run(files, Facts.localDirectories(spark, System.getenv()));
+  }
+
+  private static Doctor.Report report(
+      SystemFiles files,
+      SparkSettings spark,
+      ShuffleSettings settings,
+      InetAddress host,
+      PeerCheck peer,
+      Probe probe) {
     Facts facts =
         new Facts(
             files,
-            environment,
+            System.getenv(),
             javaProperties(),
             spark,
             probe,
             peer == null || !probe.usable() ? List.of() : check(peer, settings, host),
             DoctorCommand::sample);
-    Doctor.Report report = Doctor.run(facts);
-    print(report, probe);
-    return report.usable() ? Commands.USABLE : Commands.NOT_USABLE;
+    return Doctor.run(facts);
+  }
+
+  private int collect(
+      SystemFiles files,
+      SparkSettings spark,
+      ShuffleSettings settings,
+      InetAddress host,
+      PeerCheck peer) {
+    PrintWriter out = spec.commandLine().getOut();
+    Path path = collectOptions.path();
+    try (Archive archive = collectOptions.create(path, files)) {
+      CardReport card = new CardReport(files);
+      Probe probe = probe(files, spark, settings, host);
+      Doctor.Report report = report(files, spark, settings, host, peer, probe);
+      String devices = DevicesCommand.json(EngineDevices.all(settings.engineSettings()), probe);
+      boolean withAddresses = collectOptions.withAddresses();
+      List<String> entries =
+          archive.write(card.texts(json(report, probe), devices, spark, withAddresses));
+      if (output.json()) {
+        Map<String, Object> answer = new LinkedHashMap<>();
+        answer.put("schema", SCHEMA);
+        answer.put("usable", report.usable());
+        answer.put("file", path.toString());
+        answer.put("withAddresses", withAddresses);
+        answer.put("entries", entries);
+        out.println(Json.of(answer));
+      } else {
+        out.println(report.summary());
+        out.printf("Packed into %s, %s addresses:%n", path, withAddresses ? "with" : "without");
+        entries.forEach(entry -> out.println("  " + entry));
+        out.println("Read it before you send it.");
+      }
+      out.flush();
+      return exitCode(report);
+    } catch (IOException e) {
+      spec.commandLine().getErr().println("Cannot write --collect " + path + ": " + e);
+      return Commands.WRONG_USAGE;
+    }
   }
 
   private static List<Finding> check(PeerCheck peer, ShuffleSettings settings, InetAddress host) {
@@ -98,9 +162,7 @@ final class DoctorCommand implements Callable<Integer> {
       out.printf(
           "Listening at TCP port %d, by RDMA at %s%n", listener.port(), listener.addresses());
       out.flush();
-      while (System.nanoTime() - endNs < 0) {
-        listener.serve(SERVE_NS);
-      }
+      listener.serveUntil(endNs);
       return Commands.USABLE;
     } catch (VerbsException e) {
       out.println("RDMA will not be used: " + e.getMessage());

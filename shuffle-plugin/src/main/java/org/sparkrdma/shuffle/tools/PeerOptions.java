@@ -4,7 +4,6 @@ package org.sparkrdma.shuffle.tools;
 import org.sparkrdma.shuffle.tools.peer.PeerCheck;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** Options of {@code doctor} about another host. Confined to the main thread. */
@@ -48,14 +47,15 @@ final class PeerOptions {
 
   int listenPort() {
     if (listen < 0 || listen > HostPort.MAX_PORT) {
-      throw misuse("--listen", listen.toString(), "a port from 0 to " + HostPort.MAX_PORT);
+      throw Commands.wrongValue(
+          spec, "--listen " + listen, "a port from 0 to " + HostPort.MAX_PORT);
     }
     return listen;
   }
 
   int listenSeconds() {
     if (listenSeconds < 1) {
-      throw misuse("--listen-for", Integer.toString(listenSeconds), "at least 1");
+      throw Commands.wrongValue(spec, "--listen-for " + listenSeconds, "at least 1");
     }
     return listenSeconds;
   }
@@ -67,12 +67,7 @@ final class PeerOptions {
     }
     HostPort at =
         HostPort.parse(peer, DEFAULT_PORT)
-            .orElseThrow(() -> misuse("--peer", peer, HostPort.ALLOWED));
+            .orElseThrow(() -> Commands.wrongValue(spec, "--peer " + peer, HostPort.ALLOWED));
     return new PeerCheck(at.host(), at.port());
-  }
-
-  private ParameterException misuse(String option, String value, String allowed) {
-    return new ParameterException(
-        spec.commandLine(), "Wrong value: " + option + " " + value + " allowed=" + allowed);
   }
 }

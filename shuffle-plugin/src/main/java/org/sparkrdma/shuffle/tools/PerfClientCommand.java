@@ -17,7 +17,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -68,7 +67,7 @@ final class PerfClientCommand implements Callable<Integer> {
   public Integer call() {
     HostPort at =
         HostPort.parse(peer, PerfCommand.DEFAULT_PORT)
-            .orElseThrow(() -> misuse("HOST[:PORT] " + peer, HostPort.ALLOWED));
+            .orElseThrow(() -> Commands.wrongValue(spec, "HOST[:PORT] " + peer, HostPort.ALLOWED));
     PerfPlan plan = plan();
     ShuffleSettings settings = settingsOptions.shuffleSettings();
     InetAddress host = settingsOptions.sparkHost(System.getenv());
@@ -97,23 +96,23 @@ final class PerfClientCommand implements Callable<Integer> {
       bytes.add(bytes(size.trim()));
     }
     if (durationMs < 1) {
-      throw misuse("--ms " + durationMs, "at least 1");
+      throw Commands.wrongValue(spec, "--ms " + durationMs, "at least 1");
     }
     if (atOnce < 1 || atOnce > PerfPlan.MAX_AT_ONCE) {
-      throw misuse("--at-once " + atOnce, "1 to " + PerfPlan.MAX_AT_ONCE);
+      throw Commands.wrongValue(spec, "--at-once " + atOnce, "1 to " + PerfPlan.MAX_AT_ONCE);
     }
     return new PerfPlan(bytes, Duration.ofMillis(durationMs), atOnce);
   }
 
   private int bytes(String size) {
     if (!size.matches("[0-9]{1,7}[kKmM]?")) {
-      throw misuse("--sizes " + size, "numbers such as 8, 4k or 1m");
+      throw Commands.wrongValue(spec, "--sizes " + size, "numbers such as 8, 4k or 1m");
     }
     char unit = Character.toLowerCase(size.charAt(size.length() - 1));
     long number = Long.parseLong(size.replaceAll("[kKmM]", ""));
     long bytes = unit == 'k' ? number << 10 : unit == 'm' ? number << 20 : number;
     if (bytes < 1 || bytes > PerfPlan.MAX_BYTES) {
-      throw misuse("--sizes " + size, "1 to 1m bytes");
+      throw Commands.wrongValue(spec, "--sizes " + size, "1 to 1m bytes");
     }
     return (int) bytes;
   }
@@ -126,10 +125,5 @@ final class PerfClientCommand implements Callable<Integer> {
     PrintWriter out = spec.commandLine().getOut();
     out.println(output.json() ? report.json() : report.text(output.style()));
     out.flush();
-  }
-
-  private ParameterException misuse(String given, String allowed) {
-    return new ParameterException(
-        spec.commandLine(), "Wrong value: " + given + " allowed=" + allowed);
   }
 }

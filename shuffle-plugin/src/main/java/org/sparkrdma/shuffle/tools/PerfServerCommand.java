@@ -15,7 +15,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** The side of {@code perf} that is read from. */
@@ -27,8 +26,6 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     versionProvider = Commands.Version.class)
 final class PerfServerCommand implements Callable<Integer> {
-  private static final long SERVE_NS = TimeUnit.MILLISECONDS.toNanos(100);
-
   @Spec private CommandSpec spec;
   @Mixin private SettingsOptions settingsOptions;
 
@@ -59,9 +56,7 @@ final class PerfServerCommand implements Callable<Integer> {
       out.printf(
           "Listening at TCP port %d, by RDMA at %s%n", listener.port(), listener.addresses());
       out.flush();
-      while (System.nanoTime() - endNs < 0) {
-        listener.serve(SERVE_NS);
-      }
+      listener.serveUntil(endNs);
       return Commands.USABLE;
     } catch (VerbsException e) {
       spec.commandLine().getErr().println("RDMA cannot be used here: " + e.getMessage());
@@ -76,15 +71,10 @@ final class PerfServerCommand implements Callable<Integer> {
 
   private void check() {
     if (port < 0 || port > HostPort.MAX_PORT) {
-      throw misuse("--port " + port, "a port from 0 to " + HostPort.MAX_PORT);
+      throw Commands.wrongValue(spec, "--port " + port, "a port from 0 to " + HostPort.MAX_PORT);
     }
     if (seconds < 1) {
-      throw misuse("--listen-for " + seconds, "at least 1");
+      throw Commands.wrongValue(spec, "--listen-for " + seconds, "at least 1");
     }
-  }
-
-  private ParameterException misuse(String given, String allowed) {
-    return new ParameterException(
-        spec.commandLine(), "Wrong value: " + given + " allowed=" + allowed);
   }
 }

@@ -48,7 +48,12 @@ class DirectoryFuzz {
     withdraw.put(text("reasons")).put((byte) 0).put((byte) 1).put(text("no device"));
     ByteBuffer changes = ByteBuffer.allocate(12);
     changes.put((byte) 0).put((byte) 2).put((byte) 6).put((byte) 3).putLong(0);
-    return Stream.of(publish.array(), withdraw.array(), changes.array());
+    ByteBuffer findings = ByteBuffer.allocate(60);
+    findings.put((byte) 0).put((byte) 2).put((byte) 10);
+    findings.put((byte) 0).put((byte) 4).put(text("3")).put(text("host")).put((byte) 11);
+    findings.put((byte) 0).put((byte) 4);
+    findings.put(text("note")).put(text("ports")).put(text("found")).put(text("do"));
+    return Stream.of(publish.array(), withdraw.array(), changes.array(), findings.array());
   }
 
   private static byte[] text(String text) {
@@ -106,6 +111,8 @@ class DirectoryFuzz {
       case 7 -> "x".repeat(next(in) * 3);
       case 8 -> Double.NaN;
       case 9 -> new byte[Endpoint.TOKEN_BYTES];
+      case 10 -> DirectoryService.FINDINGS;
+      case 11 -> true;
       default -> null;
     };
   }

@@ -9,10 +9,15 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipFile;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -58,6 +63,57 @@ class CommandsTest {
     assertThat(output.toString().lines().findFirst().orElseThrow())
         .startsWith("RDMA will not be used: ")
         .contains("none does not exist", "spark.shuffle.manager is not");
+  }
+
+  @Test
+  void shouldPackAnArchiveWithoutAddressesAndSettingsOfOthers() throws IOException {
+    String conf =
+        settings(Files.readString(Path.of(soft)) + "spark.authenticate.secret of-this-test\n");
+    Path zip = directory.resolve("card.zip");
+    assertThat(run("doctor", "--conf", conf, "--host", "127.0.0.1", "--collect", zip.toString()))
+        .isZero();
+    assertThat(output.toString())
+        .startsWith("RDMA will be used: ")
+        .contains("Packed into " + zip + ", without addresses:", "  doctor.json ");
+    Map<String, String> texts = new TreeMap<>();
+    try (ZipFile file = new ZipFile(zip.toFile())) {
+      for (ZipEntry entry : Collections.list(file.entries())) {
+        texts.put(
+            entry.getName(),
+            new String(file.getInputStream(entry).readAllBytes(), StandardCharsets.UTF_8));
+      }
+    }
+    assertThat(texts)
+        .containsKeys(
+            "README.txt",
+            "versions.txt",
+            "doctor.json",
+            "devices.json",
+            "settings.txt",
+            "system.txt",
+            "counters-1.txt",
+            "counters-2.txt");
+    assertThat(new ObjectMapper().readTree(texts.get("doctor.json")).path("usable").asBoolean())
+        .isTrue();
+    assertThat(new ObjectMapper().readTree(texts.get("devices.json")).path("engines")).isNotEmpty();
+    assertThat(texts.get("settings.txt")).isEqualTo("spark.shuffle.rdma.engine=soft\n");
+    assertThat(texts.values()).noneMatch(text -> text.contains("of-this-test"));
+    assertThat(zip)
+        .isNotEmptyFile()
+        .satisfies(file -> assertThat(Files.size(file)).isLessThan(1 << 20));
+  }
+
+  @Test
+  void shouldNameFileAndCauseBeforeItCollects() {
+    Path zip = directory.resolve("none").resolve("card.zip");
+    assertThat(run("doctor", "--conf", soft, "--collect", zip.toString()))
+        .isEqualTo(Commands.WRONG_USAGE);
+    assertThat(errors.toString())
+        .startsWith("Cannot write --collect " + zip + ": its folder does not exist");
+    assertThat(run("doctor", "--conf", soft, "--collect", soft)).isEqualTo(Commands.WRONG_USAGE);
+    assertThat(errors.toString()).contains("Cannot write --collect " + soft + ": it exists");
+    assertThat(run("doctor", "--with-addresses")).isEqualTo(Commands.WRONG_USAGE);
+    assertThat(output.toString()).isEmpty();
   }
 
   @Test

@@ -14,11 +14,9 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.apache.spark.network.buffer.ManagedBuffer;
@@ -31,8 +29,6 @@ import org.sparkrdma.leak.LeakRecord;
 import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.memory.RegisteredPool;
 import org.sparkrdma.shuffle.fetch.BlockRange;
-import org.sparkrdma.shuffle.fetch.FetchHandler;
-import org.sparkrdma.shuffle.fetch.SuspectBlock;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.settings.ServeSettings;
@@ -253,37 +249,6 @@ class FullExecutorsTest {
       } else {
         reasons.add((FallbackReason) result);
       }
-    }
-  }
-
-  /** Retains fetched blocks. */
-  private static final class HoldingHandler implements FetchHandler {
-    private final AtomicReferenceArray<Object> results;
-    private final CountDownLatch left;
-
-    HoldingHandler(int blocks) {
-      results = new AtomicReferenceArray<>(blocks);
-      left = new CountDownLatch(blocks);
-    }
-
-    @Override
-    public void onFetched(int index, ManagedBuffer buffer) {
-      answer(index, buffer.retain());
-    }
-
-    @Override
-    public void onFailed(int index, FallbackReason reason, String detail) {
-      answer(index, reason);
-    }
-
-    @Override
-    public void onSuspect(int index, SuspectBlock suspect) {
-      answer(index, suspect);
-    }
-
-    private void answer(int index, Object result) {
-      assertThat(results.compareAndSet(index, null, result)).isTrue();
-      left.countDown();
     }
   }
 }

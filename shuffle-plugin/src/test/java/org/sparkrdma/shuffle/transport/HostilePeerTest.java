@@ -36,7 +36,7 @@ import org.sparkrdma.verbs.cm.ConnectionEvent;
 @Timeout(60)
 class HostilePeerTest {
   private static final int MAPS = 32;
-  private static final FaultRows ROWS = new FaultRows("hostile-peer.json");
+  private static final HostilityRows ROWS = new HostilityRows("hostile-peer.json");
   private static final int MESSAGE_BYTES = 16 << 10;
   private static final int READ_BYTES = 1_000;
   private static final byte[] RETURN = {7, 0, 0, 0};

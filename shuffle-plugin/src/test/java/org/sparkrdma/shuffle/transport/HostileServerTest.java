@@ -39,7 +39,7 @@ import org.sparkrdma.shuffle.wire.Release;
 @Timeout(60)
 class HostileServerTest {
   private static final int LENGTH = HostileServer.PERIOD;
-  private static final FaultRows ROWS = new FaultRows("hostile-server.json");
+  private static final HostilityRows ROWS = new HostilityRows("hostile-server.json");
 
   @TempDir private Path directory;
   private TestExecutor reader;

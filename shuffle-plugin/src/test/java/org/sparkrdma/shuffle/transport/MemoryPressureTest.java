@@ -15,10 +15,8 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.junit.jupiter.api.AfterEach;
@@ -29,8 +27,6 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.sparkrdma.shuffle.fetch.BlockRange;
-import org.sparkrdma.shuffle.fetch.FetchHandler;
-import org.sparkrdma.shuffle.fetch.SuspectBlock;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.settings.ServeSettings;
@@ -227,37 +223,6 @@ class MemoryPressureTest {
   private static byte[] bytesOf(ManagedBuffer buffer) throws IOException {
     try (InputStream in = buffer.createInputStream()) {
       return in.readAllBytes();
-    }
-  }
-
-  /** Retains fetched blocks. */
-  private static final class HoldingHandler implements FetchHandler {
-    private final AtomicReferenceArray<Object> results;
-    private final CountDownLatch left;
-
-    HoldingHandler(int blocks) {
-      results = new AtomicReferenceArray<>(blocks);
-      left = new CountDownLatch(blocks);
-    }
-
-    @Override
-    public void onFetched(int index, ManagedBuffer buffer) {
-      answer(index, buffer.retain());
-    }
-
-    @Override
-    public void onFailed(int index, FallbackReason reason, String detail) {
-      answer(index, reason);
-    }
-
-    @Override
-    public void onSuspect(int index, SuspectBlock suspect) {
-      answer(index, suspect);
-    }
-
-    private void answer(int index, Object result) {
-      assertThat(results.compareAndSet(index, null, result)).isTrue();
-      left.countDown();
     }
   }
 }

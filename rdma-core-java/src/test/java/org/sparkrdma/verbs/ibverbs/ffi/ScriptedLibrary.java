@@ -22,6 +22,8 @@ public final class ScriptedLibrary {
   private static final List<Path> HEADERS =
       List.of(Path.of("/usr/include/infiniband/verbs.h"), Path.of("/usr/include/rdma/rdma_cma.h"));
 
+  private static final String GIVEN = System.getProperty("scripted.library");
+
   private final Symbols symbols;
   private final VerbsLibrary verbs;
   private final CmLibrary cm;
@@ -37,9 +39,8 @@ public final class ScriptedLibrary {
    * {@code scripted.library} names a compiled one instead.
    */
   public static ScriptedLibrary load() throws IOException, InterruptedException {
-    String compiled = System.getProperty("scripted.library");
-    if (compiled != null) {
-      return new ScriptedLibrary(compiled);
+    if (isGiven()) {
+      return new ScriptedLibrary(GIVEN);
     }
     assumeTrue(
         HEADERS.stream().allMatch(Files::exists),
@@ -58,6 +59,11 @@ public final class ScriptedLibrary {
       Files.delete(source);
       Files.delete(directory);
     }
+  }
+
+  /** Whether another process has compiled it: for an emulated processor, which is slow. */
+  public static boolean isGiven() {
+    return GIVEN != null;
   }
 
   private static void compile(Path source, Path library) throws IOException, InterruptedException {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.tools.doctor;
 
+import java.io.File;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -78,19 +79,41 @@ public record Facts(
     return localDirectories(spark, environment);
   }
 
-  /** Where Spark writes map outputs: SPARK_LOCAL_DIRS wins over spark.local.dir. */
+  /**
+   * Where Spark writes map outputs, as its {@code Utils.getConfiguredLocalDirs} decides: a Worker
+   * of a standalone cluster gives its executors SPARK_EXECUTOR_DIRS, and SPARK_LOCAL_DIRS wins over
+   * {@code spark.local.dir}.
+   */
   public static List<Path> localDirectories(SparkSettings spark, Map<String, String> environment) {
     String yarn = environment.getOrDefault("LOCAL_DIRS", "");
-    String text =
-        environment.containsKey("CONTAINER_ID") && !yarn.isEmpty()
-            ? yarn
-            : environment.getOrDefault(
-                "SPARK_LOCAL_DIRS",
-                spark.value("spark.local.dir", System.getProperty("java.io.tmpdir")));
+    String ofExecutor = environment.getOrDefault("SPARK_EXECUTOR_DIRS", "");
+    String text;
+    if (environment.containsKey("CONTAINER_ID") && !yarn.isEmpty()) {
+      text = yarn;
+    } else if (!ofExecutor.isEmpty()) {
+      text = ofExecutor.replace(File.pathSeparator, MANY);
+    } else {
+      text =
+          environment.getOrDefault(
+              "SPARK_LOCAL_DIRS",
+              spark.value("spark.local.dir", System.getProperty("java.io.tmpdir")));
+    }
     return Stream.of(text.split(MANY, -1))
         .map(String::trim)
         .filter(name -> !name.isEmpty())
         .map(Path::of)
+        .map(Facts::configured)
         .toList();
+  }
+
+  /** Without the directories that a Worker makes in it, which differ from executor to executor. */
+  private static Path configured(Path directory) {
+    Path at = directory;
+    for (String prefix : List.of("executor-", "spark-")) {
+      if (at.getFileName() != null && at.getFileName().toString().startsWith(prefix)) {
+        at = at.toAbsolutePath().getParent();
+      }
+    }
+    return at;
   }
 }

@@ -9,6 +9,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.device.DeviceChoice;
 import org.sparkrdma.shuffle.pinned.MachineMemory;
@@ -33,6 +35,8 @@ import org.sparkrdma.verbs.device.Transport;
  * files, and closes all of it. Confined to the calling thread.
  */
 public final class EngineProbe {
+  private static final Logger LOG = LoggerFactory.getLogger(EngineProbe.class);
+
   private final ShuffleSettings settings;
   private final SparkSettings spark;
   private final InetAddress sparkHost;
@@ -64,7 +68,7 @@ public final class EngineProbe {
     boolean usable = false;
     if (engine.engine() != null) {
       try (VerbsEngine open = engine.engine()) {
-        device = Optional.of(OpenDevice.choose(open, settings, sparkHost));
+        device = Optional.of(OpenDevice.choose(open, settings, sparkHost, 0));
         DeviceInfo info = device.get().device();
         boolean hardware = info.transport() != Transport.LOOPBACK;
         limit = ExecutorMemory.limit(settings, spark, files, hardware);
@@ -76,6 +80,41 @@ public final class EngineProbe {
       }
     }
     return new Probe(device, usable, reasons, limit, directories);
+  }
+
+  /**
+   * Runs once, in an executor whose own start has shown whether it uses RDMA. Registers files only,
+   * so that limits of memory leave the executor what it needs.
+   *
+   * @param number by which this executor chooses among equal devices
+   * @param used whether the executor uses RDMA
+   * @param startReasons why not, or why it does not use other engines
+   */
+  public Probe runInExecutor(
+      int number,
+      boolean used,
+      List<String> startReasons,
+      SystemFiles files,
+      List<Path> localDirectories) {
+    Verbs.Choice engine = Verbs.choose(settings.engine(), settings.engineSettings());
+    Optional<DeviceChoice> device = Optional.empty();
+    boolean hardware = true;
+    if (engine.engine() != null) {
+      try (VerbsEngine open = engine.engine()) {
+        device = Optional.of(OpenDevice.choose(open, settings, sparkHost, number));
+        DeviceInfo info = device.get().device();
+        hardware = info.transport() != Transport.LOOPBACK;
+        if (used) {
+          try (Device opened = open.open(info)) {
+            registerFiles(opened, localDirectories);
+          }
+        }
+      } catch (VerbsException e) {
+        LOG.debug("Device not opened a second time", e);
+      }
+    }
+    PinnedLimit limit = ExecutorMemory.limit(settings, spark, files, hardware);
+    return new Probe(device, used, startReasons, limit, directories);
   }
 
   private void use(
@@ -91,12 +130,16 @@ public final class EngineProbe {
               limit,
               machine,
               RdmaTransport.ringSizes(settings.transport(limit.bytes()), device));
-      ServeSettings serve = settings.serve();
-      if (serve.registersFiles(device)) {
-        try (ProtectionDomain domain = device.allocateProtectionDomain()) {
-          for (Path directory : localDirectories) {
-            directories.put(directory, refusal(domain, directory, serve, device));
-          }
+      registerFiles(device, localDirectories);
+    }
+  }
+
+  private void registerFiles(Device device, List<Path> localDirectories) throws VerbsException {
+    ServeSettings serve = settings.serve();
+    if (serve.registersFiles(device)) {
+      try (ProtectionDomain domain = device.allocateProtectionDomain()) {
+        for (Path directory : localDirectories) {
+          directories.put(directory, refusal(domain, directory, serve, device));
         }
       }
     }

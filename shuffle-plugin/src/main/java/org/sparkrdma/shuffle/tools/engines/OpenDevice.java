@@ -34,7 +34,7 @@ public record OpenDevice(VerbsEngine engine, Device device, DeviceChoice choice)
       throw new VerbsException("open", String.join("; ", engines.reasons()));
     }
     try {
-      DeviceChoice choice = choose(engine, settings, sparkHost);
+      DeviceChoice choice = choose(engine, settings, sparkHost, 0);
       return new OpenDevice(engine, engine.open(choice.device()), choice);
     } catch (VerbsException e) {
       engine.close();
@@ -42,10 +42,16 @@ public record OpenDevice(VerbsEngine engine, Device device, DeviceChoice choice)
     }
   }
 
-  /** The choice of the first executor on this host. */
-  static DeviceChoice choose(VerbsEngine engine, ShuffleSettings settings, InetAddress sparkHost)
+  /**
+   * The choice of an executor on this host.
+   *
+   * @param number by which executors choose among equal devices; 0 of the first
+   */
+  static DeviceChoice choose(
+      VerbsEngine engine, ShuffleSettings settings, InetAddress sparkHost, int number)
       throws VerbsException {
-    return DeviceChoice.of(engine.devices(), settings.device(sparkHost, 0), NetworkAddress::ofHost);
+    return DeviceChoice.of(
+        engine.devices(), settings.device(sparkHost, number), NetworkAddress::ofHost);
   }
 
   /** Path MTU of the chosen port. */

@@ -2,12 +2,13 @@
 package org.sparkrdma.shuffle.tools.peer;
 
 import java.io.IOException;
+import java.util.Arrays;
 import org.sparkrdma.verbs.VerbsException;
 
 /** Measures one way of bringing a peer's bytes here. Confined to one thread. */
-interface Meter extends AutoCloseable {
+abstract class Meter implements AutoCloseable {
   /** Maximum number of requests in flight. */
-  int MAX_AT_ONCE = 64;
+  static final int MAX_AT_ONCE = 64;
 
   /**
    * Bytes that were transferred in some time.
@@ -21,8 +22,28 @@ interface Meter extends AutoCloseable {
     }
   }
 
+  /** Begins a transfer; the first one has number 0. */
+  abstract void begin(long number, int lengthBytes) throws VerbsException, IOException;
+
+  /** Waits for the end of the transfer that began earliest. */
+  abstract void finish(int lengthBytes) throws VerbsException, IOException;
+
+  /** Compares the bytes that so many transfers have left here with the peer's. */
+  abstract void verify(long transfers, int lengthBytes) throws VerbsException, IOException;
+
   /** Times of transfers, each alone, in nanoseconds and ascending. */
-  long[] latenciesNs(int lengthBytes, int count) throws VerbsException, IOException;
+  final long[] latenciesNs(int lengthBytes, int count) throws VerbsException, IOException {
+    long[] times = new long[count];
+    for (int i = 0; i < times.length; i++) {
+      long start = System.nanoTime();
+      begin(0, lengthBytes);
+      finish(lengthBytes);
+      times[i] = System.nanoTime() - start;
+    }
+    verify(1, lengthBytes);
+    Arrays.sort(times);
+    return times;
+  }
 
   /**
    * Several transfers at the same time.
@@ -33,8 +54,21 @@ interface Meter extends AutoCloseable {
    * @throws VerbsException when a READ fails or brings wrong bytes
    * @throws IOException when TCP fails or brings wrong bytes
    */
-  Speed speed(int lengthBytes, int atOnce, long limitNs) throws VerbsException, IOException;
+  final Speed speed(int lengthBytes, int atOnce, long limitNs) throws VerbsException, IOException {
+    long start = System.nanoTime();
+    long begun = 0;
+    for (long done = 0; done == 0 || done < begun; done++) {
+      while (begun - done < atOnce && (begun == 0 || System.nanoTime() - start < limitNs)) {
+        begin(begun, lengthBytes);
+        begun++;
+      }
+      finish(lengthBytes);
+    }
+    long timeNs = System.nanoTime() - start;
+    verify(begun, lengthBytes);
+    return new Speed(begun * lengthBytes, timeNs);
+  }
 
   @Override
-  void close();
+  public abstract void close();
 }

@@ -97,7 +97,7 @@ public final class PeerCheck {
     }
   }
 
-  private void read(OpenDevice own, AddressPair pair) {
+  private void read(OpenDevice own, AddressPair pair) throws IOException {
     try (ReadMeter meter = new ReadMeter(own.device())) {
       meter.connect(pair);
       long latencyNs = meter.latenciesNs(SMALL_BYTES, SMALL_READS)[SMALL_READS / 2];

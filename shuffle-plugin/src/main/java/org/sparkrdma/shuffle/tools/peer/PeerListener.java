@@ -10,6 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.address.ListenerAddress;
@@ -39,6 +40,7 @@ public final class PeerListener implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(PeerListener.class);
   private static final int MAX_CONNECTIONS = 16;
   private static final int BACKLOG = 8;
+  private static final long SERVE_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
   private final ServerSocketChannel server;
   private final CompletionChannel channel;
@@ -123,6 +125,13 @@ public final class PeerListener implements AutoCloseable {
   /** Its addresses by RDMA, in words. */
   public String addresses() {
     return announcement.addresses().toString();
+  }
+
+  /** Serves until this time of {@link System#nanoTime}. */
+  public void serveUntil(long endNs) throws IOException {
+    while (System.nanoTime() - endNs < 0) {
+      serve(SERVE_NS);
+    }
   }
 
   /** Serves what has arrived, after a wait. */

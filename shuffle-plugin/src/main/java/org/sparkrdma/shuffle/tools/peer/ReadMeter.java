@@ -2,7 +2,6 @@
 package org.sparkrdma.shuffle.tools.peer;
 
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.Set;
 import org.sparkrdma.shuffle.address.AddressPair;
 import org.sparkrdma.verbs.AccessFlag;
@@ -27,7 +26,7 @@ import org.sparkrdma.verbs.cm.ConnectionParameters;
  * One connection to a {@link PeerListener}, and the time of READs over it. Confined to one thread;
  * its creator closes it.
  */
-final class ReadMeter implements Meter {
+final class ReadMeter extends Meter {
   private static final int SPINS = 100;
   private static final Duration LIMIT = Duration.ofSeconds(5);
 
@@ -84,41 +83,27 @@ final class ReadMeter implements Meter {
   }
 
   @Override
-  public long[] latenciesNs(int lengthBytes, int count) throws VerbsException {
-    long[] times = new long[count];
-    for (int i = 0; i < times.length; i++) {
-      long start = System.nanoTime();
-      post(0, lengthBytes);
-      awaitOne();
-      times[i] = System.nanoTime() - start;
-    }
-    verify(lengthBytes);
-    Arrays.sort(times);
-    return times;
+  void begin(long number, int lengthBytes) throws VerbsException {
+    post((int) (number % slots(lengthBytes)) * lengthBytes, lengthBytes);
   }
 
   @Override
-  public Speed speed(int lengthBytes, int atOnce, long limitNs) throws VerbsException {
-    int slots = SharedRegion.BYTES / lengthBytes;
-    long start = System.nanoTime();
-    long posted = 0;
-    for (long done = 0; done == 0 || done < posted; done++) {
-      while (posted - done < atOnce && (posted == 0 || System.nanoTime() - start < limitNs)) {
-        post((int) (posted % slots) * lengthBytes, lengthBytes);
-        posted++;
-      }
-      awaitOne();
-    }
-    long timeNs = System.nanoTime() - start;
-    verify((int) Math.min(posted, slots) * lengthBytes);
-    return new Speed(posted * lengthBytes, timeNs);
+  void finish(int lengthBytes) throws VerbsException {
+    awaitOne();
   }
 
-  private void verify(int lengthBytes) throws VerbsException {
-    int wrong = SharedRegion.firstWrong(memory.slice(0, lengthBytes));
+  @Override
+  void verify(long transfers, int lengthBytes) throws VerbsException {
+    int bytes = (int) Math.min(transfers, slots(lengthBytes)) * lengthBytes;
+    int wrong = SharedRegion.firstWrong(memory.slice(0, bytes));
     if (wrong >= 0) {
       throw new VerbsException("read", "wrong byte: offset=" + wrong);
     }
+  }
+
+  /** Transfers that have a place of their own in the memory. */
+  private static int slots(int lengthBytes) {
+    return SharedRegion.BYTES / lengthBytes;
   }
 
   private void post(int offset, int lengthBytes) throws VerbsException {

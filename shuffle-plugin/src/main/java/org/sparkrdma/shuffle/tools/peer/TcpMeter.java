@@ -8,10 +8,9 @@ import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.net.Socket;
 import java.nio.ByteBuffer;
-import java.util.Arrays;
 
 /** One TCP connection to a {@link TcpSource}. Confined to one thread; its creator closes it. */
-final class TcpMeter implements Meter {
+final class TcpMeter extends Meter {
   private final Socket socket;
   private final InputStream input;
   private final OutputStream output;
@@ -28,33 +27,22 @@ final class TcpMeter implements Meter {
   }
 
   @Override
-  public long[] latenciesNs(int lengthBytes, int count) throws IOException {
-    long[] times = new long[count];
-    for (int i = 0; i < times.length; i++) {
-      long start = System.nanoTime();
-      ask(lengthBytes);
-      receive(lengthBytes);
-      times[i] = System.nanoTime() - start;
-    }
-    verify(lengthBytes);
-    Arrays.sort(times);
-    return times;
+  void begin(long number, int lengthBytes) throws IOException {
+    ask(lengthBytes);
   }
 
   @Override
-  public Speed speed(int lengthBytes, int atOnce, long limitNs) throws IOException {
-    long start = System.nanoTime();
-    long asked = 0;
-    for (long done = 0; done == 0 || done < asked; done++) {
-      while (asked - done < atOnce && (asked == 0 || System.nanoTime() - start < limitNs)) {
-        ask(lengthBytes);
-        asked++;
-      }
-      receive(lengthBytes);
+  void finish(int lengthBytes) throws IOException {
+    receive(lengthBytes);
+  }
+
+  /** Each transfer overwrites the one before. */
+  @Override
+  void verify(long transfers, int lengthBytes) throws IOException {
+    int wrong = SharedRegion.firstWrong(ByteBuffer.wrap(content, 0, lengthBytes));
+    if (wrong >= 0) {
+      throw new IOException("wrong byte: offset=" + wrong);
     }
-    long timeNs = System.nanoTime() - start;
-    verify(lengthBytes);
-    return new Speed(asked * lengthBytes, timeNs);
   }
 
   /** CPU time that the process at the other end has used, in nanoseconds. */
@@ -72,13 +60,6 @@ final class TcpMeter implements Meter {
   private void receive(int lengthBytes) throws IOException {
     if (input.readNBytes(content, 0, lengthBytes) < lengthBytes) {
       throw new EOFException("the peer has ended the connection");
-    }
-  }
-
-  private void verify(int lengthBytes) throws IOException {
-    int wrong = SharedRegion.firstWrong(ByteBuffer.wrap(content, 0, lengthBytes));
-    if (wrong >= 0) {
-      throw new IOException("wrong byte: offset=" + wrong);
     }
   }
 

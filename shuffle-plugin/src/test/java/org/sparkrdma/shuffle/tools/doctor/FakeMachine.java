@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.tools.doctor;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -10,11 +11,15 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.device.DeviceChoice;
 import org.sparkrdma.shuffle.pinned.PinnedLimit;
 import org.sparkrdma.shuffle.pinned.SystemFiles;
+import org.sparkrdma.shuffle.settings.DeviceSelector;
+import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.tools.engines.Probe;
 import org.sparkrdma.shuffle.tools.engines.SparkSettings;
+import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.Transport;
 
@@ -37,6 +42,7 @@ final class FakeMachine {
   private final Map<String, String> spark = new TreeMap<>();
   private Runnable pause = () -> {};
   private Optional<DeviceChoice> choice = Optional.empty();
+  private boolean usable;
   private String reason = "ibverbs: no RDMA device";
 
   FakeMachine(Path root) {
@@ -88,6 +94,18 @@ final class FakeMachine {
     return this;
   }
 
+  /** The probe has used the device that an executor with this address of Spark chooses. */
+  FakeMachine usedOf(InetAddress sparkHost, List<DeviceInfo> devices) {
+    try {
+      DeviceSelector selector = ShuffleSettings.defaults().device(sparkHost, 0);
+      choice = Optional.of(DeviceChoice.of(devices, selector, one -> new NetworkAddress(one, 24)));
+      usable = true;
+      return this;
+    } catch (VerbsException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
   FakeMachine memlock(String soft, String hard) {
     return file(
         "proc/self/limits",
@@ -134,7 +152,7 @@ final class FakeMachine {
         environment,
         java,
         new SparkSettings(spark),
-        new Probe(choice, false, List.of(reason), limit, Map.of()),
+        new Probe(choice, usable, usable ? List.of() : List.of(reason), limit, Map.of()),
         List.of(),
         pause);
   }

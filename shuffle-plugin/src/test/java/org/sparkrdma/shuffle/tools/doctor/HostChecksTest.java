@@ -4,11 +4,17 @@ package org.sparkrdma.shuffle.tools.doctor;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.verbs.device.DeviceInfo;
+import org.sparkrdma.verbs.device.PortInfo;
+import org.sparkrdma.verbs.device.PortState;
 import org.sparkrdma.verbs.device.Transport;
 
 /** Checks of the host on directories like the files of several machines. */
@@ -90,6 +96,48 @@ class HostChecksTest {
         .asString()
         .startsWith("WARNING mlx5_0 port 1: link layer Ethernet, state DOWN")
         .contains("The port carries no data. | check cable and switch, and run: ip link set");
+  }
+
+  @Test
+  void shouldChooseAmongSeveralCardsAndReportEachOfThem() throws Exception {
+    String counter = "sys/class/infiniband/%s/ports/1/hw_counters/out_of_sequence";
+    machine
+        .rxe()
+        .port("mlx5_0", "1: DOWN", "100 Gb/sec (4X EDR)", "eth1")
+        .port("mlx5_1", "4: ACTIVE", "100 Gb/sec (4X EDR)", "eth2")
+        .port("mlx5_2", "4: ACTIVE", "25 Gb/sec (1X EDR)", "eth3")
+        .file("dev/infiniband/uverbs1", "")
+        .file("dev/infiniband/uverbs2", "")
+        .file("sys/class/net/eth2/mtu", "9000\n")
+        .file("sys/class/net/eth3/mtu", "1500\n")
+        .file(counter.formatted("mlx5_1"), "0\n")
+        .file(counter.formatted("mlx5_2"), "6\n");
+    InetAddress spark = InetAddress.getByName("10.2.0.5");
+    machine.usedOf(
+        spark,
+        List.of(
+            card("mlx5_0", PortState.DOWN, "10.2.0.5"),
+            card("mlx5_2", PortState.ACTIVE, "10.3.0.5"),
+            card("mlx5_1", PortState.ACTIVE, "10.2.0.5")));
+    Doctor.Report report = machine.report();
+    assertThat(report.summary()).startsWith("RDMA will be used: device mlx5_1 port 1 of engine ");
+    assertThat(machine.findings(new PortsCheck()))
+        .anyMatch(text -> text.startsWith("WARNING mlx5_0 port 1: link layer Ethernet, state DOWN"))
+        .anyMatch(
+            text -> text.startsWith("OK mlx5_1 port 1: ") && text.contains("MTU 9000 of eth2"))
+        .anyMatch(text -> text.startsWith("NOTE mlx5_2 port 1: ") && text.contains("MTU 1500"))
+        .noneMatch(text -> text.contains("mlx5_0 port 1 has"));
+    assertThat(machine.findings(new CountersCheck()))
+        .singleElement()
+        .asString()
+        .startsWith("NOTE mlx5_2 port 1, out_of_sequence=6: ");
+    assertThat(machine.findings(new DeviceNodesCheck())).hasSize(4);
+  }
+
+  private static DeviceInfo card(String name, PortState state, String address) throws Exception {
+    PortInfo port =
+        new PortInfo(1, state, 4_096, List.of(), List.of(InetAddress.getByName(address)));
+    return new DeviceInfo(name, "ibverbs", Transport.INFINIBAND, 1, null, Set.of(), List.of(port));
   }
 
   @Test

@@ -36,6 +36,39 @@ class EngineProbeTest {
   }
 
   @Test
+  void shouldRegisterFilesInAnExecutorAndTakeItsAnswer() {
+    Map<String, String> settings = Map.of(ENGINE, "soft");
+    EngineProbe probe =
+        new EngineProbe(
+            ShuffleSettings.of(settings),
+            new SparkSettings(settings),
+            InetAddress.getLoopbackAddress());
+    Probe used =
+        probe.runInExecutor(
+            0, true, List.of("not chosen"), new SystemFiles(Path.of("/")), List.of(directory));
+    assertThat(used.usable()).isTrue();
+    assertThat(used.reasons()).containsExactly("not chosen");
+    assertThat(used.choice()).isPresent();
+    assertThat(used.directories()).containsEntry(directory, Optional.empty());
+    assertThat(directory).isEmptyDirectory();
+  }
+
+  @Test
+  void shouldOpenNoDeviceInAnExecutorThatDoesNotUseRdma() {
+    Map<String, String> settings = Map.of(ENGINE, "soft");
+    Probe probe =
+        new EngineProbe(
+                ShuffleSettings.of(settings),
+                new SparkSettings(settings),
+                InetAddress.getLoopbackAddress())
+            .runInExecutor(
+                0, false, List.of("the reason"), new SystemFiles(Path.of("/")), List.of(directory));
+    assertThat(probe.usable()).isFalse();
+    assertThat(probe.reasons()).containsExactly("the reason");
+    assertThat(probe.directories()).isEmpty();
+  }
+
+  @Test
   void shouldNameTheReasonAgainstEachDevice() {
     Probe probe =
         probe(Map.of(ENGINE, "soft", "spark.shuffle.rdma.device", "mlx5_7"), List.of(directory));

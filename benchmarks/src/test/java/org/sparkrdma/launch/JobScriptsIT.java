@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.launch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkrdma.launch.Script.Outcome;
+
+/** Scripts that run jobs, as a user runs them, on the jars as packaged. */
+@Timeout(400)
+class JobScriptsIT {
+  @TempDir private Path directory;
+
+  @Test
+  void shouldRunTheQuickStartUnderThePlugIn() throws Exception {
+    Path report = directory.resolve("new/report.json");
+    Outcome outcome = run("quickstart --size 1m --modes rdma --report " + report);
+    Script.assertSucceeded(outcome, "Every run gave the right answer");
+    assertThat(outcome.output()).contains("fetch wait s", "executor CPU s");
+    assertThat(bytesByRead(report)).isPositive();
+  }
+
+  @Test
+  void shouldSortInTheQuickStart() throws Exception {
+    Path report = directory.resolve("report.json");
+    Outcome outcome = run("quickstart --job terasort --size 2m --modes rdma --report " + report);
+    Script.assertSucceeded(outcome, "Every run gave the right answer");
+    assertThat(bytesByRead(report)).isPositive();
+  }
+
+  private static long bytesByRead(Path report) throws IOException {
+    return new ObjectMapper().readTree(report.toFile()).at("/cases/0/runs/0/bytes/read").asLong();
+  }
+
+  @Test
+  void shouldCompareTheShufflesOfAJob() throws Exception {
+    Path report = directory.resolve("new/groupby.json");
+    Outcome outcome =
+        run("bench groupby --shapes 4x4x4k --rounds 1 --warm-ups 0 --report " + report);
+    Script.assertSucceeded(outcome, "All answers are equal.");
+    JsonNode runs = new ObjectMapper().readTree(report.toFile()).at("/cases/0/runs");
+    assertThat(runs).hasSize(3);
+    assertThat(runs.get(0).at("/bytes/tcp").asLong()).isPositive();
+    assertThat(runs.get(1).at("/bytes/read").asLong()).isPositive();
+    assertThat(runs.get(2).at("/fallbacks/unavailable").asLong()).isPositive();
+    assertThat(directory.resolve("new/groupby.html")).content().contains("Chart.js v");
+
+    Path page = directory.resolve("compared.html");
+    Outcome comparison = run("bench compare %s %s --page %s".formatted(report, report, page));
+    Script.assertSucceeded(comparison, "within spread");
+    assertThat(page).content().contains("Chart.js v");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "terasort --shapes 2m",
+        "pagerank --shapes 1000x3x2x4",
+        "skewjoin --shapes 100000x1000x50x4",
+        "broadcastfree --shapes 1000x4",
+        "tpch --shapes 0.001x2x5"
+      })
+  void shouldGetTheSameAnswerOfEachJobByRead(String job) throws Exception {
+    Outcome outcome = run("bench " + job + " --modes vanilla,rdma --rounds 1 --warm-ups 0");
+    Script.assertSucceeded(outcome, "All answers are equal.");
+  }
+
+  private Outcome run(String command) throws IOException, InterruptedException {
+    return Script.runBriefly(command, directory.resolve("work"));
+  }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.guest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Isolated;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.sparkrdma.guest.cluster.StepResult;
+
+/**
+ * The guest matrix: a short job in each cell of {@code guest/matrix.csv}, between two kernels. The
+ * result must be vanilla Spark's, and the cell says by which path its bytes come. CI runs one cell.
+ * {@code -Dguest.cells=NAME,NAME} selects cells.
+ */
+@Isolated("It takes both processors.")
+@Timeout(900)
+final class GuestMatrixIT {
+  private static final String OF_CI = "ci";
+  private static final int MAX_CELLS = 25;
+
+  /** The first columns after the name are pairwise complete. */
+  private static final int PAIRED = 4;
+
+  @Test
+  void shouldHaveEachPairOfKernelTransportFilesAndMtuInAFewCells() {
+    List<MatrixCell> cells = MatrixCell.all();
+    assertThat(cells).hasSizeLessThanOrEqualTo(MAX_CELLS);
+    assertThat(cells.stream().map(MatrixCell::name)).doesNotHaveDuplicates();
+    for (int i = 1; i <= PAIRED; i++) {
+      for (int j = i + 1; j <= PAIRED; j++) {
+        long pairs = distinct(cells, i, j);
+        assertThat(pairs).isEqualTo(distinct(cells, i, i) * distinct(cells, j, j));
+      }
+    }
+  }
+
+  /** Number of distinct pairs of values in two columns. */
+  private static long distinct(List<MatrixCell> cells, int one, int other) {
+    return cells.stream()
+        .map(cell -> List.of(cell.values().get(one), cell.values().get(other)))
+        .distinct()
+        .count();
+  }
+
+  @Test
+  void shouldAnswerRightInTheCellOfCi() throws Exception {
+    run(MatrixCell.all().stream().filter(cell -> cell.name().equals(OF_CI)).findFirst().get());
+  }
+
+  @ParameterizedTest
+  @MethodSource("otherCells")
+  @Tag("nightly")
+  void shouldAnswerRightInEachOtherCell(MatrixCell cell) throws Exception {
+    run(cell);
+  }
+
+  static Stream<MatrixCell> otherCells() {
+    String selected = System.getProperty("guest.cells", "");
+    return MatrixCell.all().stream()
+        .filter(cell -> !cell.name().equals(OF_CI))
+        .filter(
+            cell -> selected.isEmpty() || ("," + selected + ",").contains("," + cell.name() + ","));
+  }
+
+  private static void run(MatrixCell cell) throws Exception {
+    ClusterRun cluster = cell.cluster();
+    MatrixReport report = new MatrixReport(cell);
+    Map<String, StepResult> steps = cluster.run(cell.application());
+    StepResult blocks = steps.get(cell.application() + "/blocks");
+    StepResult later = steps.getOrDefault(cell.application() + "/later", blocks);
+    System.out.println(cell.name() + ": " + steps);
+    assertThat(steps.values()).isNotEmpty().allMatch(StepResult::right);
+    assertThat(steps.values()).allSatisfy(step -> assertThat(step.failedTasks()).isZero());
+    String logs = cluster.executorLogs(1) + cluster.executorLogs(2);
+    switch (cell.expected()) {
+      case "read" -> assertAllByRead(blocks);
+      case "once" -> {
+        assertThat(blocks.rdmaBytes()).as("%s", blocks).isPositive();
+        assertThat(blocks.rdmaBytes() + blocks.tcpBytes())
+            .as("%s", blocks)
+            .isEqualTo(blocks.remoteBytesRead());
+      }
+      case "tcp" -> {
+        assertThat(blocks.remoteBytesRead()).as("%s", blocks).isPositive();
+        assertThat(blocks.rdmaBytes()).as("%s", blocks).isZero();
+        assertThat(logs).contains("RDMA is not used in this executor");
+      }
+      case "back" -> assertThat(logs).contains("RDMA is not used in this executor until");
+      default -> throw new IllegalStateException("bad table: expected=" + cell.expected());
+    }
+    if (cell.hasFault()) {
+      assertAllByRead(later);
+    }
+    report.passed(cluster, blocks);
+  }
+
+  private static void assertAllByRead(StepResult step) {
+    assertThat(step.rdmaBytes()).as("%s", step).isPositive().isEqualTo(step.remoteBytesRead());
+    assertThat(step.tcpBytes()).as("%s", step).isZero();
+    assertThat(step.fallbacks()).as("%s", step).isEmpty();
+  }
+}

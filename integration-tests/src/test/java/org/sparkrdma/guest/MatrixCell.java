@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.guest;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * One line of the table {@code guest/matrix.csv}. Columns without a guest option become lines of
+ * bash that prepare a node.
+ */
+record MatrixCell(
+    String name,
+    String kernel,
+    String transport,
+    String files,
+    String mtu,
+    String network,
+    String limit,
+    String fault,
+    String expected) {
+  /** Column names, in the order of the components. */
+  static final List<String> COLUMNS =
+      List.of(
+          "cell", "kernel", "transport", "files", "mtu", "network", "limit", "fault", "expected");
+
+  private static final String TABLE = "/guest/matrix.csv";
+  private static final String LOCAL = "/local";
+
+  /** The cells of the table. */
+  static List<MatrixCell> all() {
+    try (InputStream in = MatrixCell.class.getResourceAsStream(TABLE)) {
+      List<String> lines =
+          new String(in.readAllBytes(), UTF_8)
+              .lines()
+              .filter(line -> !line.startsWith("#"))
+              .toList();
+      if (!lines.get(0).equals(String.join(",", COLUMNS))) {
+        throw new IllegalStateException("bad header: table=" + TABLE + " header=" + lines.get(0));
+      }
+      return lines.stream().skip(1).map(MatrixCell::parse).toList();
+    } catch (IOException e) {
+      throw new IllegalStateException("cannot read " + TABLE, e);
+    }
+  }
+
+  private static MatrixCell parse(String line) {
+    String[] values = line.split(",", -1);
+    if (values.length != COLUMNS.size()) {
+      throw new IllegalStateException("bad line: table=" + TABLE + " line=" + line);
+    }
+    return new MatrixCell(
+        values[0], values[1], values[2], values[3], values[4], values[5], values[6], values[7],
+        values[8]);
+  }
+
+  /** The values in the order of {@link #COLUMNS}. */
+  List<String> values() {
+    return Arrays.asList(name, kernel, transport, files, mtu, network, limit, fault, expected);
+  }
+
+  boolean hasFault() {
+    return !fault.equals("none");
+  }
+
+  /** Name of the application, see {@code ClusterNode}. */
+  String application() {
+    return transport
+        + (network.equals("rails") ? "-rails" : "")
+        + (hasFault() ? "-cell-fault" : "-cell");
+  }
+
+  /** The run of the cell's cluster. */
+  ClusterRun cluster() throws IOException {
+    ClusterRun run = ClusterRun.named("cell-" + name);
+    run =
+        run.onKernel(kernel)
+            .with("--mtu", mtu)
+            .with("--env", "SPARK_LOCAL_DIRS=" + LOCAL)
+            .prepared(
+                String.join(
+                    " && ", "uname -r >" + run.file("release"), prepareFiles(), prepareNetwork()));
+    if (network.equals("rails")) {
+      run = run.with("--rails", "2");
+    }
+    if (limit.startsWith("memlock-")) {
+      run = run.asUser("nobody").with("--ulimit-memlock", Integer.toString(memlockKib()));
+    }
+    return hasFault() ? run.script("fault", faultLine()).script("repair", repairLine()) : run;
+  }
+
+  private int memlockKib() {
+    return switch (limit) {
+      case "memlock-64k" -> 64;
+      case "memlock-8m" -> 8 << 10;
+      case "memlock-256m" -> 256 << 10;
+      default -> throw unknown("limit", limit);
+    };
+  }
+
+  private String prepareFiles() {
+    String mount =
+        switch (files) {
+          case "ext4" ->
+              "truncate -s 400M /run/local.img && mkfs.ext4 -q /run/local.img"
+                  + " && mount -o loop /run/local.img ";
+          case "tmpfs" -> "mount -t tmpfs local ";
+          case "overlay" -> "true ";
+          default -> throw unknown("files", files);
+        };
+    return "mkdir " + LOCAL + " && " + mount + LOCAL + " && chmod 1777 " + LOCAL;
+  }
+
+  private String prepareNetwork() {
+    return switch (network) {
+      case "wire", "rails" -> "true";
+      case "netns" -> "rdma system set netns exclusive";
+      default -> throw unknown("network", network);
+    };
+  }
+
+  private String faultLine() {
+    return switch (fault) {
+      // The device ends when its last user has closed it, which the loss of its port causes.
+      case "device-return" ->
+          "((%1$d == 1)) || { ip link set wire1 down && setsid -f >/dev/null 2>&1 </dev/null"
+              + " rdma link delete rxe0; }";
+      default -> throw unknown("fault", fault);
+    };
+  }
+
+  private String repairLine() {
+    return switch (fault) {
+      case "device-return" ->
+          "((%1$d == 1)) || { while [[ -e /sys/class/infiniband/rxe0 ]]; do sleep 0.1; done;"
+              + " ip link set wire1 up && rdma link add rxe0 type rxe netdev wire1; }";
+      default -> throw unknown("fault", fault);
+    };
+  }
+
+  private IllegalStateException unknown(String column, String value) {
+    return new IllegalStateException(
+        "bad table: cell=" + name + " column=" + column + " value=" + value);
+  }
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.guest;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.List;
+import org.sparkrdma.guest.cluster.StepResult;
+
+/**
+ * The result of a cell in {@code guest-matrix.json}; with {@code -Dupdate.docs=true} also the page
+ * {@code docs/guest-matrix.md} from all results there. A cell that was started and has not passed
+ * has none.
+ */
+final class MatrixReport {
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final Path FILE =
+      Path.of(Build.property("it.guest.report")).resolveSibling("guest-matrix.json");
+
+  private static final String HEAD =
+      """
+      # Guest matrix
+
+      A shuffle of 18 MB between two kernels with soft RDMA; about half of it is remote. **Only rows with a date have passed.** Each cell
+      compares the answer with that of vanilla Spark and asserts what "expected" says:
+
+      | expected | meaning |
+      | --- | --- |
+      | read | all remote bytes by READ |
+      | once | each byte once, by READ or TCP, some by READ |
+      | tcp | RDMA is off, and the log has the reason |
+      | back | the fault ends RDMA; afterwards all bytes come by READ again |
+
+      The table is `integration-tests/src/test/resources/guest/matrix.csv`; `GuestMatrixIT` runs it and writes this page
+      (`-Dguest.cells=NAME,NAME` selects cells):
+
+      ```
+      ./mvnw verify -Pguest,nightly -Dit.skipSuites=true -Dit.test=GuestMatrixIT -Dupdate.docs=true
+      ```
+
+      `.ci/run` runs the cell `ci`. Kernel, transport, file system and MTU are pairwise complete. "bytes" are those of the job under the fault;
+      "Spark's own" are bytes read by an executor without RDMA.
+
+      """;
+
+  private static final String FOOT =
+      """
+
+      Not in the table, and not run: xfs and NFS as local directories, failed allocations (failslab, fail_page_alloc), limits of
+      the rdma control group and bonds, because the guest's kernel is built without them; and VLAN, because the packet
+      sockets of the wire remove the tag. "not run" is a cell that has not passed since the results were last deleted.
+      """;
+
+  private final MatrixCell cell;
+  private final ObjectNode all;
+
+  MatrixReport(MatrixCell cell) throws IOException {
+    this.cell = cell;
+    all = Files.exists(FILE) ? (ObjectNode) JSON.readTree(FILE.toFile()) : JSON.createObjectNode();
+    all.remove(cell.name());
+    write();
+  }
+
+  /** The cell has passed all assertions. */
+  void passed(ClusterRun cluster, StepResult blocks) throws IOException {
+    ObjectNode result = all.putObject(cell.name());
+    for (int i = 1; i < MatrixCell.COLUMNS.size(); i++) {
+      result.put(MatrixCell.COLUMNS.get(i), cell.values().get(i));
+    }
+    result
+        .put("release", cluster.content("release").strip())
+        .put("java", GuestJdk.version())
+        .put("date", LocalDate.now(ZoneOffset.UTC).toString())
+        .put("readBytes", blocks.rdmaBytes())
+        .put("tcpBytes", blocks.tcpBytes())
+        .put("remoteBytes", blocks.remoteBytesRead())
+        .put("seconds", Math.round(blocks.seconds()));
+    result.set("fallbacks", JSON.valueToTree(blocks.fallbacks()));
+    write();
+  }
+
+  private void write() throws IOException {
+    JSON.writerWithDefaultPrettyPrinter().writeValue(FILE.toFile(), all);
+    if (Boolean.getBoolean("update.docs")) {
+      Files.writeString(Path.of(Build.property("it.matrix.page")), page());
+    }
+  }
+
+  private String page() {
+    List<String> columns = new ArrayList<>(MatrixCell.COLUMNS);
+    columns.addAll(List.of("bytes", "by TCP, because", "kernel, Java, date"));
+    StringBuilder page = new StringBuilder(HEAD).append(row(columns));
+    page.append(row(columns.stream().map(column -> "---").toList()));
+    for (MatrixCell one : MatrixCell.all()) {
+      List<String> values = new ArrayList<>(one.values());
+      values.addAll(results(all.path(one.name())));
+      page.append(row(values));
+    }
+    return page.append(FOOT).toString();
+  }
+
+  private static List<String> results(JsonNode result) {
+    if (result.isMissingNode()) {
+      return List.of("not run", "", "");
+    }
+    long read = result.path("readBytes").asLong();
+    long tcp = result.path("tcpBytes").asLong();
+    List<String> bytes = new ArrayList<>();
+    add(bytes, "READ", read);
+    add(bytes, "TCP", tcp);
+    add(bytes, "Spark's own", result.path("remoteBytes").asLong() - read - tcp);
+    List<String> reasons = new ArrayList<>();
+    result.path("fallbacks").fieldNames().forEachRemaining(reasons::add);
+    return List.of(
+        String.join(", ", bytes),
+        String.join(", ", reasons),
+        String.join(
+            ", ",
+            result.path("release").asText(),
+            result.path("java").asText(),
+            result.path("date").asText()));
+  }
+
+  private static void add(List<String> bytes, String path, long count) {
+    if (count > 0) {
+      bytes.add(path + " " + count);
+    }
+  }
+
+  private static String row(List<String> values) {
+    return "| " + String.join(" | ", values) + " |\n";
+  }
+}

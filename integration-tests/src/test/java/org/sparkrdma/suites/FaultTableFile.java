@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.suites;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+
+/**
+ * The table {@code fault-table.json}, merged from the row files of scenarios, unit tests and guest
+ * tests. Used by one thread.
+ */
+public final class FaultTableFile {
+  /** Distinct pairs of fault and recovery that a whole build has without guest tests. */
+  private static final int LEAST_DISTINCT = 90;
+
+  private static final String FOLDER = "fault-rows";
+
+  /** Rows of each scenario. */
+  private static final Map<String, Integer> OF_SUITES =
+      Map.of(
+          "cluster.json", 54,
+          "decommission.json", 1,
+          "driver-restart.json", 2,
+          "dynamic-allocation.json", 1,
+          "upgrade.json", 2);
+
+  /** Rows of each unit test. */
+  private static final Map<String, Integer> OF_UNIT_TESTS =
+      Map.of("hostile-server.json", 32, "hostile-peer.json", 23);
+
+  private static final Path COMPILER = Path.of("/usr/bin/cc");
+
+  /** Rows of tests that need a C compiler; without one they are skipped. */
+  private static final Map<String, Integer> OF_COMPILED = Map.of("scripted-device.json", 125);
+
+  private final Path target;
+  private final Map<String, List<JsonNode>> files = new TreeMap<>();
+
+  /**
+   * @param target build directory of this module
+   */
+  public FaultTableFile(Path target) {
+    this.target = target;
+  }
+
+  /** The folder for rows of this module's tests. */
+  public static Path rowFolder(Path target) {
+    return target.resolve(FOLDER);
+  }
+
+  /** Deletes the rows of earlier runs of the scenarios. */
+  void deleteRowsOfSuites() throws IOException {
+    for (String file : OF_SUITES.keySet()) {
+      Files.deleteIfExists(rowFolder(target).resolve(file));
+    }
+  }
+
+  /** Writes the table, and returns the number of its rows as text. */
+  public String merge() throws IOException {
+    files.clear();
+    Path modules = target.toAbsolutePath().getParent().getParent();
+    List<String> lines = new ArrayList<>();
+    for (Path folder :
+        List.of(
+            rowFolder(target),
+            rowFolder(modules.resolve("shuffle-plugin/target")),
+            rowFolder(modules.resolve("rdma-core-java/target")))) {
+      if (Files.isDirectory(folder)) {
+        lines.addAll(read(folder));
+      }
+    }
+    Files.writeString(
+        target.resolve("fault-table.json"),
+        "{\"faults\":[\n" + String.join(",\n", lines) + "\n]}\n");
+    Map<String, Integer> places = new TreeMap<>();
+    rows().forEach(row -> places.merge(row.path("where").asText(), 1, Integer::sum));
+    return "fault-table.json: rows=" + lines.size() + " where=" + places;
+  }
+
+  private List<String> read(Path folder) throws IOException {
+    List<String> lines = new ArrayList<>();
+    try (Stream<Path> found = Files.list(folder)) {
+      for (Path file : found.sorted().toList()) {
+        List<JsonNode> rows = new ArrayList<>();
+        for (String line : Files.readAllLines(file)) {
+          rows.add(new ObjectMapper().readTree(line));
+          lines.add(line);
+        }
+        files.put(file.getFileName().toString(), rows);
+      }
+    }
+    return lines;
+  }
+
+  private Stream<JsonNode> rows() {
+    return files.values().stream().flatMap(List::stream);
+  }
+
+  /**
+   * Checks the merged rows and returns all objections.
+   *
+   * @param suitesRan whether all scenarios have run in this build
+   * @param unitTestsRan whether all unit tests have run in this build
+   */
+  List<String> problems(boolean suitesRan, boolean unitTestsRan) {
+    List<String> problems = new ArrayList<>();
+    rows()
+        .filter(
+            row ->
+                !row.path("answerRight").asBoolean()
+                    || row.path("seconds").asDouble() > row.path("boundSeconds").asDouble())
+        .forEach(row -> problems.add("wrong or late: " + row));
+    if (suitesRan) {
+      OF_SUITES.forEach((file, least) -> requireRows(problems, file, least));
+    }
+    if (unitTestsRan) {
+      OF_UNIT_TESTS.forEach((file, least) -> requireRows(problems, file, least));
+    }
+    OF_COMPILED.forEach(
+        (file, least) -> {
+          if ((unitTestsRan && Files.isExecutable(COMPILER)) || files.containsKey(file)) {
+            requireRows(problems, file, least);
+          }
+        });
+    if (suitesRan && unitTestsRan && distinct().size() < LEAST_DISTINCT) {
+      problems.add("distinct rows: " + distinct().size() + " of at least " + LEAST_DISTINCT);
+    }
+    return problems;
+  }
+
+  private void requireRows(List<String> problems, String file, int least) {
+    int rows = files.getOrDefault(file, List.of()).size();
+    if (rows < least) {
+      problems.add("rows of " + file + ": " + rows + " of at least " + least);
+    }
+  }
+
+  /** Pairs of fault and recovery. */
+  private Set<List<String>> distinct() {
+    Set<List<String>> pairs = new HashSet<>();
+    rows()
+        .filter(row -> !row.path("where").asText().equals("guest"))
+        .forEach(
+            row -> pairs.add(List.of(row.path("name").asText(), row.path("recovery").asText())));
+    return pairs;
+  }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.scenarios
+
+import java.nio.file.Files
+import java.nio.file.Path
+
+import scala.jdk.CollectionConverters._
+import scala.util.Using
+
+import org.scalatest.concurrent.Eventually
+import org.scalatest.time.Millis
+import org.scalatest.time.Seconds
+import org.scalatest.time.Span
+import org.sparkrdma.scenarios.faults.FaultJob
+import org.sparkrdma.scenarios.faults.FaultResult
+import org.sparkrdma.scenarios.faults.FaultTable
+
+/** Executors with different versions of the plug-in's jar, as during a rolling upgrade. */
+final class UpgradeSuite extends ScenarioSuite with Eventually {
+  private val Host = "127.0.0.1"
+  private val Cores = 2
+  private val BoundSeconds = 30
+
+  /** An executor runs in WORKER/APPLICATION/EXECUTOR, so this is a jar of its Worker. */
+  private val JarOfWorker = "../../plugin.jar"
+
+  override implicit val patienceConfig: PatienceConfig =
+    PatienceConfig(timeout = Span(90, Seconds), interval = Span(200, Millis))
+
+  test("should use TCP between two versions of the protocol, and READ after the upgrade") {
+    val expected = FaultJob.vanillaAnswer(FaultJob.Usual)
+    val newer = NewerJar.make()
+    val upgraded = Files.createTempDirectory("upgraded")
+    val older = Files.createTempDirectory("older")
+    Files.copy(newer, upgraded.resolve("plugin.jar"))
+    val conf = Clusters.soft(Cores).set("spark.executor.extraClassPath", JarOfWorker)
+    val standalone = new StandaloneCluster(conf)
+    try {
+      val master = standalone.startMaster(Host, 0)
+      Seq(upgraded, older).foreach(folder =>
+        standalone.startWorker(master, Host, Cores, folder.toString)
+      )
+      Using.resource(SparkCluster.start(conf.clone().setMaster(master), Cores)) { cluster =>
+        val mixed = run(
+          cluster,
+          expected,
+          "half of the executors have a jar with another version of the protocol",
+          "blocks between the versions use TCP; no connection is attempted"
+        )
+        assert(mixed.reasons.keySet === Set("incompatible"), mixed)
+        assert(mixed.counter("rdma.blocks.read") === 0, mixed)
+        assert(mixed.counter("connections.refused") === 0, mixed)
+
+        Files.copy(newer, older.resolve("plugin.jar"))
+        val before = cluster.processes()
+        val pid = before.values.find(folderOfWorker(_) == older.toRealPath()).get
+        ProcessHandle.of(pid).get.destroyForcibly(): Unit
+        eventually {
+          val now = SparkInternals.executorIds(cluster.sc).asScala.toSet
+          assert(now.size === 2 && now != before.keySet)
+        }
+        val after = run(
+          cluster,
+          expected,
+          "the other executors restart with the newer jar",
+          "they publish the newer version; every block comes by READ"
+        )
+        assert(after.reasons.isEmpty, after)
+        assert(after.counter("rdma.blocks.read") > 0, after)
+        FaultTable.writeRows("upgrade.json", Seq(mixed, after))
+      }
+    } finally standalone.close()
+  }
+
+  /** The folder of the Worker that started this executor. */
+  private def folderOfWorker(pid: Long): Path =
+    Path.of(s"/proc/$pid/cwd").toRealPath().getParent.getParent
+
+  private def run(
+      cluster: SparkCluster,
+      expected: Seq[(Int, Long)],
+      fault: String,
+      recovery: String
+  ): FaultResult = {
+    val ((answer, seconds), traffic) = cluster.trafficOf(timed(FaultJob.Usual.run(cluster.sc)))
+    assert(answer === expected)
+    assertSameAsSpark(traffic)
+    assert(seconds < BoundSeconds)
+    FaultResult(
+      fault,
+      recovery,
+      1,
+      answer == expected,
+      seconds,
+      BoundSeconds,
+      traffic.counters
+    )
+  }
+}

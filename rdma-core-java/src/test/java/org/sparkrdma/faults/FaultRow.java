@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.faults;
+
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/**
+ * A fault and its measured result.
+ *
+ * @param name the fault, as text
+ * @param recovery what happened then, as text
+ * @param hits how often the fault happened
+ * @param answerRight whether all data that was read has the expected bytes, by comparison
+ * @param seconds from the beginning to the last answer
+ * @param boundSeconds what the test asserts of {@code seconds}
+ * @param reads number of right READs
+ * @param reasons number of blocks by TCP for each fallback reason
+ */
+public record FaultRow(
+    String name,
+    String recovery,
+    long hits,
+    boolean answerRight,
+    double seconds,
+    int boundSeconds,
+    long reads,
+    Map<String, Long> reasons) {
+
+  /** The name of a test method as words. */
+  public static String words(String method) {
+    return method.replaceAll("([A-Z])", " $1").toLowerCase(Locale.ROOT);
+  }
+
+  String json(String where, String engine) {
+    long byTcp = reasons.values().stream().mapToLong(Long::longValue).sum();
+    return List.of(
+            field("name", quoted(name)),
+            field("engine", quoted(engine)),
+            field("where", quoted(where)),
+            field("hits", Long.toString(hits)),
+            field("answerRight", Boolean.toString(answerRight)),
+            field("seconds", String.format(Locale.ROOT, "%.1f", seconds)),
+            field("boundSeconds", Integer.toString(boundSeconds)),
+            field("blocksByRead", Long.toString(reads)),
+            field("blocksByTcp", Long.toString(byTcp)),
+            field("reasons", object(new TreeMap<>(reasons))),
+            field("recovery", quoted(recovery)))
+        .stream()
+        .collect(Collectors.joining(",", "  {", "}"));
+  }
+
+  private static String object(Map<String, Long> values) {
+    return values.entrySet().stream()
+        .map(value -> field(value.getKey(), value.getValue().toString()))
+        .collect(Collectors.joining(",", "{", "}"));
+  }
+
+  private static String field(String name, String value) {
+    return quoted(name) + ":" + value;
+  }
+
+  private static String quoted(String text) {
+    return "\"" + text.replace("\\", "\\\\").replace("\"", "\\\"") + "\"";
+  }
+}

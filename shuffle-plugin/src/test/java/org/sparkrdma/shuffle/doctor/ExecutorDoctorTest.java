@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.doctor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.shuffle.directory.ExecutorFindings;
+import org.sparkrdma.shuffle.directory.ExecutorFindings.FindingLine;
+
+/** The thread of the checks: its time limit, its failures and its end. */
+@Timeout(30)
+class ExecutorDoctorTest {
+  private static final ExecutorFindings FOUND = new ExecutorFindings("7", "a", true, List.of());
+
+  private final LinkedBlockingQueue<ExecutorFindings> received = new LinkedBlockingQueue<>();
+  private final CountDownLatch interrupted = new CountDownLatch(1);
+
+  @Test
+  void shouldSendTheFindingsOnce() throws Exception {
+    try (ExecutorDoctor doctor = doctor(() -> FOUND, Duration.ofSeconds(20))) {
+      doctor.start();
+      assertThat(received.poll(20, TimeUnit.SECONDS)).isEqualTo(FOUND);
+    }
+    assertThat(received).isEmpty();
+  }
+
+  @Test
+  void shouldAbandonChecksAfterTheTimeLimitAndReportIt() throws Exception {
+    try (ExecutorDoctor doctor = doctor(this::hang, Duration.ofMillis(50))) {
+      doctor.start();
+      assertThat(received.poll(20, TimeUnit.SECONDS).lines())
+          .extracting(FindingLine::message)
+          .containsExactly("they did not end within 0 s");
+      assertThat(interrupted.await(20, TimeUnit.SECONDS)).isTrue();
+    }
+  }
+
+  @Test
+  void shouldReportAnErrorOfACheck() throws Exception {
+    Callable<ExecutorFindings> failing =
+        () -> {
+          throw new UnsatisfiedLinkError("no symbol");
+        };
+    try (ExecutorDoctor doctor = doctor(failing, Duration.ofSeconds(20))) {
+      doctor.start();
+      assertThat(received.poll(20, TimeUnit.SECONDS).lines())
+          .extracting(FindingLine::message)
+          .containsExactly("java.lang.UnsatisfiedLinkError: no symbol");
+    }
+  }
+
+  @Test
+  void shouldEndChecksAtTheCloseAndSendNothing() throws Exception {
+    CountDownLatch running = new CountDownLatch(1);
+    ExecutorDoctor doctor =
+        doctor(
+            () -> {
+              running.countDown();
+              return hang();
+            },
+            Duration.ofSeconds(20));
+    doctor.start();
+    assertThat(running.await(20, TimeUnit.SECONDS)).isTrue();
+    doctor.close();
+    doctor.close();
+    assertThat(interrupted.getCount()).isZero();
+    assertThat(received).isEmpty();
+  }
+
+  private ExecutorFindings hang() throws InterruptedException {
+    try {
+      new CountDownLatch(1).await();
+      return FOUND;
+    } catch (InterruptedException e) {
+      interrupted.countDown();
+      throw e;
+    }
+  }
+
+  private ExecutorDoctor doctor(Callable<ExecutorFindings> checks, Duration limit) {
+    return new ExecutorDoctor(
+        new ExecutorDoctor.Checks() {
+          @Override
+          public ExecutorFindings run() throws Exception {
+            return checks.call();
+          }
+
+          @Override
+          public ExecutorFindings failed(String reason) {
+            return new ExecutorFindings(
+                "7", "a", true, List.of(new FindingLine("warning", "doctor", reason, "do")));
+          }
+        },
+        received::add,
+        limit);
+  }
+}

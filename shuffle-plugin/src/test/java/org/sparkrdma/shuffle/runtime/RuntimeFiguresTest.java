@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.runtime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.shuffle.address.TestAddresses;
+import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.verbs.device.PortState;
+
+/** Figures of an executor, from which the tab and its events are made. */
+class RuntimeFiguresTest {
+  private static final long INCARNATION = 0x1234_5678_9abc_def1L;
+
+  @Test
+  void shouldContainNeitherTheTokenNorTheIncarnationOfTheEndpoint() {
+    byte[] token = new byte[Endpoint.TOKEN_BYTES];
+    new Random(3).nextBytes(token);
+    FakeEngine engine = new FakeEngine(PortState.ACTIVE);
+    RunningParts.Transport transport =
+        new RunningParts.Transport(
+            engine.transport().fetches(),
+            new Endpoint(
+                "7", TestAddresses.listener("10.1.2.3", 4_711), "fake", 1, INCARNATION, token),
+            shuffleId -> {},
+            () -> {});
+    RuntimeLifecycle lifecycle = new RuntimeLifecycle();
+    lifecycle.beginAttempt();
+    try (PinnedBudget budget = new PinnedBudget(1 << 20, 4_096)) {
+      lifecycle.endAttempt(
+          new RunningParts(transport, budget, engine.open("fake0"), engine), List.of());
+      Map<String, Object> figures =
+          new RuntimeFigures(null, "7", lifecycle, new ShuffleCounters()).current();
+      assertThat(figures).containsEntry("state", "up").containsEntry("addresses", "10.1.2.3:4711");
+      String all = figures.toString();
+      assertThat(secrets(token)).noneMatch(all::contains);
+    }
+  }
+
+  private static Stream<String> secrets(byte[] token) {
+    return Stream.of(
+        HexFormat.of().formatHex(token),
+        HexFormat.of().withUpperCase().formatHex(token),
+        Base64.getEncoder().encodeToString(token),
+        Arrays.toString(token),
+        Long.toString(INCARNATION),
+        Long.toHexString(INCARNATION));
+  }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.shuffle.transport.GrowthReport.Quantity;
+
+/** How the cost of one executor grows with the number of its peers, in simulated shuffles. */
+@Tag("slow")
+@Timeout(1_200)
+class GrowthTest {
+  private static final long PINNED_BYTES = 1L << 30;
+  private static final double MAX_EXPONENT = 1.1;
+
+  @TempDir private Path directory;
+
+  private GrowthRun.Result run(int executors, int maps, int tasks, int blockBytes)
+      throws Exception {
+    return run(new GrowthRun.Shape(executors, maps, tasks, blockBytes, PINNED_BYTES));
+  }
+
+  private GrowthRun.Result run(GrowthRun.Shape shape) throws Exception {
+    try (GrowthRun run = new GrowthRun(directory, shape)) {
+      return run.run();
+    }
+  }
+
+  @Test
+  void shouldCostAnExecutorAtMostLinearlyInItsPeers() throws Exception {
+    List<GrowthRun.Result> results = new ArrayList<>();
+    for (int executors : new int[] {10, 20, 40, 80}) {
+      GrowthRun.Result result = run(executors, executors, 2, 16 << 10);
+      assertThat(result.fallbacks()).as("%d executors", executors).isEmpty();
+      assertThat(result.connections()).isEqualTo(executors - 1);
+      assertThat(result.blocks()).isEqualTo(2L * (executors - 1));
+      results.add(result);
+    }
+    for (Quantity quantity : Quantity.values()) {
+      assertThat(GrowthReport.exponent(results, quantity))
+          .as("%s: %s", quantity, results)
+          .isLessThanOrEqualTo(MAX_EXPONENT);
+    }
+    assertThat(GrowthReport.exponent(results, Quantity.DRIVER_MESSAGES)).isLessThan(0.1);
+  }
+
+  /** 1,000 servers in {@code ./bench growth}. */
+  @Test
+  void shouldLimitReadBytesInFlightInAnIncast() throws Exception {
+    GrowthRun.Shape shape = new GrowthRun.Shape(33, 33 * 16, 4, 64 << 10, 64L << 20);
+    GrowthRun.Result result = run(shape);
+    assertThat(result.maxReadBytesInFlight()).isLessThanOrEqualTo(shape.pinnedBytes() / 2);
+  }
+
+  @Test
+  void shouldNameTheLaw() {
+    assertThat(GrowthReport.law(0.05)).isEqualTo("constant");
+    assertThat(GrowthReport.law(0.97)).isEqualTo("linear");
+    assertThat(GrowthReport.law(2)).isEqualTo("N^2.00");
+  }
+
+  /** {@code ./bench growth}. */
+  @Test
+  @Tag("measurement")
+  void shouldMeasureGrowth() throws Exception {
+    List<GrowthRun.Result> growth = new ArrayList<>();
+    for (int executors : new int[] {10, 30, 100, 300, 1_000, 2_000}) {
+      growth.add(run(executors, 10_000, 4, 64 << 10));
+    }
+    List<GrowthRun.Result> incast = new ArrayList<>();
+    for (long pinnedBytes : new long[] {256L << 20, 1L << 30, 4L << 30}) {
+      incast.add(run(new GrowthRun.Shape(1_001, 1_001, 64, 64 << 10, pinnedBytes)));
+    }
+    GrowthReport report =
+        new GrowthReport(
+            Instant.now().truncatedTo(ChronoUnit.SECONDS).toString(),
+            "./bench growth",
+            growth,
+            incast);
+    report.write(Path.of(System.getProperty("growth.report", "target/growth")));
+  }
+}

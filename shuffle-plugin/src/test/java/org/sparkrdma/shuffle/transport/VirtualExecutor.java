@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.LongStream;
+import org.apache.spark.network.util.MapConfigProvider;
+import org.apache.spark.network.util.TransportConf;
+import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.shuffle.address.ListenerAddress;
+import org.sparkrdma.shuffle.address.NetworkAddress;
+import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.fetch.BlockFetch;
+import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.fetch.Delivery;
+import org.sparkrdma.shuffle.fetch.FetchHandler;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.output.MapOutput;
+import org.sparkrdma.shuffle.output.MapOutputs;
+import org.sparkrdma.shuffle.serve.ServerParameters;
+import org.sparkrdma.shuffle.serve.VirtualBlockServer;
+import org.sparkrdma.shuffle.settings.ShuffleSettings;
+import org.sparkrdma.shuffle.settings.TransportSettings;
+import org.sparkrdma.shuffle.thread.Owner;
+import org.sparkrdma.shuffle.thread.SameThreadExecutor;
+import org.sparkrdma.verbs.CompletionChannel;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.cm.Connection;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
+import org.sparkrdma.verbs.cm.ConnectionManager;
+import org.sparkrdma.verbs.cm.Listener;
+
+/**
+ * An executor in virtual time: the agent with all its parts, receive memory, control buffers and
+ * the block server are those of the product with the default settings. Device, network and map
+ * outputs are simulated. An iteration of the agent takes {@link #ITERATION_NS}, and {@link
+ * #WORK_NS} for each thing that it does. For one thread.
+ */
+final class VirtualExecutor implements AutoCloseable {
+  private static final long ITERATION_NS = 300;
+  private static final long WORK_NS = 500;
+  private static final long TICK_NS = Duration.ofMillis(5).toNanos();
+  private static final long PAGE_BYTES = 4096;
+
+  private final VirtualFabric fabric;
+  private final VirtualDevice device = new VirtualDevice();
+  private final ShuffleCounters counters = new ShuffleCounters();
+  private final PinnedBudget budget;
+  private final TransportMemory memory;
+  private final VirtualBlockServer server;
+  private final CompletionQueues completions;
+  private final TransportAgent agent;
+  private final ConnectionTable table;
+  private final Peers peers;
+  private final InetSocketAddress address;
+  private final Endpoint self;
+  private final ArrayDeque<ConnectionEvent> events = new ArrayDeque<>();
+  private boolean scheduled;
+  private boolean ticking;
+  private long busyUntilNs;
+  private long ingressFreeNs;
+  private long egressFreeNs;
+  private long bytesInFlight;
+  private long maxBytesInFlight;
+  private long messages;
+  private long workDone;
+  private int maxConnections;
+  private int queuePairs;
+
+  /**
+   * @param number from 0
+   * @param pinnedBytes {@code pinned.max}
+   * @param outputFile sparse file that stands for all map outputs
+   * @param partitions of each map output
+   * @param blockBytes length of each partition
+   */
+  VirtualExecutor(
+      VirtualFabric fabric,
+      int number,
+      long pinnedBytes,
+      Path outputFile,
+      int partitions,
+      int blockBytes)
+      throws VerbsException {
+    this.fabric = fabric;
+    ShuffleSettings settings = ShuffleSettings.of(Map.of("spark.shuffle.rdma.verify", "false"));
+    TransportSettings transport = settings.transport(pinnedBytes);
+    budget = new PinnedBudget(pinnedBytes, PAGE_BYTES);
+    address = new InetSocketAddress(addressOf(number), 1);
+    fabric.add(address.getAddress(), this);
+    NetworkAddress network = new NetworkAddress(address.getAddress(), 8);
+    self =
+        new Endpoint(
+            Integer.toString(number),
+            List.of(new ListenerAddress(network, 1)),
+            "virtual",
+            1,
+            number + 1L,
+            new byte[Endpoint.TOKEN_BYTES]);
+    Channel channel = new Channel();
+    Manager manager = new Manager();
+    Owner owner = new Owner();
+    completions = new CompletionQueues(device, channel, budget, transport);
+    memory = new TransportMemory(device, device, budget, transport);
+    agent = new TransportAgent(transport, channel, completions, manager, owner, fabric::nowNs);
+    server =
+        new VirtualBlockServer(
+            new ServerParameters(
+                settings.serve(),
+                new Outputs(outputFile, partitions, blockBytes),
+                device,
+                device,
+                budget,
+                counters,
+                peer -> {},
+                transport.requestTimeout(),
+                fabric::nowNs));
+    Delivery delivery =
+        new Delivery(
+            new SameThreadExecutor(),
+            new SameThreadExecutor(),
+            new TransportConf("shuffle", new MapConfigProvider(Map.of())),
+            false,
+            counters,
+            incarnation -> {});
+    TransportContext context =
+        new TransportContext(
+            transport,
+            device.info(),
+            self,
+            new byte[0],
+            device,
+            completions,
+            memory.receive(),
+            memory.control(),
+            server.server(),
+            delivery,
+            counters,
+            agent::execute,
+            owner,
+            reason -> {},
+            fabric::nowNs);
+    table = new ConnectionTable(context, transport.maxConnections());
+    peers = new Peers(context, table);
+    agent.init(
+        table,
+        peers,
+        new Connector(context, manager, table, peers, List.of(network), 16),
+        memory.control(),
+        memory::trimUnused,
+        cause -> {
+          throw new IllegalStateException(cause);
+        });
+  }
+
+  private static InetAddress addressOf(int number) {
+    byte[] bytes = {10, (byte) (number >> 16), (byte) (number >> 8), (byte) number};
+    try {
+      return InetAddress.getByAddress(bytes);
+    } catch (java.net.UnknownHostException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  Endpoint endpoint() {
+    return self;
+  }
+
+  /** Fetches blocks of a peer; their buffers are released when they arrive. */
+  void fetch(Endpoint peer, List<BlockRange> blocks, FetchHandler handler) {
+    BlockFetch fetch = new BlockFetch(peer, blocks, null, handler, done -> {});
+    agent.execute(() -> fetch.blocks().forEach(peers::want));
+  }
+
+  /** The agent runs as soon as it has time. */
+  void wake() {
+    if (!scheduled) {
+      scheduled = true;
+      fabric.at(busyUntilNs, this::iterate);
+    }
+  }
+
+  private void iterate() {
+    scheduled = false;
+    int work = agent.doWork() + server.doWork();
+    workDone += work;
+    maxConnections = Math.max(maxConnections, table.size());
+    busyUntilNs = fabric.nowNs() + ITERATION_NS + work * WORK_NS;
+    if (work > 0 || !events.isEmpty()) {
+      wake();
+    } else if (!ticking) {
+      ticking = true;
+      fabric.after(
+          TICK_NS,
+          () -> {
+            ticking = false;
+            wake();
+          });
+    }
+  }
+
+  void onEvent(ConnectionEvent event) {
+    events.add(event);
+    wake();
+  }
+
+  int nextQueuePairNumber() {
+    return ++queuePairs;
+  }
+
+  void countMessage() {
+    messages++;
+  }
+
+  /** A READ of this executor is posted: the time when it completes. */
+  long readNs(VirtualExecutor from, long bytes) {
+    bytesInFlight += bytes;
+    maxBytesInFlight = Math.max(maxBytesInFlight, bytesInFlight);
+    long wireNs = (long) (bytes / VirtualFabric.BYTES_PER_NS);
+    long sentNs = Math.max(fabric.nowNs() + VirtualFabric.LATENCY_NS, from.egressFreeNs);
+    from.egressFreeNs = sentNs + wireNs;
+    ingressFreeNs = Math.max(sentNs + VirtualFabric.LATENCY_NS, ingressFreeNs) + wireNs;
+    return ingressFreeNs;
+  }
+
+  void onReadDone(long bytes) {
+    bytesInFlight -= bytes;
+  }
+
+  long maxBytesInFlight() {
+    return maxBytesInFlight;
+  }
+
+  long messages() {
+    return messages;
+  }
+
+  /** Steps of its agent and its block server. */
+  long work() {
+    return workDone;
+  }
+
+  int maxConnections() {
+    return maxConnections;
+  }
+
+  long highestPinnedBytes() {
+    return budget.highestBytes();
+  }
+
+  /** Pinned for messages and rings, without data. */
+  long controlBytes() {
+    return (long) memory.controlPool.chunksOut() * memory.controlPool.chunkBytes();
+  }
+
+  @Override
+  public void close() {
+    peers.stop();
+    server.server().close();
+    agent.drain();
+    completions.close();
+    agent.drainThen(memory::close);
+  }
+
+  private final class Channel implements CompletionChannel {
+    @Override
+    public void await(long timeoutNs) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void wakeup() {
+      wake();
+    }
+
+    @Override
+    public void close() {}
+  }
+
+  private final class Manager implements ConnectionManager {
+    @Override
+    public void setTrafficClass(int trafficClass) {}
+
+    @Override
+    public Listener listen(InetSocketAddress listenAddress, int backlog) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public Connection resolve(InetSocketAddress remote, InetSocketAddress local, Duration timeout) {
+      VirtualConnection connection =
+          new VirtualConnection(fabric, VirtualExecutor.this, address, remote, 0);
+      connection.resolve();
+      return connection;
+    }
+
+    @Override
+    public ConnectionEvent pollEvent() {
+      ConnectionEvent event = events.poll();
+      while (event != null && ((VirtualConnection) event.connection()).isClosed()) {
+        event = events.poll();
+      }
+      return event;
+    }
+
+    @Override
+    public void close() {}
+  }
+
+  /** Map outputs whose partitions have one length. */
+  private record Outputs(Path file, int partitions, int blockBytes) implements MapOutputs {
+    @Override
+    public MapOutput open(int shuffleId, long mapId) {
+      return new MapOutput(
+          file,
+          partitions,
+          (long) partitions * blockBytes,
+          false,
+          new MapOutput.Source() {
+            @Override
+            public long[] offsets(int first, int count) {
+              return LongStream.rangeClosed(first, first + count)
+                  .map(partition -> partition * blockBytes)
+                  .toArray();
+            }
+
+            @Override
+            public long[] sums(int first, int count) {
+              return null;
+            }
+          });
+    }
+
+    @Override
+    public List<Path> directories() {
+      return List.of();
+    }
+  }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import java.net.InetAddress;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.PriorityQueue;
+import java.util.function.BooleanSupplier;
+
+/**
+ * Clock, events and network of simulated executors. Each executor has a link of {@link
+ * #BYTES_PER_NS} in each direction to a switch that never drops and never blocks. For one thread.
+ */
+final class VirtualFabric {
+  /** One way, for each message, READ request and answer. */
+  static final long LATENCY_NS = 2_000;
+
+  /** 100 Gb/s. */
+  static final double BYTES_PER_NS = 12.5;
+
+  /** Resolving an address; also a connection request or its answer in the kernels of both ends. */
+  static final long SETUP_NS = 100_000;
+
+  private record Event(long atNs, long order, Runnable work) {}
+
+  private final PriorityQueue<Event> events =
+      new PriorityQueue<>(Comparator.comparingLong(Event::atNs).thenComparingLong(Event::order));
+  private final Map<InetAddress, VirtualExecutor> executors = new HashMap<>();
+  private long nowNs;
+  private long order;
+
+  long nowNs() {
+    return nowNs;
+  }
+
+  void after(long delayNs, Runnable work) {
+    at(nowNs + delayNs, work);
+  }
+
+  void at(long atNs, Runnable work) {
+    events.add(new Event(Math.max(nowNs, atNs), order++, work));
+  }
+
+  void add(InetAddress address, VirtualExecutor executor) {
+    executors.put(address, executor);
+  }
+
+  VirtualExecutor at(InetAddress address) {
+    return executors.get(address);
+  }
+
+  /** Runs until the condition holds, at most until a time; returns whether it holds. */
+  boolean runUntil(BooleanSupplier done, long limitNs) {
+    while (!done.getAsBoolean() && !events.isEmpty() && nowNs < limitNs) {
+      Event event = events.poll();
+      nowNs = event.atNs;
+      event.work.run();
+    }
+    return done.getAsBoolean();
+  }
+}
