@@ -37,7 +37,7 @@ import org.sparkrdma.shuffle.settings.ShuffleSetting;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.spark.ExecutorClassPath;
 import org.sparkrdma.shuffle.spark.SparkEnvironment;
-import org.sparkrdma.shuffle.ui.ShuffleUi;
+import org.sparkrdma.shuffle.ui.live.ShuffleUi;
 
 /**
  * The class for {@code spark.shuffle.manager}: Spark's own sort shuffle with a reader that fetches

@@ -142,7 +142,7 @@ class ArchitectureTest {
         .check(CLASSES);
   }
 
-  /** Spark 3.5 cannot load what extends pages of Spark 4; see the package's UiSupport. */
+  /** Spark 3.5 cannot load what extends pages of Spark 4; see UiSupport. */
   @Test
   void shouldUseSparksPagesInOnePackageThatOnlyTheManagerStarts() {
     noClasses()
@@ -159,6 +159,28 @@ class ArchitectureTest {
         .should()
         .dependOnClassesThat()
         .resideInAnyPackage(ROOT + ".ui..")
+        .check(CLASSES);
+  }
+
+  /** The model knows no page, and the live tab and the History Server share nothing else. */
+  @ParameterizedTest
+  @CsvSource({
+    "ui.figures, 'ui.figures'",
+    "ui.page, 'ui.page ui.figures'",
+    "ui.live, 'ui.live ui ui.figures ui.page'",
+    "ui.history, 'ui.history ui ui.figures ui.page'",
+    "ui, 'ui'",
+  })
+  void shouldKeepModelPagesAndSourcesOfTheTabApart(String name, String known) {
+    String[] allowed =
+        Stream.of(known.split(" ", -1)).map(other -> ROOT + "." + other).toArray(String[]::new);
+    DescribedPredicate<JavaClass> ofTheTab = resideInAnyPackage(ROOT + ".ui..");
+    classes()
+        .that()
+        .resideInAPackage(ROOT + "." + name)
+        .should(
+            onlyDependOnClassesThat(
+                resideInAnyPackage(allowed).or(DescribedPredicate.not(ofTheTab))))
         .check(CLASSES);
   }
 

@@ -43,7 +43,7 @@ public final class RdmaShuffleEvent implements SparkListenerEvent {
   }
 
   /** An event of this version. Values are Long or String. */
-  static RdmaShuffleEvent of(
+  public static RdmaShuffleEvent of(
       long timeMs, List<String> notes, Map<String, Map<String, Object>> figures) {
     Map<String, Map<String, Object>> copy = new LinkedHashMap<>();
     figures.forEach((executorId, values) -> copy.put(executorId, new LinkedHashMap<>(values)));
@@ -126,12 +126,15 @@ public final class RdmaShuffleEvent implements SparkListenerEvent {
   }
 
   /** Figures by executor and name. Values are Long or String. */
-  Map<String, Map<String, Object>> figures() {
+  public Map<String, Map<String, Object>> figures() {
     return figures;
   }
 
-  /** Whether a later version of the plug-in wrote this, with a meaning that is not known here. */
-  boolean isOfLaterSchema() {
+  /**
+   * Whether a later version of the plug-in wrote this, with a meaning that is not known here. No
+   * name of a property: Jackson would write it.
+   */
+  public boolean hasLaterSchema() {
     return schema > SCHEMA;
   }
 }

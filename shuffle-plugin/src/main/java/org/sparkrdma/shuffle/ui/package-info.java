@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The tab "RDMA shuffle" in Spark's live UI and in the History Server, for Spark 4.0 and newer.
+ * Classes of the tab "RDMA shuffle" whose names are stored outside of the application: {@link
+ * org.sparkrdma.shuffle.ui.RdmaShuffleEvent} in event logs, {@link
+ * org.sparkrdma.shuffle.ui.StoredFigures} in the stores of History Servers. They are never renamed.
  *
- * <p>{@link org.sparkrdma.shuffle.ui.ShuffleUi} starts it on the driver; {@link
- * org.sparkrdma.shuffle.ui.RdmaHistoryPlugin} does in the History Server. Both fill {@code
- * ApplicationFigures}: the driver with what executors report and with Spark's events, the History
- * Server with the events of the log. {@code PageContent} writes the page. Classes that extend
- * Spark's pages are loaded only where Spark has such pages ({@code UiSupport}).
+ * <p>The tab itself, for Spark 4.0 and newer, is in the packages below: {@code figures} collects,
+ * {@code page} shows, {@code live} runs on the driver, {@code history} in the History Server.
  */
 package org.sparkrdma.shuffle.ui;

@@ -49,7 +49,7 @@ class RdmaShuffleEventTest {
     assertThat(read.figures()).isEqualTo(FIGURES);
     assertThat(read.timeMs()).isEqualTo(99);
     assertThat(read.notes()).containsExactly("a note");
-    assertThat(read.isOfLaterSchema()).isFalse();
+    assertThat(read.hasLaterSchema()).isFalse();
   }
 
   @Test
@@ -69,7 +69,7 @@ class RdmaShuffleEventTest {
                     + "[[\"7\",\"read\",1,\"flights\",[1,2],\"share\",0.5,\"odd\"],[],{\"x\":1},3]}")
             .ours
             .get(0);
-    assertThat(later.isOfLaterSchema()).isTrue();
+    assertThat(later.hasLaterSchema()).isTrue();
     assertThat(later.figures()).isEqualTo(Map.of("7", Map.of("read", 1L, "share", 0L)));
     assertThat(later.notes()).isEmpty();
   }
@@ -87,7 +87,7 @@ class RdmaShuffleEventTest {
       assertThat(event.figures()).isEmpty();
       assertThat(event.notes()).isEmpty();
       assertThat(event.timeMs()).isZero();
-      assertThat(event.isOfLaterSchema()).isFalse();
+      assertThat(event.hasLaterSchema()).isFalse();
     }
     assertThat(replayed.ends).containsExactly(4711L);
   }

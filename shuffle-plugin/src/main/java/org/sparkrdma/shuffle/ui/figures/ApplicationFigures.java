@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.ui.figures;
+
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.sparkrdma.shuffle.metrics.Figure;
+
+/**
+ * All that the tab shows of one application. Bounded: the earliest removed executors and the
+ * earliest stages are dropped. Safe for any thread.
+ */
+public final class ApplicationFigures {
+  private static final int MAX_EXECUTORS = 2_000;
+  private static final int MAX_STAGES = 500;
+  private static final int MAX_NOTES = 10;
+  private static final double FULL = 0.95;
+
+  private final List<String> notes = new ArrayList<>();
+  private final Map<String, ExecutorFigures> executors = new LinkedHashMap<>();
+  private final Map<Integer, StageBytes> stages = new TreeMap<>();
+  private TimeSeries series = new TimeSeries();
+
+  /** Sums of executors that were dropped. */
+  private BytesByPath droppedBytes = BytesByPath.NONE;
+
+  private long droppedFallbacks;
+  private long droppedQuarantines;
+
+  /** Nothing yet. */
+  public ApplicationFigures() {}
+
+  /** Adds a sentence for the top of the page. */
+  public synchronized void note(String sentence) {
+    if (notes.size() < MAX_NOTES && !notes.contains(sentence)) {
+      notes.add(sentence);
+    }
+  }
+
+  /** An executor has started. */
+  public synchronized void start(String executorId) {
+    executor(executorId);
+  }
+
+  /** An executor has reported figures. */
+  public void report(String executorId, Map<String, Object> figures, long timeMs) {
+    report(Map.of(executorId, figures), timeMs);
+  }
+
+  /** Several executors have reported at the same time, which is one point of the chart. */
+  public synchronized void report(Map<String, Map<String, Object>> figures, long timeMs) {
+    figures.forEach((executorId, values) -> executor(executorId).update(values));
+    sample(timeMs);
+  }
+
+  /** A task has ended. */
+  public synchronized void addTask(
+      String executorId, int stageId, long remoteBytes, long localBytes, long timeMs) {
+    if (remoteBytes == 0 && localBytes == 0) {
+      return;
+    }
+    executor(executorId).addRead(remoteBytes, localBytes);
+    stages.merge(
+        stageId,
+        new StageBytes(stageId, remoteBytes, localBytes),
+        (before, task) -> before.plus(remoteBytes, localBytes));
+    if (stages.size() > MAX_STAGES) {
+      stages.remove(stages.keySet().iterator().next());
+    }
+    sample(timeMs);
+  }
+
+  /** Spark has removed an executor. */
+  public synchronized void remove(String executorId, String reason) {
+    executor(executorId).remove(reason);
+  }
+
+  private ExecutorFigures executor(String executorId) {
+    ExecutorFigures known = executors.get(executorId);
+    if (known == null) {
+      known = new ExecutorFigures();
+      if (executors.size() < MAX_EXECUTORS || dropEarliestRemoved()) {
+        executors.put(executorId, known);
+      }
+    }
+    return known;
+  }
+
+  /** Makes room for one more; its sums stay. Running executors are not dropped. */
+  private boolean dropEarliestRemoved() {
+    Iterator<ExecutorFigures> all = executors.values().iterator();
+    while (all.hasNext()) {
+      ExecutorFigures executor = all.next();
+      if (executor.isRemoved()) {
+        droppedBytes = droppedBytes.plus(executor.bytes());
+        droppedFallbacks += executor.fallbackBlocks();
+        droppedQuarantines += executor.number(Figure.QUARANTINES);
+        all.remove();
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private void sample(long timeMs) {
+    if (series.isDue(timeMs)) {
+      series.add(timeMs, total());
+    }
+  }
+
+  private BytesByPath total() {
+    return executors.values().stream()
+        .map(ExecutorFigures::bytes)
+        .reduce(droppedBytes, BytesByPath::plus);
+  }
+
+  /** Sums for the metrics system. */
+  public synchronized ApplicationTotals totals() {
+    long up = 0;
+    long off = 0;
+    long full = 0;
+    long fallbacks = droppedFallbacks;
+    long quarantines = droppedQuarantines;
+    for (ExecutorFigures executor : executors.values()) {
+      boolean running = !executor.isRemoved() && executor.hasReported();
+      boolean isUp = executor.text(Figure.STATE).equals("up");
+      long limit = executor.number(Figure.PINNED_LIMIT);
+      up += running && isUp ? 1 : 0;
+      off += running && !isUp ? 1 : 0;
+      full += running && isUp && executor.number(Figure.PINNED) >= FULL * limit ? 1 : 0;
+      fallbacks += executor.fallbackBlocks();
+      quarantines += executor.number(Figure.QUARANTINES);
+    }
+    return new ApplicationTotals(up, off, full, total(), fallbacks, quarantines);
+  }
+
+  /** All that the page shows at this time. */
+  public synchronized Snapshot snapshot(long nowMs) {
+    List<TimeSeries.Point> points = new ArrayList<>(series.points());
+    if (!points.isEmpty()) {
+      long last = points.get(points.size() - 1).timeMs();
+      points.add(new TimeSeries.Point(Math.max(nowMs, last), total()));
+    }
+    Map<String, ExecutorFigures> copies = new LinkedHashMap<>();
+    executors.forEach((executorId, executor) -> copies.put(executorId, executor.copy()));
+    return new Snapshot(List.copyOf(notes), copies, List.copyOf(stages.values()), points, total());
+  }
+
+  /** Time of the last point; 0 without one. */
+  public synchronized long lastTimeMs() {
+    List<TimeSeries.Point> points = series.points();
+    return points.isEmpty() ? 0 : points.get(points.size() - 1).timeMs();
+  }
+
+  /** Whether there is nothing to show. */
+  public synchronized boolean isEmpty() {
+    return notes.isEmpty() && executors.values().stream().noneMatch(ExecutorFigures::hasReported);
+  }
+
+  /** All of it as JDK types, for {@link #ofMap}. */
+  public synchronized Map<String, Object> toMap() {
+    Map<String, Object> all = new LinkedHashMap<>();
+    executors.forEach((executorId, executor) -> all.put(executorId, executor.toMap()));
+    List<List<Long>> stageList = new ArrayList<>();
+    stages
+        .values()
+        .forEach(
+            stage -> stageList.add(List.of((long) stage.stageId(), stage.remote(), stage.local())));
+    return Map.of(
+        "notes",
+        List.copyOf(notes),
+        "executors",
+        all,
+        "stages",
+        stageList,
+        "series",
+        series.toList());
+  }
+
+  /** Figures of {@link #toMap}; what is malformed is left out. */
+  public static ApplicationFigures ofMap(Map<?, ?> map) {
+    ApplicationFigures figures = new ApplicationFigures();
+    if (map.get("notes") instanceof List<?> notes) {
+      notes.forEach(note -> figures.notes.add(String.valueOf(note)));
+    }
+    if (map.get("executors") instanceof Map<?, ?> executors) {
+      executors.forEach(
+          (executorId, stored) -> {
+            if (stored instanceof Map<?, ?> one) {
+              figures.executors.put(String.valueOf(executorId), ExecutorFigures.ofMap(one));
+            }
+          });
+    }
+    if (map.get("stages") instanceof List<?> stages) {
+      for (Object element : stages) {
+        if (element instanceof List<?> one && one.size() >= 3) {
+          int stageId = (int) Stored.number(one.get(0));
+          long remote = Stored.number(one.get(1));
+          figures.stages.put(stageId, new StageBytes(stageId, remote, Stored.number(one.get(2))));
+        }
+      }
+    }
+    figures.series = TimeSeries.ofList(map.get("series"));
+    return figures;
+  }
+}

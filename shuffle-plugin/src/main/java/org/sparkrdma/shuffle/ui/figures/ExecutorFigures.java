@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.ui.figures;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.TreeMap;
+import org.sparkrdma.shuffle.metrics.Figure;
+
+/**
+ * All figures of one executor. Not safe for several threads; owned by {@link ApplicationFigures}.
+ */
+public final class ExecutorFigures {
+  private final Map<String, Object> values = new HashMap<>();
+  private String removedReason;
+  private long remoteBytes;
+  private long localBytes;
+
+  /** Takes over reported values; the others stay. */
+  void update(Map<String, Object> reported) {
+    values.putAll(reported);
+  }
+
+  /** A task has read so many bytes of other executors and of its own. */
+  void addRead(long remote, long local) {
+    remoteBytes += remote;
+    localBytes += local;
+  }
+
+  /** Spark has removed the executor. */
+  void remove(String reason) {
+    removedReason = reason == null ? "" : reason;
+  }
+
+  /** Whether Spark has removed it. */
+  public boolean isRemoved() {
+    return removedReason != null;
+  }
+
+  /** Spark's reason for the removal. */
+  public String removedReason() {
+    return removedReason;
+  }
+
+  /** Value of a figure; 0 when it is not reported. */
+  public long number(Figure figure) {
+    return values.get(figure.label()) instanceof Number number ? number.longValue() : 0;
+  }
+
+  /** Value of a figure; empty when it is not reported. */
+  public String text(Figure figure) {
+    return values.get(figure.label()) instanceof String text ? text : "";
+  }
+
+  /** Whether it has reported at all. */
+  boolean hasReported() {
+    return !values.isEmpty();
+  }
+
+  /** Whether it used RDMA at some time. */
+  boolean hasDevice() {
+    return !text(Figure.DEVICE).isEmpty();
+  }
+
+  /** Bytes that TCP brought; in an executor that reports no RDMA, Spark's own reader does. */
+  long tcpBytes() {
+    long counted = number(Figure.TCP);
+    boolean neverUp = text(Figure.STATE).equals("off") && !hasDevice();
+    return neverUp ? Math.max(counted, remoteBytes) : counted;
+  }
+
+  /** Bytes that it read from its own disks. */
+  long localBytes() {
+    return localBytes;
+  }
+
+  /** Numbers of blocks that used TCP, by the label of the reason. */
+  public Map<String, Long> fallbacks() {
+    Map<String, Long> fallbacks = new TreeMap<>();
+    values.forEach(
+        (name, value) -> {
+          if (name.startsWith(Figure.FALLBACK) && value instanceof Number number) {
+            fallbacks.put(name.substring(Figure.FALLBACK.length()), number.longValue());
+          }
+        });
+    return fallbacks;
+  }
+
+  /** Number of blocks that used TCP, for all reasons. */
+  long fallbackBlocks() {
+    return fallbacks().values().stream().mapToLong(Long::longValue).sum();
+  }
+
+  /** Bytes by path. */
+  public BytesByPath bytes() {
+    return new BytesByPath(number(Figure.READ), number(Figure.COPIED), tcpBytes(), localBytes());
+  }
+
+  /** A copy that does not change. */
+  ExecutorFigures copy() {
+    ExecutorFigures copy = new ExecutorFigures();
+    copy.values.putAll(values);
+    copy.addRead(remoteBytes, localBytes);
+    copy.removedReason = removedReason;
+    return copy;
+  }
+
+  /** All of it, for {@link #ofMap}. */
+  Map<String, Object> toMap() {
+    Map<String, Object> map = new HashMap<>();
+    map.put("values", values);
+    map.put("remote", remoteBytes);
+    map.put("local", localBytes);
+    if (removedReason != null) {
+      map.put("removed", removedReason);
+    }
+    return map;
+  }
+
+  static ExecutorFigures ofMap(Map<?, ?> map) {
+    ExecutorFigures executor = new ExecutorFigures();
+    if (map.get("values") instanceof Map<?, ?> values) {
+      values.forEach((name, value) -> executor.values.put(String.valueOf(name), value));
+    }
+    executor.addRead(Stored.number(map.get("remote")), Stored.number(map.get("local")));
+    executor.removedReason = map.get("removed") instanceof String reason ? reason : null;
+    return executor;
+  }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.ui.history;
+
+import org.apache.spark.scheduler.SparkListenerEvent;
+import org.sparkrdma.shuffle.ui.RdmaShuffleEvent;
+import org.sparkrdma.shuffle.ui.figures.ApplicationFigures;
+import org.sparkrdma.shuffle.ui.figures.FiguresListener;
+
+/** Fills the figures from an event log. Confined to the thread that replays. */
+final class ReplayListener extends FiguresListener {
+  private final ApplicationFigures figures;
+
+  ReplayListener(ApplicationFigures figures) {
+    super(figures);
+    this.figures = figures;
+  }
+
+  @Override
+  public void onOtherEvent(SparkListenerEvent other) {
+    guarded(() -> add(other));
+  }
+
+  private void add(SparkListenerEvent other) {
+    if (other instanceof RdmaShuffleEvent event) {
+      event.notes().forEach(figures::note);
+      if (event.hasLaterSchema()) {
+        figures.note(
+            "a later version of the plug-in wrote this log; what this version does not know is not"
+                + " shown");
+      }
+      figures.report(event.figures(), event.timeMs());
+    }
+  }
+}

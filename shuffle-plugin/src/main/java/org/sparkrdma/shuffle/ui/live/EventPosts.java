@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.ui.live;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.sparkrdma.shuffle.ui.RdmaShuffleEvent;
+
+/**
+ * Collects changed figures of executors into events: at most one in ten seconds, and fewer when
+ * they are large, so that they add at most a megabyte per hour to the event log. Not safe for
+ * several threads; owned by {@link ShuffleUi}.
+ */
+final class EventPosts {
+  private static final long MIN_INTERVAL_MS = 10_000;
+
+  /** An event of a byte delays the next one by so much: 720,000 bytes per hour. */
+  private static final long MS_PER_BYTE = 5;
+
+  /** Maximum number of executors whose last values are remembered. */
+  private static final int MAX_EXECUTORS = 10_000;
+
+  private final Consumer<RdmaShuffleEvent> bus;
+  private final ObjectMapper mapper = new ObjectMapper();
+  private final Map<String, Map<String, Object>> posted = new HashMap<>();
+  private final Map<String, Map<String, Object>> changed = new LinkedHashMap<>();
+  private List<String> notes;
+  private long nextMs = Long.MIN_VALUE;
+
+  /**
+   * @param bus receives the events
+   * @param notes for the first event
+   */
+  EventPosts(Consumer<RdmaShuffleEvent> bus, List<String> notes) {
+    this.bus = bus;
+    this.notes = List.copyOf(notes);
+  }
+
+  /** An executor has reported its figures. */
+  void add(String executorId, Map<String, Object> figures) {
+    if (posted.size() >= MAX_EXECUTORS && !posted.containsKey(executorId)) {
+      // The earliest; one that still reports is added again.
+      posted.remove(posted.keySet().iterator().next());
+    }
+    Map<String, Object> before = posted.computeIfAbsent(executorId, id -> new HashMap<>());
+    figures.forEach(
+        (name, value) -> {
+          if (!value.equals(before.put(name, value))) {
+            changed.computeIfAbsent(executorId, id -> new LinkedHashMap<>()).put(name, value);
+          }
+        });
+  }
+
+  /** The executor has ended; its changes are still posted. */
+  void remove(String executorId) {
+    posted.remove(executorId);
+  }
+
+  /** Posts what has changed, when it is time. */
+  void postIfDue(long nowMs) {
+    if (nowMs >= nextMs) {
+      post(nowMs);
+    }
+  }
+
+  /** Posts what has changed. */
+  void post(long nowMs) {
+    if (changed.isEmpty() && notes.isEmpty()) {
+      return;
+    }
+    RdmaShuffleEvent event = RdmaShuffleEvent.of(nowMs, notes, changed);
+    changed.clear();
+    notes = List.of();
+    nextMs = nowMs + Math.max(MIN_INTERVAL_MS, MS_PER_BYTE * bytes(event));
+    bus.accept(event);
+  }
+
+  private long bytes(RdmaShuffleEvent event) {
+    try {
+      return mapper.writeValueAsBytes(event).length;
+    } catch (JsonProcessingException e) {
+      throw new IllegalStateException("cannot encode an event of lists, numbers and strings", e);
+    }
+  }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.ui.live;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.apache.spark.util.JsonProtocol$;
+import org.junit.jupiter.api.Test;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.metrics.Figure;
+import org.sparkrdma.shuffle.ui.RdmaShuffleEvent;
+
+class EventPostsTest {
+  private static final int EXECUTORS = 100;
+  private static final long HOUR_MS = 3_600_000;
+
+  private final List<RdmaShuffleEvent> events = new ArrayList<>();
+  private final EventPosts posts = new EventPosts(events::add, List.of());
+
+  @Test
+  void shouldAddAtMostAMegabytePerHourAtAHundredBusyExecutors() {
+    Random random = new Random(13);
+    Map<String, Map<String, Object>> reported = new HashMap<>();
+    for (long nowMs = 0; nowMs < HOUR_MS; nowMs += 500) {
+      for (int i = 0; i < EXECUTORS; i++) {
+        if ((nowMs / 500 + i) % 20 == 0) {
+          Map<String, Object> figures = allChanged(i, random);
+          posts.add(Integer.toString(i), figures);
+          reported.put(Integer.toString(i), figures);
+          posts.postIfDue(nowMs);
+        }
+      }
+    }
+    posts.post(HOUR_MS);
+    long bytes =
+        events.stream()
+            .mapToLong(event -> JsonProtocol$.MODULE$.sparkEventToJsonString(event).length() + 1)
+            .sum();
+    System.out.println(
+        "event log per hour, 100 executors: " + bytes + " bytes in " + events.size());
+    assertThat(bytes).isBetween(300_000L, 1_000_000L);
+    assertThat(events).hasSizeGreaterThan(10);
+    assertThat(merged()).isEqualTo(reported);
+    for (int i = 1; i < events.size() - 1; i++) {
+      assertThat(events.get(i).timeMs() - events.get(i - 1).timeMs())
+          .isGreaterThanOrEqualTo(10_000);
+    }
+  }
+
+  @Test
+  void shouldPostOnlyWhatHasChanged() {
+    posts.add("1", Map.of("engine", "soft", "read", 1L));
+    posts.postIfDue(0);
+    posts.add("1", Map.of("engine", "soft", "read", 2L));
+    posts.postIfDue(9_999);
+    assertThat(events).hasSize(1);
+    posts.postIfDue(10_000);
+    assertThat(events).hasSize(2);
+    assertThat(events.get(1).figures()).isEqualTo(Map.of("1", Map.of("read", 2L)));
+    posts.add("1", Map.of("engine", "soft", "read", 2L));
+    posts.post(50_000);
+    assertThat(events).hasSize(2);
+  }
+
+  @Test
+  void shouldPostNotesOnceAndChangesOfAnExecutorThatHasEnded() {
+    EventPosts noted = new EventPosts(events::add, List.of("local mode"));
+    noted.post(0);
+    noted.add("1", Map.of("read", 1L));
+    noted.remove("1");
+    noted.post(1);
+    assertThat(events)
+        .extracting(RdmaShuffleEvent::notes)
+        .containsExactly(List.of("local mode"), List.of());
+    assertThat(events.get(1).figures()).containsOnlyKeys("1");
+  }
+
+  private Map<String, Map<String, Object>> merged() {
+    Map<String, Map<String, Object>> merged = new HashMap<>();
+    events.forEach(
+        event ->
+            event
+                .figures()
+                .forEach(
+                    (id, figures) ->
+                        merged.computeIfAbsent(id, key -> new HashMap<>()).putAll(figures)));
+    return merged;
+  }
+
+  /** The longest report: every number has changed, and every reason of a fallback has occurred. */
+  private static Map<String, Object> allChanged(int executor, Random random) {
+    Map<String, Object> figures = new LinkedHashMap<>();
+    for (Figure figure : Figure.values()) {
+      figures.put(figure.label(), random.nextLong(1_000_000_000_000L));
+    }
+    for (FallbackReason reason : FallbackReason.values()) {
+      figures.put(Figure.FALLBACK + reason.label(), random.nextLong(100_000));
+    }
+    figures.put(Figure.ADDRESSES.label(), "192.168.100." + executor + ":34567");
+    return figures;
+  }
+}

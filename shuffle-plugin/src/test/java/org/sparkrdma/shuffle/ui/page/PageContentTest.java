@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.ui.page;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.StringReader;
+import java.util.Map;
+import javax.xml.parsers.DocumentBuilderFactory;
+import org.junit.jupiter.api.Test;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.ui.figures.ApplicationFigures;
+import org.xml.sax.InputSource;
+
+class PageContentTest {
+  private static final String SCRIPT = "<script>alert('1')</script>\"&";
+
+  private final ApplicationFigures figures = new ApplicationFigures();
+
+  @Test
+  void shouldEscapeAllThatExecutorsSend() throws Exception {
+    figures.note(SCRIPT);
+    figures.report(
+        SCRIPT,
+        Map.of(
+            "state",
+            SCRIPT,
+            "reasons",
+            SCRIPT,
+            "engine",
+            SCRIPT,
+            "device",
+            SCRIPT,
+            "addresses",
+            SCRIPT,
+            "speed",
+            SCRIPT,
+            "fallback." + SCRIPT,
+            3L),
+        1_000);
+    figures.remove(SCRIPT, SCRIPT);
+    figures.report("2", Map.of("state", "up"), 3_000);
+    String page = page(5_000);
+    assertThat(page).doesNotContain("<script").contains("&lt;script&gt;alert(&#39;1&#39;)");
+    // Well-formed, so no text has become an element or has ended an attribute.
+    var document =
+        DocumentBuilderFactory.newInstance()
+            .newDocumentBuilder()
+            .parse(new InputSource(new StringReader(page)));
+    assertThat(document.getElementsByTagName("script").getLength()).isZero();
+    assertThat(document.getElementsByTagName("svg").getLength()).isPositive();
+  }
+
+  @Test
+  void shouldShowTheReasonWhyRdmaIsNotUsedAndCountSparksOwnBytesAsTcp() {
+    figures.report("1", Map.of("state", "off", "reasons", "no device", "tcp", 0L), 0);
+    figures.addTask("1", 3, 2_048, 1_024, 10);
+    assertThat(page(20))
+        .contains("up in 0 of 1 running executors")
+        .contains("Not used in 1 executor:</strong> no device")
+        .contains("By TCP:</strong> 2.0 KiB")
+        .contains("From local disks:</strong> 1.0 KiB");
+  }
+
+  @Test
+  void shouldCountNothingAsTcpBeforeAnExecutorHasReported() {
+    figures.addTask("1", 3, 2_048, 1_024, 10);
+    assertThat(page(20)).contains("By TCP:</strong> 0 B");
+  }
+
+  @Test
+  void shouldMarkALostExecutorAndKeepItsBytes() {
+    figures.report("1", Map.of("state", "up", "device", "mlx5_0", "read", 4_096L, "pinned", 7L), 0);
+    figures.report("2", Map.of("state", "up", "device", "mlx5_0", "read", 1_024L), 0);
+    figures.remove("1", "Command exited with code 137");
+    assertThat(page(10))
+        .contains("up in 1 of 1 running executors")
+        .contains("<td>lost: Command exited with code 137</td>")
+        .contains("By READ:</strong> 5.0 KiB (100.0 % of remote bytes)");
+  }
+
+  @Test
+  void shouldHaveASentenceForEachReasonOfAFallback() {
+    for (FallbackReason reason : FallbackReason.values()) {
+      assertThat(Remedies.meaning(reason.label())).endsWith(".");
+      assertThat(Remedies.remedy(reason.label())).endsWith(".");
+    }
+    figures.report("1", Map.of("fallback.pool-empty", 7L), 0);
+    assertThat(page(0))
+        .contains("<td>pool-empty</td>")
+        .contains("Raise spark.shuffle.rdma.pinned.max");
+  }
+
+  @Test
+  void shouldDrawAChartOfTwoPoints() {
+    figures.report("1", Map.of("read", 1_000L), 0);
+    assertThat(page(0)).contains("<polyline");
+    assertThat(page(new ApplicationFigures(), 0)).doesNotContain("<polyline");
+  }
+
+  private String page(long nowMs) {
+    return page(figures, nowMs);
+  }
+
+  private static String page(ApplicationFigures of, long nowMs) {
+    return new PageContent(of.snapshot(nowMs)).html();
+  }
+}
