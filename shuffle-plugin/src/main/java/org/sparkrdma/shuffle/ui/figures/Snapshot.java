@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What the page shows at one time; does not change.
+ * Content of the page at one time; does not change.
  *
  * @param notes sentences for the top of the page
  * @param executors by id, in the order of their start
