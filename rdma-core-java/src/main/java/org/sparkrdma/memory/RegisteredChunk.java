@@ -63,6 +63,16 @@ public final class RegisteredChunk {
     return bytes.slice(from, lengthBytes).order(ByteOrder.LITTLE_ENDIAN);
   }
 
+  /** The byte at this index. */
+  public byte get(int index) {
+    return bytes.get(index);
+  }
+
+  /** Copies bytes from this index on. */
+  public void get(int index, byte[] target, int offset, int lengthBytes) {
+    bytes.get(index, target, offset, lengthBytes);
+  }
+
   /**
    * Adds a reference.
    *

@@ -24,6 +24,7 @@ public final class BlockFetch {
   private final List<BlockProgress> blocks;
   private final Consumer<BlockFetch> allAnswered;
   private final BitSet answered = new BitSet();
+  private int unanswered;
 
   /**
    * @param allAnswered called when all blocks are answered
@@ -39,6 +40,7 @@ public final class BlockFetch {
     this.files = files;
     this.handler = handler;
     this.blocks = new ArrayList<>(ranges.size());
+    this.unanswered = ranges.size();
     for (int i = 0; i < ranges.size(); i++) {
       blocks.add(new BlockProgress(this, i, ranges.get(i)));
     }
@@ -69,7 +71,8 @@ public final class BlockFetch {
         return false;
       }
       answered.set(index);
-      last = answered.cardinality() == blocks.size();
+      unanswered--;
+      last = unanswered == 0;
     }
     if (last) {
       allAnswered.accept(this);

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.fetch;
 
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Optional;
 import java.util.function.Predicate;
 
 /**
@@ -18,9 +15,19 @@ public final class BlockProgress {
   private final BlockFetch fetch;
   private final int index;
   private final BlockRange range;
-  private final PartitionSums sums = new PartitionSums();
-  private final List<Segment> segments = new ArrayList<>();
+  private BlockMemory memory = new BlockMemory();
+
+  /** Null before the first checksum. */
+  private PartitionSums sums;
+
   private long bytesRead;
+
+  /** Bytes of the part that is being read, after those that have been read. */
+  private long partBytes;
+
+  /** Whether the rest of the block is left for another LOCATE. */
+  private boolean partCutOff;
+
   private long blockBytes = UNKNOWN;
   private int checksumKind;
   private boolean asked;
@@ -29,7 +36,6 @@ public final class BlockProgress {
   private int waitsForRoom;
   private int smallProgress;
   private DiskBlock disk;
-  private ReceiveMemory.Reservation reservation;
   private boolean waiting;
   private long waitingSinceNs;
 
@@ -51,7 +57,11 @@ public final class BlockProgress {
     return range;
   }
 
+  /** Checksums of its partitions. */
   PartitionSums sums() {
+    if (sums == null) {
+      sums = new PartitionSums();
+    }
     return sums;
   }
 
@@ -68,8 +78,8 @@ public final class BlockProgress {
   }
 
   /** Data that was read and not yet written to disk. */
-  List<Segment> segments() {
-    return segments;
+  BlockMemory memory() {
+    return memory;
   }
 
   /** Bytes of the block that have been read. */
@@ -111,23 +121,35 @@ public final class BlockProgress {
   }
 
   /** Reserves memory for its next READs, unless it has some; false when it must wait. */
-  public boolean tryReserve(ReceiveMemory memory) {
-    if (reservation == null) {
-      reservation = memory.tryReserve(fetch.handler().reader(), neededBytes(memory)).orElse(null);
-    }
-    return reservation != null;
+  public boolean tryReserve(ReceiveMemory receive) {
+    return memory.isReserved()
+        || receive.tryReserve(memory, fetch.handler().reader(), neededBytes(receive));
   }
 
-  /** Memory for its READs; null when it has none. */
-  public ReceiveMemory.Reservation reservation() {
-    return reservation;
+  /**
+   * Places a sink for its next bytes; it has memory reserved. The chunk and the end of the sink are
+   * those of {@link ReceiveMemory#sinkChunk} and {@link ReceiveMemory#sinkEnd}.
+   *
+   * @param maxBytes more than 0
+   * @return length of the sink; 0 when no more fits, and the rest is left for another LOCATE
+   */
+  public int place(ReceiveMemory receive, int maxBytes) {
+    int placed = receive.place(memory, maxBytes);
+    if (placed == 0) {
+      partCutOff = true;
+      if (memory.unplacedBytes > 0) {
+        // Windows have taken the memory of the reservation.
+        cancelReservation();
+      }
+    }
+    partBytes += placed;
+    return placed;
   }
 
   /** Closes its reservation. Data that was read keeps its memory. */
   public void cancelReservation() {
-    if (reservation != null) {
-      reservation.close();
-      reservation = null;
+    if (memory != null) {
+      memory.endReservation();
     }
   }
 
@@ -144,23 +166,60 @@ public final class BlockProgress {
     return waiting ? nowNs - waitingSinceNs : 0;
   }
 
-  /** Adds the bytes of a finished part. */
-  public void commit(ReadBatch.Part part) {
-    waiting &= part.bytes() == 0;
-    segments.addAll(part.segments());
-    bytesRead += part.bytes();
-    for (int i = 0; i < part.sums().count(); i++) {
-      sums.add(part.sums().end(i), part.sums().sum(i));
+  /** Bytes of the part that is being read. */
+  public long partBytes() {
+    return partBytes;
+  }
+
+  /** The rest of the block is left for another LOCATE. */
+  public void cutOffPart() {
+    partCutOff = true;
+  }
+
+  /** Whether the rest of the block is left for another LOCATE. */
+  public boolean isPartCutOff() {
+    return partCutOff;
+  }
+
+  /** Whether the block is complete once the part is committed. */
+  public boolean isCompleteWithPart() {
+    return bytesRead + partBytes == blockBytes;
+  }
+
+  /** Adds the checksum of a partition that ends in the part at offset {@code end} of the block. */
+  public void addSum(long end, long sum) {
+    sums().add(end, sum);
+  }
+
+  /**
+   * The READs of the part have completed.
+   *
+   * @return number of its bytes
+   */
+  public long commitPart() {
+    long committed = partBytes;
+    waiting &= committed == 0;
+    bytesRead += committed;
+    partBytes = 0;
+    partCutOff = false;
+    return committed;
+  }
+
+  /** Releases the memory of the part, which no READ writes any more, and its reservation. */
+  public void abandonPart() {
+    if (memory != null) {
+      memory.releaseLast(partBytes);
+      memory.endReservation();
     }
+    if (sums != null) {
+      sums.removeAfter(bytesRead);
+    }
+    partBytes = 0;
+    partCutOff = false;
   }
 
   public boolean isComplete() {
-    return isCompleteWith(0);
-  }
-
-  /** Whether it is complete once {@code moreBytes} are committed. */
-  boolean isCompleteWith(long moreBytes) {
-    return bytesRead + moreBytes == blockBytes;
+    return bytesRead == blockBytes;
   }
 
   /**
@@ -196,11 +255,8 @@ public final class BlockProgress {
 
   /** Moves its memory into a {@link FetchedBlock}. */
   FetchedBlock toFetchedBlock() {
-    Optional<FetchedBlock> copy =
-        reservation == null ? Optional.empty() : reservation.tryCopy(segments);
-    FetchedBlock fetched = copy.orElseGet(() -> new FetchedBlock(segments));
-    segments.clear();
-    cancelReservation();
+    FetchedBlock fetched = memory.toFetchedBlock();
+    memory = null;
     return fetched;
   }
 
@@ -210,9 +266,10 @@ public final class BlockProgress {
   }
 
   /** Releases its memory. */
-  void releaseSegments() {
-    segments.forEach(segment -> segment.chunk().release());
-    segments.clear();
-    cancelReservation();
+  void releaseMemory() {
+    if (memory != null) {
+      memory.release();
+      memory.endReservation();
+    }
   }
 }

@@ -50,6 +50,11 @@ public final class Delivery {
     this.corrupted = corrupted;
   }
 
+  /** Whether blocks are verified with their checksums. */
+  public boolean verifies() {
+    return verify;
+  }
+
   /** Whether the recorded checksums of a block's map output are known to be wrong. */
   public boolean sumsUnusable(BlockRange block) {
     return unusable.contain(block);
@@ -97,15 +102,17 @@ public final class Delivery {
     Verdict verdict = Verdict.NO_SUMS;
     if (verify) {
       BlockVerifier verifier = new BlockVerifier(block.checksumKind(), block.sums());
-      for (Segment segment : block.segments()) {
-        verifier.feed(segment.bytes());
+      for (int i = 0; i < block.memory().count(); i++) {
+        verifier.feed(block.memory().view(i));
       }
       verdict = verifier.verdict();
     }
     if (verdict == Verdict.MISMATCH) {
       CRC32C crc = new CRC32C();
-      block.segments().forEach(segment -> crc.update(segment.bytes()));
-      block.releaseSegments();
+      for (int i = 0; i < block.memory().count(); i++) {
+        crc.update(block.memory().view(i));
+      }
+      block.releaseMemory();
       suspect(block, crc.getValue());
       return;
     }
@@ -126,8 +133,8 @@ public final class Delivery {
       if (block.disk() == null) {
         block.disk(new DiskBlock(block.fetch().files(), conf, block.checksumKind(), block.sums()));
       }
-      block.disk().write(block.segments(), verify);
-      block.releaseSegments();
+      block.disk().write(block.memory(), verify);
+      block.releaseMemory();
       if (!block.isComplete()) {
         rest.accept(block);
         return;
@@ -200,7 +207,7 @@ public final class Delivery {
   }
 
   private void failNow(BlockProgress block, FallbackReason reason, String detail) {
-    block.releaseSegments();
+    block.releaseMemory();
     if (block.disk() != null) {
       block.disk().discard();
     }

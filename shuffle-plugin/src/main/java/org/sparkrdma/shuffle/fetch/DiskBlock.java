@@ -3,7 +3,6 @@ package org.sparkrdma.shuffle.fetch;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.List;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.DownloadFile;
 import org.apache.spark.network.shuffle.DownloadFileManager;
@@ -30,9 +29,9 @@ final class DiskBlock {
     }
   }
 
-  void write(List<Segment> segments, boolean verify) throws IOException {
-    for (Segment segment : segments) {
-      ByteBuffer bytes = segment.bytes();
+  void write(BlockMemory memory, boolean verify) throws IOException {
+    for (int i = 0; i < memory.count(); i++) {
+      ByteBuffer bytes = memory.view(i);
       if (verify) {
         verifier.feed(bytes.duplicate());
       }

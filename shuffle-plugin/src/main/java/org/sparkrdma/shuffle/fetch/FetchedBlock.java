@@ -5,8 +5,7 @@ import io.netty.buffer.Unpooled;
 import java.io.InputStream;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
-import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import org.apache.spark.network.buffer.ManagedBuffer;
 
 /**
@@ -18,40 +17,44 @@ import org.apache.spark.network.buffer.ManagedBuffer;
  * thread.
  */
 final class FetchedBlock extends ManagedBuffer {
-  private final List<ByteBuffer> pieces;
-  private final Runnable release;
-  private final boolean onHeap;
+  private static final AtomicIntegerFieldUpdater<FetchedBlock> REFERENCES =
+      AtomicIntegerFieldUpdater.newUpdater(FetchedBlock.class, "references");
+
+  /** Its segments; null when it is on the heap. */
+  private final BlockMemory memory;
+
+  /** Its bytes on the heap; null when it is in registered memory. */
+  private final byte[] copy;
+
+  /** Counts copies; null when it is in registered memory. */
+  private final ReceiveMemory copies;
+
   private final long sizeBytes;
-  private final AtomicInteger references = new AtomicInteger(1);
+  private volatile int references = 1;
 
   /**
-   * Owns the references of the segments from now on.
+   * A block in registered memory.
    *
-   * @param segments in the order of the block; empty for an empty block
+   * @param memory without a reservation; its segments belong to this object from now on
    */
-  FetchedBlock(List<Segment> segments) {
-    this(segments.stream().map(Segment::bytes).toList(), releaseOf(List.copyOf(segments)), false);
+  FetchedBlock(BlockMemory memory) {
+    this.memory = memory;
+    this.copy = null;
+    this.copies = null;
+    this.sizeBytes = memory.bytes();
   }
 
   /**
    * A block on the heap.
    *
    * @param copy all of the block
-   * @param release called after the last release
+   * @param copies told after the last release
    */
-  FetchedBlock(ByteBuffer copy, Runnable release) {
-    this(List.of(copy), release, true);
-  }
-
-  private FetchedBlock(List<ByteBuffer> pieces, Runnable release, boolean onHeap) {
-    this.pieces = pieces;
-    this.release = release;
-    this.onHeap = onHeap;
-    this.sizeBytes = pieces.stream().mapToLong(ByteBuffer::remaining).sum();
-  }
-
-  private static Runnable releaseOf(List<Segment> segments) {
-    return () -> segments.forEach(segment -> segment.chunk().release());
+  FetchedBlock(byte[] copy, ReceiveMemory copies) {
+    this.memory = null;
+    this.copy = copy;
+    this.copies = copies;
+    this.sizeBytes = copy.length;
   }
 
   /**
@@ -63,19 +66,38 @@ final class FetchedBlock extends ManagedBuffer {
     // Bytes that the caller has read must have been read before the count is: a load of a volatile
     // alone keeps only later ones in their place.
     VarHandle.acquireFence();
-    if (references.get() <= 0) {
+    if (references <= 0) {
       throw new IllegalStateException("block read after its last release: sizeBytes=" + sizeBytes);
     }
   }
 
   /** Whether it was copied to the heap. */
   boolean isOnHeap() {
-    return onHeap;
+    return copy != null;
   }
 
-  /** Its bytes in order; a reader duplicates them. */
-  List<ByteBuffer> pieces() {
-    return pieces;
+  /** Number of its segments; copied blocks have one, empty ones may have none. */
+  int segments() {
+    return copy == null ? memory.count() : 1;
+  }
+
+  /** Length of the {@code i}-th segment in bytes. */
+  int segmentBytes(int i) {
+    return copy == null ? memory.lengthBytes(i) : copy.length;
+  }
+
+  /** A byte of the {@code i}-th segment; of another block when the memory was released. */
+  byte get(int i, int position) {
+    return copy == null ? memory.get(i, position) : copy[position];
+  }
+
+  /** Copies bytes of the {@code i}-th segment; of another block when the memory was released. */
+  void get(int i, int position, byte[] target, int offset, int lengthBytes) {
+    if (copy == null) {
+      memory.get(i, position, target, offset, lengthBytes);
+    } else {
+      System.arraycopy(copy, position, target, offset, lengthBytes);
+    }
   }
 
   @Override
@@ -87,12 +109,14 @@ final class FetchedBlock extends ManagedBuffer {
   @Override
   public ByteBuffer nioByteBuffer() {
     checkLive();
-    ByteBuffer copy = ByteBuffer.allocate(Math.toIntExact(sizeBytes));
-    for (ByteBuffer piece : pieces) {
-      copy.put(piece.duplicate());
+    byte[] bytes = new byte[Math.toIntExact(sizeBytes)];
+    int at = 0;
+    for (int i = 0; i < segments(); i++) {
+      get(i, 0, bytes, at, segmentBytes(i));
+      at += segmentBytes(i);
     }
     checkLive();
-    return copy.flip();
+    return ByteBuffer.wrap(bytes);
   }
 
   @Override
@@ -104,7 +128,7 @@ final class FetchedBlock extends ManagedBuffer {
   @Override
   public ManagedBuffer retain() {
     // Never increments from 0, not even briefly: another thread would see a live block.
-    if (references.getAndUpdate(n -> n > 0 ? n + 1 : n) <= 0) {
+    if (REFERENCES.getAndUpdate(this, n -> n > 0 ? n + 1 : n) <= 0) {
       throw new IllegalStateException("block retained after its last release");
     }
     return this;
@@ -112,14 +136,22 @@ final class FetchedBlock extends ManagedBuffer {
 
   @Override
   public ManagedBuffer release() {
-    int before = references.getAndUpdate(n -> n > 0 ? n - 1 : n);
+    int before = REFERENCES.getAndUpdate(this, n -> n > 0 ? n - 1 : n);
     if (before <= 0) {
       throw new IllegalStateException("block released more often than retained");
     }
     if (before == 1) {
-      release.run();
+      free();
     }
     return this;
+  }
+
+  private void free() {
+    if (copy == null) {
+      memory.releaseChunks();
+    } else {
+      copies.copyReleased(sizeBytes);
+    }
   }
 
   @Override

@@ -5,19 +5,26 @@ import java.util.Arrays;
 
 /** Checksums of the partitions of a block, in order; owned by one thread at a time. */
 final class PartitionSums {
-  private long[] ends = new long[1];
-  private long[] sums = new long[1];
+  /** Ends and checksums in turn. */
+  private long[] entries = new long[2];
+
   private int count;
 
   /** Adds the checksum of the partition that ends at offset {@code end} of the block. */
   void add(long end, long sum) {
-    if (count == ends.length) {
-      ends = Arrays.copyOf(ends, count * 2);
-      sums = Arrays.copyOf(sums, count * 2);
+    if (2 * count == entries.length) {
+      entries = Arrays.copyOf(entries, 2 * entries.length);
     }
-    ends[count] = end;
-    sums[count] = sum;
+    entries[2 * count] = end;
+    entries[2 * count + 1] = sum;
     count++;
+  }
+
+  /** Removes the checksums of partitions that end after this offset. */
+  void removeAfter(long end) {
+    while (count > 0 && end(count - 1) > end) {
+      count--;
+    }
   }
 
   /** Number of checksums. */
@@ -27,16 +34,16 @@ final class PartitionSums {
 
   /** End of the {@code i}-th partition in the block. */
   long end(int i) {
-    return ends[i];
+    return entries[2 * i];
   }
 
   /** The checksum of the {@code i}-th partition. */
   long sum(int i) {
-    return sums[i];
+    return entries[2 * i + 1];
   }
 
   /** Whether the checksums cover a block of this length. */
   boolean cover(long blockBytes) {
-    return count > 0 && ends[count - 1] == blockBytes;
+    return count > 0 && end(count - 1) == blockBytes;
   }
 }

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.fetch;
 
-import java.nio.ByteBuffer;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import org.sparkrdma.leak.LeakRecord;
 import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.memory.RegisteredPool;
@@ -33,13 +30,30 @@ public final class ReceiveMemory {
   /** Maximum bytes of a to-disk block to read before they are written. */
   private static final long MAX_DISK_PART_BYTES = 8L << 20;
 
+  private static final int MAX_ARRAY_BYTES = Integer.MAX_VALUE - 8;
+
   private final RegisteredPool pool;
   private final long maxCopiedBytes;
-  private final Map<Long, Long> heldByReader = new HashMap<>();
+  private final Map<Long, Reader> readers = new HashMap<>();
+
+  /** Reader of the last reservation; successive blocks are mostly of one reader. */
+  private Reader last = new Reader(FetchHandler.NO_READER);
+
   private long promisedBytes;
   private long copiedBytes;
   private RegisteredChunk open;
   private int position;
+
+  /** What a reader holds; in {@link #readers} while that is anything. Guarded by the lock. */
+  static final class Reader {
+    private final long id;
+    private long heldBytes;
+    private int reservations;
+
+    private Reader(long id) {
+      this.id = id;
+    }
+  }
 
   /**
    * @param maxCopiedBytes maximum heap memory of copied blocks; beyond it they stay in the pool
@@ -60,37 +74,84 @@ public final class ReceiveMemory {
   }
 
   /**
-   * Reserves memory for a block.
+   * Reserves memory for the rest of a block, which has no reservation.
    *
    * @param reader the task that reads it
-   * @return empty when the block must wait for memory; idle windows are then evicted
+   * @return false when the block must wait for memory; idle windows are then evicted
    */
-  public Optional<Reservation> tryReserve(long reader, long lengthBytes) {
-    synchronized (this) {
-      long free = pool.availableBytes() + openRoom() - promisedBytes;
-      long held = heldByReader.getOrDefault(reader, 0L);
-      long othersNeed = held > 0 ? held + lengthBytes : 0;
-      if (lengthBytes <= free - othersNeed) {
-        promisedBytes += lengthBytes;
-        heldByReader.put(reader, held + lengthBytes);
-        return Optional.of(new Reservation(reader, lengthBytes));
-      }
+  boolean tryReserve(BlockMemory block, long reader, long lengthBytes) {
+    if (tryReserveLocked(block, reader, lengthBytes)) {
+      return true;
     }
     pool.reportShortage(lengthBytes);
-    return Optional.empty();
+    return false;
+  }
+
+  private synchronized boolean tryReserveLocked(BlockMemory block, long id, long lengthBytes) {
+    Reader reader = reader(id);
+    long free = pool.availableBytes() + openRoom() - promisedBytes;
+    long othersNeed = reader.heldBytes > 0 ? reader.heldBytes + lengthBytes : 0;
+    if (lengthBytes > free - othersNeed) {
+      return false;
+    }
+    // What may fail for lack of heap comes first.
+    block.leakRecord = LeakRecord.acquire("reservation of receive memory");
+    if (reader.reservations == 0) {
+      readers.put(id, reader);
+    }
+    reader.reservations++;
+    reader.heldBytes += lengthBytes;
+    promisedBytes += lengthBytes;
+    block.receive = this;
+    block.reader = reader;
+    block.reservedBytes = lengthBytes;
+    block.unplacedBytes = lengthBytes;
+    return true;
+  }
+
+  private Reader reader(long id) {
+    if (last.id != id) {
+      Reader known = readers.get(id);
+      last = known == null ? new Reader(id) : known;
+    }
+    return last;
   }
 
   private int openRoom() {
     return open == null ? 0 : open.lengthBytes() - position;
   }
 
-  /** Free bytes in the open chunk, or in a new one if it is full; 0 when the pool is empty. */
-  public synchronized int room() {
+  /**
+   * Places a sink in the open chunk, or in a new one if it is full, and adds it to the block, which
+   * has a reservation.
+   *
+   * @param maxBytes more than 0
+   * @return length of the sink; 0 when the reservation is used up, or the pool is empty because
+   *     windows have taken the memory of the reservation
+   */
+  synchronized int place(BlockMemory block, int maxBytes) {
     if (openRoom() == 0) {
       closeOpenChunk();
       open = pool.tryTake().orElse(null);
     }
-    return openRoom();
+    int sinkBytes = (int) Math.min(Math.min(openRoom(), block.unplacedBytes), maxBytes);
+    if (sinkBytes > 0) {
+      block.add(open, position, sinkBytes);
+      position += sinkBytes;
+      block.unplacedBytes -= sinkBytes;
+      promisedBytes -= sinkBytes;
+    }
+    return sinkBytes;
+  }
+
+  /** The chunk of the last sink. The agent's thread. */
+  public RegisteredChunk sinkChunk() {
+    return open;
+  }
+
+  /** End of the last sink in its chunk. The agent's thread. */
+  public int sinkEnd() {
+    return position;
   }
 
   /** Releases the open chunk, when no READ is outstanding; blocks hold their own references. */
@@ -102,86 +163,56 @@ public final class ReceiveMemory {
     }
   }
 
-  private boolean isShort() {
-    return pool.availableBytes() < pool.limitBytes() / SHORT_PART;
+  /** Ends the reservation of a block; its segments stay. */
+  synchronized void endReservation(BlockMemory block) {
+    Reader reader = block.reader;
+    block.reader = null;
+    promisedBytes -= block.unplacedBytes;
+    reader.heldBytes -= block.reservedBytes;
+    reader.reservations--;
+    if (reader.reservations == 0) {
+      readers.remove(reader.id);
+    }
+    block.leakRecord.release();
   }
 
-  private synchronized boolean tryGrantCopy(long lengthBytes) {
-    boolean granted = isShort() && lengthBytes <= maxCopiedBytes - copiedBytes;
-    copiedBytes += granted ? lengthBytes : 0;
+  /**
+   * Moves the memory of a complete block into a buffer and ends its reservation. If receive memory
+   * is short, copies the block to the heap and releases its chunks.
+   */
+  FetchedBlock toFetchedBlock(BlockMemory block) {
+    long bytes = block.bytes();
+    FetchedBlock copy = endAndGrantCopy(block, bytes) ? tryCopy(block, (int) bytes) : null;
+    return copy == null ? new FetchedBlock(block) : copy;
+  }
+
+  private synchronized boolean endAndGrantCopy(BlockMemory block, long bytes) {
+    endReservation(block);
+    boolean isShort = pool.availableBytes() < pool.limitBytes() / SHORT_PART;
+    boolean granted = isShort && bytes <= Math.min(MAX_ARRAY_BYTES, maxCopiedBytes - copiedBytes);
+    copiedBytes += granted ? bytes : 0;
     return granted;
   }
 
-  private synchronized void copyReleased(long lengthBytes) {
-    copiedBytes -= lengthBytes;
+  /** A copy on the heap; null when the heap is full. */
+  private FetchedBlock tryCopy(BlockMemory block, int bytes) {
+    FetchedBlock copy = null;
+    try {
+      byte[] array = new byte[bytes];
+      block.copyTo(array);
+      copy = new FetchedBlock(array, this);
+    } catch (OutOfMemoryError e) {
+      return null;
+    } finally {
+      if (copy == null) {
+        copyReleased(bytes);
+      }
+    }
+    block.release();
+    return copy;
   }
 
-  /** Memory for the rest of one block; closed when the block is delivered or has failed. */
-  public final class Reservation implements AutoCloseable {
-    private final long reader;
-    private final long lengthBytes;
-    private final LeakRecord leakRecord = LeakRecord.acquire("reservation of receive memory");
-    private long unplacedBytes;
-    private boolean closed;
-
-    private Reservation(long reader, long lengthBytes) {
-      this.reader = reader;
-      this.lengthBytes = lengthBytes;
-      this.unplacedBytes = lengthBytes;
-    }
-
-    /** Reserved bytes for which no sink was placed. */
-    public long unplacedBytes() {
-      return unplacedBytes;
-    }
-
-    /** Places a sink at the current position of the open chunk. */
-    public Segment place(int sinkBytes) {
-      synchronized (ReceiveMemory.this) {
-        Segment segment = new Segment(open, position, sinkBytes);
-        open.retain();
-        position += sinkBytes;
-        unplacedBytes -= sinkBytes;
-        promisedBytes -= sinkBytes;
-        return segment;
-      }
-    }
-
-    /**
-     * Copies a complete block to the heap if receive memory is short, and releases its chunks.
-     *
-     * @param segments of the block; theirs are the chunks that are released
-     * @return empty when the block stays in receive memory
-     */
-    Optional<FetchedBlock> tryCopy(List<Segment> segments) {
-      long bytes = segments.stream().mapToLong(Segment::lengthBytes).sum();
-      if (bytes > Integer.MAX_VALUE - 8 || !tryGrantCopy(bytes)) {
-        return Optional.empty();
-      }
-      ByteBuffer copy;
-      try {
-        copy = ByteBuffer.allocate((int) bytes);
-      } catch (OutOfMemoryError e) {
-        copyReleased(bytes);
-        return Optional.empty();
-      }
-      segments.forEach(segment -> copy.put(segment.bytes()));
-      segments.forEach(segment -> segment.chunk().release());
-      return Optional.of(new FetchedBlock(copy.flip(), () -> copyReleased(bytes)));
-    }
-
-    @Override
-    public void close() {
-      synchronized (ReceiveMemory.this) {
-        if (closed) {
-          return;
-        }
-        closed = true;
-        promisedBytes -= unplacedBytes;
-        heldByReader.computeIfPresent(
-            reader, (key, held) -> held == lengthBytes ? null : held - lengthBytes);
-      }
-      leakRecord.release();
-    }
+  synchronized void copyReleased(long lengthBytes) {
+    copiedBytes -= lengthBytes;
   }
 }

@@ -2,8 +2,6 @@
 package org.sparkrdma.shuffle.fetch;
 
 import java.io.InputStream;
-import java.nio.ByteBuffer;
-import java.util.Iterator;
 import java.util.Objects;
 
 /**
@@ -12,37 +10,43 @@ import java.util.Objects;
  * <p>Bytes are returned only if the block was live after they were copied.
  */
 final class SegmentInputStream extends InputStream {
-  private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
-
   private final FetchedBlock block;
-  private final Iterator<ByteBuffer> rest;
-  private ByteBuffer current = NOTHING;
+  private int segment;
+  private int position;
   private long remaining;
 
   SegmentInputStream(FetchedBlock block) {
     this.block = block;
-    this.rest = block.pieces().iterator();
     this.remaining = block.size();
   }
 
-  private boolean advance() {
+  /** Moves to the next segment at the end of one; returns the bytes left in it, 0 at the end. */
+  private int advance() {
     block.checkLive();
-    while (!current.hasRemaining()) {
-      if (!rest.hasNext()) {
-        return false;
-      }
-      current = rest.next().duplicate();
+    if (remaining == 0) {
+      return 0;
     }
-    return true;
+    int left = block.segmentBytes(segment) - position;
+    if (left == 0) {
+      segment++;
+      position = 0;
+      left = block.segmentBytes(segment);
+    }
+    return left;
+  }
+
+  private void moveBy(int bytes) {
+    position += bytes;
+    remaining -= bytes;
   }
 
   @Override
   public int read() {
-    if (!advance()) {
+    if (advance() == 0) {
       return -1;
     }
-    int value = Byte.toUnsignedInt(current.get());
-    remaining--;
+    int value = Byte.toUnsignedInt(block.get(segment, position));
+    moveBy(1);
     block.checkLive();
     return value;
   }
@@ -53,12 +57,12 @@ final class SegmentInputStream extends InputStream {
     if (length == 0) {
       return 0;
     }
-    if (!advance()) {
+    int copied = Math.min(length, advance());
+    if (copied == 0) {
       return -1;
     }
-    int copied = Math.min(length, current.remaining());
-    current.get(target, offset, copied);
-    remaining -= copied;
+    block.get(segment, position, target, offset, copied);
+    moveBy(copied);
     block.checkLive();
     return copied;
   }
@@ -66,12 +70,13 @@ final class SegmentInputStream extends InputStream {
   @Override
   public long skip(long count) {
     long skipped = 0;
-    while (skipped < count && advance()) {
-      int step = (int) Math.min(count - skipped, current.remaining());
-      current.position(current.position() + step);
+    int left = count > 0 ? advance() : 0;
+    while (left > 0) {
+      int step = (int) Math.min(count - skipped, left);
+      moveBy(step);
       skipped += step;
+      left = skipped < count ? advance() : 0;
     }
-    remaining -= skipped;
     return skipped;
   }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.read;
 
-import java.util.Optional;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 
 /**
@@ -14,43 +13,36 @@ final class BlockNames {
 
   private BlockNames() {}
 
-  /** The block of that name; empty for every other kind of block. */
-  static Optional<BlockRange> parse(String name) {
+  /** The block of that name; null for every other kind of block. */
+  static BlockRange parse(String name) {
     if (!name.startsWith(PREFIX)) {
-      return Optional.empty();
+      return null;
     }
-    long[] fields = new long[4];
-    int count = 0;
-    int from = PREFIX.length();
-    while (from <= name.length()) {
-      int to = name.indexOf('_', from);
-      if (to < 0) {
-        to = name.length();
-      }
-      long field = number(name, from, to);
-      if (field < 0 || count == fields.length) {
-        return Optional.empty();
-      }
-      fields[count++] = field;
-      from = to + 1;
+    int shuffleEnd = end(name, PREFIX.length());
+    int mapEnd = end(name, shuffleEnd + 1);
+    int startEnd = end(name, mapEnd + 1);
+    long shuffleId = number(name, PREFIX.length(), shuffleEnd);
+    long mapId = number(name, shuffleEnd + 1, mapEnd);
+    long start = number(name, mapEnd + 1, startEnd);
+    long end = startEnd == name.length() ? start + 1 : number(name, startEnd + 1, name.length());
+    if (shuffleId < 0 || mapId < 0 || start < 0 || start >= end) {
+      return null;
     }
-    return range(fields, count);
+    if (shuffleId > Integer.MAX_VALUE || end > Integer.MAX_VALUE) {
+      return null;
+    }
+    return new BlockRange((int) shuffleId, mapId, (int) start, (int) end);
   }
 
-  private static Optional<BlockRange> range(long[] fields, int count) {
-    if (count < 3) {
-      return Optional.empty();
-    }
-    long end = count == 4 ? fields[3] : fields[2] + 1;
-    if (fields[0] > Integer.MAX_VALUE || end > Integer.MAX_VALUE || fields[2] >= end) {
-      return Optional.empty();
-    }
-    return Optional.of(new BlockRange((int) fields[0], fields[1], (int) fields[2], (int) end));
+  /** Index of the end of the field that begins at {@code from}. */
+  private static int end(String name, int from) {
+    int end = name.indexOf('_', from);
+    return end < 0 ? name.length() : end;
   }
 
-  /** The digits between two indexes as a number; -1 when there is another character. */
+  /** The digits between two indexes as a number; -1 when there is none or another character. */
   private static long number(String name, int from, int to) {
-    if (from == to || to - from > MAX_DIGITS) {
+    if (from >= to || to - from > MAX_DIGITS) {
       return -1;
     }
     long number = 0;

@@ -81,12 +81,12 @@ public final class RdmaBlockClient extends BlockStoreClient {
     }
     List<String> names = new ArrayList<>(blockIds.length);
     List<BlockRange> ranges = new ArrayList<>(blockIds.length);
-    List<String> others = new ArrayList<>();
+    List<String> others = new ArrayList<>(0);
     for (String blockId : blockIds) {
-      Optional<BlockRange> range = BlockNames.parse(blockId);
-      if (range.isPresent()) {
+      BlockRange range = BlockNames.parse(blockId);
+      if (range != null) {
         names.add(blockId);
-        ranges.add(range.get());
+        ranges.add(range);
       } else {
         others.add(blockId);
       }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.transport;
 
+import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.metrics.Counter;
@@ -82,7 +83,7 @@ final class ConnectionCompletions {
     if (failed instanceof ReadOperation read && status != WorkStatus.FLUSH_ERROR) {
       connection.markBroken(
           new BrokenConnection(
-              FallbackReason.READ_ERROR, detail, FetchSide.blocksOf(read.batch())));
+              FallbackReason.READ_ERROR, detail, List.copyOf(read.batch().blocks())));
     } else {
       connection.markBroken(BrokenConnection.connectionLost(detail));
     }

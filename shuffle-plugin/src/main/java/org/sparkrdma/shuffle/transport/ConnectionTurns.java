@@ -4,6 +4,7 @@ package org.sparkrdma.shuffle.transport;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
@@ -42,6 +43,9 @@ final class ConnectionTurns {
 
   /** Connections that had something to do or to wait for at their last turn. */
   private final Set<PeerConnection> busy = new LinkedHashSet<>();
+
+  /** {@link #visit(PeerConnection)}, made once. */
+  private final Consumer<PeerConnection> visit = this::visit;
 
   private long nowNs;
   private long tickedNs;
@@ -93,7 +97,7 @@ final class ConnectionTurns {
     } else if (tick || (shortOfMemory && nowNs - visitedBusyNs >= SHORT_OF_MEMORY_NS)) {
       visitBusy();
     }
-    table.forEachReady(this::visit);
+    table.forEachReady(visit);
     attemptConnections();
     if (tick) {
       tickedNs = nowNs;
@@ -136,7 +140,7 @@ final class ConnectionTurns {
     beginVisits();
     List<PeerConnection> visited = List.copyOf(busy);
     busy.clear();
-    visited.forEach(this::visit);
+    visited.forEach(visit);
   }
 
   private void beginVisits() {
@@ -237,6 +241,9 @@ final class ConnectionTurns {
 
   private void attemptConnections() {
     List<Peer> waiting = peers.waiting();
+    if (waiting.isEmpty()) {
+      return;
+    }
     int free = settings.maxAttempts();
     for (Peer peer : waiting) {
       free -= occupiesAttempt(peer) ? 1 : 0;

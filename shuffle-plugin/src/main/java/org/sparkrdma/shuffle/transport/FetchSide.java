@@ -63,7 +63,9 @@ final class FetchSide {
     this.wantMore = wantMore;
     this.reads = new ReadQueue(context, sends);
     this.waiting = new WaitingBlocks(context);
-    this.reader = new LocatedReader(context.receive(), this::onReadDone);
+    this.reader =
+        new LocatedReader(
+            context.receive(), context.readPool(), context.delivery().verifies(), this::onReadDone);
     this.watch =
         new PeerWatch(context.settings().peerTimeout().toNanos(), context.nanoClock().getAsLong());
   }
@@ -71,6 +73,12 @@ final class FetchSide {
   void want(BlockProgress block) {
     assert context.owner().holds();
     wanted.add(block);
+  }
+
+  /** Fetches blocks, in their order. */
+  void want(List<BlockProgress> blocks) {
+    assert context.owner().holds();
+    wanted.addAll(blocks);
   }
 
   boolean isIdle() {
@@ -150,7 +158,7 @@ final class FetchSide {
       throw new MalformedMessageException("bad LOCATED: lease of another answer");
     }
     long timeoutNs = context.settings().requestTimeout().toNanos();
-    ReadBatch batch = new ReadBatch(located.leaseId(), nowNs + timeoutNs);
+    ReadBatch batch = context.readPool().batch(located.leaseId(), nowNs + timeoutNs);
     long leaseMs = located.leaseRemainingMs();
     if (located.leaseId() != 0 && leaseMs < timeoutNs / 1_000_000 + LEASE_MARGIN_MS) {
       requests.closeLocate(request);
@@ -168,9 +176,16 @@ final class FetchSide {
   }
 
   private boolean holdsLease(long leaseId) {
-    return leaseId != 0
-        && (requests.isToBeReleased(leaseId)
-            || batches.stream().anyMatch(batch -> batch.leaseId() == leaseId));
+    return leaseId != 0 && (requests.isToBeReleased(leaseId) || isBeingRead(leaseId));
+  }
+
+  private boolean isBeingRead(long leaseId) {
+    for (ReadBatch batch : batches) {
+      if (batch.leaseId() == leaseId) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private void readBlocks(Located.Decoder located, OpenRequest request, ReadBatch batch) {
@@ -225,12 +240,11 @@ final class FetchSide {
     if (batch.leaseId() != 0) {
       requests.giveBack(batch.leaseId());
     }
-    List<BlockProgress> whole = new ArrayList<>();
-    List<BlockProgress> unfinished = new ArrayList<>();
-    for (ReadBatch.Part part : batch.parts()) {
-      BlockProgress block = part.block();
-      block.commit(part);
-      if (part.bytes() == 0 && !block.isComplete()) {
+    List<BlockProgress> whole = new ArrayList<>(batch.blocks().size());
+    List<BlockProgress> unfinished = new ArrayList<>(0);
+    for (BlockProgress block : batch.blocks()) {
+      long bytes = block.commitPart();
+      if (bytes == 0 && !block.isComplete()) {
         waiting.add(block);
       } else if (block.toDisk()) {
         context.delivery().writeToDisk(block, wantMore);
@@ -240,6 +254,7 @@ final class FetchSide {
         unfinished.add(block);
       }
     }
+    context.readPool().giveBack(batch);
     // A block that already holds memory goes first, before others use the rest.
     askAgainFirst(unfinished);
     if (!whole.isEmpty()) {
@@ -281,12 +296,8 @@ final class FetchSide {
 
   private List<BlockProgress> blocksUnderWay() {
     List<BlockProgress> blocks = requests.blocks();
-    batches.forEach(batch -> blocks.addAll(blocksOf(batch)));
+    batches.forEach(batch -> blocks.addAll(batch.blocks()));
     return blocks;
-  }
-
-  static List<BlockProgress> blocksOf(ReadBatch batch) {
-    return batch.parts().stream().map(ReadBatch.Part::block).toList();
   }
 
   /**
@@ -298,8 +309,7 @@ final class FetchSide {
     left.addAll(waiting.takeAll());
     left.addAll(blocksUnderWay());
     requests.abandon();
-    batches.forEach(ReadBatch::releaseSinks);
-    left.forEach(BlockProgress::cancelReservation);
+    left.forEach(BlockProgress::abandonPart);
     wanted.clear();
     batches.clear();
     reads.clear();

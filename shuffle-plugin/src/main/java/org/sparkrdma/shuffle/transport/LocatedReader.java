@@ -2,7 +2,6 @@
 package org.sparkrdma.shuffle.transport;
 
 import java.nio.ByteBuffer;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -10,10 +9,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
+import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.shuffle.fetch.BlockProgress;
 import org.sparkrdma.shuffle.fetch.ReadBatch;
 import org.sparkrdma.shuffle.fetch.ReceiveMemory;
-import org.sparkrdma.shuffle.fetch.Segment;
 import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.shuffle.wire.MalformedMessageException;
 
@@ -26,13 +25,19 @@ final class LocatedReader {
   private static final int SMALL_PROGRESS_BYTES = 4_096;
 
   private final ReceiveMemory memory;
+  private final ReadPool pool;
+  private final boolean verify;
   private final Consumer<ReadBatch> onReadDone;
 
   /**
+   * @param verify whether the checksums of blocks are needed
    * @param onReadDone called when a READ completes
    */
-  LocatedReader(ReceiveMemory memory, Consumer<ReadBatch> onReadDone) {
+  LocatedReader(
+      ReceiveMemory memory, ReadPool pool, boolean verify, Consumer<ReadBatch> onReadDone) {
     this.memory = memory;
+    this.pool = pool;
+    this.verify = verify;
     this.onReadDone = onReadDone;
   }
 
@@ -85,7 +90,7 @@ final class LocatedReader {
     private final List<BlockProgress> asked;
     private final boolean mayWait;
     private final ReadBatch batch;
-    private final ArrayDeque<ReadOperation> reads = new ArrayDeque<>();
+    private final List<ReadOperation> reads = new ArrayList<>();
     private final Map<BlockProgress, Located.Kind> refused = new LinkedHashMap<>();
     private final boolean[] reported;
     private int current = -1;
@@ -111,14 +116,17 @@ final class LocatedReader {
       if (!reads.isEmpty() && message.leaseId() == 0) {
         throw new MalformedMessageException("bad LOCATED: pieces without a lease");
       }
-      batch.parts().forEach(Reading::checkProgress);
-      List<BlockProgress> askAgain = new ArrayList<>();
+      for (BlockProgress block : batch.blocks()) {
+        checkProgress(block);
+      }
+      List<BlockProgress> askAgain = new ArrayList<>(0);
       for (int i = 0; i < reported.length; i++) {
         if (!reported[i]) {
           askAgain.add(asked.get(i));
         }
       }
-      return new Result(ShortReads.divided(reads), refused, askAgain, tooLong, peerBusy);
+      ShortReads.divide(reads, pool);
+      return new Result(reads, refused, askAgain, tooLong, peerBusy);
     }
 
     private void takePiece() {
@@ -149,7 +157,7 @@ final class LocatedReader {
     }
 
     private void readPiece(BlockProgress block) {
-      if (tooLong.contains(block)) {
+      if (!tooLong.isEmpty() && tooLong.contains(block)) {
         return;
       }
       if (!block.learn(message.blockBytes(), message.checksumKind())) {
@@ -159,10 +167,10 @@ final class LocatedReader {
         tooLong.add(block);
         return;
       }
-      ReadBatch.Part part = batch.partOf(block);
-      long expected = block.bytesRead() + part.bytes();
+      batch.add(block);
+      long expected = block.bytesRead() + block.partBytes();
       if (message.blockOffset() != expected) {
-        if (message.blockOffset() > expected && part.cutOff()) {
+        if (message.blockOffset() > expected && block.isPartCutOff()) {
           return;
         }
         throw new MalformedMessageException("bad LOCATED: blockOffset=" + message.blockOffset());
@@ -171,56 +179,46 @@ final class LocatedReader {
         throw new MalformedMessageException("bad LOCATED: empty piece of a block that is not");
       }
       if (message.lengthBytes() > 0 && block.tryReserve(memory)) {
-        placePiece(part);
+        placePiece(block);
       } else if (message.lengthBytes() > 0) {
-        part.cutOffHere();
+        block.cutOffPart();
       }
-      long end = block.bytesRead() + part.bytes();
-      for (int i = 0; i < message.sumCount() && message.sumEnd(i) <= end; i++) {
-        part.sum(message.sumEnd(i), message.sum(i));
+      long end = block.bytesRead() + block.partBytes();
+      for (int i = 0; verify && i < message.sumCount() && message.sumEnd(i) <= end; i++) {
+        block.addSum(message.sumEnd(i), message.sum(i));
       }
     }
 
-    private void placePiece(ReadBatch.Part part) {
-      BlockProgress block = part.block();
+    private void placePiece(BlockProgress block) {
+      int length = message.lengthBytes();
       int placed = 0;
-      while (placed < message.lengthBytes()) {
-        int room = memory.room();
-        if (room == 0) {
-          // Windows have taken the memory of the reservation.
-          block.cancelReservation();
-        }
-        long reserved = room == 0 ? 0 : block.reservation().unplacedBytes();
-        if (reserved == 0) {
-          part.cutOffHere();
+      while (placed < length) {
+        int step = block.place(memory, length - placed);
+        if (step == 0) {
           return;
         }
-        int step = (int) Math.min(Math.min(room, reserved), message.lengthBytes() - placed);
-        place(placed, step, part);
+        read(placed, step);
         placed += step;
       }
     }
 
-    private void place(int from, int lengthBytes, ReadBatch.Part part) {
+    /** Reads into the sink that was placed last. */
+    private void read(int from, int lengthBytes) {
       long address = message.address() + from;
       int key = message.remoteKey();
-      Segment sink = part.block().reservation().place(lengthBytes);
-      ReadOperation last = reads.peekLast();
-      boolean grown =
-          last != null && last.append(address, key, sink.chunk(), sink.offset(), lengthBytes);
-      if (!grown) {
+      RegisteredChunk chunk = memory.sinkChunk();
+      int offset = memory.sinkEnd() - lengthBytes;
+      ReadOperation last = reads.isEmpty() ? null : reads.get(reads.size() - 1);
+      if (last == null || !last.append(address, key, chunk, offset, lengthBytes)) {
+        reads.add(pool.read(batch, onReadDone, address, key, chunk, offset, lengthBytes));
         batch.countRead();
-        reads.add(
-            new ReadOperation(
-                batch, onReadDone, address, key, sink.chunk(), sink.offset(), lengthBytes));
       }
-      part.add(sink);
     }
 
     /** Prevents a server from delaying a block for ever with tiny pieces. */
-    private static void checkProgress(ReadBatch.Part part) {
-      boolean small = part.bytes() < SMALL_PROGRESS_BYTES && !part.cutOff();
-      if (small && !part.completesBlock() && !part.block().tryUseSmallProgress()) {
+    private static void checkProgress(BlockProgress block) {
+      boolean small = block.partBytes() < SMALL_PROGRESS_BYTES && !block.isPartCutOff();
+      if (small && !block.isCompleteWithPart() && !block.tryUseSmallProgress()) {
         throw new MalformedMessageException("too many small pieces of a block");
       }
     }

@@ -160,6 +160,12 @@ final class PeerConnection {
     wantTurn();
   }
 
+  /** Fetches blocks; as {@link #want(BlockProgress)}. */
+  void want(List<BlockProgress> blocks) {
+    fetches.want(blocks);
+    wantTurn();
+  }
+
   /** There may be something to do for it other than at ticks. */
   void wantTurn() {
     if (!turnWanted) {
@@ -295,7 +301,12 @@ final class PeerConnection {
     List<BlockProgress> left = List.of();
     if (queues != null) {
       queues.close();
+    }
+    // After an Error in the middle of prepare there are queues, but not both sides.
+    if (fetches != null) {
       left = fetches.abandon();
+    }
+    if (serves != null) {
       serves.close();
       context.server().peerGone(number());
     }

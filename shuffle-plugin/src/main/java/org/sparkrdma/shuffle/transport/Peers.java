@@ -13,6 +13,8 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.fetch.BlockFetch;
 import org.sparkrdma.shuffle.fetch.BlockProgress;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
@@ -40,9 +42,13 @@ final class Peers {
   }
 
   Peer of(long incarnation) {
+    return of(incarnation, context.nanoClock().getAsLong());
+  }
+
+  private Peer of(long incarnation, long nowNs) {
     assert context.owner().holds();
     Peer peer = byIncarnation.computeIfAbsent(incarnation, this::create);
-    peer.touch(context.nanoClock().getAsLong());
+    peer.touch(nowNs);
     return peer;
   }
 
@@ -84,35 +90,46 @@ final class Peers {
     return List.copyOf(waiting);
   }
 
-  /** Fetches a block over the established connection, or initiates one first. */
+  /** Fetches all blocks of a request over the established connection, or initiates one first. */
+  void want(BlockFetch fetch) {
+    want(fetch.peer(), fetch.blocks());
+  }
+
+  /** Fetches one block; as {@link #want(BlockFetch)}. */
   void want(BlockProgress block) {
+    want(block.fetch().peer(), List.of(block));
+  }
+
+  private void want(Endpoint endpoint, List<BlockProgress> blocks) {
     assert context.owner().holds();
     if (stopped) {
-      context.delivery().fail(block, FallbackReason.STOPPED, "transport has stopped");
+      fail(blocks, FallbackReason.STOPPED, "transport has stopped");
       return;
     }
-    Optional<String> incompatibility = context.self().incompatibility(block.fetch().peer());
+    Optional<String> incompatibility = context.self().incompatibility(endpoint);
     if (incompatibility.isPresent()) {
-      context.delivery().fail(block, FallbackReason.INCOMPATIBLE, incompatibility.get());
+      fail(blocks, FallbackReason.INCOMPATIBLE, incompatibility.get());
       return;
     }
     long nowNs = context.nanoClock().getAsLong();
-    Peer peer = of(block.fetch().peer().incarnation());
-    peer.endpoint(block.fetch().peer());
+    Peer peer = of(endpoint.incarnation(), nowNs);
+    peer.endpoint(endpoint);
     if (peer.established() != null) {
-      peer.established().want(block);
+      peer.established().want(blocks);
     } else if (peer.isQuarantined(nowNs)) {
-      context
-          .delivery()
-          .fail(block, FallbackReason.QUARANTINED, "peer is quarantined after a failure");
+      fail(blocks, FallbackReason.QUARANTINED, "peer is quarantined after a failure");
     } else if (peer.needsTest()) {
       // Blocks do not wait for a peer that failed before; a connection attempt tests it.
-      context.delivery().fail(block, FallbackReason.QUARANTINED, "peer is tested by a connection");
+      fail(blocks, FallbackReason.QUARANTINED, "peer is tested by a connection");
       startWaiting(peer, nowNs);
     } else {
-      peer.pending().add(block);
+      peer.pending().addAll(blocks);
       startWaiting(peer, nowNs);
     }
+  }
+
+  private void fail(List<BlockProgress> blocks, FallbackReason reason, String detail) {
+    blocks.forEach(block -> context.delivery().fail(block, reason, detail));
   }
 
   private void startWaiting(Peer peer, long nowNs) {

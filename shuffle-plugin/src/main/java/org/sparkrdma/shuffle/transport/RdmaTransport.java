@@ -132,6 +132,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
             domain,
             completions,
             memory.receive(),
+            new ReadPool(),
             memory.control(),
             server,
             delivery,
@@ -197,7 +198,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
       return;
     }
     try {
-      agent.execute(() -> fetch.blocks().forEach(peers::want));
+      agent.execute(() -> peers.want(fetch));
       if (!agentThread.isAlive()) {
         agent.drain();
       }

@@ -6,34 +6,44 @@ import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.shuffle.fetch.ReadBatch;
 import org.sparkrdma.verbs.MemoryRegion;
 
-/** One RDMA READ into a run of one chunk, that may grow until it is posted. Owned by the agent. */
+/**
+ * One RDMA READ into a run of one chunk, that may grow until it is posted. Owned by the agent; a
+ * {@link ReadPool} gives it out and takes it back when the READ is done.
+ */
 final class ReadOperation implements Posted {
-  private final ReadBatch batch;
-  private final Consumer<ReadBatch> onDone;
-  private final long remoteAddress;
-  private final int remoteKey;
-  private final RegisteredChunk chunk;
-  private final int chunkOffset;
+  private final ReadPool pool;
+  private ReadBatch batch;
+  private Consumer<ReadBatch> onDone;
+  private long remoteAddress;
+  private int remoteKey;
+  private RegisteredChunk chunk;
+  private int chunkOffset;
   private int lengthBytes;
 
+  ReadOperation(ReadPool pool) {
+    this.pool = pool;
+  }
+
   /**
-   * @param onDone called when the READ has completed
+   * Begins another READ.
+   *
+   * @param whenDone called when the READ has completed
    */
-  ReadOperation(
-      ReadBatch batch,
-      Consumer<ReadBatch> onDone,
-      long remoteAddress,
-      int remoteKey,
-      RegisteredChunk chunk,
-      int chunkOffset,
-      int lengthBytes) {
-    this.batch = batch;
-    this.onDone = onDone;
-    this.remoteAddress = remoteAddress;
-    this.remoteKey = remoteKey;
-    this.chunk = chunk;
-    this.chunkOffset = chunkOffset;
-    this.lengthBytes = lengthBytes;
+  void begin(
+      ReadBatch ofBatch,
+      Consumer<ReadBatch> whenDone,
+      long address,
+      int key,
+      RegisteredChunk into,
+      int intoOffset,
+      int bytes) {
+    batch = ofBatch;
+    onDone = whenDone;
+    remoteAddress = address;
+    remoteKey = key;
+    chunk = into;
+    chunkOffset = intoOffset;
+    lengthBytes = bytes;
   }
 
   ReadBatch batch() {
@@ -73,9 +83,9 @@ final class ReadOperation implements Posted {
   }
 
   /** Keeps the first bytes, fewer than it has, and returns a READ of the others. */
-  ReadOperation splitAt(int firstBytes) {
+  ReadOperation splitAt(int firstBytes, ReadPool from) {
     ReadOperation rest =
-        new ReadOperation(
+        from.read(
             batch,
             onDone,
             remoteAddress + firstBytes,
@@ -90,6 +100,12 @@ final class ReadOperation implements Posted {
 
   @Override
   public void done() {
-    onDone.accept(batch);
+    ReadBatch ofBatch = batch;
+    Consumer<ReadBatch> whenDone = onDone;
+    batch = null;
+    onDone = null;
+    chunk = null;
+    pool.giveBack(this);
+    whenDone.accept(ofBatch);
   }
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.transport;
 
-import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 
 /**
@@ -19,16 +17,14 @@ final class ShortReads {
 
   private ShortReads() {}
 
-  /** The READs in their order, short ones within one page each. */
-  static List<ReadOperation> divided(Collection<ReadOperation> reads) {
-    List<ReadOperation> divided = new ArrayList<>(reads.size());
-    for (ReadOperation read : reads) {
-      divided.add(read);
+  /** Divides short READs of a list, so that each is within one page. */
+  static void divide(List<ReadOperation> reads, ReadPool pool) {
+    for (int i = 0; i < reads.size(); i++) {
+      ReadOperation read = reads.get(i);
       int ofFirstPage = PAGE_BYTES - (int) (read.remoteAddress() & (PAGE_BYTES - 1));
       if (read.lengthBytes() <= MAX_BYTES && read.lengthBytes() > ofFirstPage) {
-        divided.add(read.splitAt(ofFirstPage));
+        reads.add(i + 1, read.splitAt(ofFirstPage, pool));
       }
     }
-    return divided;
   }
 }

@@ -21,6 +21,7 @@ import org.sparkrdma.verbs.device.DeviceInfo;
  * @param self this executor's own endpoint
  * @param secret of the application; empty without authentication
  * @param receive memory for READs
+ * @param readPool READs that are used again
  * @param control buffers of control messages
  * @param agent runs a command on the agent's thread soon; safe for any thread
  * @param owner the agent's thread
@@ -36,6 +37,7 @@ record TransportContext(
     ProtectionDomain domain,
     CompletionQueues completions,
     ReceiveMemory receive,
+    ReadPool readPool,
     ControlBuffers control,
     BlockServer server,
     Delivery delivery,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.fetch;
 
-import java.util.List;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Expect;
 import org.openjdk.jcstress.annotations.JCStressTest;
@@ -23,8 +22,7 @@ public class FetchedBlockReadStress {
   private static final byte FETCHED = 7;
   private static final byte FOREIGN = 9;
 
-  private final FetchedBlock block =
-      new FetchedBlock(List.of(new Segment(Sinks.take(FETCHED), 0, Sinks.LENGTH)));
+  private final FetchedBlock block = new FetchedBlock(Sinks.memory(FETCHED));
 
   /** Reads it by a copy, then by a stream; 0 where it was refused. */
   @Actor

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.fetch;
 
-import java.util.List;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Expect;
 import org.openjdk.jcstress.annotations.JCStressTest;
@@ -18,8 +17,7 @@ import org.openjdk.jcstress.infra.results.ZZ_Result;
 @Outcome(expect = Expect.FORBIDDEN, desc = "one got memory that is no more its own")
 @State
 public class FetchedBlockRetainStress {
-  private final FetchedBlock block =
-      new FetchedBlock(List.of(new Segment(Sinks.take((byte) 0), 0, Sinks.LENGTH)));
+  private final FetchedBlock block = new FetchedBlock(Sinks.memory((byte) 0));
 
   /** A block after its last release. */
   public FetchedBlockRetainStress() {

@@ -34,6 +34,15 @@ final class Sinks {
     return chunk;
   }
 
+  /** A chunk as {@link #take}, as the memory of a block. */
+  static BlockMemory memory(byte content) {
+    RegisteredChunk chunk = take(content);
+    BlockMemory memory = new BlockMemory();
+    memory.add(chunk, 0, LENGTH);
+    chunk.release();
+    return memory;
+  }
+
   private static RegisteredPool open() {
     VerbsEngine engine = Verbs.choose("soft", EngineSettings.of(Map.of())).engine();
     try {

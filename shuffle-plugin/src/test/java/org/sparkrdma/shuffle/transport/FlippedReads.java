@@ -15,7 +15,6 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.apache.spark.network.shuffle.DownloadFileManager;
 import org.apache.spark.network.util.MapConfigProvider;
 import org.apache.spark.network.util.TransportConf;
-import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.memory.RegisteredPool;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockFetch;
@@ -24,8 +23,7 @@ import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.BlockTransport;
 import org.sparkrdma.shuffle.fetch.Delivery;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
-import org.sparkrdma.shuffle.fetch.ReadBatch;
-import org.sparkrdma.shuffle.fetch.Segment;
+import org.sparkrdma.shuffle.fetch.ReceiveMemory;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.output.MapOutput;
 import org.sparkrdma.shuffle.output.MapOutputs;
@@ -36,20 +34,20 @@ import org.sparkrdma.shuffle.output.MapOutputs;
  */
 public final class FlippedReads implements BlockTransport, AutoCloseable {
   private final MapOutputs outputs;
-  private final RegisteredPool sinks;
+  private final ReceiveMemory receive;
   private final Random random;
   private final ExecutorService threads = Executors.newSingleThreadExecutor();
   private final AtomicLong differences = new AtomicLong();
   private final Delivery delivery;
 
   /**
-   * @param sinks with chunks that hold a whole block
+   * @param sinks memory for the blocks
    * @param random where the bit is
    */
   public FlippedReads(
       MapOutputs outputs, RegisteredPool sinks, ShuffleCounters counters, Random random) {
     this.outputs = outputs;
-    this.sinks = sinks;
+    this.receive = new ReceiveMemory(sinks, 0);
     this.random = random;
     this.delivery =
         new Delivery(
@@ -70,11 +68,10 @@ public final class FlippedReads implements BlockTransport, AutoCloseable {
   public void fetch(
       Endpoint peer, List<BlockRange> ranges, DownloadFileManager files, FetchHandler handler) {
     BlockFetch fetch = new BlockFetch(peer, ranges, files, handler, answered -> {});
-    ReadBatch batch = new ReadBatch(0, 0);
     List<BlockProgress> read = new ArrayList<>();
     try {
       for (BlockProgress block : fetch.blocks()) {
-        read(block, batch.partOf(block));
+        read(block);
         read.add(block);
       }
     } catch (IOException e) {
@@ -83,32 +80,37 @@ public final class FlippedReads implements BlockTransport, AutoCloseable {
     delivery.deliver(read);
   }
 
-  private void read(BlockProgress block, ReadBatch.Part part) throws IOException {
+  private void read(BlockProgress block) throws IOException {
     BlockRange range = block.range();
     MapOutput output = outputs.open(range.shuffleId(), range.mapId());
     long start = output.offset(range.startReduceId());
     int length = (int) (output.offset(range.endReduceId()) - start);
-    RegisteredChunk chunk = sinks.tryTake().orElseThrow();
-    ByteBuffer bytes = chunk.slice(0, length);
+    byte[] bytes = new byte[length];
     try (FileChannel file = FileChannel.open(output.dataFile())) {
-      while (bytes.hasRemaining() && file.read(bytes, start + bytes.position()) >= 0) {
-        // Continues with the rest.
-      }
+      file.read(ByteBuffer.wrap(bytes), start);
     }
-    int at = random.nextInt(length);
-    bytes.put(at, (byte) (bytes.get(at) ^ (1 << random.nextInt(Byte.SIZE))));
+    bytes[random.nextInt(length)] ^= (byte) (1 << random.nextInt(Byte.SIZE));
     block.learn(length, outputs.checksumKind());
-    part.add(new Segment(chunk, 0, length));
+    if (!block.tryReserve(receive)) {
+      throw new IOException("no receive memory for " + range);
+    }
+    int placed = 0;
+    while (placed < length) {
+      int step = block.place(receive, length - placed);
+      receive.sinkChunk().slice(receive.sinkEnd() - step, step).put(bytes, placed, step);
+      placed += step;
+    }
     for (int i = range.startReduceId(); i < range.endReduceId(); i++) {
       if (output.offset(i + 1) > output.offset(i)) {
-        part.sum(output.offset(i + 1) - start, output.sum(i));
+        block.addSum(output.offset(i + 1) - start, output.sum(i));
       }
     }
-    block.commit(part);
+    block.commitPart();
   }
 
   @Override
   public void close() {
     threads.shutdown();
+    receive.closeOpenChunk();
   }
 }

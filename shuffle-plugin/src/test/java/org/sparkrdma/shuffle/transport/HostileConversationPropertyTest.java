@@ -193,6 +193,7 @@ class HostileConversationPropertyTest {
               domain,
               new CompletionQueues(memory, null, budget, settings),
               receive,
+              new ReadPool(),
               control,
               blocks,
               delivery,

@@ -132,6 +132,7 @@ final class ScriptedReader {
             domain,
             new CompletionQueues(device, null, budget, settings(poolBytes)),
             receive,
+            new ReadPool(),
             control,
             server,
             delivery,

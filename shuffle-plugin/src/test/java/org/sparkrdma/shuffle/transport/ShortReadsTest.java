@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -12,11 +13,18 @@ import org.sparkrdma.shuffle.fetch.ReadBatch;
 class ShortReadsTest {
   private static final long PAGE = 0x7f00_b750_f000L;
 
-  private final ReadBatch batch = new ReadBatch(1, 0);
+  private final ReadPool pool = new ReadPool();
+  private final ReadBatch batch = pool.batch(1, 0);
 
   private ReadOperation read(long address, int lengthBytes) {
     batch.countRead();
-    return new ReadOperation(batch, done -> {}, address, 7, null, 100, lengthBytes);
+    return pool.read(batch, done -> {}, address, 7, null, 100, lengthBytes);
+  }
+
+  private List<ReadOperation> divided(ReadOperation... reads) {
+    List<ReadOperation> divided = new ArrayList<>(List.of(reads));
+    ShortReads.divide(divided, pool);
+    return divided;
   }
 
   @ParameterizedTest(name = "{1} bytes at {0} of a page: {2} and {3}")
@@ -24,7 +32,7 @@ class ShortReadsTest {
   void shouldDivideAShortReadAtTheEndOfAPage(int offset, int length, int first, int second) {
     ReadOperation crossing = read(PAGE + offset, length);
 
-    List<ReadOperation> divided = ShortReads.divided(List.of(crossing));
+    List<ReadOperation> divided = divided(crossing);
 
     assertThat(divided).extracting(ReadOperation::lengthBytes).containsExactly(first, second);
     assertThat(divided)
@@ -39,7 +47,7 @@ class ShortReadsTest {
   void shouldLeaveAllOtherReadsAsTheyAre(int offset, int length) {
     ReadOperation one = read(PAGE + offset, length);
 
-    assertThat(ShortReads.divided(List.of(one))).containsExactly(one);
+    assertThat(divided(one)).containsExactly(one);
     assertThat(one.lengthBytes()).isEqualTo(length);
     assertThat(batch.markReadDone()).isTrue();
   }
@@ -50,7 +58,7 @@ class ShortReadsTest {
     ReadOperation crossing = read(PAGE + 4_095, 12);
     ReadOperation after = read(PAGE + 4_107, 131_515);
 
-    List<ReadOperation> divided = ShortReads.divided(List.of(before, crossing, after));
+    List<ReadOperation> divided = divided(before, crossing, after);
 
     assertThat(divided).hasSize(4).startsWith(before, crossing).endsWith(after);
   }

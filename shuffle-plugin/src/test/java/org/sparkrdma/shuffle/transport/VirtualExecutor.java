@@ -137,6 +137,7 @@ final class VirtualExecutor implements AutoCloseable {
             device,
             completions,
             memory.receive(),
+            new ReadPool(),
             memory.control(),
             server.server(),
             delivery,
@@ -174,7 +175,7 @@ final class VirtualExecutor implements AutoCloseable {
   /** Fetches blocks of a peer; their buffers are released when they arrive. */
   void fetch(Endpoint peer, List<BlockRange> blocks, FetchHandler handler) {
     BlockFetch fetch = new BlockFetch(peer, blocks, null, handler, done -> {});
-    agent.execute(() -> fetch.blocks().forEach(peers::want));
+    agent.execute(() -> peers.want(fetch));
   }
 
   /** The agent runs as soon as it has time. */

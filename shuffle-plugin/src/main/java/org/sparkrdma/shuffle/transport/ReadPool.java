@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import java.util.ArrayDeque;
+import java.util.function.Consumer;
+import org.sparkrdma.memory.RegisteredChunk;
+import org.sparkrdma.shuffle.fetch.ReadBatch;
+
+/**
+ * READs and batches for all connections, used again when they are done, so that a READ allocates
+ * nothing. Keeps a bounded number. Owned by the agent.
+ */
+final class ReadPool {
+  private static final int MAX_READS = 4_096;
+  private static final int MAX_BATCHES = 32;
+
+  private final ArrayDeque<ReadOperation> reads = new ArrayDeque<>();
+  private final ArrayDeque<ReadBatch> batches = new ArrayDeque<>();
+
+  /** A READ that begins with these bytes; see {@link ReadOperation#begin}. */
+  ReadOperation read(
+      ReadBatch batch,
+      Consumer<ReadBatch> onDone,
+      long remoteAddress,
+      int remoteKey,
+      RegisteredChunk chunk,
+      int chunkOffset,
+      int lengthBytes) {
+    ReadOperation free = reads.poll();
+    ReadOperation read = free == null ? new ReadOperation(this) : free;
+    read.begin(batch, onDone, remoteAddress, remoteKey, chunk, chunkOffset, lengthBytes);
+    return read;
+  }
+
+  /** An empty batch. */
+  ReadBatch batch(long leaseId, long deadlineNs) {
+    ReadBatch free = batches.poll();
+    ReadBatch batch = free == null ? new ReadBatch() : free;
+    batch.begin(leaseId, deadlineNs);
+    return batch;
+  }
+
+  /** The READ has completed. */
+  void giveBack(ReadOperation read) {
+    if (reads.size() < MAX_READS) {
+      reads.push(read);
+    }
+  }
+
+  /** All READs of the batch have completed, and its blocks are passed on. */
+  void giveBack(ReadBatch batch) {
+    batch.begin(0, 0);
+    if (batches.size() < MAX_BATCHES) {
+      batches.push(batch);
+    }
+  }
+}
