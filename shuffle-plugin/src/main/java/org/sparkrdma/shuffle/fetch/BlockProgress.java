@@ -133,8 +133,8 @@ public final class BlockProgress {
    * @param maxBytes more than 0
    * @return length of the sink; 0 when no more fits, and the rest is left for another LOCATE
    */
-  public int place(ReceiveMemory receive, int maxBytes) {
-    int placed = receive.place(memory, maxBytes);
+  public int addSink(ReceiveMemory receive, int maxBytes) {
+    int placed = receive.addSink(memory, maxBytes);
     if (placed == 0) {
       partCutOff = true;
       if (memory.unplacedBytes > 0) {

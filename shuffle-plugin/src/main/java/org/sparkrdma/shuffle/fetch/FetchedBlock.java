@@ -48,7 +48,7 @@ final class FetchedBlock extends ManagedBuffer {
    * A block on the heap.
    *
    * @param copy all of the block
-   * @param copies told after the last release
+   * @param copies is informed of the last release
    */
   FetchedBlock(byte[] copy, ReceiveMemory copies) {
     this.memory = null;

@@ -44,7 +44,7 @@ public final class ReceiveMemory {
   private RegisteredChunk open;
   private int position;
 
-  /** What a reader holds; in {@link #readers} while that is anything. Guarded by the lock. */
+  /** Memory of one reader; in {@link #readers} while it has reservations. Guarded by the lock. */
   static final class Reader {
     private final long id;
     private long heldBytes;
@@ -94,7 +94,7 @@ public final class ReceiveMemory {
     if (lengthBytes > free - othersNeed) {
       return false;
     }
-    // What may fail for lack of heap comes first.
+    // First, because it allocates and so may fail.
     block.leakRecord = LeakRecord.acquire("reservation of receive memory");
     if (reader.reservations == 0) {
       readers.put(id, reader);
@@ -129,7 +129,7 @@ public final class ReceiveMemory {
    * @return length of the sink; 0 when the reservation is used up, or the pool is empty because
    *     windows have taken the memory of the reservation
    */
-  synchronized int place(BlockMemory block, int maxBytes) {
+  synchronized int addSink(BlockMemory block, int maxBytes) {
     if (openRoom() == 0) {
       closeOpenChunk();
       open = pool.tryTake().orElse(null);

@@ -193,7 +193,7 @@ final class LocatedReader {
       int length = message.lengthBytes();
       int placed = 0;
       while (placed < length) {
-        int step = block.place(memory, length - placed);
+        int step = block.addSink(memory, length - placed);
         if (step == 0) {
           return;
         }

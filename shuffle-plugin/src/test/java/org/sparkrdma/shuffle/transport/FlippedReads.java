@@ -96,7 +96,7 @@ public final class FlippedReads implements BlockTransport, AutoCloseable {
     }
     int placed = 0;
     while (placed < length) {
-      int step = block.place(receive, length - placed);
+      int step = block.addSink(receive, length - placed);
       receive.sinkChunk().slice(receive.sinkEnd() - step, step).put(bytes, placed, step);
       placed += step;
     }
