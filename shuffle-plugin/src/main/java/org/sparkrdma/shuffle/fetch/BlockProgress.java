@@ -120,6 +120,15 @@ public final class BlockProgress {
     return toDisk() ? Math.min(rest, memory.diskPartBytes()) : rest;
   }
 
+  /** The task that reads it. */
+  public long reader() {
+    return fetch.handler().reader();
+  }
+
+  public boolean hasReservation() {
+    return memory.isReserved();
+  }
+
   /** Reserves memory for its next READs, unless it has some; false when it must wait. */
   public boolean tryReserve(ReceiveMemory receive) {
     return memory.isReserved()

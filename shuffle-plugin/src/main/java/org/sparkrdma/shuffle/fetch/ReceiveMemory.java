@@ -39,7 +39,9 @@ public final class ReceiveMemory {
   /** Reader of the last reservation; successive blocks are mostly of one reader. */
   private Reader last = new Reader(FetchHandler.NO_READER);
 
+  private long reservedBytes;
   private long promisedBytes;
+  private long reservationsUsed;
   private long copiedBytes;
   private RegisteredChunk open;
   private int position;
@@ -89,7 +91,7 @@ public final class ReceiveMemory {
 
   private synchronized boolean tryReserveLocked(BlockMemory block, long id, long lengthBytes) {
     Reader reader = reader(id);
-    long free = pool.availableBytes() + openRoom() - promisedBytes;
+    long free = freeBytes();
     long othersNeed = reader.heldBytes > 0 ? reader.heldBytes + lengthBytes : 0;
     if (lengthBytes > free - othersNeed) {
       return false;
@@ -101,6 +103,7 @@ public final class ReceiveMemory {
     }
     reader.reservations++;
     reader.heldBytes += lengthBytes;
+    reservedBytes += lengthBytes;
     promisedBytes += lengthBytes;
     block.receive = this;
     block.reader = reader;
@@ -115,6 +118,32 @@ public final class ReceiveMemory {
       last = known == null ? new Reader(id) : known;
     }
     return last;
+  }
+
+  private long freeBytes() {
+    return pool.availableBytes() + openRoom() - promisedBytes;
+  }
+
+  /** Whether so many bytes are free, so that only the share of its reader refuses a block. */
+  public synchronized boolean isFree(long lengthBytes) {
+    return lengthBytes <= freeBytes();
+  }
+
+  /**
+   * Whether so many bytes will be free soon without a consumer's help: blocks being read hold at
+   * least as much as blocks that Spark has not released.
+   */
+  public synchronized boolean isHeldByReads(long lengthBytes) {
+    long takenBytes = (long) pool.chunksOut() * pool.chunkBytes() - openRoom();
+    long placedBytes = reservedBytes - promisedBytes;
+    return reservedBytes >= takenBytes - placedBytes
+        && lengthBytes <= freeBytes() + reservedBytes
+        && reservedBytes > 0;
+  }
+
+  /** Number of reservations that have ended after they were used for READs. */
+  public synchronized long reservationsUsed() {
+    return reservationsUsed;
   }
 
   private int openRoom() {
@@ -167,6 +196,8 @@ public final class ReceiveMemory {
   synchronized void endReservation(BlockMemory block) {
     Reader reader = block.reader;
     block.reader = null;
+    reservedBytes -= block.reservedBytes;
+    reservationsUsed += block.unplacedBytes < block.reservedBytes ? 1 : 0;
     promisedBytes -= block.unplacedBytes;
     reader.heldBytes -= block.reservedBytes;
     reader.reservations--;

@@ -37,6 +37,13 @@ final class SettingRules {
         ShuffleSetting.POOL_MAX,
         "at most",
         ShuffleSetting.PINNED_MAX);
+    Optional<Long> reads = values.bytesOrDerived(ShuffleSetting.READS_BYTES_MAX);
+    require(
+        values,
+        reads.isEmpty() || reads.get() >= values.bytes(ShuffleSetting.CHUNK_SIZE),
+        ShuffleSetting.READS_BYTES_MAX,
+        "at least",
+        ShuffleSetting.CHUNK_SIZE);
   }
 
   private static void require(

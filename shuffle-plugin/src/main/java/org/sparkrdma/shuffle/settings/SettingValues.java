@@ -70,8 +70,11 @@ final class SettingValues {
   /** A duration or a number of bytes for a message. */
   String inWords(ShuffleSetting setting) {
     Object value = values.get(setting);
-    return value instanceof Duration time
-        ? time.toMillis() + "ms"
+    if (value instanceof Duration time) {
+      return time.toMillis() + "ms";
+    }
+    return value instanceof Long bytes
+        ? ValueType.inBytes(bytes)
         : bytesOrDerived(setting).map(ValueType::inBytes).orElse(ValueType.DERIVED);
   }
 }

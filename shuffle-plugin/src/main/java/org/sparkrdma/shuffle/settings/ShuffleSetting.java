@@ -232,6 +232,17 @@ public enum ShuffleSetting {
           + "keeps the device busy with small blocks and takes more of the completion queue, which "
           + "limits the number of connections. Reduce it when an application has more executors "
           + "than connections fit."),
+  /** Bytes of READs posted. */
+  READS_BYTES_MAX(
+      "reads.bytes.max",
+      ValueType.DERIVED,
+      ValueType.bytes(1L << 12, 1L << 44).orDerived(),
+      "Controls the maximum bytes of READs that this executor has posted, over all connections; must "
+          + "be at least `chunk.size`. `auto` is 32 MiB, which 400 Gb/s carry in 0.7 ms, or 2 x `reads.max` x "
+          + "`chunk.size` if that is more, because one connection gets at most half. A larger value hides a longer "
+          + "round trip, and lets more servers send to this executor at once than the buffers of a switch hold. "
+          + "Raise it in a fast network with a long round trip; reduce it when switches report congestion "
+          + "towards readers."),
   /** Length of a pool chunk. */
   CHUNK_SIZE(
       "chunk.size",

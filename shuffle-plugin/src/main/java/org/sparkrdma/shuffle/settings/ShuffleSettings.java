@@ -172,11 +172,16 @@ public final class ShuffleSettings {
             values.numberOrDerived(ShuffleSetting.TOS),
             values.duration(ShuffleSetting.ACK_TIMEOUT),
             values.number(ShuffleSetting.ACK_RETRY_MAX));
+    int readsInFlight = values.number(ShuffleSetting.READS_MAX);
+    int chunkBytes = (int) values.bytes(ShuffleSetting.CHUNK_SIZE);
     return new TransportSettings(
         (int) values.bytes(ShuffleSetting.MESSAGE_SIZE),
         values.number(ShuffleSetting.LOCATES_MAX),
-        values.number(ShuffleSetting.READS_MAX),
-        (int) values.bytes(ShuffleSetting.CHUNK_SIZE),
+        readsInFlight,
+        values
+            .bytesOrDerived(ShuffleSetting.READS_BYTES_MAX)
+            .orElseGet(() -> TransportSettings.readBytesInFlight(readsInFlight, chunkBytes)),
+        chunkBytes,
         values.bytesOrDerived(ShuffleSetting.POOL_MAX).orElse(pinnedMaxBytes / 2),
         values.duration(ShuffleSetting.CONNECT_TIMEOUT),
         values.duration(ShuffleSetting.REQUEST_TIMEOUT),

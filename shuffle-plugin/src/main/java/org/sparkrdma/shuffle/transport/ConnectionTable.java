@@ -27,12 +27,11 @@ final class ConnectionTable {
     return all.size() < byIndex.length;
   }
 
-  /** The connection that has been idle the longest, if one is idle. */
+  /** The connection that has been idle the longest, of those that may make room. */
   Optional<PeerConnection> longestIdle(long nowNs) {
     PeerConnection longest = null;
     for (PeerConnection connection : all) {
-      if (connection.isEstablished()
-          && connection.isIdle()
+      if (connection.mayMakeRoom(nowNs)
           && (longest == null || connection.idleNs(nowNs) > longest.idleNs(nowNs))) {
         longest = connection;
       }

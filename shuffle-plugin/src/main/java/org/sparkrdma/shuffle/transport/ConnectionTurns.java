@@ -39,6 +39,7 @@ final class ConnectionTurns {
   private final Peers peers;
   private final Connector connector;
   private final ControlBuffers control;
+  private final MemoryQueue memory;
   private final Runnable trimUnused;
 
   /** Connections that had something to do or to wait for at their last turn. */
@@ -50,16 +51,15 @@ final class ConnectionTurns {
   private long nowNs;
   private long tickedNs;
   private long visitedAllNs;
-  private long visitedBusyNs;
   private long trimmedNs;
   private long droppedNs;
   private boolean tick;
   private boolean fetching;
-  private boolean shortOfMemory;
   private long sleepNs = IDLE_SLEEP_NS;
   private int work;
 
   /**
+   * @param memory blocks that wait for receive memory
    * @param trimUnused deregisters unused memory; run at intervals of the idle time-out
    */
   ConnectionTurns(
@@ -68,6 +68,7 @@ final class ConnectionTurns {
       Peers peers,
       Connector connector,
       ControlBuffers control,
+      MemoryQueue memory,
       Runnable trimUnused,
       long nowNs) {
     this.settings = settings;
@@ -75,11 +76,11 @@ final class ConnectionTurns {
     this.peers = peers;
     this.connector = connector;
     this.control = control;
+    this.memory = memory;
     this.trimUnused = trimUnused;
     this.nowNs = nowNs;
     this.tickedNs = nowNs;
     this.visitedAllNs = nowNs;
-    this.visitedBusyNs = nowNs;
     this.trimmedNs = nowNs;
     this.droppedNs = nowNs;
   }
@@ -92,9 +93,10 @@ final class ConnectionTurns {
     if (tick) {
       control.onTick(nowNs);
     }
+    memory.check(nowNs);
     if (tick && nowNs - visitedAllNs >= VISIT_ALL_NS) {
       visitAll();
-    } else if (tick || (shortOfMemory && nowNs - visitedBusyNs >= SHORT_OF_MEMORY_NS)) {
+    } else if (tick) {
       visitBusy();
     }
     table.forEachReady(visit);
@@ -121,6 +123,9 @@ final class ConnectionTurns {
 
   /** How long the agent may sleep when there is no work, in nanoseconds. */
   long sleepNs() {
+    if (!memory.isEmpty()) {
+      return Math.min(sleepNs, SHORT_OF_MEMORY_NS);
+    }
     boolean wait = !peers.waiting().isEmpty() || control.needsTicks();
     return wait ? Math.min(sleepNs, TICK_NS) : sleepNs;
   }
@@ -144,9 +149,7 @@ final class ConnectionTurns {
   }
 
   private void beginVisits() {
-    visitedBusyNs = nowNs;
     fetching = false;
-    shortOfMemory = false;
     sleepNs = IDLE_SLEEP_NS;
   }
 
@@ -166,7 +169,6 @@ final class ConnectionTurns {
   private static boolean isBusy(PeerConnection connection) {
     return !connection.isEstablished()
         || !connection.isIdle()
-        || connection.fetches().isShortOfMemory()
         || connection.fetches().isShortOfBuffers();
   }
 
@@ -193,7 +195,6 @@ final class ConnectionTurns {
       if (connection.broken() == null) {
         connection.pump(nowNs);
         fetching |= !connection.fetches().isIdle();
-        shortOfMemory |= connection.fetches().isShortOfMemory();
       }
     }
     if (connection.broken() != null) {
@@ -227,9 +228,6 @@ final class ConnectionTurns {
   private long sleepNs(PeerConnection connection) {
     if (!connection.isEstablished()) {
       return BUSY_SLEEP_NS;
-    }
-    if (connection.fetches().isShortOfMemory()) {
-      return SHORT_OF_MEMORY_NS;
     }
     if (connection.fetches().isShortOfBuffers()) {
       return TICK_NS;
@@ -288,6 +286,8 @@ final class ConnectionTurns {
   private void stopWaiting(Peer peer) {
     if (peer.attempt() != null) {
       peers.failPending(peer, FallbackReason.CONNECT_FAILED, "no connection yet");
+    } else if (peer.lacksRoom()) {
+      peers.giveUpForNow(peer, FallbackReason.PEER_BUSY, Connector.REFUSED_BUSY);
     } else if (peer.isAttempted()) {
       peers.giveUp(peer, FallbackReason.CONNECT_FAILED, "no connection in time");
     } else {

@@ -30,6 +30,9 @@ final class Connector {
   private static final Logger LOG = LoggerFactory.getLogger(Connector.class);
   private static final long COLLISION_RETRY_NS = Duration.ofMillis(20).toNanos();
 
+  /** Detail of blocks whose peer has no room for a connection. */
+  static final String REFUSED_BUSY = "refused BUSY: too many connections";
+
   private final TransportContext context;
   private final ConnectionManager manager;
   private final ConnectionTable table;
@@ -66,7 +69,9 @@ final class Connector {
   void attempt(Peer peer, long nowNs) {
     assert context.owner().holds();
     if (!peers.makeRoom(nowNs)) {
-      peers.giveUpForNow(peer, FallbackReason.POOL_EMPTY, "too many connections");
+      if (!peer.tryRetryForRoom(nowNs)) {
+        peers.giveUpForNow(peer, FallbackReason.POOL_EMPTY, "too many connections");
+      }
       return;
     }
     try {
@@ -226,7 +231,9 @@ final class Connector {
       peer.retryAt(nowNs + COLLISION_RETRY_NS);
     } else if (refusal == Refusal.BUSY) {
       peers.end(connection, BrokenConnection.connectionLost("refused BUSY"));
-      peers.giveUpForNow(peer, FallbackReason.PEER_BUSY, "refused BUSY: too many connections");
+      if (!peer.tryRetryForRoom(nowNs)) {
+        peers.giveUpForNow(peer, FallbackReason.PEER_BUSY, REFUSED_BUSY);
+      }
     } else if (refusal == null) {
       fail(connection, FallbackReason.CONNECT_FAILED, detail);
     } else {

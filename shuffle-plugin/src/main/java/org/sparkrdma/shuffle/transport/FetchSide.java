@@ -43,29 +43,43 @@ final class FetchSide {
   private final ArrayDeque<BlockProgress> wanted = new ArrayDeque<>();
   private final Set<ReadBatch> batches = new LinkedHashSet<>();
   private final ReadQueue reads;
-  private final WaitingBlocks waiting;
+
+  /** Blocks that have got memory after a wait, and must be located again. */
+  private final List<BlockProgress> ready = new ArrayList<>();
+
+  private final Runnable wantTurn;
+
+  /** Number of blocks that wait for receive memory. */
+  private int waitingForMemory;
+
   private boolean waitingForRoom;
   private boolean shortOfBuffers;
   private long shortOfBuffersSinceNs;
 
   /**
    * @param wantMore receives blocks to disk whose next piece must be fetched; any thread
+   * @param wantTurn called when READs that waited for other connections may be posted
    */
   FetchSide(
       TransportContext context,
       SendQueue sends,
       ConnectionBuffers buffers,
       PostedReceives receives,
-      Consumer<BlockProgress> wantMore) {
+      Consumer<BlockProgress> wantMore,
+      Runnable wantTurn) {
     this.context = context;
     this.sends = sends;
     this.requests = new OpenRequests(context, sends, buffers, receives);
     this.wantMore = wantMore;
-    this.reads = new ReadQueue(context, sends);
-    this.waiting = new WaitingBlocks(context);
+    this.reads = new ReadQueue(context, sends, wantTurn);
+    this.wantTurn = wantTurn;
     this.reader =
         new LocatedReader(
-            context.receive(), context.readPool(), context.delivery().verifies(), this::onReadDone);
+            context.receive(),
+            context.memoryQueue(),
+            context.readPool(),
+            context.delivery().verifies(),
+            this::onReadDone);
     this.watch =
         new PeerWatch(context.settings().peerTimeout().toNanos(), context.nanoClock().getAsLong());
   }
@@ -82,14 +96,19 @@ final class FetchSide {
   }
 
   boolean isIdle() {
-    return wanted.isEmpty() && waiting.isEmpty() && requests.isEmpty() && batches.isEmpty();
+    return wanted.isEmpty()
+        && ready.isEmpty()
+        && waitingForMemory == 0
+        && requests.isEmpty()
+        && batches.isEmpty();
   }
 
   /** Posts all possible requests; the caller flushes the send queue. */
   void pump(long nowNs) {
     assert context.owner().holds();
-    reads.post();
-    askAgainFirst(waiting.takeReady(nowNs));
+    reads.post(nowNs);
+    askAgainFirst(ready);
+    ready.clear();
     waitingForRoom &= holdsLeases();
     boolean haveBuffers = true;
     while (haveBuffers && !wanted.isEmpty() && !waitingForRoom && requests.mayLocate()) {
@@ -130,9 +149,17 @@ final class FetchSide {
     return !batches.isEmpty() || requests.holdLeases();
   }
 
-  /** Whether blocks wait for receive memory; free memory is not signalled, so it must poll. */
-  boolean isShortOfMemory() {
-    return !waiting.isEmpty();
+  /** A block that waited has memory now. */
+  void onMemory(BlockProgress block) {
+    waitingForMemory--;
+    ready.add(block);
+    wantTurn.run();
+  }
+
+  /** A block that waited for memory has failed. */
+  void onNoMemory() {
+    waitingForMemory--;
+    wantTurn.run();
   }
 
   /** Whether requests wait for buffers; they are tried again at ticks. */
@@ -226,10 +253,10 @@ final class FetchSide {
     }
   }
 
-  private void onReadDone(ReadBatch batch) {
+  private void onReadDone(ReadBatch batch, int lengthBytes) {
     assert context.owner().holds();
     watch.onReceived();
-    reads.onReadDone();
+    reads.onReadDone(lengthBytes);
     if (batch.markReadDone()) {
       batchDone(batch);
     }
@@ -245,7 +272,8 @@ final class FetchSide {
     for (BlockProgress block : batch.blocks()) {
       long bytes = block.commitPart();
       if (bytes == 0 && !block.isComplete()) {
-        waiting.add(block);
+        waitingForMemory++;
+        context.memoryQueue().add(block, this);
       } else if (block.toDisk()) {
         context.delivery().writeToDisk(block, wantMore);
       } else if (block.isComplete()) {
@@ -278,10 +306,20 @@ final class FetchSide {
     }
     for (ReadBatch batch : batches) {
       if (batch.deadlineNs() - nowNs < 0) {
-        return timeout("READ not completed in time");
+        return readTimeout(batch);
       }
     }
     return null;
+  }
+
+  private BrokenConnection readTimeout(ReadBatch batch) {
+    long locatedNs = batch.deadlineNs() - context.settings().requestTimeout().toNanos();
+    if (reads.hasWaitedSince(locatedNs)) {
+      // Not the peer's fault: its READs have waited for those of other connections.
+      String detail = "READs of other connections took too long";
+      return new BrokenConnection(FallbackReason.POOL_EMPTY, detail, blocksUnderWay());
+    }
+    return timeout("READ not completed in time");
   }
 
   /** The peer will be quarantined, so all blocks requested from it must use TCP. */
@@ -306,11 +344,14 @@ final class FetchSide {
   List<BlockProgress> abandon() {
     assert context.owner().holds();
     List<BlockProgress> left = new ArrayList<>(wanted);
-    left.addAll(waiting.takeAll());
+    left.addAll(ready);
+    left.addAll(context.memoryQueue().takeAll(this));
     left.addAll(blocksUnderWay());
     requests.abandon();
     left.forEach(BlockProgress::abandonPart);
     wanted.clear();
+    ready.clear();
+    waitingForMemory = 0;
     batches.clear();
     reads.clear();
     return left;

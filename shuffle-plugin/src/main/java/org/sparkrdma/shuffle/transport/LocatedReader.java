@@ -8,7 +8,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Consumer;
+import java.util.function.ObjIntConsumer;
 import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.shuffle.fetch.BlockProgress;
 import org.sparkrdma.shuffle.fetch.ReadBatch;
@@ -25,17 +25,24 @@ final class LocatedReader {
   private static final int SMALL_PROGRESS_BYTES = 4_096;
 
   private final ReceiveMemory memory;
+  private final MemoryQueue queue;
   private final ReadPool pool;
   private final boolean verify;
-  private final Consumer<ReadBatch> onReadDone;
+  private final ObjIntConsumer<ReadBatch> onReadDone;
 
   /**
+   * @param queue decides which block gets memory first
    * @param verify whether the checksums of blocks are needed
-   * @param onReadDone called when a READ completes
+   * @param onReadDone called with its batch and length when a READ completes
    */
   LocatedReader(
-      ReceiveMemory memory, ReadPool pool, boolean verify, Consumer<ReadBatch> onReadDone) {
+      ReceiveMemory memory,
+      MemoryQueue queue,
+      ReadPool pool,
+      boolean verify,
+      ObjIntConsumer<ReadBatch> onReadDone) {
     this.memory = memory;
+    this.queue = queue;
     this.pool = pool;
     this.verify = verify;
     this.onReadDone = onReadDone;
@@ -178,7 +185,7 @@ final class LocatedReader {
       if (message.lengthBytes() == 0 && message.blockBytes() != 0) {
         throw new MalformedMessageException("bad LOCATED: empty piece of a block that is not");
       }
-      if (message.lengthBytes() > 0 && block.tryReserve(memory)) {
+      if (message.lengthBytes() > 0 && queue.tryReserve(block)) {
         placePiece(block);
       } else if (message.lengthBytes() > 0) {
         block.cutOffPart();

@@ -15,6 +15,11 @@ import org.sparkrdma.shuffle.fetch.BlockProgress;
  * and connections being accepted; {@link Connector} decides which of them wins.
  */
 final class Peer {
+  private static final long FIRST_ROOM_RETRY_NS = 5_000_000;
+
+  /** Together 315 ms. */
+  private static final int MAX_ROOM_RETRIES = 6;
+
   private final long incarnation;
   private final Consumer<BlockProgress> wantFromAnyThread;
   private final ArrayDeque<BlockProgress> pending = new ArrayDeque<>();
@@ -25,6 +30,7 @@ final class Peer {
   private int generation;
   private boolean waiting;
   private boolean attempted;
+  private int noRoom;
   private long waitingSinceNs;
   private long retryAtNs;
   private long quarantineNs;
@@ -137,6 +143,7 @@ final class Peer {
     if (!waiting) {
       waiting = true;
       attempted = false;
+      noRoom = 0;
       waitingSinceNs = nowNs;
       retryAtNs = nowNs;
     }
@@ -157,6 +164,22 @@ final class Peer {
 
   void retryAt(long thenNs) {
     retryAtNs = thenNs;
+  }
+
+  /**
+   * One of the ends had no room for a connection: attempts it again after 5 ms, 10 ms, and so on,
+   * while blocks wait.
+   *
+   * @return false when it was attempted often enough
+   */
+  boolean tryRetryForRoom(long nowNs) {
+    retryAtNs = nowNs + (FIRST_ROOM_RETRY_NS << noRoom);
+    return waiting && noRoom++ < MAX_ROOM_RETRIES;
+  }
+
+  /** Whether the last attempt found no room at one of the ends. */
+  boolean lacksRoom() {
+    return noRoom > 0;
   }
 
   /** Whether this executor must attempt a connection now. */

@@ -192,6 +192,17 @@ final class PeerConnection {
     return fetches.isIdle() && serves.isIdle();
   }
 
+  /**
+   * Whether it may be closed to make room for another one: neither end has an open request, and the
+   * peer has no READ in flight. A peer that keeps a lease ends its READs after the request
+   * time-out.
+   */
+  boolean mayMakeRoom(long nowNs) {
+    return isEstablished()
+        && isIdle()
+        && (!serves.hasLeases() || idleNs(nowNs) > context.settings().requestTimeout().toNanos());
+  }
+
   FetchSide fetches() {
     return fetches;
   }
@@ -229,7 +240,8 @@ final class PeerConnection {
     queues = opened.get();
     SendQueue sends = queues.sends();
     PostedReceives receives = queues.receives();
-    fetches = new FetchSide(context, sends, buffers, receives, this::wantFromAnyThread);
+    fetches =
+        new FetchSide(context, sends, buffers, receives, this::wantFromAnyThread, this::wantTurn);
     serves = new ServeSide(context, sends, buffers, receives, number(), this::onProtocolError);
     completions =
         new ConnectionCompletions(this, context, setup, exchange, buffers, queues, fetches, serves);

@@ -123,6 +123,13 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
             settings.verify(),
             env.counters(),
             this::corrupted);
+    MemoryQueue queue =
+        new MemoryQueue(
+            memory.receive(),
+            delivery,
+            env.counters(),
+            settings.requestTimeout().toNanos(),
+            env.nanoClock());
     TransportContext context =
         new TransportContext(
             settings,
@@ -133,6 +140,8 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
             completions,
             memory.receive(),
             new ReadPool(),
+            queue,
+            new ReadLimit(settings.readBytesInFlight()),
             memory.control(),
             server,
             delivery,
@@ -154,6 +163,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
             env.addresses(),
             Math.min(16, limits.maxReadsInFlight())),
         memory.control(),
+        queue,
         memory::trimUnused,
         this::onAgentFailed);
     server.start();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.transport;
 
-import java.util.function.Consumer;
+import java.util.function.ObjIntConsumer;
 import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.shuffle.fetch.ReadBatch;
 import org.sparkrdma.verbs.MemoryRegion;
@@ -13,7 +13,7 @@ import org.sparkrdma.verbs.MemoryRegion;
 final class ReadOperation implements Posted {
   private final ReadPool pool;
   private ReadBatch batch;
-  private Consumer<ReadBatch> onDone;
+  private ObjIntConsumer<ReadBatch> onDone;
   private long remoteAddress;
   private int remoteKey;
   private RegisteredChunk chunk;
@@ -27,11 +27,11 @@ final class ReadOperation implements Posted {
   /**
    * Begins another READ.
    *
-   * @param whenDone called when the READ has completed
+   * @param whenDone called with its batch and length when the READ has completed
    */
   void begin(
       ReadBatch ofBatch,
-      Consumer<ReadBatch> whenDone,
+      ObjIntConsumer<ReadBatch> whenDone,
       long address,
       int key,
       RegisteredChunk into,
@@ -101,11 +101,12 @@ final class ReadOperation implements Posted {
   @Override
   public void done() {
     ReadBatch ofBatch = batch;
-    Consumer<ReadBatch> whenDone = onDone;
+    int bytes = lengthBytes;
+    ObjIntConsumer<ReadBatch> whenDone = onDone;
     batch = null;
     onDone = null;
     chunk = null;
     pool.giveBack(this);
-    whenDone.accept(ofBatch);
+    whenDone.accept(ofBatch, bytes);
   }
 }

@@ -2,7 +2,7 @@
 package org.sparkrdma.shuffle.transport;
 
 import java.util.ArrayDeque;
-import java.util.function.Consumer;
+import java.util.function.ObjIntConsumer;
 import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.shuffle.fetch.ReadBatch;
 
@@ -20,7 +20,7 @@ final class ReadPool {
   /** A READ that begins with these bytes; see {@link ReadOperation#begin}. */
   ReadOperation read(
       ReadBatch batch,
-      Consumer<ReadBatch> onDone,
+      ObjIntConsumer<ReadBatch> onDone,
       long remoteAddress,
       int remoteKey,
       RegisteredChunk chunk,

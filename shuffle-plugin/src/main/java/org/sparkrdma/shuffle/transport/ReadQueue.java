@@ -8,18 +8,34 @@ import org.sparkrdma.shuffle.metrics.Counter;
 /** The READs of a connection: those to post, and the number of those in flight. Agent only. */
 final class ReadQueue {
   private final TransportContext context;
+  private final ReadLimit limit;
   private final SendQueue sends;
+  private final Runnable wantTurn;
   private final ArrayDeque<ReadOperation> unposted = new ArrayDeque<>();
   private int inFlight;
+  private long postedBytes;
+
+  /** Whether it is in the queue of {@link ReadLimit}. */
+  private boolean waiting;
+
+  /** Whether a READ has ever waited for those of other connections, and when the last one did. */
+  private boolean hasWaited;
+
+  private long waitedNs;
 
   /** Number of READs that complete until the timed one has; 0 while none is timed. */
   private int untilTimed;
 
   private long timedSinceNs;
 
-  ReadQueue(TransportContext context, SendQueue sends) {
+  /**
+   * @param wantTurn called when a READ that waited for other connections may be posted
+   */
+  ReadQueue(TransportContext context, SendQueue sends, Runnable wantTurn) {
     this.context = context;
+    this.limit = context.reads();
     this.sends = sends;
+    this.wantTurn = wantTurn;
   }
 
   void add(List<ReadOperation> reads) {
@@ -27,30 +43,81 @@ final class ReadQueue {
   }
 
   /** Posts as many as may be in flight; the caller flushes the send queue. */
-  void post() {
-    while (!unposted.isEmpty() && inFlight < context.settings().readsInFlight()) {
+  void post(long nowNs) {
+    while (mayPost()) {
       ReadOperation read = unposted.poll();
-      ReadOperation next = unposted.peek();
-      sends.read(read, next == null || next.batch() != read.batch());
       inFlight++;
+      postedBytes += read.lengthBytes();
+      limit.onPosted(this, read.lengthBytes());
+      ReadOperation next = unposted.peek();
+      // The last one before a pause must be signalled: its completion ends the pause.
+      boolean last = next == null || next.batch() != read.batch() || !mayPost();
+      sends.read(read, last);
       if (untilTimed == 0) {
         untilTimed = inFlight;
         timedSinceNs = context.nanoClock().getAsLong();
       }
       context.counters().increment(Counter.RDMA_READS_POSTED);
     }
+    if (!unposted.isEmpty() && hasRoom()) {
+      hasWaited = true;
+      waitedNs = nowNs;
+      limit.await(this);
+    }
   }
 
-  void onReadDone() {
+  private boolean mayPost() {
+    return !unposted.isEmpty() && hasRoom() && limit.mayPost(this);
+  }
+
+  private boolean hasRoom() {
+    return inFlight < context.settings().readsInFlight();
+  }
+
+  void onReadDone(int lengthBytes) {
     inFlight--;
+    postedBytes -= lengthBytes;
+    limit.onDone(lengthBytes);
     // READs complete in the order in which they were posted. One at a time is timed.
     if (untilTimed > 0 && --untilTimed == 0) {
       context.counters().readLatency().record(context.nanoClock().getAsLong() - timedSinceNs);
     }
   }
 
-  /** Forgets what is not posted; the sinks belong to the batches. */
+  /** Bytes of its READs that are posted. */
+  long postedBytes() {
+    return postedBytes;
+  }
+
+  /** Bytes of the READ to post next; there must be one. */
+  int nextBytes() {
+    return unposted.peek().lengthBytes();
+  }
+
+  boolean isWaiting() {
+    return waiting;
+  }
+
+  /** Set by {@link ReadLimit}. */
+  void isWaiting(boolean inQueue) {
+    waiting = inQueue;
+  }
+
+  /** There is room for its next READ. */
+  void wantTurn() {
+    wantTurn.run();
+  }
+
+  /** Whether a READ has waited for those of other connections since then. */
+  boolean hasWaitedSince(long thenNs) {
+    return hasWaited && waitedNs - thenNs >= 0;
+  }
+
+  /** Forgets all, after the queue pair is destroyed; the sinks belong to the batches. */
   void clear() {
+    limit.remove(this);
     unposted.clear();
+    limit.onDone(postedBytes);
+    postedBytes = 0;
   }
 }

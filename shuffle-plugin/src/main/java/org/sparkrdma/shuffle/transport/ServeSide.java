@@ -8,6 +8,7 @@ import java.util.function.Consumer;
 import org.sparkrdma.shuffle.serve.LocateCall;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.wire.Locate;
+import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.shuffle.wire.MalformedMessageException;
 import org.sparkrdma.shuffle.wire.Release;
 import org.sparkrdma.shuffle.wire.ReturnedCredit;
@@ -42,6 +43,9 @@ final class ServeSide {
   /** Slots of the send queue that answers use: each from its request until it is sent. */
   private int sendSlotsInUse;
 
+  /** Leases of the peer; too many after a peer has released others than its own. */
+  private int leases;
+
   private volatile boolean closed;
 
   /**
@@ -69,6 +73,7 @@ final class ServeSide {
   void onLocate(ControlBuffer received, ByteBuffer message, long nowNs) {
     checkCredit();
     locatesOpen++;
+    countReleased(Locate.releasedLeases(message));
     runWithSendSlot(
         () ->
             buffers.takeForAnswer(
@@ -79,9 +84,9 @@ final class ServeSide {
   /** A RELEASE was received; it is answered when the server has released the leases. */
   void onRelease(ByteBuffer message) {
     Release release = Release.decode(message);
-    long[] leases = new long[release.leaseCount()];
-    for (int i = 0; i < leases.length; i++) {
-      leases[i] = release.leaseId(i);
+    long[] released = new long[release.leaseCount()];
+    for (int i = 0; i < released.length; i++) {
+      released[i] = release.leaseId(i);
     }
     long requestId = release.requestId();
     boolean wantsCredits = release.wantsCredits();
@@ -89,10 +94,13 @@ final class ServeSide {
       throw new MalformedMessageException("RELEASE before the answer to another");
     }
     releaseOpen = true;
+    countReleased(released.length);
     context
         .server()
         .release(
-            peer, leases, () -> context.agent().accept(() -> onReleased(requestId, wantsCredits)));
+            peer,
+            released,
+            () -> context.agent().accept(() -> onReleased(requestId, wantsCredits)));
   }
 
   private void onReleased(long requestId, boolean wantsCredits) {
@@ -111,6 +119,15 @@ final class ServeSide {
   /** Whether no request of the peer is open. */
   boolean isIdle() {
     return locatesOpen == 0 && !releaseOpen;
+  }
+
+  /** Whether the peer may be reading: its READs need nothing of this process. */
+  boolean hasLeases() {
+    return leases > 0;
+  }
+
+  private void countReleased(int released) {
+    leases = Math.max(0, leases - released);
   }
 
   private void checkCredit() {
@@ -230,6 +247,7 @@ final class ServeSide {
       }
       receives.post(received);
       locatesOpen--;
+      leases += Located.hasLease(buffer.bytes()) ? 1 : 0;
       send(buffer, lengthBytes);
     }
   }

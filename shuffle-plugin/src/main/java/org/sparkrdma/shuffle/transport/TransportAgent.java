@@ -69,6 +69,7 @@ final class TransportAgent implements Runnable, CompletionHandler {
    * Sets the objects it works on; called before {@link #run}.
    *
    * @param control buffers of control messages
+   * @param memory blocks that wait for receive memory
    * @param trimUnusedMemory run at intervals of the idle time-out
    * @param onFailure receives the failure that ended the agent, on the agent's thread; must fail
    *     every outstanding block
@@ -78,6 +79,7 @@ final class TransportAgent implements Runnable, CompletionHandler {
       Peers allPeers,
       Connector connector,
       ControlBuffers control,
+      MemoryQueue memory,
       Runnable trimUnusedMemory,
       Consumer<Throwable> onFailure) {
     table = connections;
@@ -85,7 +87,7 @@ final class TransportAgent implements Runnable, CompletionHandler {
     this.connector = connector;
     turns =
         new ConnectionTurns(
-            settings, connections, allPeers, connector, control, trimUnusedMemory, nowNs);
+            settings, connections, allPeers, connector, control, memory, trimUnusedMemory, nowNs);
     failed = onFailure;
   }
 

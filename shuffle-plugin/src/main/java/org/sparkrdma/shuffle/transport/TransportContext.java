@@ -22,6 +22,8 @@ import org.sparkrdma.verbs.device.DeviceInfo;
  * @param secret of the application; empty without authentication
  * @param receive memory for READs
  * @param readPool READs that are used again
+ * @param memoryQueue blocks that wait for receive memory
+ * @param reads limit of the bytes of posted READs
  * @param control buffers of control messages
  * @param agent runs a command on the agent's thread soon; safe for any thread
  * @param owner the agent's thread
@@ -38,6 +40,8 @@ record TransportContext(
     CompletionQueues completions,
     ReceiveMemory receive,
     ReadPool readPool,
+    MemoryQueue memoryQueue,
+    ReadLimit reads,
     ControlBuffers control,
     BlockServer server,
     Delivery delivery,

@@ -39,6 +39,7 @@ public final class Locate {
   /** Length of one requested block. */
   public static final int BLOCK_BYTES = 32;
 
+  private static final int LEASES_AT = 2;
   private static final int FRESH_SUMS = 1;
 
   private final ByteBuffer in;
@@ -58,7 +59,7 @@ public final class Locate {
    */
   public static Locate decode(ByteBuffer message) {
     ByteBuffer in = MessageType.LOCATE.view(message, HEADER_BYTES);
-    int leases = Short.toUnsignedInt(in.getShort(2));
+    int leases = Short.toUnsignedInt(in.getShort(LEASES_AT));
     int blocks = Short.toUnsignedInt(in.getShort(4));
     if (blocks == 0
         || in.remaining() != HEADER_BYTES + leases * LEASE_BYTES + blocks * BLOCK_BYTES) {
@@ -78,6 +79,14 @@ public final class Locate {
       }
     }
     return locate;
+  }
+
+  /** Number of leases that a LOCATE releases, before it is decoded; 0 when it is too short. */
+  public static int releasedLeases(ByteBuffer message) {
+    int at = message.position() + LEASES_AT;
+    return message.remaining() < HEADER_BYTES
+        ? 0
+        : Byte.toUnsignedInt(message.get(at)) | Byte.toUnsignedInt(message.get(at + 1)) << 8;
   }
 
   /** Chosen by the reader; repeated in the answer. */
@@ -190,7 +199,7 @@ public final class Locate {
 
     /** Ends the message; returns its length in bytes. */
     public int finish() {
-      out.putShort(2, (short) leases).putShort(4, (short) blocks);
+      out.putShort(LEASES_AT, (short) leases).putShort(4, (short) blocks);
       return out.position();
     }
   }

@@ -71,10 +71,16 @@ public final class Located {
     }
   }
 
+  private static final int LEASE_AT = 16;
   private static final Kind[] KINDS = Kind.values();
   private static final int MAX_CHECKSUM_KIND = 3;
 
   private Located() {}
+
+  /** Whether the LOCATED at index 0 has a lease. */
+  public static boolean hasLease(ByteBuffer answer) {
+    return answer.getLong(LEASE_AT) != 0;
+  }
 
   /** Reads a LOCATED from front to back; reusable, allocates nothing but a view of the message. */
   public static final class Decoder {
@@ -115,7 +121,7 @@ public final class Located {
 
     /** The lease over all located pieces; 0 when nothing is leased. */
     public long leaseId() {
-      return in.getLong(16);
+      return in.getLong(LEASE_AT);
     }
 
     /**

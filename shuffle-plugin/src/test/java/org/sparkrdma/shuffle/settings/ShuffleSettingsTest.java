@@ -55,6 +55,21 @@ class ShuffleSettingsTest {
   }
 
   @Test
+  void shouldDeriveTheLimitOfReadBytesFromTheReadsOfAConnection() {
+    assertThat(readBytes(Map.of())).isEqualTo(32 << 20);
+    assertThat(readBytes(Map.of(P + "reads.max", "1"))).isEqualTo(32 << 20);
+    assertThat(readBytes(Map.of(P + "chunk.size", "1m"))).isEqualTo(128 << 20);
+    assertThat(readBytes(Map.of(P + "reads.bytes.max", "1m"))).isEqualTo(1 << 20);
+    assertThatThrownBy(() -> of(Map.of(P + "reads.bytes.max", "128k")))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("spark.shuffle.rdma.chunk.size=256k");
+  }
+
+  private static long readBytes(Map<String, String> texts) {
+    return of(texts).transport(1 << 30).readBytesInFlight();
+  }
+
+  @Test
   void shouldRoundTheAcknowledgeTimeOutUpToOneThatDevicesHave() {
     assertThat(of(Map.of()).transport(1 << 30).packets())
         .isEqualTo(new PacketSettings(OptionalInt.empty(), 17, 6));

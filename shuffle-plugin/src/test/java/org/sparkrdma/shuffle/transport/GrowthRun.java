@@ -39,8 +39,15 @@ final class GrowthRun implements AutoCloseable {
    * @param maps map outputs of all executors together
    * @param tasks of executor 0, which read at once; each of the others has one
    * @param pinnedBytes {@code pinned.max}
+   * @param connections {@code connections.max}
    */
-  record Shape(int executors, int maps, int tasks, int blockBytes, long pinnedBytes) {
+  record Shape(
+      int executors, int maps, int tasks, int blockBytes, long pinnedBytes, int connections) {
+    /** With the default of {@code connections.max}. */
+    Shape(int executors, int maps, int tasks, int blockBytes, long pinnedBytes) {
+      this(executors, maps, tasks, blockBytes, pinnedBytes, 1_024);
+    }
+
     int mapsPerExecutor() {
       return Math.max(1, maps / executors);
     }
@@ -97,7 +104,13 @@ final class GrowthRun implements AutoCloseable {
     for (int i = 0; i < shape.executors(); i++) {
       executors.add(
           new VirtualExecutor(
-              fabric, i, shape.pinnedBytes(), file, partitions, shape.blockBytes()));
+              fabric,
+              i,
+              shape.pinnedBytes(),
+              shape.connections(),
+              file,
+              partitions,
+              shape.blockBytes()));
     }
   }
 

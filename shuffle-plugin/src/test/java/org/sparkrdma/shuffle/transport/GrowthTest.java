@@ -19,6 +19,10 @@ import org.sparkrdma.shuffle.transport.GrowthReport.Quantity;
 @Timeout(1_200)
 class GrowthTest {
   private static final long PINNED_BYTES = 1L << 30;
+
+  /** Default of {@code reads.bytes.max}. */
+  private static final long READS_BYTES_MAX = 32L << 20;
+
   private static final double MAX_EXPONENT = 1.1;
 
   @TempDir private Path directory;
@@ -55,9 +59,28 @@ class GrowthTest {
   /** 1,000 servers in {@code ./bench growth}. */
   @Test
   void shouldLimitReadBytesInFlightInAnIncast() throws Exception {
-    GrowthRun.Shape shape = new GrowthRun.Shape(33, 33 * 16, 4, 64 << 10, 64L << 20);
-    GrowthRun.Result result = run(shape);
-    assertThat(result.maxReadBytesInFlight()).isLessThanOrEqualTo(shape.pinnedBytes() / 2);
+    GrowthRun.Result result = run(new GrowthRun.Shape(65, 65 * 16, 8, 64 << 10, 1L << 30));
+    assertThat(result.maxReadBytesInFlight()).isBetween(READS_BYTES_MAX / 2, READS_BYTES_MAX);
+    assertThat(result.fallbacks()).isEmpty();
+  }
+
+  /**
+   * As 1,000 servers in {@code ./bench growth}: what is requested would hold the pool for 80 ms.
+   */
+  @Test
+  void shouldReadEveryBlockOfAnIncastThatThePoolDoesNotHold() throws Exception {
+    GrowthRun.Result result = run(new GrowthRun.Shape(65, 65 * 16, 20, 64 << 10, 128L << 20));
+    assertThat(result.allBlocksMs()).isGreaterThan(80);
+    assertThat(result.maxReadBytesInFlight()).isLessThanOrEqualTo(READS_BYTES_MAX);
+    assertThat(result.fallbacks()).isEmpty();
+  }
+
+  /** 2,000 executors with 1,024 connections each in {@code ./bench growth}. */
+  @Test
+  void shouldLoseNoBlockWhenConnectionsMakeRoom() throws Exception {
+    GrowthRun.Result result = run(new GrowthRun.Shape(81, 405, 4, 64 << 10, PINNED_BYTES, 40));
+    assertThat(result.connections()).isEqualTo(40);
+    assertThat(result.fallbacks()).isEmpty();
   }
 
   @Test

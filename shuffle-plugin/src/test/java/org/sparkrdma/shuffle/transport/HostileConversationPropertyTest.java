@@ -96,6 +96,7 @@ class HostileConversationPropertyTest {
           16 << 10,
           3,
           16,
+          1L << 40,
           16 << 10,
           2 << 20,
           Duration.ofSeconds(5),
@@ -163,6 +164,7 @@ class HostileConversationPropertyTest {
     private final ConnectionTable table;
     private final Peers peers;
     private final PeerConnection connection;
+    private final MemoryQueue queue;
     private int unanswered;
     private int delivered;
 
@@ -184,6 +186,9 @@ class HostileConversationPropertyTest {
               true,
               counters,
               incarnation -> {});
+      queue =
+          new MemoryQueue(
+              receive, delivery, counters, settings.requestTimeout().toNanos(), () -> nowNs);
       TransportContext context =
           new TransportContext(
               settings,
@@ -194,6 +199,8 @@ class HostileConversationPropertyTest {
               new CompletionQueues(memory, null, budget, settings),
               receive,
               new ReadPool(),
+              queue,
+              new ReadLimit(1L << 40),
               control,
               blocks,
               delivery,
@@ -245,6 +252,7 @@ class HostileConversationPropertyTest {
         return;
       }
       if (connection.broken() == null) {
+        queue.check(nowNs);
         connection.pump(nowNs);
         switch (random.nextInt(3)) {
           case 0 -> completeSends(1 + random.nextInt(20));

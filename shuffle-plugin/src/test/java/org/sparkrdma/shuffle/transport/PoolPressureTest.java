@@ -3,7 +3,9 @@ package org.sparkrdma.shuffle.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -159,6 +161,95 @@ class PoolPressureTest {
     assertThat(modest.blocksHeld()).isEqualTo(1);
     greedy.releaseAll();
     modest.releaseAll();
+  }
+
+  /** Their memory comes back by itself, and TCP would not be sooner. */
+  @Test
+  void shouldWaitLongerForMemoryWhileReadsThatCompleteHoldIt() throws VerbsException {
+    reader = new ScriptedReader(POOL, NO_COPIES, blocks(20, 100 * KIB));
+    List<Task> tasks = fetchInGroups(5, 5, 10);
+    for (int completed = 0; completed < 4; completed++) {
+      passWithoutReads(28);
+      reader.completeOneRead();
+      tasks.forEach(Task::releaseAll);
+      assertThat(tasks).allMatch(task -> task.failures().isEmpty());
+    }
+    reader.run(2);
+    assertThat(tasks).allMatch(task -> task.failures().isEmpty() && task.lastAnswerMs() > 0);
+    assertThat(reader.counters().value(Counter.MEMORY_WAITS_LONGER)).isPositive();
+    tasks.forEach(Task::releaseAll);
+  }
+
+  @Test
+  void shouldUseTcpAfterTensOfMillisecondsWhenNoReadCompletes() throws VerbsException {
+    reader = new ScriptedReader(POOL, NO_COPIES, blocks(20, 100 * KIB));
+    List<Task> tasks = fetchInGroups(5, 5, 10);
+    passWithoutReads(LONGEST_WAIT_MS);
+    assertThat(tasks.stream().filter(task -> !task.failures().isEmpty())).hasSize(10);
+    reader.run(1);
+    tasks.forEach(Task::releaseAll);
+  }
+
+  /** As the unread side of a join does. Other READs complete meanwhile. */
+  @Test
+  void shouldUseTcpAfterTensOfMillisecondsWhileUnreadBlocksHoldMostMemory() throws VerbsException {
+    reader = new ScriptedReader(POOL, NO_COPIES, blocks(20, 100 * KIB));
+    Task unread = reader.task(100);
+    for (int map = 0; map < 6; map++) {
+      unread.fetch(map);
+      reader.run(2);
+    }
+    assertThat(unread.blocksHeld()).isEqualTo(6);
+    List<Task> tasks = fetchInGroups(2, 2, 8);
+    for (int completed = 0; completed < 2; completed++) {
+      passWithoutReads(12);
+      reader.completeOneRead();
+      tasks.forEach(Task::releaseAll);
+    }
+    assertThat(tasks).allMatch(task -> task.failures().isEmpty());
+    passWithoutReads(12);
+    assertThat(tasks.stream().filter(task -> !task.failures().isEmpty())).hasSize(4);
+    reader.run(2);
+    tasks.forEach(Task::releaseAll);
+    unread.releaseAll();
+  }
+
+  @Test
+  void shouldNotPassOverALargeBlock() throws VerbsException {
+    int[] lengths = blocks(33, 50 * KIB);
+    lengths[20] = POOL / 2;
+    reader = new ScriptedReader(POOL, NO_COPIES, lengths);
+    List<Task> tasks = fetchInGroups(5, 15, 13);
+    Task large = tasks.get(20);
+    List<Task> behind = tasks.subList(21, 33);
+    while (large.lastAnswerMs() == 0) {
+      assertThat(behind).allMatch(task -> task.lastAnswerMs() == 0);
+      passWithoutReads(5);
+      reader.completeOneRead();
+      tasks.forEach(Task::releaseAll);
+    }
+    reader.run(20);
+    tasks.forEach(Task::releaseAll);
+    assertThat(tasks).allMatch(task -> task.failures().isEmpty() && task.lastAnswerMs() > 0);
+  }
+
+  /** One block for each of many tasks; the blocks of a group come in one answer. */
+  private List<Task> fetchInGroups(int... groups) {
+    List<Task> tasks = new ArrayList<>();
+    for (int group : groups) {
+      for (int i = 0; i < group; i++) {
+        int map = reader.lengths() - IntStream.of(groups).sum() + tasks.size();
+        tasks.add(reader.task(tasks.size()).fetch(map));
+      }
+      passWithoutReads(2);
+    }
+    return tasks;
+  }
+
+  private void passWithoutReads(int milliseconds) {
+    for (int i = 0; i < milliseconds; i++) {
+      reader.stepWithoutReads();
+    }
   }
 
   @Test

@@ -123,6 +123,8 @@ final class ScriptedReader {
             counters,
             incarnation -> {});
     server = UnusedBlockServer.of(device, domain, budget, () -> nowNs);
+    MemoryQueue queue =
+        new MemoryQueue(receive, delivery, counters, REQUEST_TIMEOUT.toNanos(), () -> nowNs);
     TransportContext context =
         new TransportContext(
             settings(poolBytes),
@@ -133,6 +135,8 @@ final class ScriptedReader {
             new CompletionQueues(device, null, budget, settings(poolBytes)),
             receive,
             new ReadPool(),
+            queue,
+            new ReadLimit(1L << 40),
             control,
             server,
             delivery,
@@ -156,6 +160,7 @@ final class ScriptedReader {
             peers,
             connector,
             control,
+            queue,
             () -> {},
             context.nanoClock().getAsLong());
     connect(connection, wire);
@@ -166,6 +171,7 @@ final class ScriptedReader {
         MESSAGE_BYTES,
         3,
         1_000,
+        1L << 40,
         CHUNK_BYTES,
         poolBytes,
         Duration.ofSeconds(5),
@@ -426,6 +432,21 @@ final class ScriptedReader {
   private void completeReads() {
     while (!underWay.isEmpty()) {
       complete(underWay.poll());
+    }
+  }
+
+  /** Number of the peer's blocks. */
+  int lengths() {
+    return lengths.length;
+  }
+
+  /** The oldest READ completes, if there is one. */
+  void completeOneRead() {
+    boolean completed = false;
+    while (!completed && !underWay.isEmpty()) {
+      ScriptedConnection.Work work = underWay.poll();
+      complete(work);
+      completed = work.opcode() != Opcode.SEND && work.signalled();
     }
   }
 

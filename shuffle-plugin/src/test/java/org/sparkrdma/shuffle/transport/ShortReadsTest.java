@@ -18,7 +18,7 @@ class ShortReadsTest {
 
   private ReadOperation read(long address, int lengthBytes) {
     batch.countRead();
-    return pool.read(batch, done -> {}, address, 7, null, 100, lengthBytes);
+    return pool.read(batch, (done, bytes) -> {}, address, 7, null, 100, lengthBytes);
   }
 
   private List<ReadOperation> divided(ReadOperation... reads) {

@@ -219,6 +219,7 @@ final class TestExecutor implements AutoCloseable {
             16 << 10,
             4,
             64,
+            128L * options.chunkBytes,
             options.chunkBytes,
             options.poolBytes,
             options.connectTimeout,

@@ -19,6 +19,7 @@ import org.sparkrdma.shuffle.fetch.BlockFetch;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.Delivery;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
+import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.output.MapOutput;
 import org.sparkrdma.shuffle.output.MapOutputs;
@@ -75,6 +76,7 @@ final class VirtualExecutor implements AutoCloseable {
   /**
    * @param number from 0
    * @param pinnedBytes {@code pinned.max}
+   * @param connections {@code connections.max}
    * @param outputFile sparse file that stands for all map outputs
    * @param partitions of each map output
    * @param blockBytes length of each partition
@@ -83,12 +85,19 @@ final class VirtualExecutor implements AutoCloseable {
       VirtualFabric fabric,
       int number,
       long pinnedBytes,
+      int connections,
       Path outputFile,
       int partitions,
       int blockBytes)
       throws VerbsException {
     this.fabric = fabric;
-    ShuffleSettings settings = ShuffleSettings.of(Map.of("spark.shuffle.rdma.verify", "false"));
+    ShuffleSettings settings =
+        ShuffleSettings.of(
+            Map.of(
+                "spark.shuffle.rdma.verify",
+                "false",
+                "spark.shuffle.rdma.connections.max",
+                Integer.toString(connections)));
     TransportSettings transport = settings.transport(pinnedBytes);
     budget = new PinnedBudget(pinnedBytes, PAGE_BYTES);
     address = new InetSocketAddress(addressOf(number), 1);
@@ -128,6 +137,13 @@ final class VirtualExecutor implements AutoCloseable {
             false,
             counters,
             incarnation -> {});
+    MemoryQueue queue =
+        new MemoryQueue(
+            memory.receive(),
+            delivery,
+            counters,
+            transport.requestTimeout().toNanos(),
+            fabric::nowNs);
     TransportContext context =
         new TransportContext(
             transport,
@@ -138,6 +154,8 @@ final class VirtualExecutor implements AutoCloseable {
             completions,
             memory.receive(),
             new ReadPool(),
+            queue,
+            new ReadLimit(transport.readBytesInFlight()),
             memory.control(),
             server.server(),
             delivery,
@@ -153,6 +171,7 @@ final class VirtualExecutor implements AutoCloseable {
         peers,
         new Connector(context, manager, table, peers, List.of(network), 16),
         memory.control(),
+        queue,
         memory::trimUnused,
         cause -> {
           throw new IllegalStateException(cause);
@@ -248,6 +267,10 @@ final class VirtualExecutor implements AutoCloseable {
 
   int maxConnections() {
     return maxConnections;
+  }
+
+  long count(Counter counter) {
+    return counters.value(counter);
   }
 
   long highestPinnedBytes() {

@@ -123,6 +123,7 @@ final class ReadingPair implements AutoCloseable {
                   16 << 10,
                   4,
                   64,
+                  8L << 20,
                   64 << 10,
                   16L << 20,
                   Duration.ofSeconds(5),

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.memory.RegisteredChunk;
+import org.sparkrdma.memory.RegisteredPool;
+import org.sparkrdma.shuffle.fetch.ReadBatch;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.settings.ShuffleSettings;
+import org.sparkrdma.verbs.AccessFlag;
+
+/** The limit of READ bytes of all connections, with READs of 1 KiB and a limit of 8 of them. */
+class ReadLimitTest {
+  private static final int READ_BYTES = 1 << 10;
+  private static final int LIMIT = 8;
+
+  private final PinnedBudget budget = new PinnedBudget(1 << 20, 4_096);
+  private final RegisteredPool pool =
+      new RegisteredPool(
+          new ScriptedConnection.Memory(),
+          new ScriptedConnection.Domain(),
+          budget,
+          Set.of(AccessFlag.LOCAL_WRITE),
+          64 << 10,
+          1,
+          64 << 10);
+  private final RegisteredChunk chunk = pool.tryTake().orElseThrow();
+  private final ReadLimit limit = new ReadLimit(LIMIT * READ_BYTES);
+  private final TransportContext context =
+      new TransportContext(
+          ShuffleSettings.defaults().transport(1 << 30),
+          null,
+          null,
+          new byte[0],
+          null,
+          null,
+          null,
+          new ReadPool(),
+          null,
+          limit,
+          null,
+          null,
+          null,
+          new ShuffleCounters(),
+          null,
+          null,
+          null,
+          () -> 0);
+  private final List<Reads> turns = new ArrayList<>();
+
+  @AfterEach
+  void close() {
+    chunk.release();
+    pool.close();
+  }
+
+  /** READs of one connection. */
+  private final class Reads {
+    private final ScriptedConnection wire = new ScriptedConnection();
+    private final SendQueue sends = new SendQueue(wire.queuePair(), 128, 0);
+    private final ReadQueue queue = new ReadQueue(context, sends, () -> turns.add(this));
+    private final ReadBatch batch = context.readPool().batch(1, 1_000);
+
+    /** Wants to post more READs of its batch, and posts those that it may. */
+    Reads post(int count) {
+      List<ReadOperation> reads = new ArrayList<>();
+      for (int i = 0; i < count; i++) {
+        reads.add(
+            context
+                .readPool()
+                .read(
+                    batch, (of, bytes) -> queue.onReadDone(bytes), 4_096, 1, chunk, 0, READ_BYTES));
+      }
+      queue.add(reads);
+      return turn();
+    }
+
+    Reads turn() {
+      queue.post(0);
+      sends.flush();
+      return this;
+    }
+
+    int posted() {
+      return wire.sends().size();
+    }
+
+    /** All its posted READs complete, as far as the device reports it. */
+    void complete() {
+      long last = -1;
+      while (!wire.sends().isEmpty()) {
+        ScriptedConnection.Work work = wire.sends().poll();
+        last = work.signalled() ? work.id() : last;
+      }
+      sends.completed(last);
+    }
+  }
+
+  @Test
+  void shouldLeaveHalfOfTheLimitToOtherConnections() {
+    Reads one = new Reads().post(20);
+    assertThat(one.posted()).isEqualTo(LIMIT / 2);
+    Reads other = new Reads().post(20);
+    assertThat(other.posted()).isEqualTo(LIMIT / 4);
+    assertThat(limit.postedBytes()).isLessThanOrEqualTo(LIMIT * READ_BYTES);
+  }
+
+  /** Without a signal the device would never report them, and nothing more would be posted. */
+  @Test
+  void shouldSignalTheLastReadBeforeAPause() {
+    Reads one = new Reads().post(20);
+    for (int posted = 0; posted < 20; posted += LIMIT / 2) {
+      assertThat(one.posted()).isEqualTo(LIMIT / 2);
+      one.complete();
+      assertThat(one.queue.postedBytes()).isZero();
+      one.turn();
+    }
+    assertThat(one.posted()).isZero();
+    assertThat(limit.postedBytes()).isZero();
+  }
+
+  @Test
+  void shouldGiveTurnsInOrderToConnectionsThatHaveNothingPosted() {
+    List<Reads> first = fill();
+    Reads one = new Reads().post(3);
+    Reads other = new Reads().post(1);
+    assertThat(one.posted() + other.posted()).isZero();
+    assertThat(turns).isEmpty();
+
+    first.get(0).complete();
+    assertThat(turns).containsOnly(one);
+    assertThat(other.turn().posted()).as("before its turn").isZero();
+    assertThat(first.get(1).post(1).posted()).as("of one that has READs posted").isEqualTo(2);
+
+    assertThat(one.turn().posted()).as("one READ while another connection waits").isEqualTo(1);
+    assertThat(turns).endsWith(other);
+    assertThat(other.turn().posted()).isEqualTo(1);
+    assertThat(one.turn().posted()).isEqualTo(2);
+  }
+
+  /** Connections that have posted as much as the limit allows. */
+  private List<Reads> fill() {
+    List<Reads> all = new ArrayList<>();
+    while (limit.postedBytes() < LIMIT * READ_BYTES) {
+      all.add(new Reads().post(LIMIT));
+    }
+    assertThat(all).hasSizeGreaterThan(2);
+    return all;
+  }
+
+  @Test
+  void shouldTakeAConnectionThatEndsOutOfTheQueue() {
+    List<Reads> first = fill();
+    Reads ended = new Reads().post(1);
+    Reads next = new Reads().post(1);
+    ended.queue.clear();
+    first.get(0).queue.clear();
+    assertThat(turns).contains(next).doesNotContain(ended);
+    assertThat(next.turn().posted()).isEqualTo(1);
+    next.complete();
+    first.subList(1, first.size()).forEach(reads -> reads.queue.clear());
+    assertThat(limit.postedBytes()).isZero();
+  }
+
+  @Test
+  void shouldKnowWhetherAReadHasWaitedForOtherConnections() {
+    List<Reads> first = fill();
+    Reads waits = new Reads().post(1);
+    assertThat(waits.queue.hasWaitedSince(0)).isTrue();
+    assertThat(waits.queue.hasWaitedSince(1)).isFalse();
+    first.forEach(Reads::complete);
+    waits.turn();
+    Reads posts = new Reads().post(1);
+    assertThat(posts.queue.hasWaitedSince(0)).isFalse();
+  }
+}
