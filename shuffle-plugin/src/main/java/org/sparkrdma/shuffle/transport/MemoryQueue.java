@@ -92,7 +92,7 @@ final class MemoryQueue {
     return first && block.tryReserve(memory);
   }
 
-  /** Adds a block; {@code side} gets it back when it has memory, or is told that it has failed. */
+  /** Adds a block; {@code side} gets it back when it has memory, or is notified of its failure. */
   void add(BlockProgress block, FetchSide side) {
     block.startWaiting(nanoClock.getAsLong());
     Waiting waiting = byReader.get(block.reader());
