@@ -10,9 +10,12 @@ import java.nio.file.Path
 import java.util.Base64
 import java.util.HexFormat
 
+import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 
 import org.apache.spark.SparkConf
+import org.apache.spark.scheduler.SparkListener
+import org.apache.spark.scheduler.SparkListenerTaskEnd
 import org.scalatest.concurrent.Eventually
 import org.scalatest.time.Millis
 import org.scalatest.time.Seconds
@@ -24,6 +27,10 @@ final class TabSuite extends ScenarioSuite with Eventually {
     PatienceConfig(timeout = Span(90, Seconds), interval = Span(300, Millis))
 
   private val Secret = "of-this-tab-7f3a"
+  private val Remote = 0
+  private val Read = 1
+  private val Copied = 2
+  private val Tcp = 3
   private val Latency = ".. (µs|ms)</td>".r
 
   test("should show executors with their devices, bytes by READ and a lost executor") {
@@ -32,7 +39,8 @@ final class TabSuite extends ScenarioSuite with Eventually {
       .set("spark.authenticate", "true")
       .set("spark.authenticate.secret", Secret)
       .set("spark.eventLog.compress", "false")
-    val id = SparkCluster.run(conf) { cluster =>
+    val (id, stages) = SparkCluster.run(conf) { cluster =>
+      val spark = remoteBytes(cluster)
       Jobs.groupBy(cluster.spark)
       // Enough bytes for registered windows, and for a chart with a shape.
       for (_ <- 1 to 3) {
@@ -42,6 +50,10 @@ final class TabSuite extends ScenarioSuite with Eventually {
       val busy = await(cluster)(page =>
         up(page) == 2 && bytesByRead(page) > 0 && Latency.findFirstIn(row(page, "1")).isDefined
       )
+      val stages = awaitStages(cluster, spark)
+      assert(stages.values.exists(_(Read) > 0), stages)
+      assert(stages.values.forall(stage => stage(Copied) <= stage(Read)), stages)
+      info(s"bytes by stage: $stages")
       Screenshots.save("live", url(cluster))
       assert(row(busy, "1").contains("<td>soft</td>"), busy)
       assert("<td>[0-9.]+:[0-9]+".r.findFirstIn(row(busy, "1")).isDefined, busy)
@@ -55,7 +67,7 @@ final class TabSuite extends ScenarioSuite with Eventually {
       assert(bytesByRead(after) > 0, after)
       assert(!hasSecret(busy) && !hasSecret(after))
       Screenshots.save("live-lost-executor", url(cluster))
-      cluster.sc.applicationId
+      (cluster.sc.applicationId, stages)
     }
     val events = eventsOf(logs)
     assert(events.nonEmpty)
@@ -66,6 +78,7 @@ final class TabSuite extends ScenarioSuite with Eventually {
       assert(page.contains("<td>lost: "), page)
       assert(page.contains("<td>soft</td>"), page)
       assert(!hasSecret(page))
+      assert(stagesOf(page).filter(_._2(Remote) > 0).toSet.intersect(stages.toSet) === stages.toSet)
       Screenshots.save("history", history.url(id))
     } finally history.close()
     val without = HistoryServer.start(logs, jars = Nil)
@@ -76,6 +89,7 @@ final class TabSuite extends ScenarioSuite with Eventually {
   test("should say why RDMA is not used") {
     SparkCluster.run(withUi(Clusters.fallback(), Files.createTempDirectory("event-logs"))) {
       cluster =>
+        val spark = remoteBytes(cluster)
         Jobs.groupBy(cluster.spark)
         val page = await(cluster)(page =>
           page.contains("Not used in 2 executors:</strong>") &&
@@ -83,6 +97,9 @@ final class TabSuite extends ScenarioSuite with Eventually {
         )
         assert(page.contains("ibverbs: "), page)
         assert(up(page) === 0, page)
+        val stages = awaitStages(cluster, spark)
+        info(s"bytes by stage: $stages")
+        assert(stages.values.forall(stage => stage(Read) == 0 && stage(Copied) == 0), stages)
         Screenshots.save("live-without-rdma", url(cluster))
     }
   }
@@ -129,6 +146,47 @@ final class TabSuite extends ScenarioSuite with Eventually {
 
   private def number(page: String, pattern: String): Int =
     pattern.r.findFirstMatchIn(page).fold(0)(_.group(1).toInt)
+
+  /** Remote bytes of each stage that Spark's own metrics count from now on. */
+  private def remoteBytes(cluster: SparkCluster): mutable.Map[Long, Long] = {
+    val bytes = mutable.Map.empty[Long, Long].withDefaultValue(0L)
+    cluster.sc.addSparkListener(new SparkListener {
+      override def onTaskEnd(end: SparkListenerTaskEnd): Unit = bytes.synchronized {
+        bytes(end.stageId.toLong) += end.taskMetrics.shuffleReadMetrics.remoteBytesRead
+      }
+    })
+    bytes
+  }
+
+  /** The stages with remote bytes, when all executors have reported what Spark has counted. */
+  private def awaitStages(
+      cluster: SparkCluster,
+      spark: mutable.Map[Long, Long]
+  ): Map[Long, Seq[Long]] = {
+    SparkInternals.drainListeners(cluster.sc)
+    val expected = spark.synchronized(spark.toMap).filter(_._2 > 0)
+    assert(expected.nonEmpty)
+    def complete(page: String): Boolean = {
+      val stages = stagesOf(page)
+      expected.forall { case (id, bytes) =>
+        stages.get(id).exists(stage => stage(Remote) == bytes && stage(Read) + stage(Tcp) == bytes)
+      }
+    }
+    stagesOf(await(cluster)(complete)).filter { case (id, _) => expected.contains(id) }
+  }
+
+  /** The rows of the table of stages, by the id of the stage. */
+  private def stagesOf(page: String): Map[Long, Seq[Long]] = {
+    val begin = page.indexOf("id=\"rdma-stages\"")
+    val rows =
+      if (begin < 0) Array.empty[String]
+      else page.substring(begin, page.indexOf("</table>", begin)).split("<tr>").drop(2)
+    rows
+      .map(row => """sorttable_customkey="(\d+)"""".r.findAllMatchIn(row).map(_.group(1).toLong))
+      .map(_.toSeq)
+      .map(cells => cells.head -> cells.tail)
+      .toMap
+  }
 
   /** The row of an executor; empty without one. */
   private def row(page: String, executorId: String): String = {

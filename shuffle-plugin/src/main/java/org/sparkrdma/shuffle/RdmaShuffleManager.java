@@ -28,6 +28,7 @@ import org.sparkrdma.shuffle.doctor.FindingsLog;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.RdmaMetricsSource;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.read.CountedReadMetrics;
 import org.sparkrdma.shuffle.read.RdmaShuffleReader;
 import org.sparkrdma.shuffle.read.ReadRange;
 import org.sparkrdma.shuffle.runtime.LastErrorLine;
@@ -210,11 +211,13 @@ public class RdmaShuffleManager extends SortShuffleManager {
           context,
           metrics);
     }
+    ShuffleReadMetricsReporter counted = metrics;
     if (rdma != null) {
       counters.fellBack(FallbackReason.UNAVAILABLE);
+      counted = CountedReadMetrics.of(metrics, context, counters);
     }
     return super.getReader(
-        handle, startMapIndex, endMapIndex, startPartition, endPartition, context, metrics);
+        handle, startMapIndex, endMapIndex, startPartition, endPartition, context, counted);
   }
 
   /**

@@ -10,7 +10,7 @@ import java.util.Map;
  * Figures of an executor as a list of JDK types, see {@link RecordCodec}:
  *
  * <pre>
- *   [executor id, name, value, name, value, ...]     a value is a Long or a String
+ *   [executor id, name, value, name, value, ...]     a value is a Long, a String or a list of Long
  * </pre>
  *
  * @param executorId Spark's id of the executor
@@ -19,6 +19,7 @@ import java.util.Map;
 record FiguresMessage(String executorId, Map<String, Object> figures) {
   static final int MAX_TEXT_CHARS = 500;
   static final int MAX_FIGURES = 64;
+  static final int MAX_NUMBERS = 1_000;
 
   List<Object> encode() {
     List<Object> encoded = new ArrayList<>();
@@ -26,9 +27,16 @@ record FiguresMessage(String executorId, Map<String, Object> figures) {
     figures.forEach(
         (name, value) -> {
           encoded.add(name);
-          encoded.add(value instanceof String text ? shortened(text) : value);
+          encoded.add(encoded(value));
         });
     return encoded;
+  }
+
+  private static Object encoded(Object value) {
+    if (value instanceof List<?> numbers) {
+      return new ArrayList<>(numbers);
+    }
+    return value instanceof String text ? shortened(text) : value;
   }
 
   private static String shortened(String text) {
@@ -54,7 +62,13 @@ record FiguresMessage(String executorId, Map<String, Object> figures) {
     if (value instanceof Long || (value instanceof String text && isShort(text))) {
       return value;
     }
-    throw new IllegalArgumentException("bad figures: neither a Long nor a short String");
+    if (value instanceof List<?> numbers
+        && numbers.size() <= MAX_NUMBERS
+        && !numbers.isEmpty()
+        && numbers.stream().allMatch(Long.class::isInstance)) {
+      return List.copyOf(numbers);
+    }
+    throw new IllegalArgumentException("bad figures: no Long, short String or short list of Long");
   }
 
   private static boolean isShort(String text) {

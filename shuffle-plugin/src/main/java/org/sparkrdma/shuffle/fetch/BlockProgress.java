@@ -25,6 +25,11 @@ public final class BlockProgress {
   /** Bytes of the part that is being read, after those that have been read. */
   private long partBytes;
 
+  /** Of the bytes that have been read, and of the part, those from the server's copy pool. */
+  private long copiedBytes;
+
+  private long partCopiedBytes;
+
   /** Whether the rest of the block is left for another LOCATE. */
   private boolean partCutOff;
 
@@ -180,6 +185,16 @@ public final class BlockProgress {
     return partBytes;
   }
 
+  /** So many of the part's bytes come from the server's copy pool. */
+  public void addPartCopied(long bytes) {
+    partCopiedBytes += bytes;
+  }
+
+  /** Of the bytes that have been read, those from the server's copy pool. */
+  long copiedBytes() {
+    return copiedBytes;
+  }
+
   /** The rest of the block is left for another LOCATE. */
   public void cutOffPart() {
     partCutOff = true;
@@ -209,7 +224,9 @@ public final class BlockProgress {
     long committed = partBytes;
     waiting &= committed == 0;
     bytesRead += committed;
+    copiedBytes += partCopiedBytes;
     partBytes = 0;
+    partCopiedBytes = 0;
     partCutOff = false;
     return committed;
   }
@@ -224,6 +241,7 @@ public final class BlockProgress {
       sums.removeAfter(bytesRead);
     }
     partBytes = 0;
+    partCopiedBytes = 0;
     partCutOff = false;
   }
 

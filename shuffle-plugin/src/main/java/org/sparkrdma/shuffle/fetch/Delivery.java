@@ -200,7 +200,7 @@ public final class Delivery {
       return;
     }
     try {
-      block.fetch().handler().onFetched(block.index(), buffer);
+      block.fetch().handler().onFetched(block.index(), buffer, block.copiedBytes());
     } catch (Throwable e) {
       LOG.error("Block handler threw an exception: block={}", block.range(), e);
     }

@@ -27,6 +27,15 @@ public interface FetchHandler {
   void onFetched(int index, ManagedBuffer buffer);
 
   /**
+   * As {@link #onFetched(int, ManagedBuffer)}, which it calls unless it is overridden.
+   *
+   * @param copiedBytes of the block, bytes that the peer served from its copy pool
+   */
+  default void onFetched(int index, ManagedBuffer buffer, long copiedBytes) {
+    onFetched(index, buffer);
+  }
+
+  /**
    * A block cannot be fetched by RDMA and must be fetched by TCP.
    *
    * @param detail a few words for a log, without secrets; not null

@@ -40,6 +40,9 @@ public enum Figure {
   /** Begins the name of a figure that counts fallbacks; the label of the reason follows. */
   public static final String FALLBACK = "fallback.";
 
+  /** Name of the list of {@link StageReads}, which the driver adds up. */
+  public static final String STAGES = "stages";
+
   private final String label;
 
   Figure(String label) {

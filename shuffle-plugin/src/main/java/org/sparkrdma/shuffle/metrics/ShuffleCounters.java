@@ -12,6 +12,7 @@ public final class ShuffleCounters {
   private final Map<Counter, LongAdder> counters = new EnumMap<>(Counter.class);
   private final Map<FallbackReason, LongAdder> fallbacks = new EnumMap<>(FallbackReason.class);
   private final LatencyHistogram readLatency = new LatencyHistogram();
+  private final StageReads stages = new StageReads(System::nanoTime);
 
   /** All at zero. */
   public ShuffleCounters() {
@@ -38,6 +39,11 @@ public final class ShuffleCounters {
    */
   public LatencyHistogram readLatency() {
     return readLatency;
+  }
+
+  /** Bytes that tasks received, by stage. */
+  public StageReads stages() {
+    return stages;
   }
 
   /** Counts the wait of one block for receive memory. */

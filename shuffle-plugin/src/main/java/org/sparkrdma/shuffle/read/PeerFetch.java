@@ -6,7 +6,6 @@ import java.util.BitSet;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
-import org.apache.spark.TaskContext;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.DownloadFileManager;
@@ -45,9 +44,12 @@ final class PeerFetch implements FetchHandler {
   private final FallbackLog fallbackLog;
   private final ShuffleCounters counters;
   private final Runnable recheck;
-  private final long reader;
+  private final ReadingTask task;
 
   private final BitSet settled = new BitSet();
+  private int settledBlocks;
+  private long readBytes;
+  private long copiedBytes;
   private final List<String> failed = new ArrayList<>();
 
   /**
@@ -74,8 +76,7 @@ final class PeerFetch implements FetchHandler {
     this.fallbackLog = fallbackLog;
     this.counters = counters;
     this.recheck = recheck;
-    TaskContext task = TaskContext.get();
-    this.reader = task == null ? NO_READER : task.taskAttemptId();
+    this.task = ReadingTask.current();
   }
 
   /** Requests all blocks from the transport. */
@@ -93,12 +94,17 @@ final class PeerFetch implements FetchHandler {
 
   @Override
   public long reader() {
-    return reader;
+    return task.reader();
   }
 
   @Override
   public void onFetched(int index, ManagedBuffer buffer) {
-    if (!settle(index)) {
+    onFetched(index, buffer, 0);
+  }
+
+  @Override
+  public void onFetched(int index, ManagedBuffer buffer, long copied) {
+    if (!settle(index, buffer.size(), copied)) {
       return;
     }
     counters.increment(Counter.RDMA_BLOCKS_READ);
@@ -126,13 +132,14 @@ final class PeerFetch implements FetchHandler {
 
   @Override
   public void onSuspect(int index, SuspectBlock suspect) {
-    if (!settle(index)) {
+    if (!settle(index, 0, 0)) {
       return;
     }
     String blockId = blockIds.get(index);
     try {
       String[] one = {blockId};
-      tcp.fetch(peer, () -> one, new SuspectListener(peer, suspect, listener, counters), files);
+      SuspectListener compared = new SuspectListener(peer, suspect, listener, counters);
+      tcp.fetch(peer, task.stage(), () -> one, compared, files);
     } catch (Throwable e) {
       SafeListener.fail(listener, blockId, e);
     }
@@ -165,7 +172,7 @@ final class PeerFetch implements FetchHandler {
       return false;
     }
     failed.add(blockIds.get(index));
-    settled.set(index);
+    settle(index, 0, 0);
     return true;
   }
 
@@ -183,7 +190,7 @@ final class PeerFetch implements FetchHandler {
 
   private void fetchFailedByTcp() {
     try {
-      tcp.fetch(peer, this::takeFailed, listener, files);
+      tcp.fetch(peer, task.stage(), this::takeFailed, listener, files);
     } catch (Throwable e) {
       for (String blockId : takeFailed()) {
         SafeListener.fail(listener, blockId, e);
@@ -191,10 +198,18 @@ final class PeerFetch implements FetchHandler {
     }
   }
 
-  private synchronized boolean settle(int index) {
-    boolean first = !settled.get(index);
+  /** The last block adds the bytes of all to the stage, before Spark can end the task. */
+  private synchronized boolean settle(int index, long read, long copied) {
+    if (settled.get(index)) {
+      return false;
+    }
     settled.set(index);
-    return first;
+    readBytes += read;
+    copiedBytes += copied;
+    if (++settledBlocks == blockIds.size()) {
+      counters.stages().add(task.stage(), readBytes, copiedBytes, 0);
+    }
+    return true;
   }
 
   private synchronized String[] takeFailed() {

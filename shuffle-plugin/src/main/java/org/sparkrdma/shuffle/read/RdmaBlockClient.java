@@ -76,7 +76,7 @@ public final class RdmaBlockClient extends BlockStoreClient {
       DownloadFileManager files) {
     PeerAddress peer = new PeerAddress(executorId, host, port);
     if (draining) {
-      tcp.fetchNow(peer, blockIds::clone, listener, files);
+      tcp.fetchNow(peer, ReadingTask.current().stage(), blockIds::clone, listener, files);
       return;
     }
     List<String> names = new ArrayList<>(blockIds.length);
@@ -92,7 +92,12 @@ public final class RdmaBlockClient extends BlockStoreClient {
       }
     }
     if (!others.isEmpty()) {
-      tcp.fetch(peer, () -> others.toArray(String[]::new), listener, files);
+      tcp.fetch(
+          peer,
+          ReadingTask.current().stage(),
+          () -> others.toArray(String[]::new),
+          listener,
+          files);
     }
     if (!names.isEmpty()) {
       begin(

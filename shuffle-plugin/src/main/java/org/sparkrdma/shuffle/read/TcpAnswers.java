@@ -17,9 +17,16 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 final class TcpAnswers implements BlockFetchingListener {
   private final BlockFetchingListener listener;
   private final ShuffleCounters counters;
+  private final int stage;
   private final Set<String> open;
+  private long bytes;
 
-  TcpAnswers(String[] blockIds, BlockFetchingListener listener, ShuffleCounters counters) {
+  /**
+   * @param stage whose task reads, as in {@link org.sparkrdma.shuffle.metrics.StageReads}
+   */
+  TcpAnswers(
+      String[] blockIds, int stage, BlockFetchingListener listener, ShuffleCounters counters) {
+    this.stage = stage;
     this.listener = listener;
     this.counters = counters;
     this.open = new HashSet<>(Arrays.asList(blockIds));
@@ -27,7 +34,7 @@ final class TcpAnswers implements BlockFetchingListener {
 
   @Override
   public void onBlockFetchSuccess(String blockId, ManagedBuffer buffer) {
-    if (close(blockId)) {
+    if (close(blockId, buffer.size())) {
       counters.increment(Counter.TCP_BLOCKS_READ);
       counters.add(Counter.TCP_BYTES_READ, buffer.size());
       SafeListener.succeed(listener, blockId, buffer);
@@ -36,7 +43,7 @@ final class TcpAnswers implements BlockFetchingListener {
 
   @Override
   public void onBlockFetchFailure(String blockId, Throwable failure) {
-    if (close(blockId)) {
+    if (close(blockId, 0)) {
       SafeListener.fail(listener, blockId, failure);
     }
   }
@@ -50,7 +57,15 @@ final class TcpAnswers implements BlockFetchingListener {
     rest.forEach(blockId -> onBlockFetchFailure(blockId, failure));
   }
 
-  private synchronized boolean close(String blockId) {
-    return open.remove(blockId);
+  /** The last answer adds the bytes of all to the stage, before Spark can end the task. */
+  private synchronized boolean close(String blockId, long blockBytes) {
+    boolean first = open.remove(blockId);
+    if (first) {
+      bytes += blockBytes;
+      if (open.isEmpty()) {
+        counters.stages().add(stage, 0, 0, bytes);
+      }
+    }
+    return first;
   }
 }

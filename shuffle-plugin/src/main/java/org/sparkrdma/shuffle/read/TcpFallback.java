@@ -41,15 +41,17 @@ public final class TcpFallback implements AutoCloseable {
    * Fetches blocks; the listener receives exactly one answer for each, including Spark's own
    * failures.
    *
+   * @param stage whose task reads, as in {@link org.sparkrdma.shuffle.metrics.StageReads}
    * @param blocks called once, when the request is issued; returns the blocks to fetch
    * @param files for blocks that are too large for memory; null for memory
    */
   void fetch(
       PeerAddress peer,
+      int stage,
       Supplier<String[]> blocks,
       BlockFetchingListener listener,
       DownloadFileManager files) {
-    TcpRequest request = new TcpRequest(peer, blocks, listener, files);
+    TcpRequest request = new TcpRequest(peer, stage, blocks, listener, files);
     String hostPort = peer.hostPort();
     // In one step, so that an idle lane is not removed with this request in it.
     TcpLane lane =
@@ -67,10 +69,11 @@ public final class TcpFallback implements AutoCloseable {
   /** As {@link #fetch}, on the caller's thread, which may connect. */
   void fetchNow(
       PeerAddress peer,
+      int stage,
       Supplier<String[]> blocks,
       BlockFetchingListener listener,
       DownloadFileManager files) {
-    issue(new TcpRequest(peer, blocks, listener, files));
+    issue(new TcpRequest(peer, stage, blocks, listener, files));
   }
 
   private void removeIdle(String hostPort) {
@@ -82,7 +85,7 @@ public final class TcpFallback implements AutoCloseable {
     TcpAnswers answers = null;
     try {
       String[] blockIds = request.blocks().get();
-      answers = new TcpAnswers(blockIds, request.listener(), counters);
+      answers = new TcpAnswers(blockIds, request.stage(), request.listener(), counters);
       client.fetchBlocks(
           peer.host(), peer.port(), peer.executorId(), blockIds, answers, request.files());
     } catch (Throwable e) {

@@ -14,6 +14,7 @@ import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.Figure;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.metrics.StageReads;
 
 /**
  * The figures of this executor for the driver: state, device, pinned memory, bytes by path and
@@ -49,7 +50,10 @@ final class RuntimeFigures {
     }
   }
 
-  /** The present figures by the label of {@link Figure}; values are Long or String. */
+  /**
+   * The present figures by the label of {@link Figure}; values are Long or String, and the list of
+   * {@link StageReads}.
+   */
   Map<String, Object> current() {
     Map<String, Object> figures = new LinkedHashMap<>();
     RuntimeLifecycle.State state = lifecycle.state();
@@ -76,6 +80,10 @@ final class RuntimeFigures {
       if (counters.value(reason) > 0) {
         figures.put(Figure.FALLBACK + reason.label(), counters.value(reason));
       }
+    }
+    List<Long> stages = counters.stages().list();
+    if (!stages.isEmpty()) {
+      figures.put(Figure.STAGES, stages);
     }
     return figures;
   }

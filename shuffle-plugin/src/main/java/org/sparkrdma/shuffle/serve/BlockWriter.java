@@ -149,6 +149,9 @@ final class BlockWriter {
         at - start,
         end - start,
         count);
+    if (piece.isCopied()) {
+      answer.markCopied();
+    }
     hasPieces = true;
     if (sums == computed) {
       state.unlocked(

@@ -6,6 +6,16 @@ final class Piece {
   private long address;
   private int remoteKey;
   private int lengthBytes;
+  private boolean copied;
+
+  /** Whether it is in the copy pool. */
+  boolean isCopied() {
+    return copied;
+  }
+
+  void copied(boolean inCopyPool) {
+    copied = inCopyPool;
+  }
 
   void set(long newAddress, int newRemoteKey, int newLengthBytes) {
     address = newAddress;

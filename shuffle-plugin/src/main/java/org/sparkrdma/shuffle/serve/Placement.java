@@ -76,11 +76,14 @@ final class Placement {
         && copyRatherThanRegister(output, fileOffset, lengthBytes, piece)) {
       piecesFromSlots++;
       bytesFromSlots += piece.lengthBytes();
+      piece.copied(true);
     } else if (mode.fromWindows() && placeInWindow(output, fileOffset, lengthBytes, piece)) {
       piecesFromWindows++;
+      piece.copied(false);
     } else if (slots != null && slotWriter.copy(output, fileOffset, lengthBytes, lease, piece)) {
       piecesFromSlots++;
       bytesFromSlots += piece.lengthBytes();
+      piece.copied(true);
     } else {
       return Result.NO_ROOM;
     }

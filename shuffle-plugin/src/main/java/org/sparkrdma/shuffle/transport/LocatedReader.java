@@ -204,6 +204,9 @@ final class LocatedReader {
         if (step == 0) {
           return;
         }
+        if (message.isCopied()) {
+          block.addPartCopied(step);
+        }
         read(placed, step);
         placed += step;
       }

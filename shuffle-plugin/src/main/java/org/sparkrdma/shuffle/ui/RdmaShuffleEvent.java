@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.ui;
 
 import com.fasterxml.jackson.annotation.JsonCreator;
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
+import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
@@ -17,10 +18,12 @@ import org.apache.spark.scheduler.SparkListenerEvent;
  * <pre>
  *   "schema": 1, "timeMs": milliseconds since 1970,
  *   "notes": [text, ...],
- *   "executors": [[executor id, name, value, name, value, ...], ...]
+ *   "executors": [[executor id, name, value, name, value, ...], ...],
+ *   "stages": [[stage id, bytes by READ, of these from copy pools, bytes by TCP], ...]
  * </pre>
  *
- * <p>Names are the labels of {@link org.sparkrdma.shuffle.metrics.Figure}. Event logs outlive the
+ * <p>Stages have sums over all executors since the start; without stages the property is absent.
+ * Names are the labels of {@link org.sparkrdma.shuffle.metrics.Figure}. Event logs outlive the
  * version that wrote them: this class and its properties are never renamed, and a reader accepts
  * any value, because an exception would end the replay of the whole log. Immutable.
  */
@@ -33,21 +36,36 @@ public final class RdmaShuffleEvent implements SparkListenerEvent {
   private final long timeMs;
   private final List<String> notes;
   private final Map<String, Map<String, Object>> figures;
+  private final Map<Integer, List<Long>> stages;
 
   private RdmaShuffleEvent(
-      int schema, long timeMs, List<String> notes, Map<String, Map<String, Object>> figures) {
+      int schema,
+      long timeMs,
+      List<String> notes,
+      Map<String, Map<String, Object>> figures,
+      Map<Integer, List<Long>> stages) {
     this.schema = schema;
     this.timeMs = timeMs;
     this.notes = notes;
     this.figures = figures;
+    this.stages = stages;
   }
 
-  /** An event of this version. Values are Long or String. */
+  /**
+   * An event of this version.
+   *
+   * @param figures by executor and name; values are Long or String
+   * @param stages the three sums of each stage
+   */
   public static RdmaShuffleEvent of(
-      long timeMs, List<String> notes, Map<String, Map<String, Object>> figures) {
+      long timeMs,
+      List<String> notes,
+      Map<String, Map<String, Object>> figures,
+      Map<Integer, List<Long>> stages) {
     Map<String, Map<String, Object>> copy = new LinkedHashMap<>();
     figures.forEach((executorId, values) -> copy.put(executorId, new LinkedHashMap<>(values)));
-    return new RdmaShuffleEvent(SCHEMA, timeMs, List.copyOf(notes), copy);
+    return new RdmaShuffleEvent(
+        SCHEMA, timeMs, List.copyOf(notes), copy, new LinkedHashMap<>(stages));
   }
 
   /** Called by Jackson. Every parameter accepts any JSON; what is malformed is left out. */
@@ -56,7 +74,8 @@ public final class RdmaShuffleEvent implements SparkListenerEvent {
       @JsonProperty("schema") JsonNode schema,
       @JsonProperty("timeMs") JsonNode timeMs,
       @JsonProperty("notes") JsonNode notes,
-      @JsonProperty("executors") JsonNode executors) {
+      @JsonProperty("executors") JsonNode executors,
+      @JsonProperty("stages") JsonNode stages) {
     List<String> sentences = new ArrayList<>();
     elements(notes).forEach(note -> sentences.add(note.asText()));
     Map<String, Map<String, Object>> figures = new LinkedHashMap<>();
@@ -69,11 +88,24 @@ public final class RdmaShuffleEvent implements SparkListenerEvent {
         schema == null ? 0 : schema.asInt(),
         timeMs == null ? 0 : timeMs.asLong(),
         sentences,
-        figures);
+        figures,
+        stages(stages));
   }
 
   private static Iterable<JsonNode> elements(JsonNode list) {
     return list == null || !list.isArray() ? List.of() : list;
+  }
+
+  private static Map<Integer, List<Long>> stages(JsonNode list) {
+    Map<Integer, List<Long>> stages = new LinkedHashMap<>();
+    for (JsonNode one : elements(list)) {
+      if (one.path(0).isInt() && one.path(1).isNumber()) {
+        stages.put(
+            one.path(0).asInt(),
+            List.of(one.path(1).asLong(), one.path(2).asLong(), one.path(3).asLong()));
+      }
+    }
+    return stages;
   }
 
   private static Map<String, Object> figures(JsonNode one) {
@@ -122,6 +154,17 @@ public final class RdmaShuffleEvent implements SparkListenerEvent {
               });
           encoded.add(one);
         });
+    return encoded;
+  }
+
+  /** The stages as they are in the log. */
+  @JsonProperty("stages")
+  @JsonInclude(JsonInclude.Include.NON_EMPTY)
+  public List<List<Long>> stages() {
+    List<List<Long>> encoded = new ArrayList<>();
+    stages.forEach(
+        (stageId, bytes) ->
+            encoded.add(List.of((long) stageId, bytes.get(0), bytes.get(1), bytes.get(2))));
     return encoded;
   }
 

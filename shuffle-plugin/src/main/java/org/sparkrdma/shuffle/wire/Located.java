@@ -22,7 +22,7 @@ import java.nio.ByteOrder;
  *  | pieces, each 40 bytes and its sums:                           |
  *  |   block's index in the LOCATE (16 bit)                        |
  *  |   kind (8 bit: 0 located, 1 busy, 2 unknown, 3 overloaded)    |
- *  |   reserved (8 bit) = 0                                        |
+ *  |   flags (8 bit): 1 in the copy pool, else 0                   |
  *  |   sums (32 bit)                                               |
  *  |   address (64 bit)     | remote key (32 bit) | length (32 bit)|
  *  |   offset of the piece in the block (64 bit)                   |
@@ -72,6 +72,7 @@ public final class Located {
   }
 
   private static final int LEASE_AT = 16;
+  private static final byte COPIED = 1;
   private static final Kind[] KINDS = Kind.values();
   private static final int MAX_CHECKSUM_KIND = 3;
 
@@ -181,6 +182,11 @@ public final class Located {
       return KINDS[in.get(piece + 2)];
     }
 
+    /** Whether the server has copied it, so that the READ reads its copy pool. */
+    public boolean isCopied() {
+      return (in.get(piece + 3) & COPIED) != 0;
+    }
+
     /** Number of checksums of this piece. */
     public int sumCount() {
       return in.getInt(piece + 4);
@@ -226,6 +232,7 @@ public final class Located {
   public static final class Encoder {
     private ByteBuffer out;
     private int pieces;
+    private int piece;
 
     /** Begins a message at index 0 of {@code target}, which is kept until {@link #finish}. */
     public Encoder begin(ByteBuffer target, long requestId, int checksumKind) {
@@ -256,6 +263,11 @@ public final class Located {
       out.putLong(blockOffset).putLong(blockBytes);
     }
 
+    /** Marks the piece just added, before its sums: it is in the copy pool. */
+    public void markCopied() {
+      out.put(piece + 3, COPIED);
+    }
+
     /** Adds a sum to the piece just added. */
     public void sum(long endInBlock, long sum) {
       out.putLong(endInBlock).putLong(sum);
@@ -268,6 +280,7 @@ public final class Located {
     }
 
     private void piece(int blockIndex, Kind kind, int sums) {
+      piece = out.position();
       out.putShort((short) blockIndex).put(kind.code).put((byte) 0).putInt(sums);
       pieces++;
     }

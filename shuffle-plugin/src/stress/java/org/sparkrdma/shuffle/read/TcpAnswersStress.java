@@ -23,7 +23,7 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 public class TcpAnswersStress {
   private final AnswerCounts answers = new AnswerCounts(1);
   private final ShuffleCounters counters = new ShuffleCounters();
-  private final TcpAnswers tcp = new TcpAnswers(new String[] {"0"}, answers, counters);
+  private final TcpAnswers tcp = new TcpAnswers(new String[] {"0"}, 0, answers, counters);
 
   /** The block has come. */
   @Actor

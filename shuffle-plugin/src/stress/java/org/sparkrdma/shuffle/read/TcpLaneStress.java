@@ -20,7 +20,7 @@ import org.openjdk.jcstress.infra.results.IZ_Result;
 @Outcome(expect = Expect.FORBIDDEN, desc = "issued twice, or never, or two at a time")
 @State
 public class TcpLaneStress {
-  private static final TcpRequest REQUEST = new TcpRequest(null, null, null, null);
+  private static final TcpRequest REQUEST = new TcpRequest(null, 0, null, null, null);
 
   private final TcpLane lane = new TcpLane(this::execute, this::issue, () -> {});
   private final AtomicInteger inside = new AtomicInteger();

@@ -14,8 +14,10 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.shuffle.metrics.StageReads;
 
 /** Figures on their way from an executor to the driver. */
 @Timeout(30)
@@ -114,6 +116,15 @@ class FiguresTest {
   }
 
   @Test
+  void shouldSendListsOfNumbers() {
+    List<Long> numbers =
+        LongStream.range(0, StageReads.MAX_STAGES * StageReads.FIELDS).boxed().toList();
+    FiguresMessage message = new FiguresMessage("7", Map.of("stages", numbers));
+    assertThat(message.encode().get(2)).isExactlyInstanceOf(ArrayList.class);
+    assertThat(FiguresMessage.decode(message.encode())).isEqualTo(message);
+  }
+
+  @Test
   void shouldRefuseFiguresThatAreNone() {
     List<List<?>> bad =
         List.of(
@@ -121,6 +132,8 @@ class FiguresTest {
             List.of("7", "read"),
             List.of("7", "read", 1),
             List.of("7", "read", List.of()),
+            List.of("7", "stages", List.of(1L, "2")),
+            List.of("7", "stages", LongStream.range(0, 1_001).boxed().toList()),
             List.of("7", "", 1L),
             List.of(7, "read", 1L),
             Arrays.asList("7", "read", null),

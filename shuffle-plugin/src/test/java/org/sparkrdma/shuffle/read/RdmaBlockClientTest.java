@@ -13,6 +13,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.spark.TaskContext$;
 import org.apache.spark.network.shuffle.MergedBlockMeta;
 import org.apache.spark.network.shuffle.MergedBlocksMetaListener;
 import org.apache.spark.network.shuffle.checksum.Cause;
@@ -346,6 +347,36 @@ class RdmaBlockClientTest {
     assertThat(outcomes).containsExactly("asked");
     client.close();
     assertThat(spark.closed).isFalse();
+  }
+
+  @Test
+  void shouldAddTheBytesOfARequestToTheStageOfTheTaskByPath() throws InterruptedException {
+    rdmaIsUp();
+    TaskContext$.MODULE$.setTaskContext(TaskContext$.MODULE$.empty());
+    try {
+      fetch("shuffle_0_1_0", "shuffle_0_2_0", "shuffle_0_3_0", "rdd_1_2");
+    } finally {
+      TaskContext$.MODULE$.unset();
+    }
+    listener.awaitAnswers(1);
+    var handler = transport.requests.get(0).handler();
+    handler.onFetched(2, new FakeBuffer(100), 60);
+    handler.onFetched(2, new FakeBuffer(100), 60);
+    assertThat(counters.stages().list()).as("the request has not ended").endsWith(0L, 0L, 10L);
+    handler.onFailed(0, FallbackReason.TIMEOUT, "late");
+    handler.onFetched(1, new FakeBuffer(50));
+    listener.awaitAnswers(4);
+    long stage = TaskContext$.MODULE$.empty().stageId();
+    assertThat(counters.stages().list()).isEqualTo(List.of(0L, stage, 150L, 60L, 20L));
+  }
+
+  @Test
+  void shouldAddNothingToAStageForRequestsOfNoTask() throws InterruptedException {
+    rdmaIsUp();
+    fetch("shuffle_0_1_0");
+    transport.requests.get(0).handler().onFetched(0, new FakeBuffer(100), 60);
+    listener.awaitAnswers(1);
+    assertThat(counters.stages().list()).isEmpty();
   }
 
   private void rdmaIsUp() {

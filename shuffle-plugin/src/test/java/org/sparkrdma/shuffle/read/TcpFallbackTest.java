@@ -116,6 +116,6 @@ class TcpFallbackTest {
   }
 
   private void fetch(String host, String blockId, RecordingListener listener) {
-    tcp.fetch(new PeerAddress(host, host, 7_337), () -> new String[] {blockId}, listener, null);
+    tcp.fetch(new PeerAddress(host, host, 7_337), 3, () -> new String[] {blockId}, listener, null);
   }
 }

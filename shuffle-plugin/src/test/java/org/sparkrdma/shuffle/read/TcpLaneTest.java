@@ -52,6 +52,6 @@ class TcpLaneTest {
   }
 
   private static TcpRequest request(String block) {
-    return new TcpRequest(null, () -> new String[] {block}, null, null);
+    return new TcpRequest(null, 0, () -> new String[] {block}, null, null);
   }
 }

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Predicate;
 import org.apache.spark.network.buffer.ManagedBuffer;
@@ -23,11 +24,23 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
 final class CollectedBlocks implements FetchHandler {
   private final AtomicReferenceArray<Object> results;
   private final CountDownLatch left;
+  private final AtomicLong copiedBytes = new AtomicLong();
   private volatile boolean answeredTwice;
 
   CollectedBlocks(List<BlockRange> blocks) {
     results = new AtomicReferenceArray<>(blocks.size());
     left = new CountDownLatch(blocks.size());
+  }
+
+  @Override
+  public void onFetched(int index, ManagedBuffer buffer, long copied) {
+    copiedBytes.addAndGet(copied);
+    onFetched(index, buffer);
+  }
+
+  /** Bytes that the server took from its copy pool. */
+  long copiedBytes() {
+    return copiedBytes.get();
   }
 
   @Override

@@ -84,7 +84,9 @@ class RdmaTransportTest {
     TestExecutor server = start(2);
     server.outputs().write(5, random, 1000, 2000, 0, 3000);
     List<BlockRange> blocks = List.of(block(5, 1, 2));
-    assertRight(server, blocks, fetch(reader, server, blocks));
+    CollectedBlocks collected = fetch(reader, server, blocks);
+    assertRight(server, blocks, collected);
+    assertThat(collected.copiedBytes()).isZero();
     assertThat(reader.count(Counter.RDMA_READS_POSTED)).isEqualTo(1);
     assertThat(reader.count(Counter.BLOCKS_VERIFIED)).isEqualTo(1);
     assertThat(server.count(Counter.PIECES_FROM_WINDOWS)).isEqualTo(1);
@@ -177,8 +179,10 @@ class RdmaTransportTest {
     TestExecutor server = start(new TestExecutor.Options(2).mode(ServeSettings.Mode.COPY));
     server.outputs().write(1, random, 700_000, 3_000_000, 5, 0, 900_000);
     List<BlockRange> blocks = List.of(block(1, 0, 1), block(1, 1, 2), block(1, 2, 5));
-    assertRight(server, blocks, fetch(reader, server, blocks));
+    CollectedBlocks collected = fetch(reader, server, blocks);
+    assertRight(server, blocks, collected);
     assertThat(server.count(Counter.PIECES_FROM_SLOTS)).isPositive();
+    assertThat(collected.copiedBytes()).as("as the answers say").isEqualTo(4_600_005);
     assertThat(server.count(Counter.WINDOWS_REGISTERED)).isZero();
   }
 

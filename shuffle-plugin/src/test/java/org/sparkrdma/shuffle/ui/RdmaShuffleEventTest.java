@@ -43,7 +43,7 @@ class RdmaShuffleEventTest {
 
   @Test
   void shouldKeepItsFiguresInAnEventLog() {
-    String json = json(RdmaShuffleEvent.of(99, List.of("a note"), FIGURES));
+    String json = json(RdmaShuffleEvent.of(99, List.of("a note"), FIGURES, Map.of()));
     assertThat(json).contains("\"Event\":\"org.sparkrdma.shuffle.ui.RdmaShuffleEvent\"");
     RdmaShuffleEvent read = replay(json).ours.get(0);
     assertThat(read.figures()).isEqualTo(FIGURES);
@@ -54,10 +54,33 @@ class RdmaShuffleEventTest {
 
   @Test
   void shouldUseJdkTypesOnlyAndTheNamesOfEarlierVersions() {
-    assertThat(json(RdmaShuffleEvent.of(99, List.of(), Map.of("7", Map.of("read", 1L)))))
+    assertThat(json(RdmaShuffleEvent.of(99, List.of(), Map.of("7", Map.of("read", 1L)), Map.of())))
         .isEqualTo(
             "{\"Event\":\"org.sparkrdma.shuffle.ui.RdmaShuffleEvent\",\"schema\":1,\"timeMs\":99,"
                 + "\"notes\":[],\"executors\":[[\"7\",\"read\",1]]}");
+  }
+
+  @Test
+  void shouldKeepTheBytesOfStagesWhereAnEarlierVersionFindsNoneOfItsProperties() {
+    String json =
+        json(RdmaShuffleEvent.of(99, List.of(), Map.of(), Map.of(12, List.of(1L << 40, 2L, 3L))));
+    assertThat(json)
+        .isEqualTo(
+            "{\"Event\":\"org.sparkrdma.shuffle.ui.RdmaShuffleEvent\",\"schema\":1,\"timeMs\":99,"
+                + "\"notes\":[],\"executors\":[],\"stages\":[[12,1099511627776,2,3]]}");
+    assertThat(replay(json).ours.get(0).stages())
+        .isEqualTo(List.of(List.of(12L, 1L << 40, 2L, 3L)));
+  }
+
+  @Test
+  void shouldReadWhatItKnowsOfTheStagesOfALaterVersion() {
+    RdmaShuffleEvent later =
+        replay(
+                "{\"Event\":\"org.sparkrdma.shuffle.ui.RdmaShuffleEvent\",\"stages\":"
+                    + "[[3,1,2,3,\"more\"],[],[\"x\",1],{\"a\":1},[4],[5,7]]}")
+            .ours
+            .get(0);
+    assertThat(later.stages()).isEqualTo(List.of(List.of(3L, 1L, 2L, 3L), List.of(5L, 7L, 0L, 0L)));
   }
 
   @Test
@@ -94,7 +117,7 @@ class RdmaShuffleEventTest {
 
   @Test
   void shouldCostAHistoryServerWithoutTheJarOneWarning() {
-    String event = json(RdmaShuffleEvent.of(99, List.of(), FIGURES));
+    String event = json(RdmaShuffleEvent.of(99, List.of(), FIGURES, Map.of()));
     Thread thread = Thread.currentThread();
     ClassLoader before = thread.getContextClassLoader();
     thread.setContextClassLoader(new WithoutPlugin(before));

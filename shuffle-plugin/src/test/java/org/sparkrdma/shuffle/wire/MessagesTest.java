@@ -117,6 +117,7 @@ class MessagesTest {
       for (Piece piece : pieces) {
         assertThat(read.nextPiece()).isTrue();
         assertThat(pieceOf(read)).isEqualTo(piece);
+        assertThat(read.isCopied()).isEqualTo(read.sumCount() % 2 == 1);
       }
       assertThat(read.nextPiece()).isFalse();
     }
@@ -138,6 +139,9 @@ class MessagesTest {
       int count = length < 100 ? 0 : random.nextInt(Math.min(encoder.roomForSums(), 30) + 1);
       List<Long> sums = new ArrayList<>();
       encoder.located(block, 5L << 60, -17, length, offset, blockBytes, count);
+      if (count % 2 == 1) {
+        encoder.markCopied();
+      }
       for (int i = 0; i < count; i++) {
         sums.add(offset + i + 1);
         sums.add(random.nextLong());

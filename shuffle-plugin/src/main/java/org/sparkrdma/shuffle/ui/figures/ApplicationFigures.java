@@ -63,14 +63,33 @@ public final class ApplicationFigures {
       return;
     }
     executor(executorId).addRead(remoteBytes, localBytes);
-    stages.merge(
-        stageId,
-        new StageBytes(stageId, remoteBytes, localBytes),
-        (before, task) -> before.plus(remoteBytes, localBytes));
+    add(new StageBytes(stageId, remoteBytes, localBytes, BytesByPath.NONE));
+    sample(timeMs);
+  }
+
+  /**
+   * An executor has reported more bytes of a stage.
+   *
+   * @return the sum of all executors
+   */
+  public synchronized BytesByPath addReceived(int stageId, BytesByPath more) {
+    return add(new StageBytes(stageId, 0, 0, more)).received();
+  }
+
+  /** The sum of all executors, from an event. */
+  public synchronized void setReceived(int stageId, BytesByPath sum) {
+    StageBytes known = stages.remove(stageId);
+    add(
+        new StageBytes(
+            stageId, known == null ? 0 : known.remote(), known == null ? 0 : known.local(), sum));
+  }
+
+  private StageBytes add(StageBytes more) {
+    StageBytes sum = stages.merge(more.stageId(), more, StageBytes::plus);
     if (stages.size() > MAX_STAGES) {
       stages.remove(stages.keySet().iterator().next());
     }
-    sample(timeMs);
+    return sum;
   }
 
   /** Spark has removed an executor. */
@@ -165,10 +184,17 @@ public final class ApplicationFigures {
     Map<String, Object> all = new LinkedHashMap<>();
     executors.forEach((executorId, executor) -> all.put(executorId, executor.toMap()));
     List<List<Long>> stageList = new ArrayList<>();
-    stages
-        .values()
-        .forEach(
-            stage -> stageList.add(List.of((long) stage.stageId(), stage.remote(), stage.local())));
+    for (StageBytes stage : stages.values()) {
+      BytesByPath received = stage.received();
+      stageList.add(
+          List.of(
+              (long) stage.stageId(),
+              stage.remote(),
+              stage.local(),
+              received.read(),
+              received.copied(),
+              received.tcp()));
+    }
     return Map.of(
         "notes",
         List.copyOf(notes),
@@ -197,9 +223,12 @@ public final class ApplicationFigures {
     if (map.get("stages") instanceof List<?> stages) {
       for (Object element : stages) {
         if (element instanceof List<?> one && one.size() >= 3) {
-          int stageId = (int) Stored.number(one.get(0));
-          long remote = Stored.number(one.get(1));
-          figures.stages.put(stageId, new StageBytes(stageId, remote, Stored.number(one.get(2))));
+          long[] numbers = new long[6];
+          for (int i = 0; i < Math.min(numbers.length, one.size()); i++) {
+            numbers[i] = Stored.number(one.get(i));
+          }
+          BytesByPath received = new BytesByPath(numbers[3], numbers[4], numbers[5], 0);
+          figures.add(new StageBytes((int) numbers[0], numbers[1], numbers[2], received));
         }
       }
     }

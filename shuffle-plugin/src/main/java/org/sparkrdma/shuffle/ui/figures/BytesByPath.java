@@ -10,11 +10,19 @@ package org.sparkrdma.shuffle.ui.figures;
  * @param local from the executor's own disks
  */
 public record BytesByPath(long read, long copied, long tcp, long local) {
-  static final BytesByPath NONE = new BytesByPath(0, 0, 0, 0);
+  /** All 0. */
+  public static final BytesByPath NONE = new BytesByPath(0, 0, 0, 0);
 
-  BytesByPath plus(BytesByPath other) {
+  /** Sum. */
+  public BytesByPath plus(BytesByPath other) {
     return new BytesByPath(
         read + other.read, copied + other.copied, tcp + other.tcp, local + other.local);
+  }
+
+  /** Difference. */
+  public BytesByPath minus(BytesByPath other) {
+    return new BytesByPath(
+        read - other.read, copied - other.copied, tcp - other.tcp, local - other.local);
   }
 
   /** The largest of the four. */

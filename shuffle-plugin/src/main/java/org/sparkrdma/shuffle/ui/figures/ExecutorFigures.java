@@ -52,7 +52,7 @@ public final class ExecutorFigures {
   }
 
   /** Whether it has reported at all. */
-  boolean hasReported() {
+  public boolean hasReported() {
     return !values.isEmpty();
   }
 

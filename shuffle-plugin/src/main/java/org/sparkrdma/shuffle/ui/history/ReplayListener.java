@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.ui.history;
 
+import java.util.List;
 import org.apache.spark.scheduler.SparkListenerEvent;
 import org.sparkrdma.shuffle.ui.RdmaShuffleEvent;
 import org.sparkrdma.shuffle.ui.figures.ApplicationFigures;
+import org.sparkrdma.shuffle.ui.figures.BytesByPath;
 import org.sparkrdma.shuffle.ui.figures.FiguresListener;
 
 /** Fills the figures from an event log. Confined to the thread that replays. */
@@ -29,6 +31,11 @@ final class ReplayListener extends FiguresListener {
                 + " shown");
       }
       figures.report(event.figures(), event.timeMs());
+      for (List<Long> stage : event.stages()) {
+        figures.setReceived(
+            Math.toIntExact(stage.get(0)),
+            new BytesByPath(stage.get(1), stage.get(2), stage.get(3), 0));
+      }
     }
   }
 }

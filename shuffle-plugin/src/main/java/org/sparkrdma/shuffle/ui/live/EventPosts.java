@@ -7,8 +7,10 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.Consumer;
 import org.sparkrdma.shuffle.ui.RdmaShuffleEvent;
+import org.sparkrdma.shuffle.ui.figures.BytesByPath;
 
 /**
  * Collects changed figures of executors into events: at most one in ten seconds, and fewer when
@@ -21,6 +23,8 @@ final class EventPosts {
   /** An event of a byte delays the next one by so much: 720,000 bytes per hour. */
   private static final long MS_PER_BYTE = 5;
 
+  private static final int MAX_STAGES = 500;
+
   /** Maximum number of executors whose last values are remembered. */
   private static final int MAX_EXECUTORS = 10_000;
 
@@ -28,6 +32,7 @@ final class EventPosts {
   private final ObjectMapper mapper = new ObjectMapper();
   private final Map<String, Map<String, Object>> posted = new HashMap<>();
   private final Map<String, Map<String, Object>> changed = new LinkedHashMap<>();
+  private final Map<Integer, BytesByPath> stages = new TreeMap<>();
   private List<String> notes;
   private long nextMs = Long.MIN_VALUE;
 
@@ -55,6 +60,14 @@ final class EventPosts {
         });
   }
 
+  /** The bytes of a stage have changed. */
+  void addStage(int stageId, BytesByPath received) {
+    stages.put(stageId, received);
+    if (stages.size() > MAX_STAGES) {
+      stages.remove(stages.keySet().iterator().next());
+    }
+  }
+
   /** The executor has ended; its changes are still posted. */
   void remove(String executorId) {
     posted.remove(executorId);
@@ -69,14 +82,23 @@ final class EventPosts {
 
   /** Posts what has changed. */
   void post(long nowMs) {
-    if (changed.isEmpty() && notes.isEmpty()) {
+    if (changed.isEmpty() && notes.isEmpty() && stages.isEmpty()) {
       return;
     }
-    RdmaShuffleEvent event = RdmaShuffleEvent.of(nowMs, notes, changed);
+    RdmaShuffleEvent event = RdmaShuffleEvent.of(nowMs, notes, changed, encodedStages());
     changed.clear();
+    stages.clear();
     notes = List.of();
     nextMs = nowMs + Math.max(MIN_INTERVAL_MS, MS_PER_BYTE * bytes(event));
     bus.accept(event);
+  }
+
+  private Map<Integer, List<Long>> encodedStages() {
+    Map<Integer, List<Long>> encoded = new LinkedHashMap<>();
+    stages.forEach(
+        (id, received) ->
+            encoded.put(id, List.of(received.read(), received.copied(), received.tcp())));
+    return encoded;
   }
 
   private long bytes(RdmaShuffleEvent event) {

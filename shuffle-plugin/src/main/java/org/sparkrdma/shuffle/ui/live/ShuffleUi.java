@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.ui.live;
 
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -11,6 +12,7 @@ import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
 import org.apache.spark.scheduler.SparkListenerJobEnd;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.metrics.Figure;
 import org.sparkrdma.shuffle.ui.figures.ApplicationFigures;
 import org.sparkrdma.shuffle.ui.figures.FiguresListener;
 import org.sparkrdma.shuffle.ui.page.RdmaTab;
@@ -25,6 +27,9 @@ public final class ShuffleUi {
 
   private final ApplicationFigures figures = new ApplicationFigures();
   private final EventPosts posts;
+
+  /** Used with the lock of {@link #posts}. */
+  private final StageReports stages = new StageReports();
 
   private ShuffleUi(SparkContext context, List<String> notes) {
     this.posts = new EventPosts(event -> context.listenerBus().post(event), notes);
@@ -68,9 +73,14 @@ public final class ShuffleUi {
   /** An executor has sent its figures. */
   public void report(String executorId, Map<String, Object> reported) {
     long nowMs = System.currentTimeMillis();
-    figures.report(executorId, reported, nowMs);
+    Map<String, Object> ofExecutor = new LinkedHashMap<>(reported);
+    Object ofStages = ofExecutor.remove(Figure.STAGES);
+    figures.report(executorId, ofExecutor, nowMs);
     synchronized (posts) {
-      posts.add(executorId, reported);
+      posts.add(executorId, ofExecutor);
+      stages
+          .increments(executorId, ofStages)
+          .forEach((id, more) -> posts.addStage(id, figures.addReceived(id, more)));
       posts.postIfDue(nowMs);
     }
   }
@@ -87,6 +97,7 @@ public final class ShuffleUi {
           () -> {
             synchronized (posts) {
               posts.remove(removed.executorId());
+              stages.remove(removed.executorId());
             }
           });
     }

@@ -205,13 +205,30 @@ final class PageContent {
             "rdma-stages",
             List.of(
                 "Stage",
-                "From other executors|By READ and TCP, from Spark's task metrics",
-                "Local|From the executors' own disks"));
+                "From other executors|From Spark's metrics of tasks that have ended",
+                "READ|Bytes that executors received by READ, as they have reported",
+                "Copy mode|Of READ, bytes that peers served from their copy pools",
+                "TCP|Bytes that executors received by TCP, as they have reported",
+                "Local|From the executors' own disks, from Spark's metrics"));
     List<StageBytes> latestFirst = new ArrayList<>(stages);
     latestFirst.sort((a, b) -> Integer.compare(b.stageId(), a.stageId()));
     for (StageBytes stage : latestFirst) {
-      table.beginRow().number(stage.stageId()).bytes(stage.remote()).bytes(stage.local()).endRow();
+      table.beginRow().number(stage.stageId()).bytes(stage.remote());
+      received(table, stage);
+      table.bytes(stage.local()).endRow();
     }
     return table.end();
+  }
+
+  /** Empty cells until executors have reported, and for event logs of versions that did not. */
+  private void received(Table table, StageBytes stage) {
+    BytesByPath bytes = stage.received();
+    boolean sparkOnly = executors.values().stream().noneMatch(ExecutorFigures::hasReported);
+    if (stage.isReported() || stage.remote() == 0) {
+      table.bytes(bytes.read()).bytes(bytes.copied()).bytes(bytes.tcp());
+    } else {
+      table.number(0, sparkOnly ? "0 B" : "").number(0, sparkOnly ? "0 B" : "");
+      table.number(stage.remote(), sparkOnly ? Html.bytes(stage.remote()) : "");
+    }
   }
 }

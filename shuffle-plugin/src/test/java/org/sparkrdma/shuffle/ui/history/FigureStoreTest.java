@@ -10,6 +10,8 @@ import org.apache.spark.util.kvstore.InMemoryStore;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.shuffle.ui.StoredFigures;
 import org.sparkrdma.shuffle.ui.figures.ApplicationFigures;
+import org.sparkrdma.shuffle.ui.figures.BytesByPath;
+import org.sparkrdma.shuffle.ui.figures.StageBytes;
 
 class FigureStoreTest {
   private final InMemoryStore store = new InMemoryStore();
@@ -21,6 +23,7 @@ class FigureStoreTest {
     figures.report("1", Map.of("state", "up", "engine", "soft", "read", 1L << 40), 1_000);
     figures.addTask("1", 4, 10, 20, 5_000);
     figures.addTask("2", 5, 30, 40, 9_000);
+    figures.addReceived(5, new BytesByPath(29, 3, 1, 0));
     figures.remove("2", "lost");
     store.write(FigureStore.entry(figures));
     ApplicationFigures read = FigureStore.read(store);
@@ -39,6 +42,15 @@ class FigureStoreTest {
     damaged.json = "not JSON";
     store.write(damaged);
     assertThat(FigureStore.read(store)).isNull();
+  }
+
+  @Test
+  void shouldReadStagesOfAnEarlierVersion() throws Exception {
+    StoredFigures earlier = new StoredFigures();
+    earlier.json = "{\"stages\":[[5,30,40]]}";
+    store.write(earlier);
+    assertThat(FigureStore.read(store).snapshot(0).stages())
+        .containsExactly(new StageBytes(5, 30, 40, BytesByPath.NONE));
   }
 
   private static JsonNode json(ApplicationFigures figures) throws Exception {

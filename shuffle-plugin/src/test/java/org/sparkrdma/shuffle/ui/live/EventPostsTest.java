@@ -14,9 +14,11 @@ import org.junit.jupiter.api.Test;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.Figure;
 import org.sparkrdma.shuffle.ui.RdmaShuffleEvent;
+import org.sparkrdma.shuffle.ui.figures.BytesByPath;
 
 class EventPostsTest {
   private static final int EXECUTORS = 100;
+  private static final int STAGES = 10;
   private static final long HOUR_MS = 3_600_000;
 
   private final List<RdmaShuffleEvent> events = new ArrayList<>();
@@ -26,11 +28,19 @@ class EventPostsTest {
   void shouldAddAtMostAMegabytePerHourAtAHundredBusyExecutors() {
     Random random = new Random(13);
     Map<String, Map<String, Object>> reported = new HashMap<>();
+    Map<Integer, List<Long>> stages = new HashMap<>();
     for (long nowMs = 0; nowMs < HOUR_MS; nowMs += 500) {
       for (int i = 0; i < EXECUTORS; i++) {
         if ((nowMs / 500 + i) % 20 == 0) {
           Map<String, Object> figures = allChanged(i, random);
           posts.add(Integer.toString(i), figures);
+          for (int stage = 0; stage < STAGES; stage++) {
+            int stageId = (int) (nowMs / 60_000) * STAGES + stage;
+            long bytes = random.nextLong(1_000_000_000_000L);
+            BytesByPath received = new BytesByPath(bytes, bytes / 2, bytes / 3, 0);
+            posts.addStage(stageId, received);
+            stages.put(stageId, List.of(bytes, bytes / 2, bytes / 3));
+          }
           reported.put(Integer.toString(i), figures);
           posts.postIfDue(nowMs);
         }
@@ -46,6 +56,7 @@ class EventPostsTest {
     assertThat(bytes).isBetween(300_000L, 1_000_000L);
     assertThat(events).hasSizeGreaterThan(10);
     assertThat(merged()).isEqualTo(reported);
+    assertThat(mergedStages()).isEqualTo(stages);
     for (int i = 1; i < events.size() - 1; i++) {
       assertThat(events.get(i).timeMs() - events.get(i - 1).timeMs())
           .isGreaterThanOrEqualTo(10_000);
@@ -78,6 +89,31 @@ class EventPostsTest {
         .extracting(RdmaShuffleEvent::notes)
         .containsExactly(List.of("local mode"), List.of());
     assertThat(events.get(1).figures()).containsOnlyKeys("1");
+  }
+
+  @Test
+  void shouldPostTheLatestSumsOfEachStageOnce() {
+    posts.addStage(3, new BytesByPath(10, 2, 1, 0));
+    posts.addStage(3, new BytesByPath(20, 4, 1, 0));
+    posts.post(0);
+    posts.post(20_000);
+    assertThat(events).hasSize(1);
+    assertThat(events.get(0).stages()).isEqualTo(List.of(List.of(3L, 20L, 4L, 1L)));
+    for (int stage = 0; stage < 5_000; stage++) {
+      posts.addStage(stage, new BytesByPath(1, 0, 0, 0));
+    }
+    posts.post(40_000);
+    assertThat(events.get(1).stages()).hasSize(500).last().isEqualTo(List.of(4_999L, 1L, 0L, 0L));
+  }
+
+  private Map<Integer, List<Long>> mergedStages() {
+    Map<Integer, List<Long>> merged = new HashMap<>();
+    events.forEach(
+        event ->
+            event
+                .stages()
+                .forEach(one -> merged.put(one.get(0).intValue(), one.subList(1, one.size()))));
+    return merged;
   }
 
   private Map<String, Map<String, Object>> merged() {

@@ -4,11 +4,14 @@ package org.sparkrdma.shuffle.ui.page;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.StringReader;
+import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.ui.figures.ApplicationFigures;
+import org.sparkrdma.shuffle.ui.figures.BytesByPath;
 import org.xml.sax.InputSource;
 
 class PageContentTest {
@@ -65,6 +68,42 @@ class PageContentTest {
   void shouldCountNothingAsTcpBeforeAnExecutorHasReported() {
     figures.addTask("1", 3, 2_048, 1_024, 10);
     assertThat(page(20)).contains("By TCP:</strong> 0 B");
+  }
+
+  @Test
+  void shouldShowTheBytesOfAStageByPath() {
+    figures.report("1", Map.of("state", "up"), 0);
+    figures.addTask("1", 3, 3_072, 1_024, 10);
+    figures.addReceived(3, new BytesByPath(1_024, 512, 512, 0));
+    figures.addReceived(3, new BytesByPath(1_024, 0, 512, 0));
+    assertThat(stage(3)).containsExactly("3.0 KiB", "2.0 KiB", "512 B", "1.0 KiB", "1.0 KiB");
+    figures.setReceived(3, new BytesByPath(3_072, 0, 0, 0));
+    assertThat(stage(3)).containsExactly("3.0 KiB", "3.0 KiB", "0 B", "0 B", "1.0 KiB");
+  }
+
+  @Test
+  void shouldLeaveTheCellsOfAStageEmptyThatNoExecutorHasReported() {
+    figures.addTask("1", 3, 3_072, 1_024, 10);
+    figures.addTask("1", 4, 0, 1_024, 10);
+    assertThat(stage(3))
+        .as("no executor has RDMA to report")
+        .containsExactly("3.0 KiB", "0 B", "0 B", "3.0 KiB", "1.0 KiB");
+    figures.report("1", Map.of("state", "up"), 0);
+    assertThat(stage(3)).containsExactly("3.0 KiB", "", "", "", "1.0 KiB");
+    assertThat(stage(4)).containsExactly("0 B", "0 B", "0 B", "0 B", "1.0 KiB");
+  }
+
+  /** Cells of the stage's row. */
+  private List<String> stage(int stageId) {
+    String page = page(20);
+    String table = page.substring(page.indexOf("rdma-stages"));
+    int row = table.indexOf(">" + stageId + "</td>");
+    return Pattern.compile(">([^<]*)</td>")
+        .matcher(table.substring(row, table.indexOf("</tr>", row)))
+        .results()
+        .skip(1)
+        .map(cell -> cell.group(1))
+        .toList();
   }
 
   @Test

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.metrics;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+
+class StageReadsTest {
+  private long nowNs = -5;
+  private final StageReads reads = new StageReads(() -> nowNs);
+
+  @Test
+  void shouldAddUpTheBytesOfEachStage() {
+    reads.add(4, 100, 30, 0);
+    reads.add(5, 0, 0, 7);
+    reads.add(4, 10, 0, 1);
+    reads.add(StageReads.NO_STAGE, 1, 1, 1);
+    reads.add(6, 0, 0, 0);
+    assertThat(reads.list()).isEqualTo(List.of(1L, 5L, 0L, 0L, 7L, 0L, 4L, 110L, 30L, 1L));
+  }
+
+  @Test
+  void shouldForgetAStageAfterAMinuteAndGiveItAnotherNumberThen() {
+    reads.add(4, 100, 0, 0);
+    nowNs += TimeUnit.SECONDS.toNanos(59);
+    assertThat(reads.list()).hasSize(StageReads.FIELDS);
+    reads.add(4, 1, 0, 0);
+    nowNs += TimeUnit.SECONDS.toNanos(59);
+    assertThat(reads.list()).isEqualTo(List.of(0L, 4L, 101L, 0L, 0L));
+    nowNs += TimeUnit.SECONDS.toNanos(1);
+    assertThat(reads.list()).isEmpty();
+    reads.add(4, 2, 0, 0);
+    assertThat(reads.list()).isEqualTo(List.of(1L, 4L, 2L, 0L, 0L));
+  }
+
+  @Test
+  void shouldKeepTheStagesThatWereAddedLast() {
+    for (int stage = 0; stage < 1_000; stage++) {
+      reads.add(stage, 1, 0, 0);
+      reads.add(0, 1, 0, 0);
+    }
+    List<Long> list = reads.list();
+    assertThat(list).hasSize(StageReads.MAX_STAGES * StageReads.FIELDS);
+    assertThat(list.subList(list.size() - StageReads.FIELDS, list.size()))
+        .isEqualTo(List.of(0L, 0L, 1_001L, 0L, 0L));
+    assertThat(LongStream.range(873, 1_000).boxed())
+        .allMatch(stage -> list.get((int) (stage - 873) * StageReads.FIELDS + 1).equals(stage));
+  }
+}
