@@ -26,6 +26,8 @@ public enum Figure {
   CONNECTIONS("connections"),
   /** Quarantines of peers since the start of the executor. */
   QUARANTINES("quarantines"),
+  /** Ids of executors that are quarantined now, as one text. */
+  QUARANTINED_PEERS("quarantined"),
   /** Bytes delivered to tasks by READ. */
   READ("read"),
   /** Bytes located for peers in the copy pool. */

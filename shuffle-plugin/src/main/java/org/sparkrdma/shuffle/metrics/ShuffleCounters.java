@@ -12,6 +12,7 @@ public final class ShuffleCounters {
   private final Map<Counter, LongAdder> counters = new EnumMap<>(Counter.class);
   private final Map<FallbackReason, LongAdder> fallbacks = new EnumMap<>(FallbackReason.class);
   private final LatencyHistogram readLatency = new LatencyHistogram();
+  private final QuarantinedPeers quarantined = new QuarantinedPeers();
   private final StageReads stages = new StageReads(System::nanoTime);
 
   /** All at zero. */
@@ -39,6 +40,11 @@ public final class ShuffleCounters {
    */
   public LatencyHistogram readLatency() {
     return readLatency;
+  }
+
+  /** Peers that are quarantined now. */
+  public QuarantinedPeers quarantined() {
+    return quarantined;
   }
 
   /** Bytes that tasks received, by stage. */

@@ -71,6 +71,7 @@ final class RuntimeFigures {
             counters.value(Counter.CONNECTIONS_ESTABLISHED)
                 - counters.value(Counter.CONNECTIONS_CLOSED)));
     put(figures, Figure.QUARANTINES, counters.value(Counter.PEERS_QUARANTINED));
+    put(figures, Figure.QUARANTINED_PEERS, counters.quarantined().text());
     put(figures, Figure.READ, counters.value(Counter.RDMA_BYTES_READ));
     put(figures, Figure.COPIED, counters.value(Counter.BYTES_FROM_SLOTS));
     put(figures, Figure.TCP, counters.value(Counter.TCP_BYTES_READ));

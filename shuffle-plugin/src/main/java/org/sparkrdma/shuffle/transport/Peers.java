@@ -39,6 +39,8 @@ final class Peers {
   Peers(TransportContext context, ConnectionTable table) {
     this.context = context;
     this.table = table;
+    // Of the transport before the loss of a device.
+    context.counters().quarantined().clear();
   }
 
   Peer of(long incarnation) {
@@ -78,7 +80,21 @@ final class Peers {
   void dropUnused(long nowNs) {
     assert context.owner().holds();
     long unusedNs = context.settings().idleTimeout().toNanos();
-    byIncarnation.values().removeIf(peer -> peer.isUnused(nowNs, unusedNs));
+    byIncarnation.values().removeIf(peer -> dropIfUnused(peer, nowNs, unusedNs));
+  }
+
+  private boolean dropIfUnused(Peer peer, long nowNs, long unusedNs) {
+    boolean unused = peer.isUnused(nowNs, unusedNs);
+    if (unused) {
+      removeFromQuarantined(peer);
+    }
+    return unused;
+  }
+
+  private void removeFromQuarantined(Peer peer) {
+    if (peer.needsTest() && peer.endpoint() != null) {
+      context.counters().quarantined().remove(peer.endpoint().executorId());
+    }
   }
 
   /** Peers to which a connection is wanted; a copy. */
@@ -144,6 +160,7 @@ final class Peers {
     PeerConnection old = peer.established();
     PeerConnection attempt = peer.attempt() == connection ? null : peer.attempt();
     peer.forget(connection);
+    removeFromQuarantined(peer);
     peer.established(connection, connection.generation());
     connection.establish();
     context.counters().increment(Counter.CONNECTIONS_ESTABLISHED);
@@ -229,6 +246,9 @@ final class Peers {
             context.settings().quarantine().toNanos(),
             context.settings().maxQuarantine().toNanos());
     context.counters().increment(Counter.PEERS_QUARANTINED);
+    if (peer.endpoint() != null) {
+      context.counters().quarantined().add(peer.endpoint().executorId());
+    }
     LOG.info(
         "Quarantining peer {} for {} ms: reason={} detail={}; its blocks use TCP",
         peer,

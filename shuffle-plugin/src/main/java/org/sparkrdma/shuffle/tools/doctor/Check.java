@@ -10,4 +10,13 @@ interface Check {
 
   /** At least one finding, or none where the matter does not arise. */
   List<Finding> run(Facts facts);
+
+  /**
+   * As {@link #run(Facts)}, for a check whose advice depends on the checks before it.
+   *
+   * @param problemsBefore whether one of them has found a problem
+   */
+  default List<Finding> run(Facts facts, boolean problemsBefore) {
+    return run(facts);
+  }
 }

@@ -56,7 +56,11 @@ public final class Doctor {
   public static Report run(Facts facts) {
     Map<String, List<Finding>> findings = new LinkedHashMap<>();
     for (Check check : CHECKS) {
-      findings.put(check.name(), check.run(facts));
+      boolean problems =
+          findings.values().stream()
+              .flatMap(List::stream)
+              .anyMatch(finding -> finding.level() == Level.PROBLEM);
+      findings.put(check.name(), check.run(facts, problems));
     }
     List<String> forbidden = new ArrayList<>(new SettingsCheck().reasons(facts.spark()));
     facts.peer().stream()

@@ -3,10 +3,15 @@ package org.sparkrdma.shuffle.tools.doctor;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
 import org.sparkrdma.shuffle.tools.engines.Probe;
 
 /** Result of opening a device and registering memory as an executor does. */
 final class EngineCheck implements Check {
+  /** A reason that names its own remedy. */
+  private static final Pattern HAS_REMEDY =
+      Pattern.compile("install|load the module|start the container|ulimit|set spark\\.");
+
   @Override
   public String name() {
     return "engine";
@@ -14,6 +19,11 @@ final class EngineCheck implements Check {
 
   @Override
   public List<Finding> run(Facts facts) {
+    return run(facts, false);
+  }
+
+  @Override
+  public List<Finding> run(Facts facts, boolean problemsBefore) {
     Probe probe = facts.probe();
     List<Finding> findings = new ArrayList<>();
     for (String reason : probe.reasons()) {
@@ -21,11 +31,40 @@ final class EngineCheck implements Check {
           probe.usable()
               ? Finding.note("Not used: " + reason + ".", "nothing, unless you want that engine")
               : Finding.problem(
-                  reason + ".", "remove this cause; the findings above have the details"));
+                  reason + ".",
+                  problemsBefore
+                      ? "solve the problems above, then run this again"
+                      : advice(reason)));
     }
     if (probe.usable()) {
       findings.add(Finding.ok("Opened " + probe.inWords() + "."));
     }
     return findings;
+  }
+
+  /** A step towards RDMA where no other check has found a problem. */
+  private static String advice(String reason) {
+    if (reason.contains("ports are down")) {
+      return "bring a port up: ip link set INTERFACE up (Ethernet), or start a subnet manager"
+          + " (InfiniBand)";
+    }
+    if (reason.contains("no usable device") || reason.contains("cannot use address")) {
+      return "choose a device, a port and an address of those under ports with"
+          + " spark.shuffle.rdma.device, .device.port and .listen.address, or remove these"
+          + " settings";
+    }
+    if (reason.contains("no permission")) {
+      return "give this user access to these files (a udev rule, or chmod a+rw)";
+    }
+    if (reason.contains("no RDMA device")) {
+      return "run this on a host with an RDMA card whose driver is loaded; without a card, soft"
+          + " RoCE serves for tests: modprobe rdma_rxe && rdma link add rxe0 type rxe netdev"
+          + " INTERFACE";
+    }
+    if (HAS_REMEDY.matcher(reason).find()) {
+      return "do as the sentence says, then run this again";
+    }
+    return "run ibv_devinfo here: it must list a device with the state PORT_ACTIVE; if it does,"
+        + " send the file of doctor --collect to a maintainer";
   }
 }

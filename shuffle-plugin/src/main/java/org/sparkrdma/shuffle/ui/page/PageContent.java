@@ -122,6 +122,7 @@ final class PageContent {
                 "Pinned / budget|Registered memory now, and its maximum",
                 "Connections|Established now",
                 "Quarantines|Of peers, since the start of the executor",
+                "Quarantined peers|Executors whose blocks use TCP until a connection is established",
                 "READ|Bytes that tasks of this executor received by READ",
                 "Copy mode|Bytes that this executor served to peers from its copy pool",
                 "TCP|Bytes that tasks of this executor received by TCP",
@@ -148,6 +149,7 @@ final class PageContent {
             pinned, Html.bytes(pinned) + " / " + Html.bytes(executor.number(Figure.PINNED_LIMIT)))
         .number(connections)
         .number(executor.number(Figure.QUARANTINES))
+        .text(executor.isRemoved() ? "" : executor.text(Figure.QUARANTINED_PEERS))
         .bytes(bytes.read())
         .bytes(bytes.copied())
         .bytes(bytes.tcp())
@@ -223,12 +225,13 @@ final class PageContent {
   /** Empty cells until executors have reported, and for event logs of versions that did not. */
   private void received(Table table, StageBytes stage) {
     BytesByPath bytes = stage.received();
-    boolean sparkOnly = executors.values().stream().noneMatch(ExecutorFigures::hasReported);
     if (stage.isReported() || stage.remote() == 0) {
       table.bytes(bytes.read()).bytes(bytes.copied()).bytes(bytes.tcp());
+    } else if (executors.values().stream().noneMatch(ExecutorFigures::hasReported)) {
+      // Without the plug-in's reports there is no RDMA.
+      table.bytes(0).bytes(0).bytes(stage.remote());
     } else {
-      table.number(0, sparkOnly ? "0 B" : "").number(0, sparkOnly ? "0 B" : "");
-      table.number(stage.remote(), sparkOnly ? Html.bytes(stage.remote()) : "");
+      table.number(0, "").number(0, "").number(0, "");
     }
   }
 }

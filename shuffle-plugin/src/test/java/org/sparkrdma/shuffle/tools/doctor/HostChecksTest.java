@@ -8,6 +8,7 @@ import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -138,6 +139,38 @@ class HostChecksTest {
     PortInfo port =
         new PortInfo(1, state, 4_096, List.of(), List.of(InetAddress.getByName(address)));
     return new DeviceInfo(name, "ibverbs", Transport.INFINIBAND, 1, null, Set.of(), List.of(port));
+  }
+
+  @Test
+  void shouldAdviseAStepTowardsRdmaWhenOnlyTheEngineHasAReason() {
+    machine.rxe();
+    Map<String, String> steps =
+        Map.of(
+            "ibverbs: all ports are down: devices=[rxe0]", "bring a port up: ip link set",
+            "no usable device: rxe0 is not in spark.shuffle.rdma.device",
+                "choose a device, a port and an address of those under ports",
+            "ibverbs: no permission: user=spark may not read", "give this user access",
+            "ibverbs: no RDMA device: the kernel lists none", "run this on a host with",
+            "memory cannot be registered: start the container with --ulimit", "do as the sentence",
+            "disni: java.lang.UnsatisfiedLinkError", "run ibv_devinfo here");
+    steps.forEach(
+        (reason, step) ->
+            assertThat(new EngineCheck().run(machine.reason(reason).facts(), false))
+                .singleElement()
+                .satisfies(finding -> assertThat(finding.level()).isEqualTo(Level.PROBLEM))
+                .satisfies(finding -> assertThat(finding.advice()).startsWith(step)));
+  }
+
+  @Test
+  void shouldSendToTheProblemsAboveOfWhichTheReasonOfTheEngineFollows() {
+    machine.rxe().reason("ibverbs: /dev/infiniband/rdma_cm is not there: load the module rdma_ucm");
+    delete("dev/infiniband/rdma_cm");
+    assertThat(machine.report().findings().get("engine"))
+        .singleElement()
+        .satisfies(
+            finding ->
+                assertThat(finding.advice())
+                    .isEqualTo("solve the problems above, then run this again"));
   }
 
   @Test

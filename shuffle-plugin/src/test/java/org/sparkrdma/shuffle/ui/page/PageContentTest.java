@@ -107,6 +107,14 @@ class PageContentTest {
   }
 
   @Test
+  void shouldListTheQuarantinedPeersOfRunningExecutors() {
+    figures.report("1", Map.of("state", "up", "quarantined", "3, 7"), 0);
+    figures.report("2", Map.of("state", "up", "quarantined", "4, 8"), 0);
+    figures.remove("2", "lost");
+    assertThat(page(10)).contains("<td>3, 7</td>").doesNotContain("4, 8");
+  }
+
+  @Test
   void shouldMarkALostExecutorAndKeepItsBytes() {
     figures.report("1", Map.of("state", "up", "device", "mlx5_0", "read", 4_096L, "pinned", 7L), 0);
     figures.report("2", Map.of("state", "up", "device", "mlx5_0", "read", 1_024L), 0);
