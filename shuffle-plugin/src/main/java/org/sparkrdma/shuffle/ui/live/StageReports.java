@@ -11,9 +11,9 @@ import org.sparkrdma.shuffle.metrics.StageReads;
 import org.sparkrdma.shuffle.ui.figures.BytesByPath;
 
 /**
- * What each executor has reported of its stages so far, to find what a report adds. Bounded; an
- * executor that has ended is remembered for a while, because its last report may follow. Not safe
- * for several threads; owned by {@link ShuffleUi}.
+ * Latest report of each executor about its stages, to find the bytes that a report adds. Bounded;
+ * an executor that has ended is remembered for a while, because its last report may follow. Not
+ * safe for several threads; owned by {@link ShuffleUi}.
  */
 final class StageReports {
   private static final int MAX_EXECUTORS = 10_000;
