@@ -25,15 +25,19 @@ record CeilingSample(CeilingShare client, CeilingShare server) {
   }
 
   double clientUs() {
-    return usPerBlock(client.cost().cpuNs());
+    return usPerBlock(client.cpuNs());
   }
 
   double serverUs() {
-    return usPerBlock(server.cost().cpuNs());
+    return usPerBlock(server.cpuNs());
   }
 
   double bothUs() {
     return clientUs() + serverUs();
+  }
+
+  double jvmUs() {
+    return usPerBlock(client.cost().jvmNs() + server.cost().jvmNs());
   }
 
   double agentUs() {
@@ -42,6 +46,10 @@ record CeilingSample(CeilingShare client, CeilingShare server) {
 
   double serverAgentUs() {
     return usPerBlock(server.cost().of(ThreadRole.AGENT).cpuNs());
+  }
+
+  double blockServerUs() {
+    return usPerBlock(server.cost().of(ThreadRole.BLOCK_SERVER).cpuNs());
   }
 
   double roleUs(ThreadRole role) {

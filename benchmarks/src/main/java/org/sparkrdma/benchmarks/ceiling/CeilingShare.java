@@ -19,6 +19,11 @@ record CeilingShare(
     return new CeilingShare(engine, true, 0, 0, 0, cost);
   }
 
+  /** CPU time that the client caused. */
+  long cpuNs() {
+    return engine == TransferEngine.NETTY ? cost.cpuNsWithoutPlugin() : cost.cpuNs();
+  }
+
   /**
    * @param counters growth of the plug-in's counters
    */

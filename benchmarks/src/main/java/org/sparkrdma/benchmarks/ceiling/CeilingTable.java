@@ -34,6 +34,8 @@ final class CeilingTable {
           new Column("delivery us", Figure.DELIVERY_US, 2),
           new Column("task us", Figure.TASK_US, 2),
           new Column("server agent us", Figure.SERVER_AGENT_US, 2),
+          new Column("block server us", Figure.BLOCK_SERVER_US, 2),
+          new Column("JVMs us", Figure.JVM_US, 2),
           new Column("device us", Figure.DEVICE_US, 2),
           new Column("agent link Gbit/s", Figure.AGENT_LINK_GBIT_PER_SECOND, 1));
 

@@ -19,6 +19,10 @@ enum Figure {
   /** The client's agent. */
   AGENT_US,
   SERVER_AGENT_US,
+  /** The server's thread that answers LOCATEs. */
+  BLOCK_SERVER_US,
+  /** The JVM's own threads in both executors: collector and compiler. */
+  JVM_US,
   /** The client's threads that hand over blocks. */
   DELIVERY_US,
   /** The client's task. */
@@ -53,6 +57,8 @@ enum Figure {
       case SERVER_US -> rdma.serverUs();
       case AGENT_US -> rdma.agentUs();
       case SERVER_AGENT_US -> rdma.serverAgentUs();
+      case BLOCK_SERVER_US -> rdma.blockServerUs();
+      case JVM_US -> rdma.jvmUs();
       case DELIVERY_US -> rdma.roleUs(ThreadRole.DELIVERY);
       case TASK_US -> rdma.roleUs(ThreadRole.TASK);
       case DEVICE_US -> rdma.roleUs(ThreadRole.DEVICE);

@@ -37,6 +37,20 @@ record SideCost(long processNs, Map<ThreadRole, ThreadCost> threads) implements 
     return processNs - of(ThreadRole.DEVICE).cpuNs();
   }
 
+  /** As {@link #cpuNs}, without all threads of the plug-in: they have timers of their own. */
+  long cpuNsWithoutPlugin() {
+    long pluginNs = 0;
+    for (Map.Entry<ThreadRole, ThreadCost> thread : threads.entrySet()) {
+      pluginNs += thread.getKey().isOfPlugin() ? thread.getValue().cpuNs() : 0;
+    }
+    return cpuNs() - pluginNs;
+  }
+
+  /** CPU time of the JVM's own threads: collector and compiler. */
+  long jvmNs() {
+    return processNs - threads.values().stream().mapToLong(ThreadCost::cpuNs).sum();
+  }
+
   /** Bytes allocated on the heap, without the thread that stands for the device. */
   long allocatedBytes() {
     return threads.values().stream().mapToLong(ThreadCost::allocatedBytes).sum()

@@ -13,6 +13,8 @@ enum ThreadRole {
   DISK("rdma-disk-"),
   /** Hands over blocks. */
   DELIVERY("rdma-delivery"),
+  /** Other threads of the plug-in. */
+  PLUGIN("rdma-"),
   /** Spark's task, which requests and releases blocks. */
   TASK("Executor task launch worker"),
   /** Any other Java thread. */
@@ -22,6 +24,11 @@ enum ThreadRole {
 
   ThreadRole(String prefix) {
     this.prefix = prefix;
+  }
+
+  /** Whether threads of this role work for the plug-in alone. */
+  boolean isOfPlugin() {
+    return prefix.startsWith(PLUGIN.prefix);
   }
 
   static ThreadRole of(String threadName) {

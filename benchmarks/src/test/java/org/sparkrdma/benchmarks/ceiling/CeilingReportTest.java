@@ -22,6 +22,7 @@ class CeilingReportTest {
     assertThat(one.median(Figure.AGENT_US)).isEqualTo(0.5);
     assertThat(one.median(Figure.AGENT_SHARE)).isEqualTo(0.5);
     assertThat(one.median(Figure.DEVICE_US)).isEqualTo(3.0);
+    assertThat(one.median(Figure.JVM_US)).isEqualTo(0.65);
     assertThat(one.median(Figure.CLIENT_BYTES)).isEqualTo(100.0);
     assertThat(one.median(Figure.AGENT_BYTES)).isEqualTo(1.0);
     assertThat(one.median(Figure.CPU_RATIO)).isEqualTo(1.25 / 50);
@@ -55,13 +56,16 @@ class CeilingReportTest {
 
   /**
    * 4 us of the client's process, 3 of them of its device, and 0.25 us of the server for each
-   * block.
+   * block; 50 us with Spark's own client, without threads of the plug-in.
    */
   private static CeilingRound round(long rdmaBytes, long nettyRdmaBytes) {
     Map<ThreadRole, ThreadCost> client = new EnumMap<>(ThreadRole.class);
     client.put(ThreadRole.AGENT, new ThreadCost(500_000, 1_000));
     client.put(ThreadRole.TASK, new ThreadCost(100_000, 99_000));
     client.put(ThreadRole.DEVICE, new ThreadCost(3_000_000, 77_000));
+    Map<ThreadRole, ThreadCost> idle = new EnumMap<>(ThreadRole.class);
+    idle.put(ThreadRole.AGENT, new ThreadCost(300_000, 0));
+    idle.put(ThreadRole.PLUGIN, new ThreadCost(100_000, 0));
     return CeilingRound.of(
         BLOCK_BYTES,
         1,
@@ -69,7 +73,7 @@ class CeilingReportTest {
             fetched(TransferEngine.RDMA, rdmaBytes, new SideCost(4_000_000, client)),
             CeilingShare.served(TransferEngine.RDMA, new SideCost(250_000, Map.of())),
             fetched(TransferEngine.NETTY, nettyRdmaBytes, new SideCost(40_000_000, Map.of())),
-            CeilingShare.served(TransferEngine.NETTY, new SideCost(10_000_000, Map.of()))));
+            CeilingShare.served(TransferEngine.NETTY, new SideCost(10_400_000, idle))));
   }
 
   private static CeilingShare fetched(TransferEngine engine, long rdmaBytes, SideCost cost) {

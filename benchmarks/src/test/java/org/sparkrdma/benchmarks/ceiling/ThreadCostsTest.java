@@ -15,6 +15,7 @@ class ThreadCostsTest {
     assertThat(ThreadRole.of("rdma-agent")).isEqualTo(ThreadRole.AGENT);
     assertThat(ThreadRole.of("soft-rdma-soft0")).isEqualTo(ThreadRole.DEVICE);
     assertThat(ThreadRole.of("rdma-delivery-1")).isEqualTo(ThreadRole.DELIVERY);
+    assertThat(ThreadRole.of("rdma-directory")).isEqualTo(ThreadRole.PLUGIN);
     assertThat(ThreadRole.of("main")).isEqualTo(ThreadRole.OTHER);
   }
 
