@@ -34,6 +34,9 @@ public final class BlockMemory {
   /** Reserved bytes for which no sink was placed. Guarded by ReceiveMemory. */
   long unplacedBytes;
 
+  /** Whether heap memory is granted for a copy of it. */
+  boolean copyGranted;
+
   /** Of the reservation. */
   LeakRecord leakRecord;
 
@@ -93,9 +96,19 @@ public final class BlockMemory {
     }
   }
 
-  /** Moves its segments into a buffer and ends its reservation. */
+  /** Moves its segments into a buffer; copies them to the heap if that is granted. */
   FetchedBlock toFetchedBlock() {
-    return reader == null ? new FetchedBlock(this) : receive.toFetchedBlock(this);
+    endReservation();
+    FetchedBlock copy = copyGranted ? receive.tryCopy(this) : null;
+    return copy == null ? new FetchedBlock(this) : copy;
+  }
+
+  /** Ends the grant of a copy that was not made. */
+  void endCopyGrant() {
+    if (copyGranted) {
+      copyGranted = false;
+      receive.copyReleased(bytes());
+    }
   }
 
   /** Number of segments. */

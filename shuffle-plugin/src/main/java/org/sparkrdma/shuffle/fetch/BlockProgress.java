@@ -295,6 +295,7 @@ public final class BlockProgress {
   /** Releases its memory. */
   void releaseMemory() {
     if (memory != null) {
+      memory.endCopyGrant();
       memory.release();
       memory.endReservation();
     }

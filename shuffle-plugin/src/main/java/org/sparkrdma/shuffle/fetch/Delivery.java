@@ -62,7 +62,7 @@ public final class Delivery {
 
   /** Delivers whole blocks from memory. */
   public void deliver(List<BlockProgress> blocks) {
-    execute(threads, () -> blocks.forEach(this::deliverNow));
+    execute(threads, () -> deliverAll(blocks));
   }
 
   /**
@@ -86,6 +86,17 @@ public final class Delivery {
     } catch (Throwable e) {
       // The executor stops or the system has no thread left: every block needs an answer.
       work.run();
+    }
+  }
+
+  private void deliverAll(List<BlockProgress> blocks) {
+    try {
+      ReceiveMemory.endReservations(blocks);
+    } catch (Throwable e) {
+      LOG.warn("Cannot end the reservations of blocks together; each ends its own", e);
+    }
+    for (int i = 0; i < blocks.size(); i++) {
+      deliverNow(blocks.get(i));
     }
   }
 

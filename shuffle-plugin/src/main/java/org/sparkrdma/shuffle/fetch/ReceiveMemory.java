@@ -2,6 +2,7 @@
 package org.sparkrdma.shuffle.fetch;
 
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.sparkrdma.leak.LeakRecord;
 import org.sparkrdma.memory.RegisteredChunk;
@@ -208,25 +209,48 @@ public final class ReceiveMemory {
   }
 
   /**
-   * Moves the memory of a complete block into a buffer and ends its reservation. If receive memory
-   * is short, copies the block to the heap and releases its chunks.
+   * Ends the reservations of complete blocks. If receive memory is short, grants copies of them on
+   * the heap.
    */
-  FetchedBlock toFetchedBlock(BlockMemory block) {
-    long bytes = block.bytes();
-    FetchedBlock copy = endAndGrantCopy(block, bytes) ? tryCopy(block, (int) bytes) : null;
-    return copy == null ? new FetchedBlock(block) : copy;
+  static void endReservations(List<BlockProgress> blocks) {
+    ReceiveMemory receive = null;
+    for (int i = 0; receive == null && i < blocks.size(); i++) {
+      receive = blocks.get(i).memory().receive;
+    }
+    if (receive != null) {
+      receive.endAndGrantCopies(blocks);
+    }
   }
 
-  private synchronized boolean endAndGrantCopy(BlockMemory block, long bytes) {
-    endReservation(block);
+  private synchronized void endAndGrantCopies(List<BlockProgress> blocks) {
     boolean isShort = pool.availableBytes() < pool.limitBytes() / SHORT_PART;
-    boolean granted = isShort && bytes <= Math.min(MAX_ARRAY_BYTES, maxCopiedBytes - copiedBytes);
-    copiedBytes += granted ? bytes : 0;
-    return granted;
+    for (int i = 0; i < blocks.size(); i++) {
+      BlockMemory block = blocks.get(i).memory();
+      if (block.isReserved()) {
+        endReservation(block);
+        if (isShort) {
+          grantCopy(block);
+        }
+      }
+    }
   }
 
-  /** A copy on the heap; null when the heap is full. */
-  private FetchedBlock tryCopy(BlockMemory block, int bytes) {
+  private void grantCopy(BlockMemory block) {
+    long bytes = block.bytes();
+    if (bytes <= Math.min(MAX_ARRAY_BYTES, maxCopiedBytes - copiedBytes)) {
+      copiedBytes += bytes;
+      block.copyGranted = true;
+    }
+  }
+
+  /**
+   * Copies a block with a granted copy to the heap, and releases its chunks.
+   *
+   * @return null when the heap is full; the grant has ended
+   */
+  FetchedBlock tryCopy(BlockMemory block) {
+    int bytes = (int) block.bytes();
+    block.copyGranted = false;
     FetchedBlock copy = null;
     try {
       byte[] array = new byte[bytes];

@@ -4,8 +4,10 @@ package org.sparkrdma.shuffle.read;
 import com.codahale.metrics.MetricSet;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
@@ -79,19 +81,20 @@ public final class RdmaBlockClient extends BlockStoreClient {
       tcp.fetchNow(peer, ReadingTask.current().stage(), blockIds::clone, listener, files);
       return;
     }
-    List<String> names = new ArrayList<>(blockIds.length);
+    List<String> names = Arrays.asList(blockIds);
     List<BlockRange> ranges = new ArrayList<>(blockIds.length);
     List<String> others = new ArrayList<>(0);
     for (String blockId : blockIds) {
       BlockRange range = BlockNames.parse(blockId);
       if (range != null) {
-        names.add(blockId);
         ranges.add(range);
       } else {
         others.add(blockId);
       }
     }
     if (!others.isEmpty()) {
+      names = new ArrayList<>(names);
+      names.removeAll(Set.copyOf(others));
       tcp.fetch(
           peer,
           ReadingTask.current().stage(),

@@ -196,6 +196,7 @@ final class FetchSide {
     } else {
       readBlocks(located, request, batch);
     }
+    context.readPool().giveBack(request.takeBlocks());
     batches.add(batch);
     if (!batch.hasReads()) {
       batchDone(batch);
@@ -226,6 +227,9 @@ final class FetchSide {
     askAgainFirst(result.askAgain());
     result.tooLong().forEach(this::failTooLong);
     waitingForRoom |= result.peerBusy();
+    if (!result.peerBusy()) {
+      requests.onAnswerLength(request.blocks().size(), result.askAgain().size());
+    }
   }
 
   private void sendToTcp(BlockProgress block, Located.Kind kind) {

@@ -51,7 +51,7 @@ final class LocatedReader {
   /**
    * Result of one message.
    *
-   * @param reads READs to post, in this order
+   * @param reads READs to post, in this order; valid until the next message
    * @param refused blocks that use TCP, with the answer of the server
    * @param askAgain blocks to locate again, in their order
    * @param tooLong blocks that never fit into receive memory; they use TCP
@@ -97,7 +97,7 @@ final class LocatedReader {
     private final List<BlockProgress> asked;
     private final boolean mayWait;
     private final ReadBatch batch;
-    private final List<ReadOperation> reads = new ArrayList<>();
+    private final List<ReadOperation> reads = pool.reads();
     private final Map<BlockProgress, Located.Kind> refused = new LinkedHashMap<>();
     private final boolean[] reported;
     private int current = -1;

@@ -7,7 +7,7 @@ import org.sparkrdma.shuffle.fetch.BlockProgress;
 /** A LOCATE or RELEASE that waits for its answer. Owned by the agent. */
 final class OpenRequest implements Posted {
   private final long requestId;
-  private final List<BlockProgress> blocks;
+  private List<BlockProgress> blocks;
   private final long deadlineNs;
   private final boolean heldLeases;
   private final Runnable onSent;
@@ -42,6 +42,13 @@ final class OpenRequest implements Posted {
 
   List<BlockProgress> blocks() {
     return blocks;
+  }
+
+  /** Takes the list of blocks of an answered LOCATE, which is used again. */
+  List<BlockProgress> takeBlocks() {
+    List<BlockProgress> taken = blocks;
+    blocks = List.of();
+    return taken;
   }
 
   long deadlineNs() {

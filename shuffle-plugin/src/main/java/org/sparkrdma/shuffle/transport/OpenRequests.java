@@ -25,6 +25,8 @@ import org.sparkrdma.shuffle.wire.ReturnedCredit;
  * Granted credits are returned when the connection is idle.
  */
 final class OpenRequests {
+  private static final int GROWTH_PART = 8;
+
   private final TransportContext context;
   private final SendQueue sends;
   private final ConnectionBuffers buffers;
@@ -42,6 +44,9 @@ final class OpenRequests {
 
   /** Whether it has asked for credits since the last LOCATED: a peer may have none to give. */
   private boolean askedForCredits;
+
+  /** Blocks that an answer is expected to locate; a LOCATE asks for no more. */
+  private int maxBlocks = Integer.MAX_VALUE;
 
   /** Slots of the send queue that requests use: each until it is sent and answered. */
   private int sendSlotsInUse;
@@ -135,8 +140,8 @@ final class OpenRequests {
     while (!leasesToRelease.isEmpty() && locateEncoder.hasRoomForLease()) {
       locateEncoder.lease(leasesToRelease.poll());
     }
-    List<BlockProgress> asked = new ArrayList<>();
-    while (!wanted.isEmpty() && locateEncoder.hasRoomForBlock()) {
+    List<BlockProgress> asked = context.readPool().blocks();
+    while (!wanted.isEmpty() && locateEncoder.hasRoomForBlock() && asked.size() < maxBlocks) {
       BlockProgress block = wanted.poll();
       BlockRange range = block.range();
       locateEncoder.block(
@@ -267,6 +272,21 @@ final class OpenRequests {
     askedForCredits = false;
     open.remove(request);
     request.answered();
+  }
+
+  /**
+   * Adapts the number of blocks of a LOCATE to what an answer can hold: blocks that it leaves out
+   * are located twice.
+   *
+   * @param asked number of blocks of the request
+   * @param leftOut number of them for which the answer had no room
+   */
+  void onAnswerLength(int asked, int leftOut) {
+    if (leftOut > 0) {
+      maxBlocks = Math.max(1, asked - leftOut);
+    } else if (asked >= maxBlocks) {
+      maxBlocks += maxBlocks / GROWTH_PART + GROWTH_PART;
+    }
   }
 
   /**

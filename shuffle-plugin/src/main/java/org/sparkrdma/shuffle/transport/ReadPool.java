@@ -2,8 +2,11 @@
 package org.sparkrdma.shuffle.transport;
 
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.ObjIntConsumer;
 import org.sparkrdma.memory.RegisteredChunk;
+import org.sparkrdma.shuffle.fetch.BlockProgress;
 import org.sparkrdma.shuffle.fetch.ReadBatch;
 
 /**
@@ -16,6 +19,8 @@ final class ReadPool {
 
   private final ArrayDeque<ReadOperation> reads = new ArrayDeque<>();
   private final ArrayDeque<ReadBatch> batches = new ArrayDeque<>();
+  private final ArrayDeque<List<BlockProgress>> lists = new ArrayDeque<>();
+  private final List<ReadOperation> located = new ArrayList<>();
 
   /** A READ that begins with these bytes; see {@link ReadOperation#begin}. */
   ReadOperation read(
@@ -38,6 +43,26 @@ final class ReadPool {
     ReadBatch batch = free == null ? new ReadBatch() : free;
     batch.begin(leaseId, deadlineNs);
     return batch;
+  }
+
+  /** An empty list of blocks to locate. */
+  List<BlockProgress> blocks() {
+    List<BlockProgress> free = lists.poll();
+    return free == null ? new ArrayList<>() : free;
+  }
+
+  /** An empty list for the READs of one message, valid until the next call. */
+  List<ReadOperation> reads() {
+    located.clear();
+    return located;
+  }
+
+  /** The blocks of the list are located. */
+  void giveBack(List<BlockProgress> blocks) {
+    blocks.clear();
+    if (lists.size() < MAX_BATCHES) {
+      lists.push(blocks);
+    }
   }
 
   /** The READ has completed. */

@@ -44,9 +44,11 @@ final class ReadQueue {
 
   /** Posts as many as may be in flight; the caller flushes the send queue. */
   void post(long nowNs) {
+    int posted = 0;
     while (mayPost()) {
       ReadOperation read = unposted.poll();
       inFlight++;
+      posted++;
       postedBytes += read.lengthBytes();
       limit.onPosted(this, read.lengthBytes());
       ReadOperation next = unposted.peek();
@@ -57,7 +59,9 @@ final class ReadQueue {
         untilTimed = inFlight;
         timedSinceNs = context.nanoClock().getAsLong();
       }
-      context.counters().increment(Counter.RDMA_READS_POSTED);
+    }
+    if (posted > 0) {
+      context.counters().add(Counter.RDMA_READS_POSTED, posted);
     }
     if (!unposted.isEmpty() && hasRoom()) {
       hasWaited = true;

@@ -46,7 +46,9 @@ final class TransportAgent implements Runnable, CompletionHandler {
   private ConnectionTurns turns;
   private long nowNs;
   private Consumer<Throwable> failed;
+  private final long spinNs;
   private int iterations;
+
   private volatile boolean stopping;
 
   TransportAgent(
@@ -62,6 +64,7 @@ final class TransportAgent implements Runnable, CompletionHandler {
     this.manager = manager;
     this.owner = owner;
     this.nanoClock = nanoClock;
+    this.spinNs = settings.spin().toNanos();
     this.nowNs = nanoClock.getAsLong();
   }
 
@@ -125,7 +128,7 @@ final class TransportAgent implements Runnable, CompletionHandler {
       try {
         if (iterate(iterations % ITERATIONS_PER_EVENT_POLL == 0) > 0) {
           idleSinceNs = nowNs;
-        } else if (!turns.isFetching() || nowNs - idleSinceNs > settings.spin().toNanos()) {
+        } else if (!turns.isFetching() || nowNs - idleSinceNs > spinNs) {
           completions.arm();
           if (doWork() == 0) {
             channel.await(turns.sleepNs());

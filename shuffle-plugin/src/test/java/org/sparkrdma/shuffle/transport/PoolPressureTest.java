@@ -266,4 +266,16 @@ class PoolPressureTest {
     assertThat(reader.sinks().chunksOut()).isLessThanOrEqualTo(chunks);
     task.releaseAll();
   }
+
+  /** A LOCATE has room for more blocks than its answer. */
+  @Test
+  void shouldAskForNoMoreBlocksThanAnAnswerHolds() throws VerbsException {
+    int count = 4_000;
+    reader = new ScriptedReader(256 * ScriptedReader.CHUNK_BYTES, COPIES, blocks(count, 100));
+    Task task = reader.task(1).fetch(maps(0, count));
+    reader.run(40);
+    assertThat(task.blocksHeld()).isEqualTo(count);
+    assertThat(reader.blocksAsked()).isLessThan(count + count / 8);
+    task.releaseAll();
+  }
 }

@@ -97,6 +97,7 @@ final class ScriptedReader {
   private final ConnectionTurns turns;
   private final ArrayDeque<ScriptedConnection.Work> underWay = new ArrayDeque<>();
   private int locates;
+  private int blocksAsked;
   private int releases;
 
   /** Credits that the peer has not granted. */
@@ -348,6 +349,11 @@ final class ScriptedReader {
     return locates;
   }
 
+  /** Blocks of all LOCATEs, each as often as it was asked for. */
+  int blocksAsked() {
+    return blocksAsked;
+  }
+
   /** RELEASEs that the peer has answered. */
   int releases() {
     return releases;
@@ -473,7 +479,9 @@ final class ScriptedReader {
       receive(HostileServer.released(release.requestId(), credits));
     } else if (message.get(0) == 1) {
       locates++;
-      receive(located(Locate.decode(message)));
+      Locate locate = Locate.decode(message);
+      blocksAsked += locate.blockCount();
+      receive(located(locate));
     }
   }
 

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.fetch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.memory.RegisteredPool;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.Device;
+import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.Verbs;
+import org.sparkrdma.verbs.VerbsEngine;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.spi.EngineSettings;
+
+class BlockMemoryTest {
+  private static final int CHUNK = 64;
+  private static final int CHUNKS = 16;
+  private static final int BLOCK = 2 * CHUNK + 22;
+  private static final long LIMIT = CHUNK * CHUNKS;
+  private static final long READER = 7;
+
+  private final PinnedBudget budget = new PinnedBudget(1 << 20, CHUNK);
+  private final Random random = new Random(5);
+  private VerbsEngine engine;
+  private Device device;
+  private ProtectionDomain domain;
+  private RegisteredPool pool;
+  private ReceiveMemory receive;
+
+  @BeforeEach
+  void open() throws VerbsException {
+    engine = Verbs.choose("soft", EngineSettings.of(Map.of())).engine();
+    device = engine.open(engine.devices().get(0).name());
+    domain = device.allocateProtectionDomain();
+    pool =
+        new RegisteredPool(
+            device, domain, budget, Set.of(AccessFlag.LOCAL_WRITE), CHUNK, CHUNKS, LIMIT);
+    receive = new ReceiveMemory(pool, LIMIT);
+  }
+
+  @AfterEach
+  void close() {
+    receive.closeOpenChunk();
+    assertThat(pool.chunksOut()).as("chunks still held").isZero();
+    pool.close();
+    domain.close();
+    device.close();
+    engine.close();
+  }
+
+  /** A reader that gets no answers. */
+  private static final class OtherReader implements FetchHandler {
+    @Override
+    public long reader() {
+      return READER + 1;
+    }
+
+    @Override
+    public void onFetched(int index, ManagedBuffer buffer) {
+      throw new IllegalStateException("not delivered here");
+    }
+
+    @Override
+    public void onFailed(int index, FallbackReason reason, String detail) {
+      throw new IllegalStateException("not delivered here");
+    }
+
+    @Override
+    public void onSuspect(int index, SuspectBlock suspect) {
+      throw new IllegalStateException("not delivered here");
+    }
+  }
+
+  /** Places all sinks of a block and writes random bytes into them. */
+  private byte[] fill(BlockMemory block, int lengthBytes) {
+    byte[] content = new byte[lengthBytes];
+    random.nextBytes(content);
+    int placed = 0;
+    while (placed < lengthBytes) {
+      // In steps, like the pieces of an answer.
+      int step = receive.addSink(block, Math.min(30, lengthBytes - placed));
+      assertThat(step).isPositive();
+      receive.sinkChunk().slice(receive.sinkEnd() - step, step).put(content, placed, step);
+      placed += step;
+    }
+    return content;
+  }
+
+  private BlockMemory reserve(int lengthBytes) {
+    BlockMemory block = new BlockMemory();
+    assertThat(receive.tryReserve(block, READER, lengthBytes)).isTrue();
+    return block;
+  }
+
+  @Test
+  void shouldReadABlockOfSeveralChunksInEveryWay() throws IOException {
+    BlockMemory block = reserve(BLOCK);
+    byte[] content = fill(block, BLOCK);
+    assertThat(block.count()).as("sinks that follow each other are one segment").isEqualTo(3);
+
+    FetchedBlock fetched = block.toFetchedBlock();
+
+    assertThat(fetched.size()).isEqualTo(BLOCK);
+    assertThat(fetched.isOnHeap()).isFalse();
+    assertThat(fetched.nioByteBuffer()).isEqualTo(ByteBuffer.wrap(content));
+    try (InputStream in = fetched.createInputStream()) {
+      assertThat(in.readAllBytes()).isEqualTo(content);
+      assertThat(in.read()).isEqualTo(-1);
+    }
+    try (InputStream in = fetched.createInputStream()) {
+      assertThat(in.skip(CHUNK + 1)).isEqualTo(CHUNK + 1);
+      assertThat(in.available()).isEqualTo(BLOCK - CHUNK - 1);
+      for (int i = CHUNK + 1; i < BLOCK; i++) {
+        assertThat((byte) in.read()).isEqualTo(content[i]);
+      }
+      assertThat(in.skip(1)).isZero();
+    }
+    InputStream late = fetched.createInputStream();
+    fetched.release();
+    assertThatThrownBy(late::read).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(fetched::nioByteBuffer).isInstanceOf(IllegalStateException.class);
+  }
+
+  @Test
+  void shouldCopyABlockToTheHeapWhenReceiveMemoryIsShort() throws IOException {
+    BlockMemory most = reserve((int) LIMIT / 2);
+    fill(most, (int) LIMIT / 2);
+    List<BlockRange> ranges = List.of(new BlockRange(0, 0, 0, 1));
+    BlockProgress block =
+        new BlockFetch(null, ranges, null, new OtherReader(), done -> {}).blocks().get(0);
+    block.learn(BLOCK, 0);
+    assertThat(block.tryReserve(receive)).isTrue();
+    byte[] content = fill(block.memory(), BLOCK);
+
+    ReceiveMemory.endReservations(List.of(block));
+    FetchedBlock copied = block.toFetchedBlock();
+
+    assertThat(copied.isOnHeap()).isTrue();
+    try (InputStream in = copied.createInputStream()) {
+      assertThat(in.readAllBytes()).isEqualTo(content);
+    }
+    copied.release();
+    most.release();
+    most.endReservation();
+  }
+
+  @Test
+  void shouldReleaseOnlyTheEndOfABlock() {
+    BlockMemory block = reserve(BLOCK);
+    fill(block, BLOCK);
+
+    block.releaseLast(CHUNK);
+
+    assertThat(block.bytes()).isEqualTo(BLOCK - CHUNK);
+    assertThat(block.count()).isEqualTo(2);
+    block.releaseLast(BLOCK - CHUNK);
+    assertThat(block.count()).isZero();
+    block.endReservation();
+    assertThat(block.isReserved()).isFalse();
+  }
+
+  @Test
+  void shouldGiveTheReservationOfOneReaderBackToAll() {
+    BlockMemory first = reserve((int) LIMIT / 2);
+    BlockMemory second = new BlockMemory();
+    assertThat(receive.tryReserve(second, READER, CHUNK)).as("beyond its share").isFalse();
+    first.endReservation();
+    assertThat(receive.tryReserve(second, READER, (int) LIMIT)).isTrue();
+    second.endReservation();
+  }
+}
