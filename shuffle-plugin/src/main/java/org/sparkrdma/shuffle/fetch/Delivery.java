@@ -93,7 +93,7 @@ public final class Delivery {
     try {
       ReceiveMemory.endReservations(blocks);
     } catch (Throwable e) {
-      LOG.warn("Cannot end the reservations of blocks together; each ends its own", e);
+      LOG.debug("Cannot end the reservations of blocks together; each ends its own", e);
     }
     for (int i = 0; i < blocks.size(); i++) {
       deliverNow(blocks.get(i));

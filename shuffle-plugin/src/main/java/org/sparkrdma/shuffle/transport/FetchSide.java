@@ -116,7 +116,7 @@ final class FetchSide {
     }
     // Without buffers for a LOCATE, a RELEASE has those of a reserve.
     boolean blocksWait = haveBuffers && !wanted.isEmpty() && !waitingForRoom;
-    if (requests.mayRelease(blocksWait)) {
+    if (requests.mayRelease(blocksWait, nowNs)) {
       haveBuffers &= requests.tryRelease(blocksWait, nowNs);
     }
     checkBuffers(haveBuffers, nowNs);

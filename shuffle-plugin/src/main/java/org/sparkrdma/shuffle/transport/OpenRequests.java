@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import org.sparkrdma.shuffle.fetch.BlockProgress;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.settings.TransportSettings;
@@ -27,6 +28,9 @@ import org.sparkrdma.shuffle.wire.ReturnedCredit;
 final class OpenRequests {
   private static final int GROWTH_PART = 8;
 
+  /** Time for which a lease may wait for a LOCATE that releases it. */
+  private static final long MAX_LEASE_WAIT_NS = TimeUnit.MILLISECONDS.toNanos(5);
+
   private final TransportContext context;
   private final SendQueue sends;
   private final ConnectionBuffers buffers;
@@ -36,6 +40,8 @@ final class OpenRequests {
   private final Locate.Encoder locateEncoder = new Locate.Encoder();
   private final Release.Encoder releaseEncoder = new Release.Encoder();
   private long nextRequestId = 1;
+  private boolean leasesWait;
+  private long leasesWaitSinceNs;
   private boolean releaseOpen;
   private boolean releaseHasLeases;
 
@@ -162,9 +168,23 @@ final class OpenRequests {
    *
    * @param blocksWait whether blocks wait for {@link #mayLocate}
    */
-  boolean mayRelease(boolean blocksWait) {
-    boolean due = !leasesToRelease.isEmpty() || (blocksWait && shouldAskForCredits());
+  boolean mayRelease(boolean blocksWait, long nowNs) {
+    boolean due = areLeasesDue(blocksWait, nowNs) || (blocksWait && shouldAskForCredits());
     return due && !releaseOpen && hasSendSlot();
+  }
+
+  /** Leases wait for the next LOCATE when one is to follow an answer, but not for long. */
+  private boolean areLeasesDue(boolean blocksWait, long nowNs) {
+    if (leasesToRelease.isEmpty()) {
+      leasesWait = false;
+      return false;
+    }
+    if (!leasesWait) {
+      leasesWait = true;
+      leasesWaitSinceNs = nowNs;
+    }
+    boolean locateFollows = blocksWait && open.size() > (releaseOpen ? 1 : 0);
+    return !locateFollows || nowNs - leasesWaitSinceNs >= MAX_LEASE_WAIT_NS;
   }
 
   private boolean shouldAskForCredits() {

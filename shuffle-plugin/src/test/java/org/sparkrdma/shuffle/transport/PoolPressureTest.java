@@ -276,6 +276,8 @@ class PoolPressureTest {
     reader.run(40);
     assertThat(task.blocksHeld()).isEqualTo(count);
     assertThat(reader.blocksAsked()).isLessThan(count + count / 8);
+    // The next LOCATE takes a lease along.
+    assertThat(reader.releases()).isLessThan(reader.locates() / 2);
     task.releaseAll();
   }
 }
