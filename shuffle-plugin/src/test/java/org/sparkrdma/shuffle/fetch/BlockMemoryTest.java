@@ -30,7 +30,7 @@ class BlockMemoryTest {
   private static final int CHUNK = 64;
   private static final int CHUNKS = 16;
   private static final int BLOCK = 2 * CHUNK + 22;
-  private static final long LIMIT = CHUNK * CHUNKS;
+  private static final long LIMIT = (long) CHUNK * CHUNKS;
   private static final long READER = 7;
 
   private final PinnedBudget budget = new PinnedBudget(1 << 20, CHUNK);
@@ -179,7 +179,7 @@ class BlockMemoryTest {
     BlockMemory second = new BlockMemory();
     assertThat(receive.tryReserve(second, READER, CHUNK)).as("beyond its share").isFalse();
     first.endReservation();
-    assertThat(receive.tryReserve(second, READER, (int) LIMIT)).isTrue();
+    assertThat(receive.tryReserve(second, READER, LIMIT)).isTrue();
     second.endReservation();
   }
 }
