@@ -20,7 +20,7 @@ final class HostilePeersIT {
   private static final String TRANSPORT = "org.sparkrdma.shuffle.transport.";
 
   @ParameterizedTest
-  @CsvSource({"rocev2, 36", "iwarp, 33"})
+  @CsvSource({"rocev2, 34", "iwarp, 31"})
   void shouldLoseNothingToStrangersAndPeersThatMisbehave(String transport, int tests)
       throws Exception {
     JsonNode summary =

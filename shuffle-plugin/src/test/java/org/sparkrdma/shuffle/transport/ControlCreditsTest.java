@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -36,11 +35,11 @@ class ControlCreditsTest {
   /** Of which control buffers have no room for credits beside their reserve. */
   private static final long SHORT_BYTES = 1 << 20;
 
-  private static final long MAX_IDLE_BYTES = 40 << 10;
+  /** So that a pause of this JVM is no overload: a garbage collection took 1.1 s in a guest. */
+  private static final Duration LONG = Duration.ofSeconds(50);
 
   @TempDir private Path directory;
   private final List<TestExecutor> executors = new ArrayList<>();
-  private ScriptedReader scripted;
 
   private TestExecutor start(TestExecutor.Options options) throws Exception {
     Path own = Files.createDirectory(directory.resolve("executor-" + executors.size()));
@@ -51,9 +50,6 @@ class ControlCreditsTest {
 
   @AfterEach
   void closeAllWithoutLeaks() {
-    if (scripted != null) {
-      scripted.close();
-    }
     executors.forEach(TestExecutor::close);
     // JUnit may hold this instance, and Java 17 unmaps only unreachable buffers.
     executors.clear();
@@ -120,10 +116,8 @@ class ControlCreditsTest {
 
   @Test
   void shouldReadWithoutFurtherCreditsInBothDirectionsWhenMemoryIsShort() throws Exception {
-    TestExecutor.Options first = new TestExecutor.Options(1).pinned(SHORT_BYTES, SHORT_BYTES / 2);
-    TestExecutor.Options second = new TestExecutor.Options(2).pinned(SHORT_BYTES, SHORT_BYTES / 2);
-    TestExecutor one = start(first);
-    TestExecutor other = start(second);
+    TestExecutor one = start(shortOfMemory(1));
+    TestExecutor other = start(shortOfMemory(2));
     for (int map = 0; map < MAPS; map++) {
       one.outputs().write(map, new Random(map), BLOCK_BYTES);
       other.outputs().write(map, new Random(map), BLOCK_BYTES);
@@ -142,6 +136,13 @@ class ControlCreditsTest {
       await("no credits granted", () -> buffers(executor) == IDLE_BUFFERS);
       assertThat(executor.count(Counter.PROTOCOL_ERRORS)).isZero();
     }
+  }
+
+  private static TestExecutor.Options shortOfMemory(long incarnation) {
+    return new TestExecutor.Options(incarnation)
+        .pinned(SHORT_BYTES, SHORT_BYTES / 2)
+        .requestTimeout(LONG)
+        .lease(LONG.multipliedBy(2));
   }
 
   @Test
@@ -164,61 +165,5 @@ class ControlCreditsTest {
     }
     assertThat(reader.count(Counter.CONNECTIONS_ESTABLISHED)).isEqualTo(1);
     assertThat(reader.count(Counter.CONNECTIONS_CLOSED)).isZero();
-  }
-
-  @Test
-  void shouldHoldAtMostFortyKibibytesForEachOfThousandIdleConnections() throws Exception {
-    scripted = new ScriptedReader(1 << 20, 0, 1_000);
-    scripted.step();
-    long before = scripted.pinnedBytes();
-    scripted.connectIdle(1_000);
-    assertThat(scripted.pinnedBytes() - before).isLessThanOrEqualTo(1_000 * MAX_IDLE_BYTES);
-    assertThat(scripted.controlBytesHeld()).isEqualTo(1_001L * IDLE_BUFFERS * (16 << 10));
-  }
-
-  @Test
-  void shouldDeregisterControlBuffersWhenTheLoadEnds() throws Exception {
-    int connections = 300;
-    int loadBuffers = 6;
-    scripted = new ScriptedReader(1 << 20, 0, 1_000);
-    scripted.run(1);
-    List<ConnectionBuffers> all = new ArrayList<>();
-    List<ArrayDeque<ControlBuffer>> receives = new ArrayList<>();
-    for (int i = 0; i < connections; i++) {
-      all.add(new ConnectionBuffers(scripted.control()));
-      receives.add(new ArrayDeque<>());
-    }
-    takeReceives(all, receives, IDLE_BUFFERS);
-    long idleBytes = scripted.pinnedBytes();
-    takeReceives(all, receives, loadBuffers);
-    assertThat(scripted.pinnedBytes()).as("under load").isGreaterThan(2 * idleBytes);
-    Random random = new Random(7);
-    for (int i = 0; i < connections; i++) {
-      // Receives complete in order, and each connection has handled other messages last.
-      for (int messages = random.nextInt(loadBuffers); messages > 0; messages--) {
-        receives.get(i).add(receives.get(i).remove());
-      }
-      while (receives.get(i).size() > IDLE_BUFFERS) {
-        all.get(i).giveBack(receives.get(i).remove());
-      }
-    }
-    long trimmed = 0;
-    for (int tick = 0; tick < 600; tick++) {
-      long before = scripted.pinnedBytes();
-      scripted.giveTurns(Duration.ofMillis(5));
-      trimmed = Math.max(trimmed, before - scripted.pinnedBytes());
-    }
-    assertThat(scripted.pinnedBytes()).as("after 3 s").isLessThanOrEqualTo(idleBytes * 11 / 10);
-    assertThat(trimmed).as("at a tick").isEqualTo(ControlBuffers.MAX_TRIMMED * (16 << 10));
-    all.forEach(ConnectionBuffers::close);
-  }
-
-  private static void takeReceives(
-      List<ConnectionBuffers> all, List<ArrayDeque<ControlBuffer>> receives, int upTo) {
-    while (receives.get(0).size() < upTo) {
-      for (int i = 0; i < all.size(); i++) {
-        receives.get(i).add(all.get(i).tryTake().orElseThrow());
-      }
-    }
   }
 }

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Registered memory of control messages of many connections, in virtual time. */
+@Timeout(60)
+class ControlMemoryTest {
+  private static final int IDLE_BUFFERS = 2;
+  private static final long MAX_IDLE_BYTES = 40 << 10;
+
+  private ScriptedReader scripted;
+
+  @AfterEach
+  void close() {
+    scripted.close();
+  }
+
+  @Test
+  void shouldHoldAtMostFortyKibibytesForEachOfThousandIdleConnections() throws Exception {
+    scripted = new ScriptedReader(1 << 20, 0, 1_000);
+    scripted.step();
+    long before = scripted.pinnedBytes();
+    scripted.connectIdle(1_000);
+    assertThat(scripted.pinnedBytes() - before).isLessThanOrEqualTo(1_000 * MAX_IDLE_BYTES);
+    assertThat(scripted.controlBytesHeld()).isEqualTo(1_001L * IDLE_BUFFERS * (16 << 10));
+  }
+
+  @Test
+  void shouldDeregisterControlBuffersWhenTheLoadEnds() throws Exception {
+    int connections = 300;
+    int loadBuffers = 6;
+    scripted = new ScriptedReader(1 << 20, 0, 1_000);
+    scripted.run(1);
+    List<ConnectionBuffers> all = new ArrayList<>();
+    List<ArrayDeque<ControlBuffer>> receives = new ArrayList<>();
+    for (int i = 0; i < connections; i++) {
+      all.add(new ConnectionBuffers(scripted.control()));
+      receives.add(new ArrayDeque<>());
+    }
+    takeReceives(all, receives, IDLE_BUFFERS);
+    long idleBytes = scripted.pinnedBytes();
+    takeReceives(all, receives, loadBuffers);
+    assertThat(scripted.pinnedBytes()).as("under load").isGreaterThan(2 * idleBytes);
+    Random random = new Random(7);
+    for (int i = 0; i < connections; i++) {
+      // Receives complete in order, and each connection has handled other messages last.
+      for (int messages = random.nextInt(loadBuffers); messages > 0; messages--) {
+        receives.get(i).add(receives.get(i).remove());
+      }
+      while (receives.get(i).size() > IDLE_BUFFERS) {
+        all.get(i).giveBack(receives.get(i).remove());
+      }
+    }
+    long trimmed = 0;
+    for (int tick = 0; tick < 600; tick++) {
+      long before = scripted.pinnedBytes();
+      scripted.giveTurns(Duration.ofMillis(5));
+      trimmed = Math.max(trimmed, before - scripted.pinnedBytes());
+    }
+    assertThat(scripted.pinnedBytes()).as("after 3 s").isLessThanOrEqualTo(idleBytes * 11 / 10);
+    assertThat(trimmed).as("at a tick").isEqualTo(ControlBuffers.MAX_TRIMMED * (16 << 10));
+    all.forEach(ConnectionBuffers::close);
+  }
+
+  private static void takeReceives(
+      List<ConnectionBuffers> all, List<ArrayDeque<ControlBuffer>> receives, int upTo) {
+    while (receives.get(0).size() < upTo) {
+      for (int i = 0; i < all.size(); i++) {
+        receives.get(i).add(all.get(i).tryTake().orElseThrow());
+      }
+    }
+  }
+}
