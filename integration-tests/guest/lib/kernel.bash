@@ -10,6 +10,9 @@ readonly build_tools=(apt-get apt-cache dpkg gcc make flex bison bc xz tar flock
 readonly build_space_mib=3000
 kernel_cache=${SPARKRDMA_GUEST_CACHE:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/sparkrdma-guest}
 readonly kernel_cache
+# Files with options of the kernel.
+configs=("${tool:?}/kernel.config" ${SPARKRDMA_GUEST_CONFIG:+"$(realpath -m "$SPARKRDMA_GUEST_CONFIG")"})
+readonly configs
 
 build_usage() {
   cat <<'HELP'
@@ -19,7 +22,8 @@ Builds the guest's kernel from Debian's package linux-source-6.12 (apt-get downl
 the one for this version and configuration is cached already, and prints its path. Takes four minutes on
 two cores and 3 GB of disk meanwhile; 8 MB stay. Builds at the same time wait for each other.
 
-SPARKRDMA_GUEST_LINUX=6.1 takes linux-source-6.1 instead, here and in ./guest run.
+SPARKRDMA_GUEST_LINUX=6.1 takes linux-source-6.1 instead, SPARKRDMA_GUEST_CONFIG=FILE adds options of the kernel, both here
+and in ./guest run. integration-tests/guest/kernel.matrix.config has xfs, NFS, bonds, failed allocations and limits of RDMA.
 
 The cache is SPARKRDMA_GUEST_CACHE, else sparkrdma-guest in XDG_CACHE_HOME, else in ~/.cache.
 HELP
@@ -28,6 +32,7 @@ HELP
 build_command() {
   case ${1:-} in
     '')
+      check_configs
       ensure_kernel
       echo "$kernel"
       ;;
@@ -36,8 +41,15 @@ build_command() {
   esac
 }
 
+check_configs() {
+  local config
+  for config in "${configs[@]}"; do
+    [[ -f $config ]] || fail "SPARKRDMA_GUEST_CONFIG is $config, which is not a file"
+  done
+}
+
 fragment_hash() {
-  sha256sum "${tool:?}/kernel.config" | cut -c1-12
+  cat "${configs[@]}" | sha256sum | cut -c1-12
 }
 
 # Prints the newest cached kernel with today's fragment; fails when there is none.
@@ -158,7 +170,7 @@ unpack() {
 
 configure() {
   cd source && make ARCH=um defconfig \
-    && scripts/kconfig/merge_config.sh -m -O . .config "$tool/kernel.config" \
+    && scripts/kconfig/merge_config.sh -m -O . .config "${configs[@]}" \
     && make ARCH=um olddefconfig && check_config
 }
 
@@ -170,7 +182,7 @@ check_config() {
       echo "the configuration lacks $option"
       return 1
     }
-  done < <(grep '^CONFIG_.*=[y0-9]' "$tool/kernel.config")
+  done < <(grep -h '^CONFIG_.*=[y0-9]' "${configs[@]}")
 }
 
 compile() {

@@ -64,6 +64,7 @@ readonly run_options="--nodes, --timeout, --memory, --transport, --rails, --mtu,
 run_command() {
   parse_run "$@"
   need "${run_tools[@]}"
+  check_configs
   kernel=$(cached_kernel) || ensure_kernel
   check_memory
   raise_map_count
