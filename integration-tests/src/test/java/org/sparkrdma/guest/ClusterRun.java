@@ -90,6 +90,12 @@ final class ClusterRun {
     return this;
   }
 
+  /** Runs on kernels that have the options of a file in the tool's directory as well. */
+  ClusterRun onKernelWith(String file) {
+    guest = guest.kernelOptions(file);
+    return this;
+  }
+
   /** Runs as an ordinary user of the guest. */
   ClusterRun asUser(String user) throws IOException {
     Files.setPosixFilePermissions(share, PosixFilePermissions.fromString("rwxrwxrwx"));

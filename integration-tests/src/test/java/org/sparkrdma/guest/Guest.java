@@ -6,7 +6,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -20,19 +22,19 @@ final class Guest {
 
   private final int nodes;
   private final List<String> options;
-  private final String kernel;
+  private final Map<String, String> environment;
 
-  private Guest(int nodes, List<String> options, String kernel) {
+  private Guest(int nodes, List<String> options, Map<String, String> environment) {
     this.nodes = nodes;
     this.options = List.copyOf(options);
-    this.kernel = kernel;
+    this.environment = Map.copyOf(environment);
   }
 
   /**
    * One kernel, or two with wires between them. Default: 256 MiB of memory and at most 100 seconds.
    */
   static Guest nodes(int nodes) {
-    return new Guest(nodes, List.of("--nodes", Integer.toString(nodes)), "")
+    return new Guest(nodes, List.of("--nodes", Integer.toString(nodes)), Map.of())
         .memory("256M")
         .timeout(Duration.ofSeconds(100));
   }
@@ -57,12 +59,28 @@ final class Guest {
     List<String> more = new ArrayList<>(options);
     more.add(option);
     more.add(value);
-    return new Guest(nodes, more, kernel);
+    return new Guest(nodes, more, environment);
   }
 
   /** Runs on kernels of this version, such as 6.1, instead of the tool's default. */
   Guest kernel(String version) {
-    return new Guest(nodes, options, version);
+    return tool("SPARKRDMA_GUEST_LINUX", version);
+  }
+
+  /** Runs on kernels that have the options of a file in the tool's directory as well. */
+  Guest kernelOptions(String file) {
+    return tool(
+        "SPARKRDMA_GUEST_CONFIG",
+        Path.of(Build.property("it.guest.tool"))
+            .resolveSibling("integration-tests/guest")
+            .resolve(file)
+            .toString());
+  }
+
+  private Guest tool(String variable, String value) {
+    Map<String, String> more = new HashMap<>(environment);
+    more.put(variable, value);
+    return new Guest(nodes, options, more);
   }
 
   /** The value of an option of {@code ./guest run}; the last one counts. */
@@ -92,6 +110,7 @@ final class Guest {
     words.addAll(options);
     words.addAll(List.of("--name", name, "--output", output.toString(), "--"));
     words.addAll(List.of(command));
-    return RunningGuest.start(Build.property("it.guest.tool"), name, nodes, output, words, kernel);
+    return RunningGuest.start(
+        Build.property("it.guest.tool"), name, nodes, output, words, environment);
   }
 }

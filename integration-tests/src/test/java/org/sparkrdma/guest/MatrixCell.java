@@ -30,6 +30,35 @@ record MatrixCell(
   private static final String TABLE = "/guest/matrix.csv";
   private static final String LOCAL = "/local";
 
+  /** A server of NFS 4 on each node, for the node itself. */
+  private static final String NFS_SERVER =
+      "mkdir /run/export && truncate -s 400M /run/local.img && mkfs.ext4 -q /run/local.img"
+          + " && mount -o loop /run/local.img /run/export && chmod 1777 /run/export"
+          + " && mount -t nfsd nfsd /proc/fs/nfsd && mount -t tmpfs state /var/lib/nfs"
+          + " && mkdir /var/lib/nfs/v4recovery /var/lib/nfs/sm && touch /var/lib/nfs/{e,rm,x}tab"
+          + " && exportfs -o rw,fsid=0,insecure,no_root_squash '127.0.0.1:/run/export'"
+          + " && rpc.mountd -N 3 && rpc.nfsd -N 3 2";
+
+  /** Both wires as one, of which one carries all packets. */
+  private static final String BOND =
+      "rdma link delete rxe0 && rdma link delete rxe1"
+          + " && ip link add bond0 type bond mode active-backup miimon 100"
+          + " && ip link set wire1 down && ip link set wire3 down"
+          + " && ip link set wire1 master bond0 && ip link set wire3 master bond0"
+          + " && ip link set bond0 up && ip addr add 10.99.1.%1$d/24 dev bond0"
+          + " && rdma link add rxe0 type rxe netdev bond0";
+
+  /** One in five allocations fails while memory is registered. */
+  private static final String FAIL_REGISTRATION =
+      "mountpoint -q /sys/kernel/debug || mount -t debugfs debugfs /sys/kernel/debug;"
+          + " cd /sys/kernel/debug/%1$s && range=($(sort /proc/kallsyms"
+          + " | grep -A 1 -w %2$s | cut -c1-16)) && echo 0x${range[0]} >require-start"
+          + " && echo 0x${range[1]} >require-end && echo 32 >stacktrace-depth"
+          + " && for option in ignore-gfp-wait ignore-gfp-highmem; do"
+          + " [[ ! -e $option ]] || echo N >$option; done"
+          + " && { [[ ! -e min-order ]] || echo 0 >min-order; }"
+          + " && echo -1 >times && echo 20 >probability";
+
   /** The cells of the table. */
   static List<MatrixCell> all() {
     try (InputStream in = MatrixCell.class.getResourceAsStream(TABLE)) {
@@ -82,14 +111,30 @@ record MatrixCell(
             .with("--env", "SPARK_LOCAL_DIRS=" + LOCAL)
             .prepared(
                 String.join(
-                    " && ", "uname -r >" + run.file("release"), prepareFiles(), prepareNetwork()));
-    if (network.equals("rails")) {
+                    " && ",
+                    "uname -r >" + run.file("release"),
+                    prepareFiles(),
+                    prepareNetwork(),
+                    prepareLimit()));
+    if (needsMoreOptions()) {
+      run = run.onKernelWith("kernel.matrix.config");
+    }
+    if (network.equals("rails") || network.equals("bond")) {
       run = run.with("--rails", "2");
     }
     if (limit.startsWith("memlock-")) {
       run = run.asUser("nobody").with("--ulimit-memlock", Integer.toString(memlockKib()));
     }
     return hasFault() ? run.script("fault", faultLine()).script("repair", repairLine()) : run;
+  }
+
+  /** Whether the cell needs more options of the kernel than other tests. */
+  private boolean needsMoreOptions() {
+    return files.equals("xfs")
+        || files.equals("nfs")
+        || network.equals("bond")
+        || limit.startsWith("objects-")
+        || fault.startsWith("fail");
   }
 
   private int memlockKib() {
@@ -107,6 +152,10 @@ record MatrixCell(
           case "ext4" ->
               "truncate -s 400M /run/local.img && mkfs.ext4 -q /run/local.img"
                   + " && mount -o loop /run/local.img ";
+          case "xfs" ->
+              "truncate -s 400M /run/local.img && mkfs.xfs -q /run/local.img"
+                  + " && mount -o loop /run/local.img ";
+          case "nfs" -> NFS_SERVER + " && mount -t nfs4 127.0.0.1:/ ";
           case "tmpfs" -> "mount -t tmpfs local ";
           case "overlay" -> "true ";
           default -> throw unknown("files", files);
@@ -118,12 +167,30 @@ record MatrixCell(
     return switch (network) {
       case "wire", "rails" -> "true";
       case "netns" -> "rdma system set netns exclusive";
+      case "bond" -> BOND;
       default -> throw unknown("network", network);
     };
   }
 
+  private String prepareLimit() {
+    if (!limit.startsWith("objects-")) {
+      return "true";
+    }
+    String device = transport.equals("iwarp") ? "siw0" : "rxe0";
+    return "mkdir /sys/fs/cgroup/objects && echo "
+        + device
+        + " hca_object="
+        + limit.substring("objects-".length())
+        + " >/sys/fs/cgroup/objects/rdma.max && for process in $(</sys/fs/cgroup/cgroup.procs);"
+        + " do echo $process >/sys/fs/cgroup/objects/cgroup.procs || true; done 2>/dev/null";
+  }
+
   private String faultLine() {
     return switch (fault) {
+      case "failslab", "fail_page_alloc" ->
+          FAIL_REGISTRATION.formatted(
+              fault, transport.equals("iwarp") ? "siw_reg_user_mr" : "rxe_reg_user_mr");
+      case "failover" -> "((%1$d == 1)) || ip link set wire1 down";
       // The device ends when its last user has closed it, which the loss of its port causes.
       case "device-return" ->
           "((%1$d == 1)) || { ip link set wire1 down && setsid -f >/dev/null 2>&1 </dev/null"
@@ -134,6 +201,9 @@ record MatrixCell(
 
   private String repairLine() {
     return switch (fault) {
+      case "failslab", "fail_page_alloc" ->
+          "echo 0 >/sys/kernel/debug/" + fault + "/probability; dmesg | grep -c FAULT_INJECTION";
+      case "failover" -> "((%1$d == 1)) || ip link set wire1 up";
       case "device-return" ->
           "((%1$d == 1)) || { while [[ -e /sys/class/infiniband/rxe0 ]]; do sleep 0.1; done;"
               + " ip link set wire1 up && rdma link add rxe0 type rxe netdev wire1; }";

@@ -52,8 +52,8 @@ final class MatrixReport {
   private static final String FOOT =
       """
 
-      Not in the table, and not run: xfs and NFS as local directories, failed allocations (failslab, fail_page_alloc), limits of
-      the rdma control group and bonds, because the guest's kernel is built without them; and VLAN, because the packet
+      xfs, NFS, bonds, failed allocations and limits of RDMA objects run on a kernel with more options
+      (`integration-tests/guest/kernel.matrix.config`). Not in the table, and not run: VLAN, because the packet
       sockets of the wire remove the tag. "not run" is a cell that has not passed since the results were last deleted.
       """;
 

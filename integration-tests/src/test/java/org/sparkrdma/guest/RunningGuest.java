@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -39,12 +40,15 @@ final class RunningGuest implements AutoCloseable {
   }
 
   static RunningGuest start(
-      String tool, String name, int nodes, Path output, List<String> command, String kernel)
+      String tool,
+      String name,
+      int nodes,
+      Path output,
+      List<String> command,
+      Map<String, String> environment)
       throws IOException {
     ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
-    if (!kernel.isEmpty()) {
-      builder.environment().put("SPARKRDMA_GUEST_LINUX", kernel);
-    }
+    builder.environment().putAll(environment);
     Process process = builder.start();
     RunningGuest running = new RunningGuest(tool, name, nodes, output, process);
     running.reader.start();

@@ -13,5 +13,12 @@ public enum AccessFlag {
    * For regions only: their pages are not pinned; the device faults them in when they are used.
    * Requires {@link org.sparkrdma.verbs.device.Capability#ON_DEMAND_PAGING}.
    */
-  ON_DEMAND
+  ON_DEMAND,
+  /**
+   * For regions only, as a hint: the device may write what it receives in any order, which is
+   * faster on some hosts with AMD or ARM processors. A completion still follows all its data, but a
+   * program must not poll the memory instead. Without effect where the device or the kernel (before
+   * 5.7) does not know it; IBV_ACCESS_RELAXED_ORDERING of ibv_reg_mr(3).
+   */
+  RELAXED_ORDERING
 }

@@ -40,8 +40,17 @@ public record QueuePairSettings(
               + " maxInlineBytes="
               + maxInlineBytes);
     }
-    if (remoteAccess.contains(AccessFlag.LOCAL_WRITE)) {
-      throw new IllegalArgumentException("not an access of peers: remoteAccess=LOCAL_WRITE");
+    checkRemoteAccess(remoteAccess);
+  }
+
+  /**
+   * @throws IllegalArgumentException when a queue pair cannot give that access to peers
+   */
+  public static void checkRemoteAccess(Set<AccessFlag> access) {
+    for (AccessFlag flag : access) {
+      if (flag != AccessFlag.REMOTE_READ && flag != AccessFlag.REMOTE_WRITE) {
+        throw new IllegalArgumentException("not an access of peers: remoteAccess=" + flag);
+      }
     }
   }
 }

@@ -57,6 +57,8 @@ enum TransportRules {
             case REMOTE_WRITE -> IbvMr.IBV_ACCESS_REMOTE_WRITE;
             case REMOTE_READ -> IbvMr.IBV_ACCESS_REMOTE_READ;
             case ON_DEMAND -> throw new UnsupportedOperationException("no on-demand paging");
+            // Its ibv_reg_mr takes no optional flags.
+            case RELAXED_ORDERING -> 0;
           };
     }
     boolean sink = bits == IbvMr.IBV_ACCESS_LOCAL_WRITE;

@@ -166,9 +166,7 @@ public abstract class EngineQueuePair implements QueuePair {
    * @throws IllegalStateException after close
    */
   protected final void checkRemoteAccess(Set<AccessFlag> access) {
-    if (access.contains(AccessFlag.LOCAL_WRITE)) {
-      throw new IllegalArgumentException("not an access of peers: access=LOCAL_WRITE");
-    }
+    QueuePairSettings.checkRemoteAccess(access);
     checkOpen();
   }
 

@@ -10,6 +10,7 @@ import org.sparkrdma.verbs.engine.EngineProtectionDomain;
 import org.sparkrdma.verbs.engine.EngineRegion;
 import org.sparkrdma.verbs.ibverbs.ffi.Downcalls;
 import org.sparkrdma.verbs.ibverbs.ffi.Libc;
+import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
 
 /** A protection domain of libibverbs. Safe for any thread. */
 final class IbverbsProtectionDomain extends EngineProtectionDomain {
@@ -74,7 +75,12 @@ final class IbverbsProtectionDomain extends EngineProtectionDomain {
       String details)
       throws VerbsException {
     int bits = device.rules().regionAccess(access);
-    long mr = device.libraries().verbs().regMr(pd, address, lengthBytes, bits);
+    VerbsLibrary verbs = device.libraries().verbs();
+    long mr = verbs.regMr(pd, address, lengthBytes, bits);
+    if (mr == 0 && (bits & TransportRules.RELAXED_ORDERING) != 0) {
+      // A kernel or a device that does not know the hint, or another reason, which then stays.
+      mr = verbs.regMr(pd, address, lengthBytes, bits & ~TransportRules.RELAXED_ORDERING);
+    }
     if (mr == 0) {
       throw registrationFailure(Downcalls.errno(), lengthBytes, details);
     }

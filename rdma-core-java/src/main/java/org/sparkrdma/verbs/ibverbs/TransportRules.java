@@ -20,6 +20,9 @@ enum TransportRules {
   private static final int REMOTE_READ = 4;
   private static final int ON_DEMAND = 64;
 
+  /** Of the optional flags, which devices ignore that do not know them. */
+  static final int RELAXED_ORDERING = 1 << 20;
+
   /** Reasons in a REJ message, see the InfiniBand specification, 12.6.7.2. */
   private static final int IB_NO_LISTENER = 8;
 
@@ -93,7 +96,8 @@ enum TransportRules {
    */
   int regionAccess(Set<AccessFlag> access) {
     int bits = bits(access);
-    return this == IWARP && bits == LOCAL_WRITE ? LOCAL_WRITE | REMOTE_WRITE : bits;
+    boolean isSink = (bits & ~RELAXED_ORDERING) == LOCAL_WRITE;
+    return this == IWARP && isSink ? bits | REMOTE_WRITE : bits;
   }
 
   static int bits(Set<AccessFlag> access) {
@@ -105,6 +109,7 @@ enum TransportRules {
             case REMOTE_WRITE -> REMOTE_WRITE;
             case REMOTE_READ -> REMOTE_READ;
             case ON_DEMAND -> ON_DEMAND;
+            case RELAXED_ORDERING -> RELAXED_ORDERING;
           };
     }
     return bits;

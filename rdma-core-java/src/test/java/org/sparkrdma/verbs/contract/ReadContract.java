@@ -33,6 +33,19 @@ public abstract class ReadContract extends VerbsContract {
     assertThat(sink.bytes()).isEqualTo(source.bytes());
   }
 
+  /** On a device or a kernel that does not know the hint, too. */
+  @Test
+  void shouldReadIntoMemoryWithRelaxedOrdering() throws Exception {
+    Set<AccessFlag> relaxed = Set.of(AccessFlag.LOCAL_WRITE, AccessFlag.RELAXED_ORDERING);
+    Pair pair = connect();
+    Node.Block source = server.block(LENGTH, 42, Node.READABLE);
+    Node.Block sink = client.block(LENGTH, 0, relaxed);
+    assertThat(sink.region().access()).isEqualTo(relaxed);
+    pair.client().postSend(sink.readFrom(77, source.region()));
+    assertThat(result(client).status()).isEqualTo(WorkStatus.SUCCESS);
+    assertThat(sink.bytes()).isEqualTo(source.bytes());
+  }
+
   @Test
   void shouldReadAPartIntoAPart() throws Exception {
     Pair pair = connect();

@@ -21,9 +21,18 @@ public final class Libc {
   private static final int PROT_READ = 1;
   private static final int PROT_READ_WRITE = 3;
   private static final int MAP_SHARED = 1;
-  private static final int MAP_PRIVATE_ANONYMOUS_POPULATE = 0x8022;
+  private static final int MAP_PRIVATE_ANONYMOUS = 0x22;
+  private static final int MAP_POPULATE = 0x8000;
   private static final int MADV_DONTNEED = 4;
   private static final int MADV_DONTFORK = 10;
+  private static final int MADV_HUGEPAGE = 14;
+
+  /** Since Linux 5.14. */
+  private static final int MADV_POPULATE_WRITE = 23;
+
+  /** Length of a huge page of x86-64 and, with pages of 4 KiB, of aarch64. */
+  private static final long HUGE_PAGE_BYTES = 2 << 20;
+
   private static final int O_RDONLY = 0;
   private static final int O_RDWR = 2;
   private static final int O_CLOEXEC = 0x80000;
@@ -72,18 +81,48 @@ public final class Libc {
   }
 
   /**
-   * Maps zeroed memory, present, and not to be copied into child processes.
+   * Maps zeroed memory, present, and not to be copied into child processes. Memory of at least one
+   * huge page begins at the border of one and asks for huge pages, so that a device needs few
+   * entries to translate its addresses; a kernel without them gives small ones.
    *
    * @return its address, or -1
    */
   public static long map(long lengthBytes) {
     long address =
-        Downcalls.call(
-            MMAP, 0, lengthBytes, PROT_READ_WRITE, MAP_PRIVATE_ANONYMOUS_POPULATE, -1, 0);
+        lengthBytes < HUGE_PAGE_BYTES
+            ? mapAnonymous(lengthBytes, MAP_POPULATE)
+            : mapHuge(lengthBytes);
     if (address != FAILED) {
       Downcalls.callInt(MADVISE, address, lengthBytes, MADV_DONTFORK);
     }
     return address;
+  }
+
+  private static long mapAnonymous(long lengthBytes, int flags) {
+    return Downcalls.call(
+        MMAP, 0, lengthBytes, PROT_READ_WRITE, MAP_PRIVATE_ANONYMOUS | flags, -1, 0);
+  }
+
+  private static long mapHuge(long lengthBytes) {
+    long wider = mapAnonymous(lengthBytes + HUGE_PAGE_BYTES, 0);
+    if (wider == FAILED) {
+      return FAILED;
+    }
+    long address = -Math.floorDiv(-wider, HUGE_PAGE_BYTES) * HUGE_PAGE_BYTES;
+    int page = pageBytes();
+    long end = -Math.floorDiv(-(address + lengthBytes), (long) page) * page;
+    unmapIfAny(wider, address);
+    unmapIfAny(end, -Math.floorDiv(-(wider + lengthBytes + HUGE_PAGE_BYTES), (long) page) * page);
+    Downcalls.callInt(MADVISE, address, lengthBytes, MADV_HUGEPAGE);
+    // Where the kernel lacks it, the registration brings the pages.
+    Downcalls.callInt(MADVISE, address, lengthBytes, MADV_POPULATE_WRITE);
+    return address;
+  }
+
+  private static void unmapIfAny(long from, long to) {
+    if (from < to) {
+      unmap(from, to - from);
+    }
   }
 
   /**

@@ -25,7 +25,7 @@ public final class AccessBits {
       case REMOTE_WRITE -> 2;
       case REMOTE_READ -> 4;
       // The soft device pins no memory.
-      case ON_DEMAND -> 0;
+      case ON_DEMAND, RELAXED_ORDERING -> 0;
     };
   }
 }

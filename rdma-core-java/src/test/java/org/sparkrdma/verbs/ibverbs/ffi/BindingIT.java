@@ -9,6 +9,7 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -123,6 +124,36 @@ class BindingIT {
     Memory.putByte(address, 9);
     Libc.unmap(address, Libc.pageBytes());
     assertThat(Files.readAllBytes(file)[Libc.pageBytes()]).isEqualTo((byte) 9);
+  }
+
+  @Test
+  void shouldMapHugePagesFromTheirBorderAndNothingBeside() throws Exception {
+    long length = (4L << 20) + 4096;
+    long address = Libc.map(length);
+    try {
+      assertThat(address % (2 << 20)).isZero();
+      assertThat(Memory.getLong(address + length - 8)).isZero();
+      List<String> smaps = Files.readAllLines(Path.of("/proc/self/smaps"));
+      String range = "%08x-%08x ".formatted(address, address + length);
+      int own = indexOf(smaps, 0, range);
+      // Huge pages are wanted, and child processes have no copy, see proc_pid_smaps(5).
+      String flags = smaps.get(indexOf(smaps, own, "VmFlags:"));
+      assertThat(flags).contains(" dc");
+      if (Files.exists(Path.of("/sys/kernel/mm/transparent_hugepage"))) {
+        assertThat(flags).contains(" hg");
+      }
+    } finally {
+      Libc.unmap(address, length);
+    }
+  }
+
+  private static int indexOf(List<String> lines, int from, String prefix) {
+    for (int i = from; i < lines.size(); i++) {
+      if (lines.get(i).startsWith(prefix)) {
+        return i;
+      }
+    }
+    throw new AssertionError("no line that begins with " + prefix);
   }
 
   @Test
