@@ -45,10 +45,20 @@ final class ClusterRun {
       "touch $GUEST_SHARE/waiting$GUEST_NODE; until [[ -e $GUEST_SHARE/prepared ]];"
           + " do sleep 0.05; done; umask 0; exec \"$@\"";
 
+  /** What another user than root creates in the shared directory is root's and out of its reach. */
+  private static final String OWN_WORK =
+      "mkdir -p $GUEST_SHARE/work%1$d && mount -t tmpfs -o mode=1777 work $GUEST_SHARE/work%1$d";
+
+  /** Runs a command, then copies its logs to where the host sees them. */
+  private static final String KEEP_WORK =
+      "\"$@\"; code=$?; find $GUEST_SHARE/work$GUEST_NODE -name stderr -exec cat {} +"
+          + " >$GUEST_SHARE/logs$GUEST_NODE; exit $code";
+
   private final Path share;
   private final Map<String, String> scripts = new HashMap<>();
   private Guest guest;
   private String preparation = "";
+  private boolean hasUser;
   private long limitBytes;
   private List<String> lostMessages = List.of();
   private int done;
@@ -99,11 +109,13 @@ final class ClusterRun {
   /** Runs as an ordinary user of the guest. */
   ClusterRun asUser(String user) throws IOException {
     Files.setPosixFilePermissions(share, PosixFilePermissions.fromString("rwxrwxrwx"));
+    hasUser = true;
     return with("--user", user);
   }
 
   /**
-   * Runs a line of bash as root on each node before its Worker starts.
+   * Runs a line of bash as root on each node before its Worker starts, which a run as another user
+   * needs.
    *
    * @param line a format for the number of the node
    */
@@ -179,6 +191,10 @@ final class ClusterRun {
   /** The executors' logs on a node, of all applications. */
   String executorLogs(int node) throws IOException {
     StringBuilder logs = new StringBuilder();
+    Path ofUser = share.resolve("logs" + node);
+    if (Files.exists(ofUser)) {
+      return Files.readString(ofUser);
+    }
     try (Stream<Path> files = Files.walk(share.resolve("work" + node))) {
       for (Path log : files.filter(file -> file.endsWith("stderr")).toList()) {
         logs.append(Files.readString(log));
@@ -198,10 +214,7 @@ final class ClusterRun {
   }
 
   private String[] command(String... applications) throws IOException, InterruptedException {
-    List<String> shipped = new ArrayList<>(ClusterJava.projectJars());
-    try (Stream<Path> jars = Files.list(Path.of(Build.property("it.benchmarks.jobs")))) {
-      jars.map(Path::toString).sorted().forEach(shipped::add);
-    }
+    List<String> shipped = new ArrayList<>(ClusterJava.shippedJars());
     List<String> command = new ArrayList<>();
     if (limitBytes > 0) {
       String onNodeTwo = "((GUEST_NODE == 1)) && exec \"$@\"; " + LIMITED;
@@ -210,7 +223,14 @@ final class ClusterRun {
     if (!preparation.isEmpty()) {
       command.addAll(List.of("bash", "-c", PREPARED, "prepared"));
     }
+    if (hasUser) {
+      command.addAll(List.of("bash", "-c", KEEP_WORK, "kept"));
+    }
+    String archive = VanillaAnswers.archive();
+    int at = command.size() + 1;
     command.addAll(ClusterJava.command());
+    command.add(at, archive);
+    command.add("-Dguest.jvm=" + GuestJdk.START_SOON + " " + archive);
     if (List.of(applications).stream().anyMatch(name -> name.endsWith("disni"))) {
       shipped.add(Disni.jar());
       command.add("-Dguest.disni.library=" + Disni.folder());
@@ -258,7 +278,8 @@ final class ClusterRun {
         // The kernel boots.
       }
     }
-    onEachNode(running, preparation);
+    String ownWork = OWN_WORK.replace("$GUEST_SHARE", share.toString());
+    onEachNode(running, hasUser ? ownWork + " && " + preparation : preparation);
     HostControl.put(share, "prepared", "");
   }
 

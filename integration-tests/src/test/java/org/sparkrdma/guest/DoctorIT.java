@@ -25,8 +25,7 @@ final class DoctorIT {
   void shouldUseTheDeviceAsRootAndNameTheLimitOfLockedMemoryAsAnotherUser() throws Exception {
     // A copy, because that user may not be allowed to read the build's folder.
     String doctor =
-        GuestJdk.home()
-            + "/bin/java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -jar /tmp/plugin.jar doctor";
+        GuestJdk.home() + "/bin/java " + GuestJdk.START_SOON + " -jar /tmp/plugin.jar doctor";
     GuestResult result =
         GuestTests.guest("rocev2", Duration.ofSeconds(150))
             .bash(

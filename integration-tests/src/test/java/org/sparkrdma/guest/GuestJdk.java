@@ -12,6 +12,13 @@ import java.util.Properties;
  * binding on jffi, or with {@code -Dguest.java=25} the newer one, which has java.lang.foreign.
  */
 final class GuestJdk {
+  /**
+   * Options with which a JVM starts soonest in a guest, where page faults and switches between
+   * threads are expensive: few threads, one compiler, no file of counters.
+   */
+  static final String START_SOON =
+      "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:CICompilerCount=1 -XX:-UsePerfData";
+
   private static final String CHOICE = "guest.java";
   private static final int FIRST_WITH_FOREIGN = 22;
 

@@ -70,7 +70,8 @@ final class GuestTests {
   private static List<String> java(String classPath, List<String> options) {
     List<String> command = new ArrayList<>();
     command.add(GuestJdk.home() + "/bin/java");
-    command.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx512m"));
+    command.addAll(List.of(GuestJdk.START_SOON.split(" ")));
+    command.add("-Xmx512m");
     command.add("--enable-native-access=ALL-UNNAMED");
     command.addAll(List.of(ASSERTIONS, "-Dsparkrdma.leaks=true"));
     command.addAll(options);

@@ -46,7 +46,7 @@ final class PerfIT {
         Files.writeString(
             shared.resolve("spark-defaults.conf"),
             "spark.shuffle.rdma.engine ibverbs\nspark.shuffle.rdma.fabric.trusted true\n");
-    String java = GuestJdk.home() + "/bin/java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -jar ";
+    String java = GuestJdk.home() + "/bin/java " + GuestJdk.START_SOON + " -jar ";
     GuestResult result =
         Guest.nodes(2)
             .memory("1G")

@@ -23,7 +23,10 @@ public final class ClusterNode {
   private static final Logger LOG = LoggerFactory.getLogger(ClusterNode.class);
   private static final int MASTER_PORT = 7077;
   private static final String MANAGER = "org.sparkrdma.shuffle.RdmaShuffleManager";
-  private static final String JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1";
+
+  /** Options of executors. */
+  private static final String JVM = System.getProperty("guest.jvm");
+
   private static final String IN_BACKGROUND = "exec 2 setsid -f >/dev/null 2>&1 </dev/null ";
   private static final String AUTHENTICATED = "authenticated";
   private static final String TRANSFER = "transfer";
