@@ -11,7 +11,10 @@ readonly build_space_mib=3000
 kernel_cache=${SPARKRDMA_GUEST_CACHE:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/sparkrdma-guest}
 readonly kernel_cache
 # Files with options of the kernel.
-configs=("${tool:?}/kernel.config" ${SPARKRDMA_GUEST_CONFIG:+"$(realpath -m "$SPARKRDMA_GUEST_CONFIG")"})
+IFS=: read -ra configs <<<"${tool:?}/kernel.config${SPARKRDMA_GUEST_CONFIG:+:$SPARKRDMA_GUEST_CONFIG}"
+for ((i = 1; i < ${#configs[@]}; i++)); do
+  configs[i]=$(realpath -m "${configs[i]}")
+done
 readonly configs
 
 build_usage() {
@@ -22,8 +25,9 @@ Builds the guest's kernel from Debian's package linux-source-6.12 (apt-get downl
 the one for this version and configuration is cached already, and prints its path. Takes four minutes on
 two cores and 3 GB of disk meanwhile; 8 MB stay. Builds at the same time wait for each other.
 
-SPARKRDMA_GUEST_LINUX=6.1 takes linux-source-6.1 instead, SPARKRDMA_GUEST_CONFIG=FILE adds options of the kernel, both here
-and in ./guest run. integration-tests/guest/kernel.matrix.config has xfs, NFS, bonds, failed allocations and limits of RDMA.
+SPARKRDMA_GUEST_LINUX=6.1 takes linux-source-6.1 instead, SPARKRDMA_GUEST_CONFIG=FILE:FILE adds options of the kernel, both
+here and in ./guest run. In integration-tests/guest kernel.matrix.config has xfs, NFS, bonds and limits of RDMA, and
+kernel.failures.config, for 6.12 only, allocations that fail.
 
 The cache is SPARKRDMA_GUEST_CACHE, else sparkrdma-guest in XDG_CACHE_HOME, else in ~/.cache.
 HELP
@@ -44,7 +48,7 @@ build_command() {
 check_configs() {
   local config
   for config in "${configs[@]}"; do
-    [[ -f $config ]] || fail "SPARKRDMA_GUEST_CONFIG is $config, which is not a file"
+    [[ -f $config ]] || fail "SPARKRDMA_GUEST_CONFIG has $config, which is not a file"
   done
 }
 

@@ -100,9 +100,9 @@ final class ClusterRun {
     return this;
   }
 
-  /** Runs on kernels that have the options of a file in the tool's directory as well. */
-  ClusterRun onKernelWith(String file) {
-    guest = guest.kernelOptions(file);
+  /** Runs on kernels that have the options of files in the tool's directory as well. */
+  ClusterRun onKernelWith(List<String> files) {
+    guest = guest.kernelOptions(files);
     return this;
   }
 

@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
 
 /**
  * Describes a run on one or two guest kernels, and starts it.
@@ -67,14 +68,15 @@ final class Guest {
     return tool("SPARKRDMA_GUEST_LINUX", version);
   }
 
-  /** Runs on kernels that have the options of a file in the tool's directory as well. */
-  Guest kernelOptions(String file) {
+  /** Runs on kernels that have the options of files in the tool's directory as well. */
+  Guest kernelOptions(List<String> files) {
+    Path directory =
+        Path.of(Build.property("it.guest.tool")).resolveSibling("integration-tests/guest");
     return tool(
         "SPARKRDMA_GUEST_CONFIG",
-        Path.of(Build.property("it.guest.tool"))
-            .resolveSibling("integration-tests/guest")
-            .resolve(file)
-            .toString());
+        files.stream()
+            .map(file -> directory.resolve(file).toString())
+            .collect(Collectors.joining(":")));
   }
 
   private Guest tool(String variable, String value) {
