@@ -243,6 +243,16 @@ public enum ShuffleSetting {
           + "round trip, and lets more servers send to this executor at once than the buffers of a switch hold. "
           + "Raise it in a fast network with a long round trip; reduce it when switches report congestion "
           + "towards readers."),
+  /** Order of a device's writes. */
+  RELAXED_ORDERING(
+      "relaxed.ordering",
+      "false",
+      ValueType.flag(),
+      "Controls whether the device may write received blocks into memory in any order "
+          + "(IBV_ACCESS_RELAXED_ORDERING), which is faster on some hosts with AMD or ARM processors. Blocks are "
+          + "used only after their completion, which follows all their bytes. Without effect where the device or "
+          + "the kernel (before 5.7) does not know it, and on engine `disni`. Set it to `true` when "
+          + "`ib_read_bw` is faster with relaxed ordering than with `--disable_pcie_relaxed`."),
   /** Length of a pool chunk. */
   CHUNK_SIZE(
       "chunk.size",

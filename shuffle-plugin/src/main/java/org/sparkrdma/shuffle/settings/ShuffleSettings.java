@@ -194,7 +194,8 @@ public final class ShuffleSettings {
         values.number(ShuffleSetting.DELIVERY_THREADS),
         values.flag(ShuffleSetting.VERIFY),
         values.duration(ShuffleSetting.SPIN_TIMEOUT),
-        packets);
+        packets,
+        values.flag(ShuffleSetting.RELAXED_ORDERING));
   }
 
   /** The serving side's part. */

@@ -25,6 +25,7 @@ import java.time.Duration;
  * @param verify whether checksums are compared
  * @param spin how long the agent polls before it sleeps
  * @param packets how devices mark and repeat packets
+ * @param relaxedOrdering whether devices may write blocks into memory in any order
  */
 public record TransportSettings(
     int messageBytes,
@@ -44,7 +45,8 @@ public record TransportSettings(
     int deliveryThreads,
     boolean verify,
     Duration spin,
-    PacketSettings packets) {
+    PacketSettings packets,
+    boolean relaxedOrdering) {
   /** A network of 400 Gb/s carries them in 0.7 ms. */
   private static final long MIN_DERIVED_READ_BYTES = 32L << 20;
 

@@ -62,19 +62,27 @@ final class TransportMemory implements AutoCloseable {
   private static RegisteredPool sinkPool(
       Device device, ProtectionDomain domain, PinnedBudget budget, TransportSettings settings) {
     long poolBytes = receiveBytes(budget, settings);
-    EnumSet<AccessFlag> access = EnumSet.of(AccessFlag.LOCAL_WRITE);
-    if (device.info().transport() == Transport.IWARP) {
-      // RFC 5040, section 5.2: the sink of a READ is written by the peer's RDMA READ Response.
-      access.add(AccessFlag.REMOTE_WRITE);
-    }
     return new RegisteredPool(
         device,
         domain,
         budget,
-        access,
+        sinkAccess(device.info().transport(), settings),
         settings.chunkBytes(),
         (int) Math.max(1, Math.min(SLAB_BYTES, poolBytes / 4) / settings.chunkBytes()),
         poolBytes);
+  }
+
+  /** Access flags of memory for READs. */
+  static Set<AccessFlag> sinkAccess(Transport transport, TransportSettings settings) {
+    EnumSet<AccessFlag> access = EnumSet.of(AccessFlag.LOCAL_WRITE);
+    if (transport == Transport.IWARP) {
+      // RFC 5040, section 5.2: the sink of a READ is written by the peer's RDMA READ Response.
+      access.add(AccessFlag.REMOTE_WRITE);
+    }
+    if (settings.relaxedOrdering()) {
+      access.add(AccessFlag.RELAXED_ORDERING);
+    }
+    return access;
   }
 
   /**

@@ -110,7 +110,8 @@ class HostileConversationPropertyTest {
           1,
           true,
           Duration.ZERO,
-          new PacketSettings(OptionalInt.empty(), 17, 6));
+          new PacketSettings(OptionalInt.empty(), 17, 6),
+          false);
   private long nowNs;
   private final BlockServer blocks = UnusedBlockServer.of(memory, domain, budget, () -> nowNs);
 

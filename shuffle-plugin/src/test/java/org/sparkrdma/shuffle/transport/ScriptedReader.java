@@ -186,7 +186,8 @@ final class ScriptedReader {
         1,
         true,
         Duration.ZERO,
-        new PacketSettings(OptionalInt.empty(), 17, 6));
+        new PacketSettings(OptionalInt.empty(), 17, 6),
+        false);
   }
 
   private void connect(PeerConnection attempt, ScriptedConnection ofAttempt) throws VerbsException {

@@ -233,7 +233,8 @@ final class TestExecutor implements AutoCloseable {
             2,
             options.verify,
             Duration.ZERO,
-            new PacketSettings(OptionalInt.empty(), 17, 6)),
+            new PacketSettings(OptionalInt.empty(), 17, 6),
+            false),
         new ServeSettings(
             options.mode,
             options.windowBytes,

@@ -137,7 +137,8 @@ final class ReadingPair implements AutoCloseable {
                   2,
                   true,
                   Duration.ofNanos(0),
-                  new PacketSettings(OptionalInt.empty(), 17, 6)),
+                  new PacketSettings(OptionalInt.empty(), 17, 6),
+                  false),
               new ServeSettings(
                   ServeSettings.Mode.AUTO,
                   1 << 20,
