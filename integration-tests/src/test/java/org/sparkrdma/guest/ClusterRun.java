@@ -45,7 +45,7 @@ final class ClusterRun {
       "touch $GUEST_SHARE/waiting$GUEST_NODE; until [[ -e $GUEST_SHARE/prepared ]];"
           + " do sleep 0.05; done; umask 0; exec \"$@\"";
 
-  /** What another user than root creates in the shared directory is root's and out of its reach. */
+  /** A directory for a user's logs: in the shared one the user's directories would be root's. */
   private static final String OWN_WORK =
       "mkdir -p $GUEST_SHARE/work%1$d && mount -t tmpfs -o mode=1777 work $GUEST_SHARE/work%1$d";
 
@@ -100,9 +100,9 @@ final class ClusterRun {
     return this;
   }
 
-  /** Runs on kernels that have the options of files in the tool's directory as well. */
-  ClusterRun onKernelWith(List<String> files) {
-    guest = guest.kernelOptions(files);
+  /** Runs on kernels that have the options of a file in the tool's directory as well. */
+  ClusterRun onKernelWith(String file) {
+    guest = guest.kernelOptions(file);
     return this;
   }
 

@@ -10,7 +10,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.stream.Collectors;
 
 /**
  * Describes a run on one or two guest kernels, and starts it.
@@ -68,15 +67,11 @@ final class Guest {
     return tool("SPARKRDMA_GUEST_LINUX", version);
   }
 
-  /** Runs on kernels that have the options of files in the tool's directory as well. */
-  Guest kernelOptions(List<String> files) {
+  /** Runs on kernels that have the options of a file in the tool's directory as well. */
+  Guest kernelOptions(String file) {
     Path directory =
         Path.of(Build.property("it.guest.tool")).resolveSibling("integration-tests/guest");
-    return tool(
-        "SPARKRDMA_GUEST_CONFIG",
-        files.stream()
-            .map(file -> directory.resolve(file).toString())
-            .collect(Collectors.joining(":")));
+    return tool("SPARKRDMA_GUEST_CONFIG", directory.resolve(file).toString());
   }
 
   private Guest tool(String variable, String value) {

@@ -43,22 +43,11 @@ record MatrixCell(
   /** Both wires as one, of which one carries all packets. */
   private static final String BOND =
       "rdma link delete rxe0 && rdma link delete rxe1"
-          + " && ip link add bond0 type bond mode active-backup miimon 100"
-          + " && ip link set wire1 down && ip link set wire3 down"
-          + " && ip link set wire1 master bond0 && ip link set wire3 master bond0"
-          + " && ip link set bond0 up && ip addr add 10.99.1.%1$d/24 dev bond0"
-          + " && rdma link add rxe0 type rxe netdev bond0";
-
-  /** One in five allocations fails while memory is registered. */
-  private static final String FAIL_REGISTRATION =
-      "mountpoint -q /sys/kernel/debug || mount -t debugfs debugfs /sys/kernel/debug;"
-          + " cd /sys/kernel/debug/%1$s && range=($(sort /proc/kallsyms"
-          + " | grep -A 1 -w %2$s | cut -c1-16)) && echo 0x${range[0]} >require-start"
-          + " && echo 0x${range[1]} >require-end && echo 32 >stacktrace-depth"
-          + " && for option in ignore-gfp-wait ignore-gfp-highmem; do"
-          + " [[ ! -e $option ]] || echo N >$option; done"
-          + " && { [[ ! -e min-order ]] || echo 0 >min-order; }"
-          + " && echo -1 >times && echo 20 >probability";
+          + " && ip link add pair type bond mode active-backup miimon 100"
+          + " && for wire in wire1 wire3; do ip addr flush dev $wire && ip link set $wire down"
+          + " && ip link set $wire master pair || exit; done"
+          + " && ip link set pair up && ip addr add 10.99.1.%1$d/24 dev pair"
+          + " && rdma link add rxe0 type rxe netdev pair";
 
   /** The cells of the table. */
   static List<MatrixCell> all() {
@@ -118,7 +107,7 @@ record MatrixCell(
                     prepareNetwork(),
                     prepareLimit()));
     if (needsMoreOptions()) {
-      run = run.onKernelWith(moreOptions());
+      run = run.onKernelWith("kernel.matrix.config");
     }
     if (network.equals("rails") || network.equals("bond")) {
       run = run.with("--rails", "2");
@@ -134,14 +123,7 @@ record MatrixCell(
     return files.equals("xfs")
         || files.equals("nfs")
         || network.equals("bond")
-        || limit.startsWith("objects-")
-        || fault.startsWith("fail");
-  }
-
-  /** Kernel 6.1 cannot make allocations of chosen callers fail. */
-  private List<String> moreOptions() {
-    String others = "kernel.matrix.config";
-    return kernel.equals("6.1") ? List.of(others) : List.of(others, "kernel.failures.config");
+        || limit.startsWith("objects-");
   }
 
   private int memlockKib() {
@@ -194,9 +176,6 @@ record MatrixCell(
 
   private String faultLine() {
     return switch (fault) {
-      case "failslab", "fail_page_alloc" ->
-          FAIL_REGISTRATION.formatted(
-              fault, transport.equals("iwarp") ? "siw_reg_user_mr" : "rxe_reg_user_mr");
       case "failover" -> "((%1$d == 1)) || ip link set wire1 down";
       // The device ends when its last user has closed it, which the loss of its port causes.
       case "device-return" ->
@@ -208,8 +187,6 @@ record MatrixCell(
 
   private String repairLine() {
     return switch (fault) {
-      case "failslab", "fail_page_alloc" ->
-          "echo 0 >/sys/kernel/debug/" + fault + "/probability; dmesg | grep -c FAULT_INJECTION";
       case "failover" -> "((%1$d == 1)) || ip link set wire1 up";
       case "device-return" ->
           "((%1$d == 1)) || { while [[ -e /sys/class/infiniband/rxe0 ]]; do sleep 0.1; done;"

@@ -52,8 +52,9 @@ final class MatrixReport {
   private static final String FOOT =
       """
 
-      xfs, NFS, bonds, failed allocations and limits of RDMA objects run on a kernel with more options
-      (`integration-tests/guest/kernel.matrix.config`). Not in the table, and not run: VLAN, because the packet
+      xfs, NFS, bonds and limits of RDMA objects run on a kernel with more options
+      (`integration-tests/guest/kernel.matrix.config`); NFS needs the package nfs-kernel-server, xfs the package xfsprogs.
+      Not in the table, and not run: allocations that fail while memory is registered, and VLAN, because the packet
       sockets of the wire remove the tag. "not run" is a cell that has not passed since the results were last deleted.
       """;
 
