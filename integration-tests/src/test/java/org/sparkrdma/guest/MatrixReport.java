@@ -52,6 +52,7 @@ final class MatrixReport {
   private static final String FOOT =
       """
 
+      `objects-40`: at most 40 RDMA objects (`hca_object` of the control group's `rdma.max`).
       xfs, NFS, bonds and limits of RDMA objects run on a kernel with more options
       (`integration-tests/guest/kernel.matrix.config`); NFS needs the package nfs-kernel-server, xfs the package xfsprogs.
       Not in the table, and not run: allocations that fail while memory is registered, and VLAN, because the packet

@@ -238,9 +238,10 @@ public enum ShuffleSetting {
       ValueType.DERIVED,
       ValueType.bytes(1L << 12, 1L << 44).orDerived(),
       "Controls the maximum bytes of READs that this executor has posted, over all connections; must "
-          + "be at least `chunk.size`. `auto` is 32 MiB, which 400 Gb/s carry in 0.7 ms, or 2 x `reads.max` x "
-          + "`chunk.size` if that is more, because one connection gets at most half. A larger value hides a longer "
-          + "round trip, and lets more servers send to this executor at once than the buffers of a switch hold. "
+          + "be at least `chunk.size`. `auto` is the larger of 32 MiB, which 400 Gb/s carry in 0.7 ms, and 2 x "
+          + "`reads.max` x `chunk.size`, because one connection gets at most half; so a larger `reads.max` or "
+          + "`chunk.size` raises it. A larger value hides a longer round trip, but more data may meet at the switch "
+          + "port of this executor than its buffers hold. "
           + "Raise it in a fast network with a long round trip; reduce it when switches report congestion "
           + "towards readers."),
   /** Order of a device's writes. */
@@ -250,9 +251,9 @@ public enum ShuffleSetting {
       ValueType.flag(),
       "Controls whether the device may write received blocks into memory in any order "
           + "(IBV_ACCESS_RELAXED_ORDERING), which is faster on some hosts with AMD or ARM processors. Blocks are "
-          + "used only after their completion, which follows all their bytes. Without effect where the device or "
-          + "the kernel (before 5.7) does not know it, and on engine `disni`. Set it to `true` when "
-          + "`ib_read_bw` is faster with relaxed ordering than with `--disable_pcie_relaxed`."),
+          + "used only after their completion, which follows all their bytes. It has no effect where the device or "
+          + "the kernel (before 5.7) does not know it, and on the engines `disni` and `soft`. Set it to `true` when "
+          + "`ib_read_bw` is slower with `--disable_pcie_relaxed` than without."),
   /** Length of a pool chunk. */
   CHUNK_SIZE(
       "chunk.size",
@@ -284,8 +285,8 @@ public enum ShuffleSetting {
       "request.timeout",
       "30s",
       ValueType.duration(Duration.ofMillis(10), Duration.ofMinutes(30)),
-      "Controls how long a LOCATE, or the READs of one answer, may take. A longer time delays "
-          + "the fallback to TCP when a peer hangs. Raise it when disks of the serving executors "
+      "Controls how long a LOCATE, or the READs of one answer, may take, and how long at most a block waits "
+          + "for receive memory that READs hold. A longer time delays the fallback to TCP when a peer hangs. Raise it when disks of the serving executors "
           + "are slower than this under load."),
   /** Until a silent peer counts as dead. */
   PEER_TIMEOUT(
@@ -358,9 +359,10 @@ public enum ShuffleSetting {
       "connections.max",
       "1024",
       ValueType.count(1, 65_536),
-      "Controls the maximum number of connections at the same time; the connection that is "
-          + "idle longest is closed for a new one. Each connection pins buffers and takes a part of "
-          + "the completion queue. Raise it above the number of executors of the application."),
+      "Controls the maximum number of connections at the same time. Beyond it, the connection that has been "
+          + "idle longest is closed for a new one, but only if neither end uses it. Where none may be closed, the "
+          + "attempt is repeated for 315 ms; then its blocks use TCP. A larger number pins more buffers and takes "
+          + "more of the completion queue. Raise it above the number of executors of the application."),
   /** Connection attempts at once. */
   ATTEMPTS_MAX(
       "attempts.max",

@@ -39,10 +39,10 @@ final class Remedies {
       case READ_ERROR -> "A READ completed with an error, or the fetch failed in the executor.";
       case TIMEOUT -> "The request timed out.";
       case LOST_PEER -> "The connection was lost twice during the request.";
-      case PEER_BUSY -> "The peer had no memory to register or copy.";
+      case PEER_BUSY -> "The peer had no memory to register or copy, or no room for another connection.";
       case PEER_OVERLOADED -> "Too many requests waited at the peer.";
       case PEER_UNKNOWN_BLOCK -> "The peer could not find or read the block.";
-      case POOL_EMPTY -> "No receive memory was free, or the block was too large for it.";
+      case POOL_EMPTY -> "No receive memory or connection was free, or the block was too large.";
       case CORRUPT -> "A checksum did not match, and TCP brought other bytes or none.";
       case CHECKSUM_UNUSABLE -> "The recorded checksum was wrong, the bytes were right.";
       case PROTOCOL_ERROR -> "The peer violated the protocol.";
@@ -65,10 +65,12 @@ final class Remedies {
       case READ_ERROR -> "Look at the executor's log, and at the error counters of the port.";
       case TIMEOUT -> "Look for loss and congestion on the network (docs/networks.md).";
       case LOST_PEER -> "Look whether the peer ended; if not, at its log.";
-      case PEER_BUSY -> "Raise spark.shuffle.rdma.pinned.max.";
+      case PEER_BUSY ->
+          "Raise spark.shuffle.rdma.pinned.max; if the log says too many connections, connections.max.";
       case PEER_OVERLOADED -> "Look for slow disks at the peer; more local directories help.";
       case PEER_UNKNOWN_BLOCK -> "Nothing: Spark computes lost map outputs again.";
-      case POOL_EMPTY -> "Raise spark.shuffle.rdma.pinned.max or spark.shuffle.rdma.pool.max.";
+      case POOL_EMPTY ->
+          "Raise spark.shuffle.rdma.pinned.max; if the log says too many connections, connections.max.";
       case CORRUPT -> "Look at the memory and the card of both hosts.";
       case CHECKSUM_UNUSABLE -> "Nothing: the bytes were compared with those that TCP brought.";
       case PROTOCOL_ERROR -> "Report it, with the logs of both executors.";
