@@ -53,22 +53,24 @@ record FiguresMessage(String executorId, Map<String, Object> figures) {
     }
     Map<String, Object> figures = new LinkedHashMap<>();
     for (int i = 1; i < list.size(); i += 2) {
-      figures.put(RecordCodec.name(list.get(i)), value(list.get(i + 1)));
+      String name = RecordCodec.name(list.get(i));
+      Object value = list.get(i + 1);
+      // A newer executor may send kinds of figures that this version does not know.
+      if (isKnown(value)) {
+        figures.put(name, value instanceof List<?> numbers ? List.copyOf(numbers) : value);
+      }
     }
     return new FiguresMessage(RecordCodec.name(list.get(0)), figures);
   }
 
-  private static Object value(Object value) {
-    if (value instanceof Long || (value instanceof String text && isShort(text))) {
-      return value;
-    }
-    if (value instanceof List<?> numbers
-        && numbers.size() <= MAX_NUMBERS
-        && !numbers.isEmpty()
-        && numbers.stream().allMatch(Long.class::isInstance)) {
-      return List.copyOf(numbers);
-    }
-    throw new IllegalArgumentException("bad figures: no Long, short String or short list of Long");
+  /** A Long, a short String, or a short list of Long. */
+  private static boolean isKnown(Object value) {
+    return value instanceof Long
+        || (value instanceof String text && isShort(text))
+        || (value instanceof List<?> numbers
+            && numbers.size() <= MAX_NUMBERS
+            && !numbers.isEmpty()
+            && numbers.stream().allMatch(Long.class::isInstance));
   }
 
   private static boolean isShort(String text) {

@@ -240,6 +240,7 @@ public final class BlockProgress {
     if (sums != null) {
       sums.removeAfter(bytesRead);
     }
+    waiting = false;
     partBytes = 0;
     partCopiedBytes = 0;
     partCutOff = false;

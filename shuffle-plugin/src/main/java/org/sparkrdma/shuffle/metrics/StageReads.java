@@ -49,7 +49,8 @@ public final class StageReads {
   }
 
   /**
-   * Adds bytes of a request that has ended.
+   * Adds bytes of a request that has ended. Never throws, because blocks must be answered whatever
+   * happens to their statistics: without memory the bytes are not counted.
    *
    * @param stageId Spark's id of the stage, or {@link #NO_STAGE}
    * @param read by READ
@@ -60,6 +61,14 @@ public final class StageReads {
     if (stageId == NO_STAGE || (read == 0 && tcp == 0)) {
       return;
     }
+    try {
+      addToStage(stageId, read, copied, tcp);
+    } catch (OutOfMemoryError e) {
+      stages.remove(stageId);
+    }
+  }
+
+  private void addToStage(int stageId, long read, long copied, long tcp) {
     Bytes bytes = stages.remove(stageId);
     if (bytes == null) {
       bytes = new Bytes(created++);

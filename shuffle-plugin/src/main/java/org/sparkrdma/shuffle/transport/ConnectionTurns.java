@@ -229,7 +229,7 @@ final class ConnectionTurns {
     if (!connection.isEstablished()) {
       return BUSY_SLEEP_NS;
     }
-    if (connection.fetches().isShortOfBuffers()) {
+    if (connection.fetches().isShortOfBuffers() || connection.fetches().haveLeasesToRelease()) {
       return TICK_NS;
     }
     return connection.isIdle()

@@ -167,6 +167,11 @@ final class FetchSide {
     return shortOfBuffers;
   }
 
+  /** Whether leases wait for a LOCATE that releases them, or for a RELEASE at a tick. */
+  boolean haveLeasesToRelease() {
+    return requests.haveLeasesToRelease();
+  }
+
   /** A RELEASED was received. */
   void onReleased(ByteBuffer message) {
     assert context.owner().holds();

@@ -58,7 +58,13 @@ final class MemoryQueue {
     }
   }
 
-  private record Entry(BlockProgress block, FetchSide side) {}
+  /**
+   * A block that waits.
+   *
+   * @param late whether it had memory after its wait was over, and the device or windows left it
+   *     none
+   */
+  private record Entry(BlockProgress block, FetchSide side, boolean late) {}
 
   /**
    * @param maxWaitForReadsNs maximum time that a block waits while READs hold the memory
@@ -83,25 +89,30 @@ final class MemoryQueue {
     return turns.isEmpty();
   }
 
-  /** Reserves memory for a block that does not wait, unless others come first. */
+  /**
+   * Reserves memory for a block that does not wait, unless others come first. No other comes before
+   * a block that holds memory already.
+   */
   boolean tryReserve(BlockProgress block) {
     boolean first =
         turns.isEmpty()
             || block.hasReservation()
+            || (block.bytesRead() > 0 && !block.toDisk())
             || (!firstLacksMemory && !byReader.containsKey(block.reader()));
     return first && block.tryReserve(memory);
   }
 
   /** Adds a block; {@code side} gets it back when it has memory, or is notified of its failure. */
   void add(BlockProgress block, FetchSide side) {
-    block.startWaiting(nanoClock.getAsLong());
+    long nowNs = nanoClock.getAsLong();
+    block.startWaiting(nowNs);
     Waiting waiting = byReader.get(block.reader());
     if (waiting == null) {
       waiting = new Waiting(block.reader());
       byReader.put(waiting.reader, waiting);
       turns.add(waiting);
     }
-    waiting.blocks.add(new Entry(block, side));
+    waiting.blocks.add(new Entry(block, side, block.waitedNs(nowNs) >= MAX_WAIT_NS));
   }
 
   /** Gives out free memory, if a check is due. Blocks that have waited too long use TCP. */
@@ -114,8 +125,10 @@ final class MemoryQueue {
       reservationsUsed = memory.reservationsUsed();
       progressNs = nowNs;
     }
-    endWaits(nowNs);
+    endWaits(true, nowNs);
+    // Before the others end, so that none uses TCP whose memory is free by now.
     giveOut(nowNs);
+    endWaits(false, nowNs);
   }
 
   private void giveOut(long nowNs) {
@@ -149,13 +162,13 @@ final class MemoryQueue {
     }
   }
 
-  private void endWaits(long nowNs) {
+  private void endWaits(boolean lateOnly, long nowNs) {
     boolean progress = nowNs - progressNs < MAX_WAIT_NS;
     List<Entry> over = null;
     for (Iterator<Waiting> all = turns.iterator(); all.hasNext(); ) {
       Waiting waiting = all.next();
       Entry first = waiting.blocks.peek();
-      while (first != null && isOver(first.block, progress, nowNs)) {
+      while (first != null && (first.late || !lateOnly) && isOver(first.block, progress, nowNs)) {
         over = over == null ? new ArrayList<>() : over;
         over.add(waiting.blocks.poll());
         first = waiting.blocks.peek();

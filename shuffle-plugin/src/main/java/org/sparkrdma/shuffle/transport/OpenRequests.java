@@ -77,6 +77,11 @@ final class OpenRequests {
     return !open.isEmpty() || !leasesToRelease.isEmpty();
   }
 
+  /** Whether leases wait for their release. */
+  boolean haveLeasesToRelease() {
+    return !leasesToRelease.isEmpty();
+  }
+
   /** As {@link #holdLeases}, without the lease that one request may bring. */
   boolean holdLeasesBeside(OpenRequest request) {
     return open.stream().anyMatch(other -> other != request) || !leasesToRelease.isEmpty();

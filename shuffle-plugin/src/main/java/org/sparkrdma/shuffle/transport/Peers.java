@@ -160,7 +160,10 @@ final class Peers {
     PeerConnection old = peer.established();
     PeerConnection attempt = peer.attempt() == connection ? null : peer.attempt();
     peer.forget(connection);
-    removeFromQuarantined(peer);
+    if (peer.endpoint() != null) {
+      // Of an earlier start of this executor as well.
+      context.counters().quarantined().remove(peer.endpoint().executorId());
+    }
     peer.established(connection, connection.generation());
     connection.establish();
     context.counters().increment(Counter.CONNECTIONS_ESTABLISHED);

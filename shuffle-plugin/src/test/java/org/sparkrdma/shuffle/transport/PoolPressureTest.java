@@ -190,6 +190,27 @@ class PoolPressureTest {
     tasks.forEach(Task::releaseAll);
   }
 
+  /** As after a garbage collection: the agent notices both at once. */
+  @Test
+  void shouldReadABlockWhoseMemoryBecameFreeDuringAPause() throws VerbsException {
+    reader = new ScriptedReader(POOL, NO_COPIES, blocks(20, 100 * KIB));
+    List<Task> unread = new ArrayList<>();
+    for (int map = 0; map < 10; map++) {
+      unread.add(reader.task(100 + map).fetch(map));
+      reader.run(2);
+      assertThat(unread.get(map).blocksHeld()).isEqualTo(1);
+    }
+    Task waiting = reader.task(1).fetch(19);
+    reader.run(3);
+    assertThat(waiting.lastAnswerMs()).isNotPositive();
+    unread.forEach(Task::releaseAll);
+    reader.turn(LONGEST_WAIT_MS * 1_000_000L);
+    reader.run(2);
+    assertThat(waiting.failures()).isEmpty();
+    assertThat(waiting.blocksHeld()).isEqualTo(1);
+    waiting.releaseAll();
+  }
+
   /** As the unread side of a join does. Other READs complete meanwhile. */
   @Test
   void shouldUseTcpAfterTensOfMillisecondsWhileUnreadBlocksHoldMostMemory() throws VerbsException {

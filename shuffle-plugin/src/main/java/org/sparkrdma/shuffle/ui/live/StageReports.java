@@ -4,6 +4,7 @@ package org.sparkrdma.shuffle.ui.live;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -16,19 +17,25 @@ import org.sparkrdma.shuffle.ui.figures.BytesByPath;
  * safe for several threads; owned by {@link ShuffleUi}.
  */
 final class StageReports {
-  private static final int MAX_EXECUTORS = 10_000;
+  static final int MAX_EXECUTORS = 10_000;
   private static final int MAX_REMOVED = 100;
 
   /** By executor and by the number of {@link StageReads#list}. */
-  private final Map<String, Map<Long, BytesByPath>> last = new HashMap<>();
+  private final Map<String, Map<Long, BytesByPath>> last = new LinkedHashMap<>();
 
   private final Deque<String> removed = new ArrayDeque<>();
 
   /** Bytes that a report adds to each stage; empty when it has none. */
   Map<Integer, BytesByPath> increments(String executorId, Object reported) {
     List<?> numbers = reported instanceof List<?> list ? list : List.of();
-    if (!last.containsKey(executorId) && (numbers.isEmpty() || last.size() >= MAX_EXECUTORS)) {
-      return Map.of();
+    if (!last.containsKey(executorId)) {
+      if (numbers.isEmpty()) {
+        return Map.of();
+      }
+      if (last.size() >= MAX_EXECUTORS) {
+        // Reports may come after the removal of their executor: such entries end here.
+        last.remove(last.keySet().iterator().next());
+      }
     }
     Map<Long, BytesByPath> now = new HashMap<>();
     Map<Long, BytesByPath> before = last.getOrDefault(executorId, Map.of());

@@ -39,7 +39,8 @@ final class Remedies {
       case READ_ERROR -> "A READ completed with an error, or the fetch failed in the executor.";
       case TIMEOUT -> "The request timed out.";
       case LOST_PEER -> "The connection was lost twice during the request.";
-      case PEER_BUSY -> "The peer had no memory to register or copy, or no room for another connection.";
+      case PEER_BUSY ->
+          "The peer had no memory to register or copy, or no room for another connection.";
       case PEER_OVERLOADED -> "Too many requests waited at the peer.";
       case PEER_UNKNOWN_BLOCK -> "The peer could not find or read the block.";
       case POOL_EMPTY -> "No receive memory or connection was free, or the block was too large.";

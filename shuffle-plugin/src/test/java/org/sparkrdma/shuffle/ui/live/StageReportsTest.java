@@ -53,4 +53,12 @@ class StageReportsTest {
     assertThat(reports.increments("without", null)).isEmpty();
     assertThat(reports.size()).isEqualTo(100);
   }
+
+  @Test
+  void shouldCountNewExecutorsWhenItRemembersAsManyAsItMay() {
+    for (int i = 0; i < StageReports.MAX_EXECUTORS + 5; i++) {
+      assertThat(reports.increments("e" + i, List.of(0L, 4L, 1L, 0L, 0L))).hasSize(1);
+    }
+    assertThat(reports.size()).isEqualTo(StageReports.MAX_EXECUTORS);
+  }
 }
