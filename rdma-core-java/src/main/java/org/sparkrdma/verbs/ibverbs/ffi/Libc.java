@@ -108,15 +108,19 @@ public final class Libc {
     if (wider == FAILED) {
       return FAILED;
     }
-    long address = -Math.floorDiv(-wider, HUGE_PAGE_BYTES) * HUGE_PAGE_BYTES;
-    int page = pageBytes();
-    long end = -Math.floorDiv(-(address + lengthBytes), (long) page) * page;
+    long address = roundUp(wider, HUGE_PAGE_BYTES);
+    long page = pageBytes();
     unmapIfAny(wider, address);
-    unmapIfAny(end, -Math.floorDiv(-(wider + lengthBytes + HUGE_PAGE_BYTES), (long) page) * page);
+    unmapIfAny(
+        roundUp(address + lengthBytes, page), roundUp(wider + lengthBytes + HUGE_PAGE_BYTES, page));
     Downcalls.callInt(MADVISE, address, lengthBytes, MADV_HUGEPAGE);
     // Where the kernel lacks it, the registration brings the pages.
     Downcalls.callInt(MADVISE, address, lengthBytes, MADV_POPULATE_WRITE);
     return address;
+  }
+
+  private static long roundUp(long address, long unit) {
+    return -Math.floorDiv(-address, unit) * unit;
   }
 
   private static void unmapIfAny(long from, long to) {
