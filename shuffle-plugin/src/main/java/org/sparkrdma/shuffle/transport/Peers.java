@@ -85,14 +85,14 @@ final class Peers {
 
   private boolean dropIfUnused(Peer peer, long nowNs, long unusedNs) {
     boolean unused = peer.isUnused(nowNs, unusedNs);
-    if (unused) {
+    if (unused && peer.needsTest()) {
       removeFromQuarantined(peer);
     }
     return unused;
   }
 
   private void removeFromQuarantined(Peer peer) {
-    if (peer.needsTest() && peer.endpoint() != null) {
+    if (peer.endpoint() != null) {
       context.counters().quarantined().remove(peer.endpoint().executorId());
     }
   }
@@ -160,10 +160,8 @@ final class Peers {
     PeerConnection old = peer.established();
     PeerConnection attempt = peer.attempt() == connection ? null : peer.attempt();
     peer.forget(connection);
-    if (peer.endpoint() != null) {
-      // Of an earlier start of this executor as well.
-      context.counters().quarantined().remove(peer.endpoint().executorId());
-    }
+    // Of an earlier start of this executor as well.
+    removeFromQuarantined(peer);
     peer.established(connection, connection.generation());
     connection.establish();
     context.counters().increment(Counter.CONNECTIONS_ESTABLISHED);
