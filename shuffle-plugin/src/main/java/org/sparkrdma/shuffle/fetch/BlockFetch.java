@@ -21,12 +21,14 @@ public final class BlockFetch {
   private final Endpoint peer;
   private final DownloadFileManager files;
   private final FetchHandler handler;
+  private final BlockRanges ranges;
   private final List<BlockProgress> blocks;
   private final Consumer<BlockFetch> allAnswered;
   private final BitSet answered = new BitSet();
   private int unanswered;
 
   /**
+   * @param ranges not changed any more
    * @param allAnswered called when all blocks are answered
    */
   public BlockFetch(
@@ -39,10 +41,11 @@ public final class BlockFetch {
     this.peer = peer;
     this.files = files;
     this.handler = handler;
+    this.ranges = BlockRanges.of(ranges);
     this.blocks = new ArrayList<>(ranges.size());
     this.unanswered = ranges.size();
     for (int i = 0; i < ranges.size(); i++) {
-      blocks.add(new BlockProgress(this, i, ranges.get(i)));
+      blocks.add(new BlockProgress(this, i));
     }
   }
 
@@ -61,6 +64,10 @@ public final class BlockFetch {
 
   public List<BlockProgress> blocks() {
     return blocks;
+  }
+
+  BlockRanges ranges() {
+    return ranges;
   }
 
   /** Claims the one answer of a block; false when it was claimed before. */

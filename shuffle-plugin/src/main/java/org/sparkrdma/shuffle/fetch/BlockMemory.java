@@ -4,41 +4,23 @@ package org.sparkrdma.shuffle.fetch;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
-import org.sparkrdma.leak.LeakRecord;
 import org.sparkrdma.memory.RegisteredChunk;
 
 /**
- * Memory of one block: what {@link ReceiveMemory} has reserved for it, and its segments, which are
- * contiguous bytes in one chunk each. It holds one reference to the chunk of each segment.
+ * Registered memory of one block: its segments, which are contiguous bytes in one chunk each. It
+ * holds one reference to the chunk of each segment. While the block is received, the thread that
+ * owns the block adds and releases segments; then it is the buffer that Spark reads.
  *
- * <p>The first segment is in fields, because nearly all blocks have only one. Owned by the thread
- * that owns the block; the amounts of the reservation are guarded by the {@link ReceiveMemory}.
+ * <p>One object for both, because each block needs one. The first segment is in fields, because
+ * nearly all blocks have only one.
  */
-public final class BlockMemory {
+final class BlockMemory extends FetchedBlock {
   private RegisteredChunk chunk;
   private int offset;
   private int lengthBytes;
 
   /** The segments after the first; null when there are none. */
   private List<Segment> more;
-
-  /** Where memory is reserved; null before the first reservation. */
-  ReceiveMemory receive;
-
-  /** The reader's part of receive memory; null without a reservation. Guarded by ReceiveMemory. */
-  ReceiveMemory.Reader reader;
-
-  /** Guarded by ReceiveMemory. */
-  long reservedBytes;
-
-  /** Reserved bytes for which no sink was placed. Guarded by ReceiveMemory. */
-  long unplacedBytes;
-
-  /** Whether heap memory is granted for a copy of it. */
-  boolean copyGranted;
-
-  /** Of the reservation. */
-  LeakRecord leakRecord;
 
   /** A segment after the first. */
   private static final class Segment {
@@ -58,7 +40,7 @@ public final class BlockMemory {
    *
    * @param from chunk that the caller holds; a new segment retains it
    */
-  public void add(RegisteredChunk from, int at, int bytes) {
+  void add(RegisteredChunk from, int at, int bytes) {
     if (chunk == null) {
       from.retain();
       chunk = from;
@@ -84,34 +66,7 @@ public final class BlockMemory {
     from.retain();
   }
 
-  /** Whether memory is reserved for it. */
-  boolean isReserved() {
-    return reader != null;
-  }
-
-  /** Ends its reservation if it has one; its segments stay. */
-  void endReservation() {
-    if (reader != null) {
-      receive.endReservation(this);
-    }
-  }
-
-  /** Moves its segments into a buffer; copies them to the heap if that is granted. */
-  FetchedBlock toFetchedBlock() {
-    endReservation();
-    FetchedBlock copy = copyGranted ? receive.tryCopy(this) : null;
-    return copy == null ? new FetchedBlock(this) : copy;
-  }
-
-  /** Ends the grant of a copy that was not made. */
-  void endCopyGrant() {
-    if (copyGranted) {
-      copyGranted = false;
-      receive.copyReleased(bytes());
-    }
-  }
-
-  /** Number of segments. */
+  @Override
   int count() {
     if (chunk == null) {
       return 0;
@@ -119,18 +74,9 @@ public final class BlockMemory {
     return more == null ? 1 : 1 + more.size();
   }
 
-  /** Length of the {@code i}-th segment in bytes, more than 0. */
+  @Override
   int lengthBytes(int i) {
     return i == 0 ? lengthBytes : more.get(i - 1).lengthBytes;
-  }
-
-  /** Length of all segments. */
-  long bytes() {
-    long bytes = lengthBytes;
-    for (int i = 1; i < count(); i++) {
-      bytes += lengthBytes(i);
-    }
-    return bytes;
   }
 
   /** A new view of the {@code i}-th segment. */
@@ -142,7 +88,7 @@ public final class BlockMemory {
     return segment.chunk.slice(segment.offset, segment.lengthBytes);
   }
 
-  /** A byte of the {@code i}-th segment. */
+  @Override
   byte get(int i, int position) {
     if (i == 0) {
       return chunk.get(offset + position);
@@ -151,7 +97,7 @@ public final class BlockMemory {
     return segment.chunk.get(segment.offset + position);
   }
 
-  /** Copies bytes of the {@code i}-th segment. */
+  @Override
   void get(int i, int position, byte[] target, int targetOffset, int bytes) {
     if (i == 0) {
       chunk.get(offset + position, target, targetOffset, bytes);
@@ -161,16 +107,7 @@ public final class BlockMemory {
     }
   }
 
-  /** Copies all bytes to the front of an array, which is long enough. */
-  void copyTo(byte[] target) {
-    int at = 0;
-    for (int i = 0; i < count(); i++) {
-      get(i, 0, target, at, lengthBytes(i));
-      at += lengthBytes(i);
-    }
-  }
-
-  /** Releases bytes at the end. */
+  /** Releases bytes at the end, before Spark has the block. */
   void releaseLast(long bytes) {
     long left = bytes;
     while (left > 0) {
@@ -206,8 +143,8 @@ public final class BlockMemory {
     }
   }
 
-  /** Releases all segments and has none any more; the reservation stays. */
-  void release() {
+  /** Releases all segments, before Spark has the block, and has none any more. */
+  void clear() {
     List<Segment> others = more;
     more = null;
     releaseFirst();
@@ -216,11 +153,8 @@ public final class BlockMemory {
     }
   }
 
-  /**
-   * Releases the chunks of all segments, once. The segments stay, for readers in other threads that
-   * have not seen the release yet: they read other bytes and must drop them.
-   */
-  void releaseChunks() {
+  @Override
+  void free() {
     if (chunk != null) {
       chunk.release();
     }

@@ -1,53 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.fetch;
 
-import java.util.function.Predicate;
-
 /**
  * State of one block of a {@link BlockFetch}. Owned by the agent until it passes it to {@link
  * Delivery}. Delivery passes it back when the next piece must be fetched.
  */
-public final class BlockProgress {
+public final class BlockProgress extends Reservation {
   private static final long UNKNOWN = -1;
   private static final int MAX_WAITS_FOR_ROOM = 100;
   private static final int MAX_SMALL_PROGRESS = 100;
 
+  private static final byte UNDECIDED = 0;
+  private static final byte RECORDED_SUMS = 1;
+  private static final byte FRESH_SUMS = 2;
+
   private final BlockFetch fetch;
   private final int index;
-  private final BlockRange range;
-  private BlockMemory memory = new BlockMemory();
 
   /** Null before the first checksum. */
   private PartitionSums sums;
 
+  /** Null for nearly all blocks. */
+  private RareState rare;
+
+  private long blockBytes = UNKNOWN;
   private long bytesRead;
 
   /** Bytes of the part that is being read, after those that have been read. */
   private long partBytes;
 
-  /** Of the bytes that have been read, and of the part, those from the server's copy pool. */
-  private long copiedBytes;
-
-  private long partCopiedBytes;
-
   /** Whether the rest of the block is left for another LOCATE. */
   private boolean partCutOff;
 
-  private long blockBytes = UNKNOWN;
-  private int checksumKind;
-  private boolean asked;
-  private boolean freshSums;
-  private boolean reissued;
-  private int waitsForRoom;
-  private int smallProgress;
-  private DiskBlock disk;
-  private boolean waiting;
-  private long waitingSinceNs;
+  private byte checksumKind;
+  private byte sumsWanted = UNDECIDED;
 
-  BlockProgress(BlockFetch fetch, int index, BlockRange range) {
+  BlockProgress(BlockFetch fetch, int index) {
     this.fetch = fetch;
     this.index = index;
-    this.range = range;
   }
 
   public BlockFetch fetch() {
@@ -58,8 +48,26 @@ public final class BlockProgress {
     return index;
   }
 
+  /** A new object, for log lines and what is rare. */
   public BlockRange range() {
-    return range;
+    return fetch.ranges().get(index);
+  }
+
+  /** Of its {@link BlockRange}, like the next three. */
+  public int shuffleId() {
+    return fetch.ranges().shuffleId(index);
+  }
+
+  public long mapId() {
+    return fetch.ranges().mapId(index);
+  }
+
+  public int startReduceId() {
+    return fetch.ranges().startReduceId(index);
+  }
+
+  public int endReduceId() {
+    return fetch.ranges().endReduceId(index);
   }
 
   /** Checksums of its partitions. */
@@ -70,21 +78,23 @@ public final class BlockProgress {
     return sums;
   }
 
+  private RareState rare() {
+    if (rare == null) {
+      rare = new RareState();
+    }
+    return rare;
+  }
+
   /**
    * Decides at the first request whether the server computes the checksums, and returns that
    * decision ever after: checksums of both kinds in one block would not fit each other.
    */
-  public boolean decideFreshSums(Predicate<BlockRange> unusable) {
-    if (!asked) {
-      asked = true;
-      freshSums = unusable.test(range);
+  public boolean decideFreshSums(Delivery delivery) {
+    if (sumsWanted == UNDECIDED) {
+      boolean unusable = delivery.areSumsUnusable(shuffleId(), mapId());
+      sumsWanted = unusable ? FRESH_SUMS : RECORDED_SUMS;
     }
-    return freshSums;
-  }
-
-  /** Data that was read and not yet written to disk. */
-  BlockMemory memory() {
-    return memory;
+    return sumsWanted == FRESH_SUMS;
   }
 
   /** Bytes of the block that have been read. */
@@ -103,18 +113,18 @@ public final class BlockProgress {
 
   /** Its file; null before the first piece. */
   DiskBlock disk() {
-    return disk;
+    return rare == null ? null : rare.disk;
   }
 
   void disk(DiskBlock opened) {
-    disk = opened;
+    rare().disk = opened;
   }
 
   /** Sets length and checksum kind from a LOCATED; false when they differ from an earlier one. */
   public boolean learn(long length, int kind) {
     if (blockBytes == UNKNOWN) {
       blockBytes = length;
-      checksumKind = kind;
+      checksumKind = (byte) kind;
     }
     return blockBytes == length && checksumKind == kind;
   }
@@ -131,13 +141,12 @@ public final class BlockProgress {
   }
 
   public boolean hasReservation() {
-    return memory.isReserved();
+    return isReserved();
   }
 
   /** Reserves memory for its next READs, unless it has some; false when it must wait. */
   public boolean tryReserve(ReceiveMemory receive) {
-    return memory.isReserved()
-        || receive.tryReserve(memory, fetch.handler().reader(), neededBytes(receive));
+    return isReserved() || receive.tryReserve(this, fetch.handler().reader(), neededBytes(receive));
   }
 
   /**
@@ -148,10 +157,10 @@ public final class BlockProgress {
    * @return length of the sink; 0 when no more fits, and the rest is left for another LOCATE
    */
   public int addSink(ReceiveMemory receive, int maxBytes) {
-    int placed = receive.addSink(memory, maxBytes);
+    int placed = receive.addSink(this, maxBytes);
     if (placed == 0) {
       partCutOff = true;
-      if (memory.unplacedBytes > 0) {
+      if (unplacedBytes > 0) {
         // Windows have taken the memory of the reservation.
         cancelReservation();
       }
@@ -162,22 +171,20 @@ public final class BlockProgress {
 
   /** Closes its reservation. Data that was read keeps its memory. */
   public void cancelReservation() {
-    if (memory != null) {
-      memory.endReservation();
-    }
+    endReservation();
   }
 
   /** Begins the wait for receive memory, or continues one in which nothing was read. */
   public void startWaiting(long nowNs) {
-    if (!waiting) {
-      waiting = true;
-      waitingSinceNs = nowNs;
+    if (!rare().waiting) {
+      rare.waiting = true;
+      rare.waitingSinceNs = nowNs;
     }
   }
 
   /** Duration of its wait for receive memory. */
   public long waitedNs(long nowNs) {
-    return waiting ? nowNs - waitingSinceNs : 0;
+    return rare != null && rare.waiting ? nowNs - rare.waitingSinceNs : 0;
   }
 
   /** Bytes of the part that is being read. */
@@ -187,12 +194,12 @@ public final class BlockProgress {
 
   /** So many of the part's bytes come from the server's copy pool. */
   public void addPartCopied(long bytes) {
-    partCopiedBytes += bytes;
+    rare().partCopiedBytes += bytes;
   }
 
   /** Of the bytes that have been read, those from the server's copy pool. */
   long copiedBytes() {
-    return copiedBytes;
+    return rare == null ? 0 : rare.copiedBytes;
   }
 
   /** The rest of the block is left for another LOCATE. */
@@ -222,28 +229,32 @@ public final class BlockProgress {
    */
   public long commitPart() {
     long committed = partBytes;
-    waiting &= committed == 0;
     bytesRead += committed;
-    copiedBytes += partCopiedBytes;
     partBytes = 0;
-    partCopiedBytes = 0;
     partCutOff = false;
+    if (rare != null) {
+      rare.waiting &= committed == 0;
+      rare.copiedBytes += rare.partCopiedBytes;
+      rare.partCopiedBytes = 0;
+    }
     return committed;
   }
 
   /** Releases the memory of the part, which no READ writes any more, and its reservation. */
   public void abandonPart() {
-    if (memory != null) {
-      memory.releaseLast(partBytes);
-      memory.endReservation();
+    if (memory() != null) {
+      memory().releaseLast(partBytes);
     }
+    endReservation();
     if (sums != null) {
       sums.removeAfter(bytesRead);
     }
-    waiting = false;
     partBytes = 0;
-    partCopiedBytes = 0;
     partCutOff = false;
+    if (rare != null) {
+      rare.waiting = false;
+      rare.partCopiedBytes = 0;
+    }
   }
 
   public boolean isComplete() {
@@ -256,8 +267,8 @@ public final class BlockProgress {
    * @return false when it was used before; the block is then not requested again
    */
   public boolean tryUseReissue() {
-    boolean first = !reissued;
-    reissued = true;
+    boolean first = !rare().reissued;
+    rare.reissued = true;
     return first;
   }
 
@@ -267,7 +278,7 @@ public final class BlockProgress {
    * @return false when all are used; the block is then not requested again
    */
   public boolean tryUseWait() {
-    return ++waitsForRoom <= MAX_WAITS_FOR_ROOM;
+    return ++rare().waitsForRoom <= MAX_WAITS_FOR_ROOM;
   }
 
   /**
@@ -277,28 +288,12 @@ public final class BlockProgress {
    * @return false when all are used
    */
   public boolean tryUseSmallProgress() {
-    int partitions = range.endReduceId() - range.startReduceId();
-    return ++smallProgress <= MAX_SMALL_PROGRESS + partitions;
-  }
-
-  /** Moves its memory into a {@link FetchedBlock}. */
-  FetchedBlock toFetchedBlock() {
-    FetchedBlock fetched = memory.toFetchedBlock();
-    memory = null;
-    return fetched;
+    int partitions = endReduceId() - startReduceId();
+    return ++rare().smallProgress <= MAX_SMALL_PROGRESS + partitions;
   }
 
   /** Claims its one answer; false when it was answered before. */
   boolean claimAnswer() {
     return fetch.claimAnswer(index);
-  }
-
-  /** Releases its memory. */
-  void releaseMemory() {
-    if (memory != null) {
-      memory.endCopyGrant();
-      memory.release();
-      memory.endReservation();
-    }
   }
 }

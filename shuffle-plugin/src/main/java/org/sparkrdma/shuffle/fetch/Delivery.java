@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.fetch;
 
+import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.function.Consumer;
@@ -22,6 +24,9 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 public final class Delivery {
   private static final Logger LOG = LoggerFactory.getLogger(Delivery.class);
 
+  /** Number of empty lists that are kept. */
+  private static final int MAX_LISTS = 32;
+
   private final ExecutorService threads;
   private final ExecutorService diskThreads;
   private final TransportConf conf;
@@ -29,6 +34,9 @@ public final class Delivery {
   private final ShuffleCounters counters;
   private final LongConsumer corrupted;
   private final UnusableSums unusable = new UnusableSums();
+
+  /** Empty lists; guarded by itself. */
+  private final ArrayDeque<List<BlockProgress>> lists = new ArrayDeque<>();
 
   /**
    * @param threads verify and deliver blocks
@@ -55,14 +63,63 @@ public final class Delivery {
     return verify;
   }
 
-  /** Whether the recorded checksums of a block's map output are known to be wrong. */
-  public boolean sumsUnusable(BlockRange block) {
-    return unusable.contain(block);
+  /** Whether the recorded checksums of a map output are known to be wrong. */
+  boolean areSumsUnusable(int shuffleId, long mapId) {
+    return unusable.contain(shuffleId, mapId);
   }
 
-  /** Delivers whole blocks from memory. */
+  /** An empty list for {@link #deliver}, which gets it back. Any thread. */
+  public List<BlockProgress> emptyList() {
+    synchronized (lists) {
+      List<BlockProgress> free = lists.poll();
+      return free == null ? new ArrayList<>() : free;
+    }
+  }
+
+  /**
+   * Delivers whole blocks from memory.
+   *
+   * @param blocks may be empty; belongs to this object from now on
+   */
   public void deliver(List<BlockProgress> blocks) {
-    execute(threads, () -> deliverAll(blocks));
+    if (blocks.isEmpty()) {
+      giveBack(blocks);
+    } else {
+      execute(threads, new Delivered(blocks));
+    }
+  }
+
+  private void giveBack(List<BlockProgress> list) {
+    synchronized (lists) {
+      if (lists.size() < MAX_LISTS) {
+        lists.push(list);
+      }
+    }
+  }
+
+  /** Delivers blocks once, so that a second run by mistake cannot see a list used again. */
+  private final class Delivered implements Runnable {
+    private List<BlockProgress> blocks;
+
+    Delivered(List<BlockProgress> blocks) {
+      this.blocks = blocks;
+    }
+
+    private synchronized List<BlockProgress> take() {
+      List<BlockProgress> taken = blocks;
+      blocks = null;
+      return taken;
+    }
+
+    @Override
+    public void run() {
+      List<BlockProgress> taken = take();
+      if (taken != null) {
+        deliverAll(taken);
+        taken.clear();
+        giveBack(taken);
+      }
+    }
   }
 
   /**
@@ -129,7 +186,7 @@ public final class Delivery {
     }
     count(verdict);
     FetchedBlock buffer = block.toFetchedBlock();
-    if (buffer.isOnHeap()) {
+    if (buffer instanceof HeapBlock) {
       counters.increment(Counter.BLOCKS_COPIED);
     }
     try {
@@ -192,7 +249,7 @@ public final class Delivery {
   private void judge(BlockProgress block, boolean same) {
     if (same) {
       counters.increment(Counter.CHECKSUMS_UNUSABLE);
-      unusable.add(block.range());
+      unusable.add(block.shuffleId(), block.mapId());
     } else {
       counters.increment(Counter.BLOCKS_CORRUPT);
       corrupted.accept(block.fetch().peer().incarnation());

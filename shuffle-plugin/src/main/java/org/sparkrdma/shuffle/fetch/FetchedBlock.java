@@ -9,124 +9,91 @@ import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import org.apache.spark.network.buffer.ManagedBuffer;
 
 /**
- * A block in registered memory or, when that is short, on the heap; reference-counted as Spark's
- * own network buffers.
+ * A fetched block as Spark reads it; reference-counted as Spark's own network buffers. {@link
+ * BlockMemory} is one in registered memory, {@link HeapBlock} one on the heap.
  *
  * <p>Created with one reference. After the last release the memory is used for other blocks: every
  * later access throws, and a concurrent read throws instead of returning other bytes. Safe for any
  * thread.
  */
-final class FetchedBlock extends ManagedBuffer {
+abstract class FetchedBlock extends ManagedBuffer {
   private static final AtomicIntegerFieldUpdater<FetchedBlock> REFERENCES =
       AtomicIntegerFieldUpdater.newUpdater(FetchedBlock.class, "references");
 
-  /** Its segments; null when it is on the heap. */
-  private final BlockMemory memory;
-
-  /** Its bytes on the heap; null when it is in registered memory. */
-  private final byte[] copy;
-
-  /** Counts copies; null when it is in registered memory. */
-  private final ReceiveMemory copies;
-
-  private final long sizeBytes;
   private volatile int references = 1;
 
-  /**
-   * A block in registered memory.
-   *
-   * @param memory without a reservation; its segments belong to this object from now on
-   */
-  FetchedBlock(BlockMemory memory) {
-    this.memory = memory;
-    this.copy = null;
-    this.copies = null;
-    this.sizeBytes = memory.bytes();
-  }
+  /** Number of its segments; empty blocks may have none. */
+  abstract int count();
+
+  /** Length of the {@code i}-th segment in bytes, more than 0. */
+  abstract int lengthBytes(int i);
+
+  /** A byte of the {@code i}-th segment; of another block when the memory was released. */
+  abstract byte get(int i, int position);
+
+  /** Copies bytes of the {@code i}-th segment; of another block when the memory was released. */
+  abstract void get(int i, int position, byte[] target, int targetOffset, int bytes);
 
   /**
-   * A block on the heap.
-   *
-   * @param copy all of the block
-   * @param copies is informed of the last release
+   * Gives the memory back, after the last release. Number and lengths of the segments stay, for
+   * readers in other threads that have not seen the release yet: they read other bytes and must
+   * drop them.
    */
-  FetchedBlock(byte[] copy, ReceiveMemory copies) {
-    this.memory = null;
-    this.copy = copy;
-    this.copies = copies;
-    this.sizeBytes = copy.length;
-  }
+  abstract void free();
 
   /**
    * Throws when the memory was released.
    *
    * @throws IllegalStateException after the last release
    */
-  void checkLive() {
+  final void checkLive() {
     // Bytes that the caller has read must have been read before the count is: a load of a volatile
     // alone keeps only later ones in their place.
     VarHandle.acquireFence();
     if (references <= 0) {
-      throw new IllegalStateException("block read after its last release: sizeBytes=" + sizeBytes);
+      throw new IllegalStateException("block read after its last release: sizeBytes=" + size());
     }
   }
 
-  /** Whether it was copied to the heap. */
-  boolean isOnHeap() {
-    return copy != null;
-  }
-
-  /** Number of its segments; copied blocks have one, empty ones may have none. */
-  int segments() {
-    return copy == null ? memory.count() : 1;
-  }
-
-  /** Length of the {@code i}-th segment in bytes. */
-  int segmentBytes(int i) {
-    return copy == null ? memory.lengthBytes(i) : copy.length;
-  }
-
-  /** A byte of the {@code i}-th segment; of another block when the memory was released. */
-  byte get(int i, int position) {
-    return copy == null ? memory.get(i, position) : copy[position];
-  }
-
-  /** Copies bytes of the {@code i}-th segment; of another block when the memory was released. */
-  void get(int i, int position, byte[] target, int offset, int lengthBytes) {
-    if (copy == null) {
-      memory.get(i, position, target, offset, lengthBytes);
-    } else {
-      System.arraycopy(copy, position, target, offset, lengthBytes);
-    }
-  }
-
+  /** Length of all segments in bytes. */
   @Override
-  public long size() {
-    return sizeBytes;
+  public final long size() {
+    long bytes = 0;
+    int count = count();
+    for (int i = 0; i < count; i++) {
+      bytes += lengthBytes(i);
+    }
+    return bytes;
+  }
+
+  /** Copies all bytes to the front of an array, which is long enough. */
+  final void copyTo(byte[] target) {
+    int at = 0;
+    int count = count();
+    for (int i = 0; i < count; i++) {
+      get(i, 0, target, at, lengthBytes(i));
+      at += lengthBytes(i);
+    }
   }
 
   /** A copy on the heap, which stays valid after release. */
   @Override
-  public ByteBuffer nioByteBuffer() {
+  public final ByteBuffer nioByteBuffer() {
     checkLive();
-    byte[] bytes = new byte[Math.toIntExact(sizeBytes)];
-    int at = 0;
-    for (int i = 0; i < segments(); i++) {
-      get(i, 0, bytes, at, segmentBytes(i));
-      at += segmentBytes(i);
-    }
+    byte[] bytes = new byte[Math.toIntExact(size())];
+    copyTo(bytes);
     checkLive();
     return ByteBuffer.wrap(bytes);
   }
 
   @Override
-  public InputStream createInputStream() {
+  public final InputStream createInputStream() {
     checkLive();
     return new SegmentInputStream(this);
   }
 
   @Override
-  public ManagedBuffer retain() {
+  public final ManagedBuffer retain() {
     // Never increments from 0, not even briefly: another thread would see a live block.
     if (REFERENCES.getAndUpdate(this, n -> n > 0 ? n + 1 : n) <= 0) {
       throw new IllegalStateException("block retained after its last release");
@@ -135,7 +102,7 @@ final class FetchedBlock extends ManagedBuffer {
   }
 
   @Override
-  public ManagedBuffer release() {
+  public final ManagedBuffer release() {
     int before = REFERENCES.getAndUpdate(this, n -> n > 0 ? n - 1 : n);
     if (before <= 0) {
       throw new IllegalStateException("block released more often than retained");
@@ -146,26 +113,18 @@ final class FetchedBlock extends ManagedBuffer {
     return this;
   }
 
-  private void free() {
-    if (copy == null) {
-      memory.releaseChunks();
-    } else {
-      copies.copyReleased(sizeBytes);
-    }
-  }
-
   @Override
-  public Object convertToNetty() {
+  public final Object convertToNetty() {
     return Unpooled.wrappedBuffer(nioByteBuffer());
   }
 
   @Override
-  public Object convertToNettyForSsl() {
+  public final Object convertToNettyForSsl() {
     return convertToNetty();
   }
 
   @Override
-  public String toString() {
-    return "FetchedBlock[sizeBytes=" + sizeBytes + " references=" + references + "]";
+  public final String toString() {
+    return "FetchedBlock[sizeBytes=" + size() + " references=" + references + "]";
   }
 }

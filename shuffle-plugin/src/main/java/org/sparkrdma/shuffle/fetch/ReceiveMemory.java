@@ -82,7 +82,7 @@ public final class ReceiveMemory {
    * @param reader the task that reads it
    * @return false when the block must wait for memory; idle windows are then evicted
    */
-  boolean tryReserve(BlockMemory block, long reader, long lengthBytes) {
+  boolean tryReserve(Reservation block, long reader, long lengthBytes) {
     if (tryReserveLocked(block, reader, lengthBytes)) {
       return true;
     }
@@ -90,7 +90,7 @@ public final class ReceiveMemory {
     return false;
   }
 
-  private synchronized boolean tryReserveLocked(BlockMemory block, long id, long lengthBytes) {
+  private synchronized boolean tryReserveLocked(Reservation block, long id, long lengthBytes) {
     Reader reader = reader(id);
     long free = freeBytes();
     long othersNeed = reader.heldBytes > 0 ? reader.heldBytes + lengthBytes : 0;
@@ -159,14 +159,14 @@ public final class ReceiveMemory {
    * @return length of the sink; 0 when the reservation is used up, or the pool is empty because
    *     windows have taken the memory of the reservation
    */
-  synchronized int addSink(BlockMemory block, int maxBytes) {
+  synchronized int addSink(Reservation block, int maxBytes) {
     if (openRoom() == 0) {
       closeOpenChunk();
       open = pool.tryTake().orElse(null);
     }
     int sinkBytes = (int) Math.min(Math.min(openRoom(), block.unplacedBytes), maxBytes);
     if (sinkBytes > 0) {
-      block.add(open, position, sinkBytes);
+      block.memory().add(open, position, sinkBytes);
       position += sinkBytes;
       block.unplacedBytes -= sinkBytes;
       promisedBytes -= sinkBytes;
@@ -194,7 +194,7 @@ public final class ReceiveMemory {
   }
 
   /** Ends the reservation of a block; its segments stay. */
-  synchronized void endReservation(BlockMemory block) {
+  synchronized void endReservation(Reservation block) {
     Reader reader = block.reader;
     block.reader = null;
     reservedBytes -= block.reservedBytes;
@@ -215,7 +215,7 @@ public final class ReceiveMemory {
   static void endReservations(List<BlockProgress> blocks) {
     ReceiveMemory receive = null;
     for (int i = 0; receive == null && i < blocks.size(); i++) {
-      receive = blocks.get(i).memory().receive;
+      receive = blocks.get(i).receive;
     }
     if (receive != null) {
       receive.endAndGrantCopies(blocks);
@@ -225,7 +225,7 @@ public final class ReceiveMemory {
   private synchronized void endAndGrantCopies(List<BlockProgress> blocks) {
     boolean isShort = pool.availableBytes() < pool.limitBytes() / SHORT_PART;
     for (int i = 0; i < blocks.size(); i++) {
-      BlockMemory block = blocks.get(i).memory();
+      Reservation block = blocks.get(i);
       if (block.isReserved()) {
         endReservation(block);
         if (isShort) {
@@ -235,8 +235,8 @@ public final class ReceiveMemory {
     }
   }
 
-  private void grantCopy(BlockMemory block) {
-    long bytes = block.bytes();
+  private void grantCopy(Reservation block) {
+    long bytes = block.memory().size();
     if (bytes <= Math.min(MAX_ARRAY_BYTES, maxCopiedBytes - copiedBytes)) {
       copiedBytes += bytes;
       block.copyGranted = true;
@@ -248,14 +248,15 @@ public final class ReceiveMemory {
    *
    * @return null when the heap is full; the grant has ended
    */
-  FetchedBlock tryCopy(BlockMemory block) {
-    int bytes = (int) block.bytes();
+  HeapBlock tryCopy(Reservation block) {
+    BlockMemory memory = block.memory();
+    int bytes = (int) memory.size();
     block.copyGranted = false;
-    FetchedBlock copy = null;
+    HeapBlock copy = null;
     try {
       byte[] array = new byte[bytes];
-      block.copyTo(array);
-      copy = new FetchedBlock(array, this);
+      memory.copyTo(array);
+      copy = new HeapBlock(array, this);
     } catch (OutOfMemoryError e) {
       return null;
     } finally {
@@ -263,7 +264,7 @@ public final class ReceiveMemory {
         copyReleased(bytes);
       }
     }
-    block.release();
+    memory.clear();
     return copy;
   }
 

@@ -13,31 +13,22 @@ final class SegmentInputStream extends InputStream {
   private final FetchedBlock block;
   private int segment;
   private int position;
-  private long remaining;
 
   SegmentInputStream(FetchedBlock block) {
     this.block = block;
-    this.remaining = block.size();
   }
 
   /** Moves to the next segment at the end of one; returns the bytes left in it, 0 at the end. */
   private int advance() {
     block.checkLive();
-    if (remaining == 0) {
-      return 0;
-    }
-    int left = block.segmentBytes(segment) - position;
-    if (left == 0) {
+    int count = block.count();
+    int left = segment < count ? block.lengthBytes(segment) - position : 0;
+    if (left == 0 && segment + 1 < count) {
       segment++;
       position = 0;
-      left = block.segmentBytes(segment);
+      left = block.lengthBytes(segment);
     }
     return left;
-  }
-
-  private void moveBy(int bytes) {
-    position += bytes;
-    remaining -= bytes;
   }
 
   @Override
@@ -46,7 +37,7 @@ final class SegmentInputStream extends InputStream {
       return -1;
     }
     int value = Byte.toUnsignedInt(block.get(segment, position));
-    moveBy(1);
+    position++;
     block.checkLive();
     return value;
   }
@@ -62,7 +53,7 @@ final class SegmentInputStream extends InputStream {
       return -1;
     }
     block.get(segment, position, target, offset, copied);
-    moveBy(copied);
+    position += copied;
     block.checkLive();
     return copied;
   }
@@ -73,7 +64,7 @@ final class SegmentInputStream extends InputStream {
     int left = count > 0 ? advance() : 0;
     while (left > 0) {
       int step = (int) Math.min(count - skipped, left);
-      moveBy(step);
+      position += step;
       skipped += step;
       left = skipped < count ? advance() : 0;
     }
@@ -82,6 +73,10 @@ final class SegmentInputStream extends InputStream {
 
   @Override
   public int available() {
-    return (int) Math.min(remaining, Integer.MAX_VALUE);
+    long available = -position;
+    for (int i = segment; i < block.count(); i++) {
+      available += block.lengthBytes(i);
+    }
+    return (int) Math.min(available, Integer.MAX_VALUE);
   }
 }

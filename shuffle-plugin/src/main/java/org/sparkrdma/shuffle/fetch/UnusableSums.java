@@ -16,16 +16,16 @@ final class UnusableSums {
 
   private record Key(int shuffleId, long mapId) {}
 
-  synchronized void add(BlockRange block) {
+  synchronized void add(int shuffleId, long mapId) {
     any = true;
-    if (known.add(new Key(block.shuffleId(), block.mapId())) && known.size() > MAX_ENTRIES) {
+    if (known.add(new Key(shuffleId, mapId)) && known.size() > MAX_ENTRIES) {
       known.remove(known.iterator().next());
     }
   }
 
   /** Takes no lock before the first entry exists. */
-  boolean contain(BlockRange block) {
-    return any && isKnown(new Key(block.shuffleId(), block.mapId()));
+  boolean contain(int shuffleId, long mapId) {
+    return any && isKnown(new Key(shuffleId, mapId));
   }
 
   private synchronized boolean isKnown(Key key) {

@@ -172,8 +172,9 @@ public final class MapOutput {
     return loadedPartitions - before;
   }
 
+  /** Most map outputs have one page, and a division costs much here. */
   private int page(int partition) {
-    return partition / pagePartitions;
+    return offsetPages.length == 1 ? 0 : partition / pagePartitions;
   }
 
   /**

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.read;
 
-import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.fetch.BlockRanges;
 
 /**
  * Parses names of shuffle blocks: {@code shuffle_S_M_R} for one, {@code shuffle_S_M_R0_R1} for a
@@ -13,10 +13,10 @@ final class BlockNames {
 
   private BlockNames() {}
 
-  /** The block of that name; null for every other kind of block. */
-  static BlockRange parse(String name) {
+  /** Adds the block of that name; false for every other kind of block, which is not added. */
+  static boolean parse(String name, BlockRanges to) {
     if (!name.startsWith(PREFIX)) {
-      return null;
+      return false;
     }
     int shuffleEnd = end(name, PREFIX.length());
     int mapEnd = end(name, shuffleEnd + 1);
@@ -26,12 +26,13 @@ final class BlockNames {
     long start = number(name, mapEnd + 1, startEnd);
     long end = startEnd == name.length() ? start + 1 : number(name, startEnd + 1, name.length());
     if (shuffleId < 0 || mapId < 0 || start < 0 || start >= end) {
-      return null;
+      return false;
     }
     if (shuffleId > Integer.MAX_VALUE || end > Integer.MAX_VALUE) {
-      return null;
+      return false;
     }
-    return new BlockRange((int) shuffleId, mapId, (int) start, (int) end);
+    to.add((int) shuffleId, mapId, (int) start, (int) end);
+    return true;
   }
 
   /** Index of the end of the field that begins at {@code from}. */

@@ -17,7 +17,7 @@ import org.apache.spark.network.shuffle.MergedBlocksMetaListener;
 import org.apache.spark.network.shuffle.checksum.Cause;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.directory.EndpointLookup;
-import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.fetch.BlockRanges;
 import org.sparkrdma.shuffle.fetch.BlockTransport;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
@@ -82,13 +82,10 @@ public final class RdmaBlockClient extends BlockStoreClient {
       return;
     }
     List<String> names = Arrays.asList(blockIds);
-    List<BlockRange> ranges = new ArrayList<>(blockIds.length);
+    BlockRanges ranges = new BlockRanges(blockIds.length);
     List<String> others = new ArrayList<>(0);
     for (String blockId : blockIds) {
-      BlockRange range = BlockNames.parse(blockId);
-      if (range != null) {
-        ranges.add(range);
-      } else {
+      if (!BlockNames.parse(blockId, ranges)) {
         others.add(blockId);
       }
     }

@@ -68,7 +68,7 @@ final class Placement {
   Result place(
       ServedOutput output, long fileOffset, long lengthBytes, Piece piece, boolean mayBlock)
       throws IOException {
-    int index = (int) (fileOffset / mode.windowBytes());
+    int index = ServingMode.windowIndex(fileOffset, mode.windowBytes());
     if (!mayBlock && !isReady(output.window(index))) {
       return Result.NEEDS_DISK;
     }
@@ -97,7 +97,7 @@ final class Placement {
 
   private boolean copyRatherThanRegister(
       ServedOutput output, long fileOffset, long lengthBytes, Piece piece) throws IOException {
-    int index = (int) (fileOffset / mode.windowBytes());
+    int index = ServingMode.windowIndex(fileOffset, mode.windowBytes());
     if (output.window(index) != null) {
       return false;
     }

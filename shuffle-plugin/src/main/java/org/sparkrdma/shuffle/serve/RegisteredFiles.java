@@ -107,7 +107,7 @@ final class RegisteredFiles {
    */
   FileWindow lease(ServedOutput output, long fileOffset, Lease lease) {
     assert state.isHeld();
-    int index = (int) (fileOffset / windowBytes);
+    int index = ServingMode.windowIndex(fileOffset, windowBytes);
     FileWindow window = output.window(index);
     if (!lease.share().admitWindow(window)) {
       return null;

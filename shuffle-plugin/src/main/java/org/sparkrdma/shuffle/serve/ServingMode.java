@@ -8,10 +8,19 @@ import org.sparkrdma.verbs.Device;
  * How this server makes blocks readable. Immutable.
  *
  * @param fromWindows whether map-output files are registered
- * @param windowBytes length of a window
+ * @param windowBytes length of a window, a power of two
  * @param copyPolicy when to copy out of an unregistered window; null to register at once
  */
 record ServingMode(boolean fromWindows, int windowBytes, CopyOrRegisterPolicy copyPolicy) {
+  /**
+   * Index of the window with this byte of a file.
+   *
+   * @param windowBytes length of a window, a power of two: a division costs much here
+   */
+  static int windowIndex(long fileOffset, int windowBytes) {
+    return (int) (fileOffset >>> Integer.numberOfTrailingZeros(windowBytes));
+  }
+
   /**
    * The mode that these settings have on a device.
    *

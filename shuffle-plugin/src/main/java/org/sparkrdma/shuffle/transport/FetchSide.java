@@ -4,9 +4,7 @@ package org.sparkrdma.shuffle.transport;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.sparkrdma.shuffle.fetch.BlockProgress;
@@ -38,10 +36,14 @@ final class FetchSide {
   private final OpenRequests requests;
   private final Consumer<BlockProgress> wantMore;
   private final LocatedReader reader;
+  private final Located.Decoder located = new Located.Decoder();
   private final PeerWatch watch;
 
   private final ArrayDeque<BlockProgress> wanted = new ArrayDeque<>();
-  private final Set<ReadBatch> batches = new LinkedHashSet<>();
+
+  /** In the order of their answers, so that the first is mostly done first. */
+  private final List<ReadBatch> batches = new ArrayList<>();
+
   private final ReadQueue reads;
 
   /** Blocks that have got memory after a wait, and must be located again. */
@@ -184,7 +186,7 @@ final class FetchSide {
   void onLocated(ByteBuffer message, long nowNs) {
     assert context.owner().holds();
     watch.onReceived();
-    Located.Decoder located = LocatedReader.decoder(message);
+    located.begin(message);
     OpenRequest request = requests.openLocate(located.requestId());
     if (holdsLease(located.leaseId())) {
       throw new MalformedMessageException("bad LOCATED: lease of another answer");
@@ -199,7 +201,7 @@ final class FetchSide {
           .blocks()
           .forEach(block -> context.delivery().fail(block, FallbackReason.TIMEOUT, detail));
     } else {
-      readBlocks(located, request, batch);
+      readBlocks(request, batch);
     }
     context.readPool().giveBack(request.takeBlocks());
     batches.add(batch);
@@ -213,28 +215,29 @@ final class FetchSide {
   }
 
   private boolean isBeingRead(long leaseId) {
-    for (ReadBatch batch : batches) {
-      if (batch.leaseId() == leaseId) {
+    for (int i = 0; i < batches.size(); i++) {
+      if (batches.get(i).leaseId() == leaseId) {
         return true;
       }
     }
     return false;
   }
 
-  private void readBlocks(Located.Decoder located, OpenRequest request, ReadBatch batch) {
+  private void readBlocks(OpenRequest request, ReadBatch batch) {
     // Waiting can help when leases of this connection occupy the room.
     boolean mayWait =
         request.heldLeases() || !batches.isEmpty() || requests.holdLeasesBeside(request);
-    LocatedReader.Result result = reader.read(located, request.blocks(), mayWait, batch);
+    reader.read(located, request.blocks(), mayWait, batch);
     requests.closeLocate(request);
-    reads.add(result.reads());
-    result.refused().forEach(this::sendToTcp);
-    askAgainFirst(result.askAgain());
-    result.tooLong().forEach(this::failTooLong);
-    waitingForRoom |= result.peerBusy();
-    if (!result.peerBusy()) {
-      requests.onAnswerLength(request.blocks().size(), result.askAgain().size());
+    reads.add(reader.reads());
+    reader.refused().forEach(this::sendToTcp);
+    askAgainFirst(reader.askAgain());
+    reader.tooLong().forEach(this::failTooLong);
+    waitingForRoom |= reader.isPeerBusy();
+    if (!reader.isPeerBusy()) {
+      requests.onAnswerLength(request.blocks().size(), reader.askAgain().size());
     }
+    reader.clear();
   }
 
   private void sendToTcp(BlockProgress block, Located.Kind kind) {
@@ -276,9 +279,11 @@ final class FetchSide {
     if (batch.leaseId() != 0) {
       requests.giveBack(batch.leaseId());
     }
-    List<BlockProgress> whole = new ArrayList<>(batch.blocks().size());
-    List<BlockProgress> unfinished = new ArrayList<>(0);
-    for (BlockProgress block : batch.blocks()) {
+    List<BlockProgress> whole = context.delivery().emptyList();
+    List<BlockProgress> unfinished = List.of();
+    List<BlockProgress> read = batch.blocks();
+    for (int i = 0; i < read.size(); i++) {
+      BlockProgress block = read.get(i);
       long bytes = block.commitPart();
       if (bytes == 0 && !block.isComplete()) {
         waitingForMemory++;
@@ -288,15 +293,14 @@ final class FetchSide {
       } else if (block.isComplete()) {
         whole.add(block);
       } else {
+        unfinished = unfinished.isEmpty() ? new ArrayList<>() : unfinished;
         unfinished.add(block);
       }
     }
     context.readPool().giveBack(batch);
     // A block that already holds memory goes first, before others use the rest.
     askAgainFirst(unfinished);
-    if (!whole.isEmpty()) {
-      context.delivery().deliver(whole);
-    }
+    context.delivery().deliver(whole);
   }
 
   /** The cause when a request timed out, else null. The caller flushes the send queue. */

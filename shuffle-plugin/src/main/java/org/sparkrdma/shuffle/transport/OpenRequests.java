@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.sparkrdma.shuffle.fetch.BlockProgress;
-import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.MalformedMessageException;
@@ -84,7 +83,8 @@ final class OpenRequests {
 
   /** As {@link #holdLeases}, without the lease that one request may bring. */
   boolean holdLeasesBeside(OpenRequest request) {
-    return open.stream().anyMatch(other -> other != request) || !leasesToRelease.isEmpty();
+    boolean isOpen = open.contains(request);
+    return open.size() > (isOpen ? 1 : 0) || !leasesToRelease.isEmpty();
   }
 
   /** Whether this lease waits for its release. */
@@ -154,14 +154,13 @@ final class OpenRequests {
     List<BlockProgress> asked = context.readPool().blocks();
     while (!wanted.isEmpty() && locateEncoder.hasRoomForBlock() && asked.size() < maxBlocks) {
       BlockProgress block = wanted.poll();
-      BlockRange range = block.range();
       locateEncoder.block(
-          range.shuffleId(),
-          range.mapId(),
-          range.startReduceId(),
-          range.endReduceId(),
+          block.shuffleId(),
+          block.mapId(),
+          block.startReduceId(),
+          block.endReduceId(),
           block.bytesRead(),
-          block.decideFreshSums(context.delivery()::sumsUnusable));
+          block.decideFreshSums(context.delivery()));
       asked.add(block);
     }
     send(buffer.get(), locateEncoder.finish(), asked, nowNs, heldLeases, false);
@@ -337,7 +336,8 @@ final class OpenRequests {
   }
 
   private OpenRequest find(long requestId) {
-    for (OpenRequest request : open) {
+    for (int i = 0; i < open.size(); i++) {
+      OpenRequest request = open.get(i);
       if (request.requestId() == requestId) {
         return request;
       }

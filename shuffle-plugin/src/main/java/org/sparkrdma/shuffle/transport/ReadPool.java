@@ -20,7 +20,6 @@ final class ReadPool {
   private final ArrayDeque<ReadOperation> reads = new ArrayDeque<>();
   private final ArrayDeque<ReadBatch> batches = new ArrayDeque<>();
   private final ArrayDeque<List<BlockProgress>> lists = new ArrayDeque<>();
-  private final List<ReadOperation> located = new ArrayList<>();
 
   /** A READ that begins with these bytes; see {@link ReadOperation#begin}. */
   ReadOperation read(
@@ -49,12 +48,6 @@ final class ReadPool {
   List<BlockProgress> blocks() {
     List<BlockProgress> free = lists.poll();
     return free == null ? new ArrayList<>() : free;
-  }
-
-  /** An empty list for the READs of one message, valid until the next call. */
-  List<ReadOperation> reads() {
-    located.clear();
-    return located;
   }
 
   /** The blocks of the list are located. */

@@ -21,6 +21,8 @@ public enum MessageType {
   /** Reader to server: returns a credit for a LOCATE. */
   RETURN(7);
 
+  private static final MessageType[] TYPES = values();
+
   private final byte code;
 
   MessageType(int code) {
@@ -39,7 +41,7 @@ public enum MessageType {
   public static MessageType of(ByteBuffer message) {
     if (message.hasRemaining()) {
       byte code = message.get(message.position());
-      for (MessageType type : values()) {
+      for (MessageType type : TYPES) {
         if (type.code == code) {
           return type;
         }

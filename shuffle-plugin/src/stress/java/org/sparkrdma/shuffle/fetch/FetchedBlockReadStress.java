@@ -22,7 +22,7 @@ public class FetchedBlockReadStress {
   private static final byte FETCHED = 7;
   private static final byte FOREIGN = 9;
 
-  private final FetchedBlock block = new FetchedBlock(Sinks.memory(FETCHED));
+  private final FetchedBlock block = Sinks.memory(FETCHED);
 
   /** Reads it by a copy, then by a stream; 0 where it was refused. */
   @Actor

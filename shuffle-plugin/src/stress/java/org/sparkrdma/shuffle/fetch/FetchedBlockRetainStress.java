@@ -17,7 +17,7 @@ import org.openjdk.jcstress.infra.results.ZZ_Result;
 @Outcome(expect = Expect.FORBIDDEN, desc = "one got memory that is no more its own")
 @State
 public class FetchedBlockRetainStress {
-  private final FetchedBlock block = new FetchedBlock(Sinks.memory((byte) 0));
+  private final FetchedBlock block = Sinks.memory((byte) 0);
 
   /** A block after its last release. */
   public FetchedBlockRetainStress() {

@@ -16,6 +16,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.memory.RegisteredPool;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.verbs.AccessFlag;
@@ -86,7 +87,7 @@ class BlockMemoryTest {
   }
 
   /** Places all sinks of a block and writes random bytes into them. */
-  private byte[] fill(BlockMemory block, int lengthBytes) {
+  private byte[] fill(Reservation block, int lengthBytes) {
     byte[] content = new byte[lengthBytes];
     random.nextBytes(content);
     int placed = 0;
@@ -100,22 +101,24 @@ class BlockMemoryTest {
     return content;
   }
 
-  private BlockMemory reserve(int lengthBytes) {
-    BlockMemory block = new BlockMemory();
+  private Reservation reserve(int lengthBytes) {
+    Reservation block = new Reservation();
     assertThat(receive.tryReserve(block, READER, lengthBytes)).isTrue();
     return block;
   }
 
   @Test
   void shouldReadABlockOfSeveralChunksInEveryWay() throws IOException {
-    BlockMemory block = reserve(BLOCK);
+    Reservation block = reserve(BLOCK);
     byte[] content = fill(block, BLOCK);
-    assertThat(block.count()).as("sinks that follow each other are one segment").isEqualTo(3);
+    assertThat(block.memory().count())
+        .as("sinks that follow each other are one segment")
+        .isEqualTo(3);
 
     FetchedBlock fetched = block.toFetchedBlock();
 
     assertThat(fetched.size()).isEqualTo(BLOCK);
-    assertThat(fetched.isOnHeap()).isFalse();
+    assertThat(fetched).isNotInstanceOf(HeapBlock.class);
     assertThat(fetched.nioByteBuffer()).isEqualTo(ByteBuffer.wrap(content));
     try (InputStream in = fetched.createInputStream()) {
       assertThat(in.readAllBytes()).isEqualTo(content);
@@ -136,47 +139,66 @@ class BlockMemoryTest {
   }
 
   @Test
+  void shouldGiveTheMemoryBackOnceWhenABlockIsReleasedTwice() {
+    Reservation block = reserve(CHUNK);
+    fill(block, CHUNK);
+    receive.closeOpenChunk();
+    FetchedBlock fetched = block.toFetchedBlock();
+    fetched.retain();
+    fetched.release();
+    assertThat(pool.chunksOut()).isEqualTo(1);
+
+    fetched.release();
+    assertThat(pool.chunksOut()).isZero();
+    RegisteredChunk next = pool.tryTake().orElseThrow();
+    assertThatThrownBy(fetched::release).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(fetched::retain).isInstanceOf(IllegalStateException.class);
+    block.releaseMemory();
+    assertThat(pool.chunksOut()).as("chunk of the next block").isEqualTo(1);
+    next.release();
+  }
+
+  @Test
   void shouldCopyABlockToTheHeapWhenReceiveMemoryIsShort() throws IOException {
-    BlockMemory most = reserve((int) LIMIT / 2);
+    Reservation most = reserve((int) LIMIT / 2);
     fill(most, (int) LIMIT / 2);
     List<BlockRange> ranges = List.of(new BlockRange(0, 0, 0, 1));
     BlockProgress block =
         new BlockFetch(null, ranges, null, new OtherReader(), done -> {}).blocks().get(0);
     block.learn(BLOCK, 0);
     assertThat(block.tryReserve(receive)).isTrue();
-    byte[] content = fill(block.memory(), BLOCK);
+    byte[] content = fill(block, BLOCK);
 
     ReceiveMemory.endReservations(List.of(block));
     FetchedBlock copied = block.toFetchedBlock();
 
-    assertThat(copied.isOnHeap()).isTrue();
+    assertThat(copied).isInstanceOf(HeapBlock.class);
     try (InputStream in = copied.createInputStream()) {
       assertThat(in.readAllBytes()).isEqualTo(content);
     }
     copied.release();
-    most.release();
-    most.endReservation();
+    most.releaseMemory();
   }
 
   @Test
   void shouldReleaseOnlyTheEndOfABlock() {
-    BlockMemory block = reserve(BLOCK);
+    Reservation block = reserve(BLOCK);
     fill(block, BLOCK);
 
-    block.releaseLast(CHUNK);
+    block.memory().releaseLast(CHUNK);
 
-    assertThat(block.bytes()).isEqualTo(BLOCK - CHUNK);
-    assertThat(block.count()).isEqualTo(2);
-    block.releaseLast(BLOCK - CHUNK);
-    assertThat(block.count()).isZero();
+    assertThat(block.memory().size()).isEqualTo(BLOCK - CHUNK);
+    assertThat(block.memory().count()).isEqualTo(2);
+    block.memory().releaseLast(BLOCK - CHUNK);
+    assertThat(block.memory().count()).isZero();
     block.endReservation();
     assertThat(block.isReserved()).isFalse();
   }
 
   @Test
   void shouldGiveTheReservationOfOneReaderBackToAll() {
-    BlockMemory first = reserve((int) LIMIT / 2);
-    BlockMemory second = new BlockMemory();
+    Reservation first = reserve((int) LIMIT / 2);
+    Reservation second = new Reservation();
     assertThat(receive.tryReserve(second, READER, CHUNK)).as("beyond its share").isFalse();
     first.endReservation();
     assertThat(receive.tryReserve(second, READER, LIMIT)).isTrue();

@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.fetch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
@@ -50,7 +51,7 @@ class BlockedDiskTest {
     disk.reached.await();
 
     delivery.fail(block("failed", null), FallbackReason.TIMEOUT, "on purpose");
-    delivery.deliver(List.of(block("delivered", null)));
+    delivery.deliver(new ArrayList<>(List.of(block("delivered", null))));
 
     assertThat(answers.poll(30, TimeUnit.SECONDS)).isEqualTo("failed TIMEOUT");
     assertThat(answers.poll(30, TimeUnit.SECONDS)).isEqualTo("delivered");

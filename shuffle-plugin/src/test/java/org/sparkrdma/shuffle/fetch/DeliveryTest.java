@@ -24,6 +24,7 @@ class DeliveryTest implements FetchHandler {
   private final List<BlockFetch> finished = new ArrayList<>();
   private Error thrown;
   private boolean hasThreads = true;
+  private boolean runsTwice;
 
   private final Delivery delivery =
       new Delivery(
@@ -38,17 +39,26 @@ class DeliveryTest implements FetchHandler {
   void shouldDeliverOnTheAgentsThreadWhenThereIsNoOther() {
     hasThreads = false;
     BlockFetch fetch = fetch(null);
-    delivery.deliver(List.of(learned(fetch, 0)));
+    delivery.deliver(list(learned(fetch, 0)));
     delivery.fail(fetch.blocks().get(1), FallbackReason.TIMEOUT, "late");
     assertThat(answers).containsExactly("0 fetched", "1 timeout");
     assertThat(finished).containsExactly(fetch);
   }
 
   @Test
+  void shouldDeliverAListOnceThoughItsThreadRunsTwice() {
+    BlockFetch fetch = fetch(null);
+    runsTwice = true;
+    delivery.deliver(list(learned(fetch, 0)));
+    assertThat(delivery.emptyList()).isNotSameAs(delivery.emptyList());
+    assertThat(answers).containsExactly("0 fetched");
+  }
+
+  @Test
   void shouldDeliverTheOtherBlocksWhenAHandlerThrows() {
     thrown = new AssertionError("thrown by the test");
     BlockFetch fetch = fetch(null);
-    delivery.deliver(List.of(learned(fetch, 0), learned(fetch, 1)));
+    delivery.deliver(list(learned(fetch, 0), learned(fetch, 1)));
     delivery.fail(fetch.blocks().get(1), FallbackReason.TIMEOUT, "late");
     assertThat(answers).containsExactly("0 fetched", "1 fetched");
     assertThat(finished).containsExactly(fetch);
@@ -77,9 +87,9 @@ class DeliveryTest implements FetchHandler {
   void shouldAnswerEachBlockOnceWhenTheAgentFailsDuringDelivery() {
     BlockFetch fetch = fetch(null);
     BlockProgress first = learned(fetch, 0);
-    delivery.deliver(List.of(first));
+    delivery.deliver(list(first));
     fetch.failRest(FallbackReason.STOPPED, "transport agent failed");
-    delivery.deliver(List.of(learned(fetch, 1)));
+    delivery.deliver(list(learned(fetch, 1)));
     delivery.fail(first, FallbackReason.LOST_PEER, "late");
     assertThat(answers).containsExactly("0 fetched", "1 stopped");
     assertThat(finished).containsExactly(fetch);
@@ -91,6 +101,13 @@ class DeliveryTest implements FetchHandler {
     BlockFetch fetch = fetch(null);
     fetch.failRest(FallbackReason.STOPPED, "transport agent failed");
     assertThat(answers).containsExactly("0 stopped", "1 stopped");
+  }
+
+  private List<BlockProgress> list(BlockProgress... blocks) {
+    List<BlockProgress> list = delivery.emptyList();
+    assertThat(list).isEmpty();
+    list.addAll(List.of(blocks));
+    return list;
   }
 
   private BlockFetch fetch(DownloadFileManager files) {
@@ -136,6 +153,9 @@ class DeliveryTest implements FetchHandler {
         throw new OutOfMemoryError("unable to create native thread");
       }
       task.run();
+      if (runsTwice) {
+        task.run();
+      }
     }
   }
 }

@@ -2,6 +2,7 @@
 package org.sparkrdma.shuffle.read;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import org.apache.spark.storage.ShuffleBlockBatchId;
 import org.apache.spark.storage.ShuffleBlockId;
@@ -9,14 +10,17 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.fetch.BlockRanges;
 
 class BlockNamesTest {
   @Test
   void shouldParseSparksBlockNames() {
-    assertThat(BlockNames.parse(new ShuffleBlockId(1, 5_000_000_000L, 3).name()))
-        .isEqualTo(new BlockRange(1, 5_000_000_000L, 3, 4));
-    assertThat(BlockNames.parse(new ShuffleBlockBatchId(1, 2, 3, 30).name()))
-        .isEqualTo(new BlockRange(1, 2, 3, 30));
+    BlockRanges ranges = new BlockRanges(0);
+    assertThat(BlockNames.parse(new ShuffleBlockId(1, 5_000_000_000L, 3).name(), ranges)).isTrue();
+    assertThat(BlockNames.parse(new ShuffleBlockBatchId(1, 2, 3, 30).name(), ranges)).isTrue();
+    assertThat(ranges)
+        .containsExactly(new BlockRange(1, 5_000_000_000L, 3, 4), new BlockRange(1, 2, 3, 30));
+    assertThatThrownBy(() -> ranges.get(2)).isInstanceOf(IndexOutOfBoundsException.class);
   }
 
   @ParameterizedTest
@@ -39,6 +43,8 @@ class BlockNamesTest {
         "rdd_1_2",
       })
   void shouldIgnoreOtherNames(String name) {
-    assertThat(BlockNames.parse(name)).isNull();
+    BlockRanges ranges = new BlockRanges(1);
+    assertThat(BlockNames.parse(name, ranges)).isFalse();
+    assertThat(ranges).isEmpty();
   }
 }

@@ -274,6 +274,7 @@ class RdmaTransportTest {
     assertThat(collected.bytes(2)).hasSize(1000);
     assertThat(collected.suspect(1).compare(1000, 12345)).isFalse();
     assertThat(reader.count(Counter.BLOCKS_CORRUPT)).isEqualTo(1);
+    assertThat(reader.count(Counter.RDMA_READS_POSTED)).as("neighbours in one READ").isEqualTo(1);
   }
 
   @Test
@@ -359,6 +360,23 @@ class RdmaTransportTest {
     assertThat(second.reason(0)).isEqualTo(FallbackReason.READ_ERROR);
     List<BlockRange> third = List.of(block(2, 1, 2));
     assertRight(server, third, fetch(reader, server, third));
+  }
+
+  @Test
+  void shouldAnswerEveryBlockOfAFailedReadOfNeighbours() throws Exception {
+    TestExecutor reader = start(new TestExecutor.Options(1).faults("read-error@1"));
+    TestExecutor server = start(2);
+    server.outputs().write(1, random, 1000, 2000, 3000, 4000);
+    List<BlockRange> blocks =
+        List.of(block(1, 0, 1), block(1, 1, 2), block(1, 2, 3), block(1, 3, 4));
+    CollectedBlocks failed = fetch(reader, server, blocks);
+    for (int i = 0; i < blocks.size(); i++) {
+      assertThat(failed.reason(i)).isEqualTo(FallbackReason.READ_ERROR);
+    }
+    assertThat(reader.count(Counter.RDMA_READS_POSTED)).isEqualTo(1);
+    assertRight(server, blocks, fetch(reader, server, blocks));
+    assertThat(reader.count(Counter.RDMA_READS_POSTED)).isEqualTo(2);
+    assertThat(reader.count(Counter.BLOCKS_VERIFIED)).isEqualTo(4);
   }
 
   @Test

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.fetch;
+
+import java.util.AbstractList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.RandomAccess;
+
+/**
+ * The blocks of one request, in arrays instead of an object for each. The object is made when it is
+ * asked for. Filled by one thread, then not changed any more.
+ */
+public final class BlockRanges extends AbstractList<BlockRange> implements RandomAccess {
+  private long[] mapIds;
+
+  /** Shuffle, first partition and end of the partitions of each block. */
+  private int[] others;
+
+  private int size;
+
+  /**
+   * @param capacity number of blocks for which there is room at first
+   */
+  public BlockRanges(int capacity) {
+    mapIds = new long[capacity];
+    others = new int[3 * capacity];
+  }
+
+  /** The same blocks in arrays. */
+  static BlockRanges of(List<BlockRange> blocks) {
+    if (blocks instanceof BlockRanges ranges) {
+      return ranges;
+    }
+    BlockRanges ranges = new BlockRanges(blocks.size());
+    for (BlockRange block : blocks) {
+      ranges.add(block.shuffleId(), block.mapId(), block.startReduceId(), block.endReduceId());
+    }
+    return ranges;
+  }
+
+  /** Adds a block; see {@link BlockRange}. */
+  public void add(int shuffleId, long mapId, int startReduceId, int endReduceId) {
+    if (size == mapIds.length) {
+      int capacity = Math.max(16, 2 * size);
+      mapIds = Arrays.copyOf(mapIds, capacity);
+      others = Arrays.copyOf(others, 3 * capacity);
+    }
+    mapIds[size] = mapId;
+    others[3 * size] = shuffleId;
+    others[3 * size + 1] = startReduceId;
+    others[3 * size + 2] = endReduceId;
+    size++;
+  }
+
+  @Override
+  public int size() {
+    return size;
+  }
+
+  @Override
+  public BlockRange get(int i) {
+    return new BlockRange(shuffleId(i), mapId(i), startReduceId(i), endReduceId(i));
+  }
+
+  int shuffleId(int i) {
+    return others[3 * check(i)];
+  }
+
+  long mapId(int i) {
+    return mapIds[check(i)];
+  }
+
+  int startReduceId(int i) {
+    return others[3 * check(i) + 1];
+  }
+
+  int endReduceId(int i) {
+    return others[3 * check(i) + 2];
+  }
+
+  private int check(int i) {
+    return Objects.checkIndex(i, size);
+  }
+}
