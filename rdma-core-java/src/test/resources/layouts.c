@@ -38,6 +38,7 @@ int main(void) {
   FIELD(T, N, ops.post_send, OPS_POST_SEND);
   FIELD(T, N, ops.post_recv, OPS_POST_RECV);
   FIELD(T, N, async_fd, ASYNC_FD);
+  FIELD(T, N, num_comp_vectors, NUM_COMP_VECTORS);
   FIELD(T, N, abi_compat, ABI_COMPAT);
 #undef T
 #undef N

@@ -39,7 +39,7 @@ static const char *const call_names[] = {CALLS(AS_NAME)};
 #define KIND_IN_ENUM(name) KIND_##name,
 enum kind { KINDS(KIND_IN_ENUM) KIND_COUNT };
 
-#define LIMITS(X) X(memlock) X(rd_atom) X(inline_data) X(sge) X(cqe)
+#define LIMITS(X) X(memlock) X(rd_atom) X(inline_data) X(sge) X(cqe) X(objects) X(mr) X(qp) X(infiniband)
 #define LIMIT_IN_ENUM(name) LIMIT_##name,
 enum limit { LIMITS(LIMIT_IN_ENUM) LIMIT_COUNT };
 static const char *const limit_names[] = {LIMITS(AS_NAME)};
@@ -112,6 +112,7 @@ static struct ibv_async_event async_events[RING];
 static unsigned async_head, async_tail;
 static struct ibv_qp *last_qp;
 static struct ibv_cq *last_cq;
+static int last_vector = -1;
 static unsigned next_number = 100;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -145,6 +146,26 @@ static int charge(long bytes) {
     return errno = ENOMEM;
   }
   charged += bytes;
+  return 0;
+}
+
+/* Objects that a control group counts as hca_object. */
+static const enum kind counted[] = {KIND_pd, KIND_mr, KIND_cq, KIND_qp};
+
+/* Whether one more object of a kind is over a limit; then errno is what the kernel reports. */
+static int is_full(enum kind kind) {
+  long limit = kind == KIND_mr ? limits[LIMIT_mr] : kind == KIND_qp ? limits[LIMIT_qp] : 0, all = 0;
+  for (int i = 0; i < 4; i++) {
+    all += outstanding[counted[i]];
+  }
+  if (limits[LIMIT_objects] && all >= limits[LIMIT_objects]) {
+    errno = EAGAIN;
+    return 1;
+  }
+  if (limit && outstanding[kind] >= limit) {
+    errno = ENOMEM;
+    return 1;
+  }
   return 0;
 }
 
@@ -330,6 +351,7 @@ static int req_notify_cq(struct ibv_cq *cq, int solicited_only) {
 static struct ibv_device device = {
     .node_type = IBV_NODE_CA, .transport_type = IBV_TRANSPORT_IB, .name = "scripted0"};
 static struct ibv_context context = {.device = &device,
+                                     .num_comp_vectors = 4,
                                      .async_fd = -1,
                                      .ops = {.poll_cq = poll_cq,
                                              .req_notify_cq = req_notify_cq,
@@ -389,6 +411,9 @@ void script_async(int type, int port) {
   raise_async(type, port, of_queue ? (void *)last_cq : of_pair ? (void *)last_qp : NULL);
   pthread_mutex_unlock(&lock);
 }
+
+/* The completion vector of the newest completion queue. */
+long script_vector(void) { return last_vector; }
 
 static int notify(struct identifier *id, enum rdma_cm_event_type type, int status);
 
@@ -691,7 +716,7 @@ static struct ibv_qp *new_pair(struct ibv_pd *pd, struct ibv_qp_init_attr *attri
     errno = EINVAL;
     return NULL;
   }
-  if (charge(bytes)) {
+  if (is_full(KIND_qp) || charge(bytes)) {
     return NULL;
   }
   struct pair *pair = create(KIND_qp, sizeof *pair);
@@ -902,7 +927,8 @@ int ibv_query_port(struct ibv_context *of, uint8_t port, struct _compat_ibv_port
   attributes->active_mtu = IBV_MTU_1024;
   attributes->gid_tbl_len = 1;
   attributes->max_msg_sz = 1u << 30;
-  attributes->link_layer = IBV_LINK_LAYER_ETHERNET;
+  attributes->link_layer =
+      limits[LIMIT_infiniband] ? IBV_LINK_LAYER_INFINIBAND : IBV_LINK_LAYER_ETHERNET;
   return enter(CALL_ibv_query_port);
 }
 
@@ -923,7 +949,7 @@ ssize_t _ibv_query_gid_table(struct ibv_context *of, struct ibv_gid_entry *entri
 
 struct ibv_pd *ibv_alloc_pd(struct ibv_context *of) {
   (void)of;
-  return enter(CALL_ibv_alloc_pd) ? NULL : create(KIND_pd, sizeof(struct ibv_pd));
+  return enter(CALL_ibv_alloc_pd) || is_full(KIND_pd) ? NULL : create(KIND_pd, sizeof(struct ibv_pd));
 }
 
 int ibv_dealloc_pd(struct ibv_pd *pd) {
@@ -940,7 +966,7 @@ struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *address, size_t length, int a
   struct ibv_mr *mr = NULL;
   for (unsigned key = 1; key < RING && !mr; key++) {
     if (!regions[key]) {
-      if (charge(length)) {
+      if (is_full(KIND_mr) || charge(length)) {
         break;
       }
       mr = create(KIND_mr, sizeof *mr);
@@ -996,15 +1022,18 @@ int ibv_destroy_comp_channel(struct ibv_comp_channel *channel) {
 
 struct ibv_cq *ibv_create_cq(struct ibv_context *of, int count, void *owner,
                              struct ibv_comp_channel *channel, int vector) {
-  (void)of;
   (void)owner;
-  (void)vector;
   if (enter(CALL_ibv_create_cq)) {
     return NULL;
   }
+  if (vector < 0 || vector >= of->num_comp_vectors) {
+    errno = EINVAL;
+    return NULL;
+  }
+  last_vector = vector;
   pthread_mutex_lock(&lock);
   struct completions *cq = NULL;
-  if (!charge((long)count * WORK_BYTES)) {
+  if (!is_full(KIND_cq) && !charge((long)count * WORK_BYTES)) {
     cq = create(KIND_cq, sizeof *cq);
     cq->base.cqe = count;
     cq->to = channel;

@@ -35,14 +35,23 @@ public interface Device extends AutoCloseable {
   /** See ibv_create_comp_channel(3). Closed by the caller, after the objects that report to it. */
   CompletionChannel createCompletionChannel() throws VerbsException;
 
+  /** As {@link #createCompletionQueue(int, CompletionChannel, int)}, with completion vector 0. */
+  default CompletionQueue createCompletionQueue(int capacity, CompletionChannel channel)
+      throws VerbsException {
+    return createCompletionQueue(capacity, channel, 0);
+  }
+
   /**
    * See ibv_create_cq(3). Closed by the caller, after the queue pairs that complete in it.
    *
    * @param capacity minimum number of completions it holds, at least 1
    * @param channel channel to wake when armed; may be null
+   * @param vector completion vector, whose interrupt wakes the channel; less than {@link
+   *     org.sparkrdma.verbs.device.DeviceLimits#completionVectors}
+   * @throws IllegalArgumentException when the device has no such vector
    * @throws VerbsException when the capacity is over the device's limit or the device refuses
    */
-  CompletionQueue createCompletionQueue(int capacity, CompletionChannel channel)
+  CompletionQueue createCompletionQueue(int capacity, CompletionChannel channel, int vector)
       throws VerbsException;
 
   /**

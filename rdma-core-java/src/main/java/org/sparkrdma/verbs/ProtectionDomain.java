@@ -46,6 +46,17 @@ public interface ProtectionDomain extends AutoCloseable {
       throws VerbsException;
 
   /**
+   * Creates a queue pair without a connection and destroys it, so that a caller that holds all else
+   * it needs learns whether the device has room for one. Engines that create queue pairs only for
+   * connections do nothing.
+   *
+   * @param settings with completion queues of the same device
+   * @throws IllegalArgumentException when they exceed the limits of the device
+   * @throws VerbsException when the device refuses
+   */
+  default void testQueuePair(QueuePairSettings settings) throws VerbsException {}
+
+  /**
    * See ibv_dealloc_pd(3). A second close does nothing.
    *
    * @throws IllegalStateException while it has regions or queue pairs

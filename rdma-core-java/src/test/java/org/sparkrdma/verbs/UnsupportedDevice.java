@@ -33,7 +33,7 @@ public abstract class UnsupportedDevice implements Device {
   }
 
   @Override
-  public CompletionQueue createCompletionQueue(int capacity, CompletionChannel channel)
+  public CompletionQueue createCompletionQueue(int capacity, CompletionChannel channel, int vector)
       throws VerbsException {
     throw new UnsupportedOperationException();
   }

@@ -114,6 +114,7 @@ final class FurtherPeers {
                 ShuffleTransportConf.of(env.conf()),
                 List.of(NetworkAddress.ofHost(InetAddress.getByName(host))),
                 settings.listenPort(),
+                0,
                 addresses ->
                     new Endpoint(
                         executorId,

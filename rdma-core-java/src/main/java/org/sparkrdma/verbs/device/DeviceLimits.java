@@ -16,6 +16,7 @@ package org.sparkrdma.verbs.device;
  * @param maxInlineBytes data that a send may carry inline; 0 without {@link Capability#INLINE}
  * @param maxPrivateDataBytes private data that every step of a connection can carry; 0 when it
  *     cannot be read
+ * @param completionVectors interrupts among which completion queues can be spread, at least 1
  */
 public record DeviceLimits(
     int maxQueuePairs,
@@ -28,4 +29,5 @@ public record DeviceLimits(
     long maxMessageBytes,
     int maxReadsInFlight,
     int maxInlineBytes,
-    int maxPrivateDataBytes) {}
+    int maxPrivateDataBytes,
+    int completionVectors) {}

@@ -64,8 +64,8 @@ final class DisniDevice extends EngineDevice<ParkingChannel> {
   }
 
   @Override
-  protected EngineCompletionQueue newCompletionQueue(int capacity, ParkingChannel channel)
-      throws VerbsException {
+  protected EngineCompletionQueue newCompletionQueue(
+      int capacity, ParkingChannel channel, int vector) throws VerbsException {
     return DisniCompletionQueue.create(this, capacity, channel);
   }
 

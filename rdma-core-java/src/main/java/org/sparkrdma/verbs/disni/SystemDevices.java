@@ -128,7 +128,8 @@ final class SystemDevices {
         MAX_MESSAGE_BYTES,
         MAX_READS_IN_FLIGHT,
         0,
-        0);
+        0,
+        1);
   }
 
   private static Set<Capability> capabilities(Transport transport) {

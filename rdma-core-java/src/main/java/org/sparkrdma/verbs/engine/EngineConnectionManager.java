@@ -2,6 +2,7 @@
 package org.sparkrdma.verbs.engine;
 
 import java.net.InetSocketAddress;
+import java.util.Collection;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.Queue;
@@ -143,6 +144,11 @@ public abstract class EngineConnectionManager implements ConnectionManager {
   /** The connection with that identifier, or null. */
   protected final EngineConnection<?> connection(Object id) {
     return connections.get(id);
+  }
+
+  /** All open listeners. */
+  protected final Collection<EngineListener> listeners() {
+    return listeners.values();
   }
 
   /** The listener with that identifier, or null. */

@@ -91,18 +91,20 @@ public abstract class EngineDevice<C extends EngineChannel> implements Device {
 
   @Override
   public final synchronized CompletionQueue createCompletionQueue(
-      int capacity, CompletionChannel channel) throws VerbsException {
+      int capacity, CompletionChannel channel, int vector) throws VerbsException {
     checkOpen();
     LimitChecks.checkCompletionQueue(capacity, info.limits());
-    EngineCompletionQueue queue = newCompletionQueue(capacity, ownChannel(channel));
+    LimitChecks.checkCompletionVector(vector, info.limits());
+    EngineCompletionQueue queue = newCompletionQueue(capacity, ownChannel(channel), vector);
     completionQueues.add(queue);
     return queue;
   }
 
   /**
    * @param channel null for a queue that is only polled
+   * @param vector a completion vector of the device
    */
-  protected abstract EngineCompletionQueue newCompletionQueue(int capacity, C channel)
+  protected abstract EngineCompletionQueue newCompletionQueue(int capacity, C channel, int vector)
       throws VerbsException;
 
   @Override

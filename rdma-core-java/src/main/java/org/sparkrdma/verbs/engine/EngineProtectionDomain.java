@@ -9,6 +9,7 @@ import org.sparkrdma.verbs.HostMemory;
 import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.QueuePair;
+import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.VerbsException;
 
 /**
@@ -75,6 +76,16 @@ public abstract class EngineProtectionDomain implements ProtectionDomain {
   /** Registers a range of a file. */
   protected abstract EngineRegion registerRange(
       Path file, long offset, long lengthBytes, Set<AccessFlag> access) throws VerbsException;
+
+  @Override
+  public final void testQueuePair(QueuePairSettings settings) throws VerbsException {
+    LimitChecks.checkQueuePair(settings, device.info().limits());
+    checkOpen();
+    tryQueuePair(settings);
+  }
+
+  /** Creates and destroys a queue pair of the device, where that needs no connection. */
+  protected void tryQueuePair(QueuePairSettings settings) throws VerbsException {}
 
   private EngineRegion add(EngineRegion region) {
     synchronized (this) {

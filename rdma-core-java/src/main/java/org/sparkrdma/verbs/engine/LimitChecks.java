@@ -37,6 +37,17 @@ public final class LimitChecks {
     }
   }
 
+  /** A completion queue uses a vector of the device. */
+  public static void checkCompletionVector(int vector, DeviceLimits limits) {
+    if (vector < 0 || vector >= limits.completionVectors()) {
+      throw new IllegalArgumentException(
+          "no such completion vector: vector="
+              + vector
+              + " completionVectors="
+              + limits.completionVectors());
+    }
+  }
+
   /** A region over memory: remote write access requires local write access. */
   public static void checkAccess(Set<AccessFlag> access) {
     if (access.contains(AccessFlag.REMOTE_WRITE) && !access.contains(AccessFlag.LOCAL_WRITE)) {

@@ -5,7 +5,6 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.ObjIntConsumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvAsyncEvent;
@@ -30,6 +29,7 @@ final class AsyncEvents {
   private static final int COMM_EST = 4;
   private static final int DEVICE_FATAL = 8;
   private static final int PORT_ERR = 10;
+  private static final int GID_CHANGE = 18;
 
   private static final Map<Long, AsyncEvents> OPEN = new HashMap<>();
 
@@ -37,7 +37,7 @@ final class AsyncEvents {
   private final long context;
   private final int fd;
   private final Map<Long, ObjectListener> listeners = new ConcurrentHashMap<>();
-  private final Set<ObjIntConsumer<String>> deviceListeners = ConcurrentHashMap.newKeySet();
+  private final Set<DeviceListener> deviceListeners = ConcurrentHashMap.newKeySet();
   private int users;
 
   /** Receives events of one queue pair or completion queue. */
@@ -48,6 +48,19 @@ final class AsyncEvents {
 
     /** A message arrived at a queue pair in state RTR, see IBV_EVENT_COMM_EST. */
     default void onCommunication() {}
+  }
+
+  /** Receives events of the whole device. */
+  interface DeviceListener {
+    /**
+     * The device failed.
+     *
+     * @param port that is down; 0 is the whole device
+     */
+    void onFailure(String reason, int port);
+
+    /** The addresses of a port changed, see IBV_EVENT_GID_CHANGE. */
+    void onAddressesChanged(int port);
   }
 
   private AsyncEvents(VerbsLibrary verbs, long context) {
@@ -93,16 +106,12 @@ final class AsyncEvents {
     listeners.remove(object);
   }
 
-  /**
-   * Adds a listener of the whole device.
-   *
-   * @param listener receives the reason of a failure and the port; 0 is the whole device
-   */
-  void listenDevice(ObjIntConsumer<String> listener) {
+  /** Adds a listener of the whole device. */
+  void listenDevice(DeviceListener listener) {
     deviceListeners.add(listener);
   }
 
-  void forgetDevice(ObjIntConsumer<String> listener) {
+  void forgetDevice(DeviceListener listener) {
     deviceListeners.remove(listener);
   }
 
@@ -141,11 +150,13 @@ final class AsyncEvents {
       reportAll(0, "the device failed: device=" + device);
     } else if (type == PORT_ERR) {
       reportAll(port, "a port of the device is down: device=" + device + " port=" + port);
+    } else if (type == GID_CHANGE) {
+      deviceListeners.forEach(listener -> listener.onAddressesChanged(port));
     }
   }
 
   private void reportAll(int port, String reason) {
-    deviceListeners.forEach(listener -> listener.accept(reason, port));
+    deviceListeners.forEach(listener -> listener.onFailure(reason, port));
   }
 
   private static String name(int type) {

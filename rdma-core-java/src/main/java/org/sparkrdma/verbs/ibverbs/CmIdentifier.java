@@ -11,13 +11,11 @@ import org.sparkrdma.verbs.cm.ConnectionParameters;
 import org.sparkrdma.verbs.engine.LimitChecks;
 import org.sparkrdma.verbs.ibverbs.ffi.CmLibrary;
 import org.sparkrdma.verbs.ibverbs.ffi.Downcalls;
-import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvQpInitAttr;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.RdmaCmId;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.RdmaConnParam;
 import org.sparkrdma.verbs.ibverbs.ffi.Memory;
 import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
 import org.sparkrdma.verbs.ibverbs.ffi.SocketAddresses;
-import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
 
 /**
  * An rdma_cm_id: fills the structs of its calls and makes the calls. {@link IbverbsConnection}
@@ -77,19 +75,9 @@ final class CmIdentifier {
   }
 
   /** Creates the device's queue pair; returns the address of its struct. */
-  long createQueuePair(long pd, long sendCq, long receiveCq, QueuePairSettings settings)
-      throws VerbsException {
+  long createQueuePair(long pd, QueuePairSettings settings) throws VerbsException {
     try (NativeArena one = new NativeArena()) {
-      long attributes = one.allocate(IbvQpInitAttr.SIZE);
-      Memory.putLong(attributes + IbvQpInitAttr.SEND_CQ, sendCq);
-      Memory.putLong(attributes + IbvQpInitAttr.RECV_CQ, receiveCq);
-      Memory.putInt(attributes + IbvQpInitAttr.CAP_MAX_SEND_WR, settings.sendDepth());
-      Memory.putInt(attributes + IbvQpInitAttr.CAP_MAX_RECV_WR, settings.receiveDepth());
-      Memory.putInt(attributes + IbvQpInitAttr.CAP_MAX_SEND_SGE, settings.maxSge());
-      Memory.putInt(attributes + IbvQpInitAttr.CAP_MAX_RECV_SGE, settings.maxSge());
-      Memory.putInt(attributes + IbvQpInitAttr.CAP_MAX_INLINE_DATA, settings.maxInlineBytes());
-      Memory.putInt(attributes + IbvQpInitAttr.QP_TYPE, VerbsLibrary.QP_TYPE_RC);
-      if (cm.createQp(id, pd, attributes) != 0) {
+      if (cm.createQp(id, pd, QueuePairAttributes.write(settings, one)) != 0) {
         throw Libraries.failure("rdma_create_qp", LimitChecks.sizes(settings));
       }
     }

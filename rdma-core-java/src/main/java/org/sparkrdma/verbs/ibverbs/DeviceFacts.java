@@ -20,6 +20,7 @@ import org.sparkrdma.verbs.device.DeviceLimits;
 import org.sparkrdma.verbs.device.Gid;
 import org.sparkrdma.verbs.device.PortInfo;
 import org.sparkrdma.verbs.device.PortState;
+import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvContext;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvDeviceAttr;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvDeviceAttrEx;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvGidEntry;
@@ -34,14 +35,11 @@ final class DeviceFacts {
   static final int MAX_PRIVATE_DATA_BYTES = 56;
 
   private static final Path SYSTEM = Path.of("/sys/class/infiniband");
-
   private static final Path LINKS = Path.of("/sys/class/net");
 
   /** The connection manager's fields for it have eight bits. */
   private static final int MAX_READS_IN_FLIGHT = 255;
 
-  private static final int ETHERNET_BYTES = 6;
-  private static final int INFINIBAND_BYTES = 20;
   private static final int GID_BYTES = 16;
 
   private final Libraries libraries;
@@ -93,10 +91,15 @@ final class DeviceFacts {
           IbverbsSettings.NAME,
           rules.transport(),
           Long.reverseBytes(Memory.getLong(device + IbvDeviceAttr.NODE_GUID)),
-          limits(device, maxMessageBytes, inline),
+          limits(device, maxMessageBytes, inline, vectors()),
           capabilities,
           ports);
     }
+  }
+
+  /** Drivers without interrupts report none. */
+  private int vectors() {
+    return Math.max(1, Memory.getInt(context + IbvContext.NUM_COMP_VECTORS));
   }
 
   private boolean pagesOnDemand(NativeArena arena, String name) throws VerbsException {
@@ -111,7 +114,7 @@ final class DeviceFacts {
         && (reliable & VerbsLibrary.ODP_SUPPORT_READ) != 0;
   }
 
-  private static DeviceLimits limits(long device, long maxMessageBytes, int inline) {
+  private static DeviceLimits limits(long device, long maxMessageBytes, int inline, int vectors) {
     int maxSge = Memory.getInt(device + IbvDeviceAttr.MAX_SGE);
     long maxRegion = Memory.getLong(device + IbvDeviceAttr.MAX_MR_SIZE);
     int reads =
@@ -129,7 +132,8 @@ final class DeviceFacts {
         maxMessageBytes,
         Math.min(reads, MAX_READS_IN_FLIGHT),
         inline,
-        MAX_PRIVATE_DATA_BYTES);
+        MAX_PRIVATE_DATA_BYTES,
+        vectors);
   }
 
   private PortInfo port(String name, int number, long attributes) throws VerbsException {
@@ -146,7 +150,7 @@ final class DeviceFacts {
         state >= 0 && state < states.length ? states[state] : PortState.NOP,
         mtu,
         gids,
-        rules.hasAddressesAsGids(ethernet) ? addresses(gids) : addressesOfLink(gids));
+        rules.hasAddressesAsGids(ethernet) ? addresses(gids) : ofLinks(gids));
   }
 
   private List<Gid> gids(String name, int port, int tableLength, boolean ethernet)
@@ -233,36 +237,8 @@ final class DeviceFacts {
     }
   }
 
-  /** Addresses of the network interfaces whose hardware address the first GID contains. */
-  private static List<InetAddress> addressesOfLink(List<Gid> gids) throws VerbsException {
-    List<InetAddress> addresses = new ArrayList<>();
-    try {
-      for (NetworkInterface link : NetworkInterface.networkInterfaces().toList()) {
-        byte[] hardware = read(LINKS.resolve(link.getName()).resolve("address"));
-        if (!gids.isEmpty() && isMadeFrom(gids.get(0).address().getAddress(), hardware)) {
-          for (InetAddress at : link.inetAddresses().toList()) {
-            if (!at.isLinkLocalAddress()) {
-              // Without the scope that the JDK adds to every IPv6 address of an interface.
-              addresses.add(address(at.getAddress()));
-            }
-          }
-        }
-      }
-      return addresses;
-    } catch (SocketException e) {
-      throw new VerbsException("ibv_query_gid", "no addresses: " + e.getMessage(), e);
-    }
-  }
-
-  /**
-   * An iWARP GID begins with the hardware address. The hardware address of an InfiniBand interface
-   * ends with the GID.
-   */
-  private static boolean isMadeFrom(byte[] gid, byte[] hardware) {
-    int length = hardware.length;
-    return gid.length == GID_BYTES
-        && ((length == ETHERNET_BYTES && Arrays.equals(hardware, Arrays.copyOf(gid, length)))
-            || (length == INFINIBAND_BYTES
-                && Arrays.equals(gid, Arrays.copyOfRange(hardware, length - GID_BYTES, length))));
+  /** Addresses of the network interfaces that belong to the first GID. */
+  private static List<InetAddress> ofLinks(List<Gid> gids) throws VerbsException {
+    return gids.isEmpty() ? List.of() : LinkAddresses.of(LINKS, gids.get(0).address().getAddress());
   }
 }

@@ -37,14 +37,15 @@ final class IbverbsCompletionQueue extends DeviceCompletionQueue {
   }
 
   static IbverbsCompletionQueue create(
-      IbverbsDevice device, int capacity, IbverbsCompletionChannel channel) throws VerbsException {
+      IbverbsDevice device, int capacity, IbverbsCompletionChannel channel, int vector)
+      throws VerbsException {
     long cq =
         device
             .libraries()
             .verbs()
-            .createCq(device.context(), capacity, channel == null ? 0 : channel.channel());
+            .createCq(device.context(), capacity, channel == null ? 0 : channel.channel(), vector);
     if (cq == 0) {
-      throw Libraries.failure("ibv_create_cq", "capacity=" + capacity);
+      throw Libraries.failure("ibv_create_cq", "capacity=" + capacity + " vector=" + vector);
     }
     return new IbverbsCompletionQueue(device, cq, Memory.getInt(cq + IbvCq.CQE), channel);
   }

@@ -102,11 +102,9 @@ final class IbverbsConnection extends RdmaCmConnection<IbverbsQueuePair> {
       throw new VerbsException("rdma_create_qp", "rdma_create_qp failed: too many queue pairs");
     }
     var own = (IbverbsProtectionDomain) domain;
-    long sends = ((IbverbsCompletionQueue) settings.sendQueue()).cq();
-    long receives = ((IbverbsCompletionQueue) settings.receiveQueue()).cq();
     long qp;
     try {
-      qp = identifier.createQueuePair(own.pd(), sends, receives, settings);
+      qp = identifier.createQueuePair(own.pd(), settings);
     } catch (VerbsException e) {
       device.queuePairs().giveBack(name);
       throw e;

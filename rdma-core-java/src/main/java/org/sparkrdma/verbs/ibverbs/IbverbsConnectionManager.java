@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.verbs.ibverbs;
 
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.ObjIntConsumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
@@ -26,6 +30,8 @@ import org.sparkrdma.verbs.ibverbs.ffi.SocketAddresses;
  * lock, by the owner when it polls or by a caller that counts open resources.
  */
 final class IbverbsConnectionManager extends RdmaCmConnectionManager {
+  private static final Logger LOG = LoggerFactory.getLogger(IbverbsConnectionManager.class);
+
   private final IbverbsDevice device;
   private final CmLibrary cm;
   private final IbverbsCompletionChannel wakeups;
@@ -37,7 +43,7 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
   private final long pollfds = arena.allocate(2 * Pollfd.SIZE);
   private final long noTime = arena.allocate(2 * Long.BYTES);
   private final long eventPointer = arena.allocate(Long.BYTES);
-  private final ObjIntConsumer<String> deviceListener = this::onDeviceFailure;
+  private final AsyncEvents.DeviceListener deviceListener = new DeviceEvents();
 
   private IbverbsConnectionManager(
       IbverbsDevice device, IbverbsCompletionChannel wakeups, RouteResolver routes, long channel) {
@@ -187,14 +193,39 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
         "the device was removed: device=" + device.info().name());
   }
 
-  /**
-   * The device failed or a port is down; of several ports those with a listener count.
-   *
-   * @param port 0 for the whole device
-   */
-  private void onDeviceFailure(String reason, int port) {
-    if (port == 0 || listenerPorts.isEmpty() || listenerPorts.contains(port)) {
-      offerOfDevice(ConnectionEvent.Type.DEVICE_DOWN, reason);
+  /** Of several ports those with a listener count. */
+  private final class DeviceEvents implements AsyncEvents.DeviceListener {
+    @Override
+    public void onFailure(String reason, int port) {
+      if (port == 0 || listenerPorts.isEmpty() || listenerPorts.contains(port)) {
+        offerOfDevice(ConnectionEvent.Type.DEVICE_DOWN, reason);
+      }
+    }
+
+    @Override
+    public void onAddressesChanged(int port) {
+      if (listenerPorts.contains(port)) {
+        listeners().stream()
+            .map(listener -> listener.address().getAddress())
+            .filter(address -> !isOfThisHost(address))
+            .findFirst()
+            .ifPresent(
+                address ->
+                    offerOfDevice(
+                        ConnectionEvent.Type.DEVICE_DOWN,
+                        "the listener's address was removed: device="
+                            + device.info().name()
+                            + (" address=" + address.getHostAddress())));
+      }
+    }
+  }
+
+  private static boolean isOfThisHost(InetAddress address) {
+    try {
+      return NetworkInterface.getByInetAddress(address) != null;
+    } catch (SocketException e) {
+      LOG.debug("Addresses of this host are not known", e);
+      return true;
     }
   }
 

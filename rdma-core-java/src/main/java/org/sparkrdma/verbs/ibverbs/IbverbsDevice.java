@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.verbs.ibverbs;
 
+import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.DeviceInfo;
@@ -15,6 +18,8 @@ import org.sparkrdma.verbs.engine.device.QueuePairTable;
 
 /** An open device of libibverbs. Safe for any thread. */
 final class IbverbsDevice extends EngineDevice<IbverbsCompletionChannel> {
+  private static final Logger LOG = LoggerFactory.getLogger(IbverbsDevice.class);
+
   private final Libraries libraries;
   private final IbverbsSettings settings;
   private final Contexts contexts;
@@ -25,6 +30,7 @@ final class IbverbsDevice extends EngineDevice<IbverbsCompletionChannel> {
   private final AsyncEvents asyncEvents;
   private final QueuePairTable<IbverbsQueuePair> queuePairs = new QueuePairTable<>();
   private final AtomicLong registeredBytes = new AtomicLong();
+  private final int numaNode;
 
   /** Takes over the contexts. */
   IbverbsDevice(
@@ -43,6 +49,8 @@ final class IbverbsDevice extends EngineDevice<IbverbsCompletionChannel> {
     this.driver = driver;
     rules = TransportRules.of(Contexts.transportType(context));
     options = new CmOptions(info.name(), libraries.cm()::setOption);
+    numaNode = NumaNode.of(Path.of("/"), info.name());
+    LOG.debug("RDMA device opened: device={} preferredNumaNode={}", info.name(), numaNode);
     asyncEvents = AsyncEvents.acquire(libraries.verbs(), context);
   }
 
@@ -64,6 +72,11 @@ final class IbverbsDevice extends EngineDevice<IbverbsCompletionChannel> {
 
   Driver driver() {
     return driver;
+  }
+
+  /** Node of the host's memory that is nearest to the device, or {@link NumaNode#NONE}. */
+  int numaNode() {
+    return numaNode;
   }
 
   CmOptions options() {
@@ -99,9 +112,9 @@ final class IbverbsDevice extends EngineDevice<IbverbsCompletionChannel> {
   }
 
   @Override
-  protected EngineCompletionQueue newCompletionQueue(int capacity, IbverbsCompletionChannel channel)
-      throws VerbsException {
-    return IbverbsCompletionQueue.create(this, capacity, channel);
+  protected EngineCompletionQueue newCompletionQueue(
+      int capacity, IbverbsCompletionChannel channel, int vector) throws VerbsException {
+    return IbverbsCompletionQueue.create(this, capacity, channel, vector);
   }
 
   @Override

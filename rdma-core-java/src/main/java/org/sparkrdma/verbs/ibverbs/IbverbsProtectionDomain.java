@@ -4,12 +4,15 @@ package org.sparkrdma.verbs.ibverbs;
 import java.nio.file.Path;
 import java.util.Set;
 import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.engine.EngineMemory;
 import org.sparkrdma.verbs.engine.EngineProtectionDomain;
 import org.sparkrdma.verbs.engine.EngineRegion;
+import org.sparkrdma.verbs.engine.LimitChecks;
 import org.sparkrdma.verbs.ibverbs.ffi.Downcalls;
 import org.sparkrdma.verbs.ibverbs.ffi.Libc;
+import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
 import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
 
 /** A protection domain of libibverbs. Safe for any thread. */
@@ -104,6 +107,18 @@ final class IbverbsProtectionDomain extends EngineProtectionDomain {
     }
     return Libraries.failure(
         "ibv_reg_mr", errno, sizes + (details.isEmpty() ? "" : " " + details) + hint);
+  }
+
+  @Override
+  protected void tryQueuePair(QueuePairSettings settings) throws VerbsException {
+    VerbsLibrary verbs = device.libraries().verbs();
+    try (NativeArena one = new NativeArena()) {
+      long qp = verbs.createQp(pd, QueuePairAttributes.write(settings, one));
+      if (qp == 0) {
+        throw Libraries.failure("ibv_create_qp", LimitChecks.sizes(settings));
+      }
+      verbs.destroyQp(qp);
+    }
   }
 
   @Override

@@ -19,7 +19,7 @@ final class InlineProbe {
       return 0;
     }
     long pd = verbs.allocPd(context);
-    long cq = verbs.createCq(context, 1, 0);
+    long cq = verbs.createCq(context, 1, 0, 0);
     try (NativeArena arena = new NativeArena()) {
       for (int bytes = wanted; pd != 0 && cq != 0 && bytes > 0; bytes /= 2) {
         if (agrees(verbs, pd, cq, bytes, arena.allocate(IbvQpInitAttr.SIZE))) {
@@ -38,14 +38,7 @@ final class InlineProbe {
   }
 
   private static boolean agrees(VerbsLibrary verbs, long pd, long cq, int bytes, long attributes) {
-    Memory.putLong(attributes + IbvQpInitAttr.SEND_CQ, cq);
-    Memory.putLong(attributes + IbvQpInitAttr.RECV_CQ, cq);
-    Memory.putInt(attributes + IbvQpInitAttr.CAP_MAX_SEND_WR, 1);
-    Memory.putInt(attributes + IbvQpInitAttr.CAP_MAX_RECV_WR, 1);
-    Memory.putInt(attributes + IbvQpInitAttr.CAP_MAX_SEND_SGE, 1);
-    Memory.putInt(attributes + IbvQpInitAttr.CAP_MAX_RECV_SGE, 1);
-    Memory.putInt(attributes + IbvQpInitAttr.CAP_MAX_INLINE_DATA, bytes);
-    Memory.putInt(attributes + IbvQpInitAttr.QP_TYPE, VerbsLibrary.QP_TYPE_RC);
+    QueuePairAttributes.write(attributes, cq, cq, 1, 1, 1, bytes);
     long qp = verbs.createQp(pd, attributes);
     if (qp == 0) {
       return false;

@@ -62,7 +62,8 @@ final class SoftDevice extends EngineDevice<ParkingChannel> {
   }
 
   @Override
-  protected EngineCompletionQueue newCompletionQueue(int capacity, ParkingChannel channel) {
+  protected EngineCompletionQueue newCompletionQueue(
+      int capacity, ParkingChannel channel, int vector) {
     return new SoftCompletionQueue(this, capacity, channel);
   }
 

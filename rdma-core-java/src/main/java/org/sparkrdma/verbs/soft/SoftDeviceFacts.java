@@ -63,7 +63,8 @@ final class SoftDeviceFacts {
         MAX_MESSAGE_BYTES,
         MAX_READS_IN_FLIGHT,
         settings.maxInlineBytes(),
-        Hello.MAX_PRIVATE_DATA_BYTES);
+        Hello.MAX_PRIVATE_DATA_BYTES,
+        1);
   }
 
   private static PortInfo port(List<Gid> gids) {

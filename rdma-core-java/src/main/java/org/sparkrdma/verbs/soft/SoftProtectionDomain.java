@@ -93,6 +93,11 @@ final class SoftProtectionDomain extends EngineProtectionDomain {
     }
   }
 
+  @Override
+  protected void tryQueuePair(QueuePairSettings settings) throws VerbsException {
+    createQueuePair(settings).close();
+  }
+
   private static VerbsException outOfMemory(String call, String reason, Throwable cause) {
     return new VerbsException(call, OUT_OF_MEMORY, call + " failed: " + reason, cause);
   }

@@ -129,6 +129,32 @@ public abstract class DeviceContract extends VerbsContract {
   }
 
   @Test
+  void shouldCreateACompletionQueueOnEachVector() throws Exception {
+    int vectors = client.device.info().limits().completionVectors();
+    assertThat(vectors).isPositive();
+    for (int vector = 0; vector < Math.min(vectors, 8); vector++) {
+      client.device.createCompletionQueue(1, null, vector).close();
+    }
+    for (int wrong : new int[] {-1, vectors}) {
+      assertThatThrownBy(() -> client.device.createCompletionQueue(1, null, wrong))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("completionVectors=" + vectors);
+    }
+  }
+
+  @Test
+  void shouldLeaveNothingOfATestedQueuePair() throws Exception {
+    OpenResources before = client.device.openResources();
+    client.domain.testQueuePair(client.settings());
+    assertThat(client.device.openResources()).isEqualTo(before);
+    int tooDeep = client.device.info().limits().maxQueuePairDepth() + 1;
+    var settings =
+        new QueuePairSettings(client.queue, client.queue, tooDeep, 1, 1, 0, java.util.Set.of());
+    assertThatThrownBy(() -> client.domain.testQueuePair(settings))
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  @Test
   void shouldListSettingsThatItAccepts() {
     Map<String, String> defaults = new TreeMap<>();
     for (EngineSetting setting : provider().settings()) {

@@ -46,7 +46,7 @@ class DeviceScanTest {
         "test",
         Transport.INFINIBAND,
         context,
-        new DeviceLimits(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 56),
+        new DeviceLimits(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 56, 1),
         Set.of(),
         List.of());
   }

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
+import java.net.Inet6Address;
+import java.net.InetAddress;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -22,8 +24,13 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.faults.FaultRow;
 import org.sparkrdma.faults.FaultRows;
+import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.VerbsEngine;
+import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
+import org.sparkrdma.verbs.device.Gid;
+import org.sparkrdma.verbs.device.GidType;
+import org.sparkrdma.verbs.device.PortInfo;
 import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
 
 /**
@@ -40,6 +47,7 @@ class ScriptedDeviceTest {
   // enum ibv_event_type
   private static final int DEVICE_FATAL = 8;
   private static final int PORT_ERR = 10;
+  private static final int GID_CHANGE = 18;
 
   // enum rdma_cm_event_type
   private static final int COMM_EST = 4;
@@ -304,6 +312,18 @@ class ScriptedDeviceTest {
     run();
   }
 
+  @Test
+  void shouldCreateACompletionQueueOnTheVectorThatIsNamed() throws Exception {
+    faulty = false;
+    try (Device device = engine.open(ScriptedEngine.DEVICE)) {
+      assertThat(device.info().limits().completionVectors()).isEqualTo(4);
+      device.createCompletionQueue(1, null);
+      assertThat(library.newestVector()).isZero();
+      device.createCompletionQueue(1, null, 3);
+      assertThat(library.newestVector()).isEqualTo(3);
+    }
+  }
+
   /** The device charges what queues and regions need; each limit has room for those before. */
   @ParameterizedTest(name = "at most {0} bytes may be locked")
   @CsvSource({
@@ -490,6 +510,51 @@ class ScriptedDeviceTest {
 
       assertThat(exchange.expect(ConnectionEvent.Type.DEVICE_DOWN).reason())
           .isEqualTo("the listener's address moved to another link: device=scripted0");
+    }
+  }
+
+  /** The listener's address is not one of this machine, as after its removal. */
+  @Test
+  @DisplayName("the listener's address is removed")
+  void shouldReportThatTheAddressOfTheListenerWasRemoved() throws Exception {
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      exchange.listenAt(InetAddress.getByName("192.0.2.77"));
+
+      library.raise(GID_CHANGE, 2);
+      library.raise(GID_CHANGE, 1);
+
+      ConnectionEvent down = exchange.expect(ConnectionEvent.Type.DEVICE_DOWN);
+      assertThat(down.reason())
+          .isEqualTo("the listener's address was removed: device=scripted0 address=192.0.2.77");
+    }
+  }
+
+  @Test
+  void shouldKeepTheScopeOfALinkLocalAddress() throws Exception {
+    faulty = false;
+    byte[] bytes = InetAddress.getByName("fe80::1234").getAddress();
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      Connection initiator = exchange.resolve(Inet6Address.getByAddress(null, bytes, 7));
+
+      exchange.expect(ConnectionEvent.Type.RESOLVED);
+
+      // The device took it from the remote address.
+      Inet6Address local = (Inet6Address) initiator.localAddress().getAddress();
+      assertThat(local.getAddress()).isEqualTo(bytes);
+      assertThat(local.getScopeId()).isEqualTo(7);
+    }
+  }
+
+  /** Connections need IP addresses: AF_IB, which would connect GIDs, is not used. */
+  @Test
+  void shouldReportAnInfiniBandPortWithoutIpoibAsOneWithoutAddresses() throws Exception {
+    faulty = false;
+    library.limit("infiniband", 1);
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      PortInfo port = exchange.device.info().ports().get(0);
+
+      assertThat(port.gids()).extracting(Gid::type).containsExactly(GidType.INFINIBAND);
+      assertThat(port.addresses()).isEmpty();
     }
   }
 

@@ -121,6 +121,21 @@ final class ScriptedExchange implements AutoCloseable {
     return initiator;
   }
 
+  /** Listens at an address. */
+  void listenAt(InetAddress address) throws VerbsException {
+    prepare();
+    listener = manager.listen(new InetSocketAddress(address, 0), DEPTH);
+  }
+
+  /** Begins to resolve an address where nothing listens. */
+  Connection resolve(InetAddress address) throws VerbsException {
+    prepare();
+    Connection initiator =
+        manager.resolve(new InetSocketAddress(address, 4711), null, CONNECT_TIMEOUT);
+    ends.add(initiator);
+    return initiator;
+  }
+
   Connection responder() {
     return ends.get(1);
   }

@@ -3,27 +3,22 @@ package org.sparkrdma.shuffle.pinned;
 
 import java.nio.file.Path;
 import java.util.Map;
-import java.util.Set;
+import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.memory.PinnedBudget;
-import org.sparkrdma.shuffle.settings.RingSizes;
-import org.sparkrdma.verbs.AccessFlag;
-import org.sparkrdma.verbs.CompletionQueue;
+import org.sparkrdma.shuffle.settings.ExecutorNeeds;
 import org.sparkrdma.verbs.Device;
-import org.sparkrdma.verbs.HostMemory;
-import org.sparkrdma.verbs.MemoryRegion;
-import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.Transport;
 
 /**
- * Registers a small region and creates a completion queue at the start, so that a machine that
- * cannot register memory is reported at once, with what to do. Stateless.
+ * Creates at the start what an executor needs at least, so that a machine without room for it is
+ * reported at once, with what to do. Stateless.
  */
 public final class Preflight {
   private static final Logger LOG = LoggerFactory.getLogger(Preflight.class);
-  private static final long TRIED_BYTES = 256 << 10;
+  private static final long WINDOW_BYTES = 256 << 10;
 
   /** See errno(3). */
   private static final int EPERM = 1;
@@ -50,29 +45,40 @@ public final class Preflight {
   }
 
   /**
-   * Registers a small region and as much as the rings of a queue pair, and creates a completion
-   * queue of real size, whose ring drivers of hardware pin; then destroys all again. A queue pair
-   * itself needs a connection.
+   * Holds at the same time what an executor with one connection needs: protection domains, a
+   * completion channel, a completion queue and a queue pair of real size, the regions of message
+   * buffers, and a region each for receive memory and a window. Then it frees all again.
    *
-   * @throws VerbsException when registration fails, with the reason and what to do
+   * @throws VerbsException when the device refuses one of them, with the reason and what to do
    */
   public void check(
-      Device device, PinnedBudget budget, PinnedLimit limit, MachineMemory machine, RingSizes rings)
+      Device device,
+      PinnedBudget budget,
+      PinnedLimit limit,
+      MachineMemory machine,
+      ExecutorNeeds needs)
       throws VerbsException {
     limit.warnings().forEach(objection -> LOG.warn("{}", objection));
     if (device.info().transport() == Transport.LOOPBACK) {
       // It pins nothing, so no limit applies.
       return;
     }
-    long lengthBytes = Math.min(TRIED_BYTES + rings.queuePairBytes(), budget.limitBytes());
-    PinnedBudget.Grant grant = budget.tryGrant(lengthBytes).orElse(null);
+    long fixedBytes = needs.ringBytes() + needs.messageBytes();
+    long room = budget.limitBytes() - fixedBytes;
+    long windowBytes = Math.min(WINDOW_BYTES, room / 2);
+    long sinkBytes = Math.min(needs.sinkBytes(), room - windowBytes);
+    PinnedBudget.Grant grant =
+        windowBytes < 1 ? null : budget.tryGrant(fixedBytes + sinkBytes + windowBytes).orElse(null);
     if (grant == null) {
+      // The transport reports that the limit is too low.
       return;
     }
-    try {
-      register(device, lengthBytes, rings.completionQueueDepth());
+    try (HeldObjects held = new HeldObjects(device)) {
+      held.create(needs, sinkBytes, windowBytes);
+      LOG.debug("There is room for what an executor needs: {}", needs);
     } catch (VerbsException e) {
-      throw new VerbsException(e.call(), e.errno(), sentence(e, limit, machine), e);
+      throw new VerbsException(
+          e.call(), e.errno(), sentence(e, device.info().name(), limit, machine, needs), e);
     } finally {
       grant.close();
     }
@@ -86,23 +92,19 @@ public final class Preflight {
     }
   }
 
-  private static void register(Device device, long lengthBytes, int completionQueueDepth)
-      throws VerbsException {
-    try (ProtectionDomain domain = device.allocateProtectionDomain();
-        HostMemory memory = device.allocate(lengthBytes);
-        MemoryRegion region =
-            domain.register(memory, 0, lengthBytes, Set.of(AccessFlag.LOCAL_WRITE));
-        CompletionQueue queue = device.createCompletionQueue(completionQueueDepth, null)) {
-      LOG.debug(
-          "Memory can be registered: lengthBytes={} completions={}",
-          region.lengthBytes(),
-          queue.capacity());
+  private String sentence(
+      VerbsException refused,
+      String device,
+      PinnedLimit limit,
+      MachineMemory machine,
+      ExecutorNeeds needs) {
+    String call = "call=" + refused.call() + " errno=" + refused.errno();
+    Optional<ObjectLimit> objects =
+        ObjectLimit.of(device, new ControlGroups(new SystemFiles(root)).rdmaLimits());
+    if (refused.errno() == EAGAIN && objects.isPresent()) {
+      return objects.get().sentence(needs.objects()) + ": " + call;
     }
-  }
-
-  private String sentence(VerbsException refused, PinnedLimit limit, MachineMemory machine) {
-    String what =
-        "memory cannot be registered: call=" + refused.call() + " errno=" + refused.errno();
+    String what = "memory cannot be registered: " + call;
     return switch (refused.errno()) {
       case ENOMEM, EPERM, EAGAIN, EACCES ->
           what

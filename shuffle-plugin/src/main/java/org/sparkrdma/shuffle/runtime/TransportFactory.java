@@ -11,6 +11,8 @@ import org.apache.spark.SparkEnv;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.address.NetworkAddress;
+import org.sparkrdma.shuffle.device.CompletionVector;
+import org.sparkrdma.shuffle.device.DeviceChoice;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.output.SparkMapOutputs;
@@ -72,7 +74,7 @@ interface TransportFactory {
             parts.budget(),
             parts.limit(),
             parts.machine(),
-            RdmaTransport.ringSizes(settings, parts.device()));
+            RdmaTransport.needs(settings, parts.device(), parts.budget()));
     SparkEnv env = parts.env();
     SecureRandom random = new SecureRandom();
     byte[] token = new byte[Endpoint.TOKEN_BYTES];
@@ -90,6 +92,10 @@ interface TransportFactory {
                 ShuffleTransportConf.of(env.conf()),
                 parts.addresses(),
                 parts.settings().listenPort(),
+                CompletionVector.of(
+                    DeviceChoice.numberOf(env.executorId()),
+                    ProcessHandle.current().pid(),
+                    parts.device().info().limits().completionVectors()),
                 addresses ->
                     new Endpoint(
                         env.executorId(), addresses, engine, Hello.PROTOCOL, incarnation, token),

@@ -40,6 +40,7 @@ final class DeviceText {
     facts.put("maxReadsInFlight", limits.maxReadsInFlight());
     facts.put("maxInlineBytes", limits.maxInlineBytes());
     facts.put("maxPrivateDataBytes", limits.maxPrivateDataBytes());
+    facts.put("completionVectors", limits.completionVectors());
     return facts;
   }
 

@@ -40,6 +40,7 @@ final class CompletionQueues implements AutoCloseable {
   private final Device device;
   private final CompletionChannel channel;
   private final PinnedBudget budget;
+  private final int vector;
   private final int connectionsPerQueue;
   private final int depth;
   private final long queuePairBytes;
@@ -49,14 +50,20 @@ final class CompletionQueues implements AutoCloseable {
   /**
    * Creates the first completion queue.
    *
+   * @param vector completion vector of all queues
    * @throws VerbsException when the device refuses, or its ring does not fit into the budget
    */
   CompletionQueues(
-      Device device, CompletionChannel channel, PinnedBudget budget, TransportSettings settings)
+      Device device,
+      CompletionChannel channel,
+      int vector,
+      PinnedBudget budget,
+      TransportSettings settings)
       throws VerbsException {
     this.device = device;
     this.channel = channel;
     this.budget = budget;
+    this.vector = vector;
     this.connectionsPerQueue = connectionsPerQueue(settings, device.info().limits());
     this.depth = depth(settings, device.info().limits());
     this.queuePairBytes = queuePairBytes(settings);
@@ -222,7 +229,7 @@ final class CompletionQueues implements AutoCloseable {
       return false;
     }
     try {
-      queues.add(new SharedQueue(device.createCompletionQueue(depth, channel), grant));
+      queues.add(new SharedQueue(device.createCompletionQueue(depth, channel, vector), grant));
     } catch (Throwable e) {
       closeGrant(grant);
       throw e;

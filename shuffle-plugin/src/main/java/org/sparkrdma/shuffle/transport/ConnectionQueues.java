@@ -17,6 +17,16 @@ import org.sparkrdma.verbs.cm.Connection;
  * <p>Closing the {@link Connection} destroys the queue pair; {@link #close} then frees the rings.
  */
 final class ConnectionQueues {
+  /** An initiator's buffer for the messages of the set-up. */
+  private static final int INITIATOR_SETUP_BUFFERS = 1;
+
+  /** Also the receive for the CONFIRM: two requests may follow it at once. */
+  private static final int RESPONDER_SETUP_BUFFERS = 2;
+
+  /** Control buffers that a responder takes for a connection at once. */
+  static final int RESPONDER_BUFFERS =
+      RESPONDER_SETUP_BUFFERS + TransportSettings.RECEIVES_WHEN_IDLE;
+
   private final CompletionQueues.Rings rings;
   private final QueuePair queuePair;
   private final SendQueue sends;
@@ -88,8 +98,7 @@ final class ConnectionQueues {
   private static List<ControlBuffer> takeFirstBuffers(
       TransportContext context, ConnectionBuffers buffers, boolean initiator) {
     List<ControlBuffer> first = new ArrayList<>();
-    // The responder's receive for the CONFIRM: two requests may follow it at once.
-    int setup = initiator ? 1 : 2;
+    int setup = initiator ? INITIATOR_SETUP_BUFFERS : RESPONDER_SETUP_BUFFERS;
     int count = setup + TransportSettings.RECEIVES_WHEN_IDLE;
     Optional<ControlBuffer> taken = Optional.empty();
     if (context.control().fillReserve()) {

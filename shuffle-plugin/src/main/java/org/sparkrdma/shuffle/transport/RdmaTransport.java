@@ -9,6 +9,7 @@ import java.util.function.Consumer;
 import org.apache.spark.network.shuffle.DownloadFileManager;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockFetch;
 import org.sparkrdma.shuffle.fetch.BlockRange;
@@ -18,7 +19,7 @@ import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.serve.BlockServer;
 import org.sparkrdma.shuffle.serve.ServerParameters;
-import org.sparkrdma.shuffle.settings.RingSizes;
+import org.sparkrdma.shuffle.settings.ExecutorNeeds;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.thread.Owner;
@@ -79,11 +80,20 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     }
   }
 
-  /** Sizes of the rings that a transport creates on this device. */
-  public static RingSizes ringSizes(TransportSettings settings, Device device) {
-    return new RingSizes(
-        CompletionQueues.depth(settings, device.info().limits()),
-        CompletionQueues.queuePairBytes(settings));
+  /** Objects and memory that a transport with one connection has on this device, at least. */
+  public static ExecutorNeeds needs(
+      TransportSettings settings, Device device, PinnedBudget budget) {
+    int depth = CompletionQueues.depth(settings, device.info().limits());
+    int buffersPerRegion = TransportMemory.controlSlabBuffers(budget, settings);
+    int buffers = ControlBuffers.RESERVE + ConnectionQueues.RESPONDER_BUFFERS;
+    return new ExecutorNeeds(
+        depth,
+        settings.sendDepth(),
+        settings.receiveDepth(),
+        CompletionQueues.ringBytes(depth) + CompletionQueues.queuePairBytes(settings),
+        (buffers + buffersPerRegion - 1) / buffersPerRegion,
+        buffersPerRegion * settings.messageBytes(),
+        (long) TransportMemory.sinkSlabChunks(budget, settings) * settings.chunkBytes());
   }
 
   private RdmaTransport(
@@ -94,7 +104,9 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     outOfService = env.outOfService();
     domain = undo.push(device.allocateProtectionDomain());
     channel = undo.push(device.createCompletionChannel());
-    completions = undo.push(new CompletionQueues(device, channel, env.budget(), settings));
+    completions =
+        undo.push(
+            new CompletionQueues(device, channel, env.completionVector(), env.budget(), settings));
     manager = undo.push(device.createConnectionManager(channel));
     setTrafficClass(device.info(), settings);
     memory = undo.push(new TransportMemory(device, domain, env.budget(), settings));

@@ -23,6 +23,7 @@ import org.sparkrdma.verbs.Device;
  * @param conf of Spark's shuffle transport, for blocks that go to disk
  * @param addresses of the device for listeners, the preferred one first
  * @param port of each listener; 0 selects free ports
+ * @param completionVector vector of the device's completion queues
  * @param identity creates this executor's endpoint from the listeners' addresses
  * @param secret of the application, known to both ends of a connection; empty without
  *     authentication
@@ -39,6 +40,7 @@ public record TransportEnvironment(
     TransportConf conf,
     List<NetworkAddress> addresses,
     int port,
+    int completionVector,
     Function<List<ListenerAddress>, Endpoint> identity,
     byte[] secret,
     boolean fabricTrusted,

@@ -61,15 +61,20 @@ final class TransportMemory implements AutoCloseable {
 
   private static RegisteredPool sinkPool(
       Device device, ProtectionDomain domain, PinnedBudget budget, TransportSettings settings) {
-    long poolBytes = receiveBytes(budget, settings);
     return new RegisteredPool(
         device,
         domain,
         budget,
         sinkAccess(device.info().transport(), settings),
         settings.chunkBytes(),
-        (int) Math.max(1, Math.min(SLAB_BYTES, poolBytes / 4) / settings.chunkBytes()),
-        poolBytes);
+        sinkSlabChunks(budget, settings),
+        receiveBytes(budget, settings));
+  }
+
+  /** Chunks of receive memory that are registered with one call. */
+  static int sinkSlabChunks(PinnedBudget budget, TransportSettings settings) {
+    long slabBytes = Math.min(SLAB_BYTES, receiveBytes(budget, settings) / 4);
+    return (int) Math.max(1, slabBytes / settings.chunkBytes());
   }
 
   /** Access flags of memory for READs. */
@@ -90,7 +95,7 @@ final class TransportMemory implements AutoCloseable {
    * connection keeps when its load ends may be any of its buffers, so larger slabs would stay
    * registered for a few of theirs.
    */
-  private static int controlSlabBuffers(PinnedBudget budget, TransportSettings settings) {
+  static int controlSlabBuffers(PinnedBudget budget, TransportSettings settings) {
     return (int) Math.max(1, budget.pageBytes() / settings.messageBytes());
   }
 

@@ -229,7 +229,7 @@ class DeviceChoiceTest {
         "test",
         Transport.INFINIBAND,
         1,
-        new DeviceLimits(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 56),
+        new DeviceLimits(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 56, 1),
         Set.of(),
         List.of(ports));
   }

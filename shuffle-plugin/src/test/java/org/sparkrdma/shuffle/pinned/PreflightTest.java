@@ -21,12 +21,14 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.CapturedLog;
-import org.sparkrdma.shuffle.settings.RingSizes;
+import org.sparkrdma.shuffle.settings.ExecutorNeeds;
+import org.sparkrdma.verbs.CompletionChannel;
 import org.sparkrdma.verbs.CompletionQueue;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.HostMemory;
 import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.Transport;
@@ -34,7 +36,8 @@ import org.sparkrdma.verbs.device.Transport;
 class PreflightTest {
   private static final long GIB = 1L << 30;
   private static final int DEPTH = 5_440;
-  private static final long QUEUE_PAIR_BYTES = 8_192;
+  private static final ExecutorNeeds NEEDS =
+      new ExecutorNeeds(DEPTH, 53, 33, 532_480, 3, 16_384, 1 << 20);
   private static final Map<String, String> POD = Map.of("KUBERNETES_SERVICE_HOST", "10.0.0.1");
 
   @TempDir private Path root;
@@ -42,6 +45,7 @@ class PreflightTest {
   private Transport transport = Transport.IWARP;
   private int refusal;
   private int queueRefusal;
+  private int queuePairRefusal;
 
   private MachineMemory machine(OptionalLong lockable) {
     return new MachineMemory(
@@ -53,8 +57,7 @@ class PreflightTest {
     MachineMemory machine = machine(lockable);
     PinnedLimit limit = PinnedLimit.of(set, machine, SparkMemory.of(key -> null), true);
     try (PinnedBudget budget = new PinnedBudget(limit.bytes(), 4_096)) {
-      new Preflight(environment, root)
-          .check(device(), budget, limit, machine, new RingSizes(DEPTH, QUEUE_PAIR_BYTES));
+      new Preflight(environment, root).check(device(), budget, limit, machine, NEEDS);
     }
   }
 
@@ -89,7 +92,17 @@ class PreflightTest {
                     }
                     yield fake(CompletionQueue.class, "queue");
                   }
-                  case "capacity" -> DEPTH;
+                  case "testQueuePair" -> {
+                    QueuePairSettings settings = (QueuePairSettings) arguments[0];
+                    assertThat(settings.sendDepth()).isEqualTo(NEEDS.sendDepth());
+                    assertThat(settings.receiveDepth()).isEqualTo(NEEDS.receiveDepth());
+                    if (queuePairRefusal != 0) {
+                      throw new VerbsException(
+                          "ibv_create_qp", queuePairRefusal, "ibv_create_qp failed", null);
+                    }
+                    yield null;
+                  }
+                  case "createCompletionChannel" -> fake(CompletionChannel.class, "channel");
                   case "close" -> {
                     closed.add(name);
                     yield null;
@@ -102,7 +115,10 @@ class PreflightTest {
   void shouldDeregisterTheTestRegionAndLogNothingOnSuccess() throws Exception {
     try (CapturedLog log = new CapturedLog()) {
       check(Map.of(), Optional.empty(), OptionalLong.empty());
-      assertThat(closed).containsExactly("queue", "region", "memory", "domain");
+      assertThat(closed)
+          .containsExactly(
+              "region", "region", "region", "region", "region", "memory", "queue", "channel",
+              "domain", "domain");
       assertThat(log.warnings()).isEmpty();
     }
   }
@@ -129,7 +145,7 @@ class PreflightTest {
         .hasMessageContainingAll(
             "LimitMEMLOCK=2147483648", "--ulimit memlock=2147483648", "ulimit -l 2097152")
         .hasRootCauseMessage("ibv_reg_mr failed: errno=" + errno);
-    assertThat(closed).containsExactly("memory", "domain");
+    assertThat(closed).containsExactly("memory", "queue", "channel", "domain", "domain");
   }
 
   @Test
@@ -139,7 +155,16 @@ class PreflightTest {
         .hasMessageStartingWith(
             "memory cannot be registered: call=ibv_create_cq errno=12 RLIMIT_MEMLOCK=300000")
         .hasMessageContaining("IPC_LOCK");
-    assertThat(closed).containsExactly("region", "memory", "domain");
+    assertThat(closed).containsExactly("channel", "domain", "domain");
+  }
+
+  @Test
+  void shouldExplainThatTheRingsOfAQueuePairCannotBePinned() {
+    queuePairRefusal = 12;
+    assertThatThrownBy(() -> check(POD, Optional.empty(), OptionalLong.of(3_000_000)))
+        .hasMessageStartingWith(
+            "memory cannot be registered: call=ibv_create_qp errno=12 RLIMIT_MEMLOCK=3000000");
+    assertThat(closed).hasSize(10);
   }
 
   @Test

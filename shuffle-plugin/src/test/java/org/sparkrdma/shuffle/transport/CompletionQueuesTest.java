@@ -25,6 +25,7 @@ class CompletionQueuesTest {
   private static final long MIB = 1L << 20;
   private static final int FIRST_QUEUE_CONNECTIONS = 64;
   private static final int ENOMEM = 12;
+  private static final int VECTOR = 5;
 
   private final List<CompletionQueues.Rings> taken = new ArrayList<>();
   private final List<Integer> capacities = new ArrayList<>();
@@ -43,7 +44,7 @@ class CompletionQueuesTest {
             "none",
             transport,
             1,
-            new DeviceLimits(9, 999, 1, 1, 1 << 22, 999, 1L << 40, 1 << 30, 16, 0, 56),
+            new DeviceLimits(9, 999, 1, 1, 1 << 22, 999, 1L << 40, 1 << 30, 16, 0, 56, 1),
             Set.of(),
             List.of());
     return new ScriptedConnection.Memory() {
@@ -53,12 +54,13 @@ class CompletionQueuesTest {
       }
 
       @Override
-      public CompletionQueue createCompletionQueue(int capacity, CompletionChannel channel)
-          throws VerbsException {
+      public CompletionQueue createCompletionQueue(
+          int capacity, CompletionChannel channel, int vector) throws VerbsException {
         if (deviceRefuses) {
           throw new VerbsException("ibv_create_cq", ENOMEM, "ibv_create_cq failed", null);
         }
         capacities.add(capacity);
+        assertThat(vector).isEqualTo(VECTOR);
         return new ScriptedConnection.Queue() {
           @Override
           public int poll(int limit, CompletionHandler handler) {
@@ -72,7 +74,7 @@ class CompletionQueuesTest {
   /** With the default settings. */
   private void create(Transport transport) throws VerbsException {
     TransportSettings settings = ShuffleSettings.defaults().transport(budget.limitBytes());
-    queues = new CompletionQueues(device(transport), null, budget, settings);
+    queues = new CompletionQueues(device(transport), null, VECTOR, budget, settings);
   }
 
   private void take(int connections) {

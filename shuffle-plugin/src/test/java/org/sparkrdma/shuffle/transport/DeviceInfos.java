@@ -33,7 +33,8 @@ final class DeviceInfos {
             limits.maxMessageBytes(),
             limits.maxReadsInFlight(),
             limits.maxInlineBytes(),
-            maxPrivateDataBytes),
+            maxPrivateDataBytes,
+            limits.completionVectors()),
         capabilities,
         device.ports());
   }

@@ -76,7 +76,7 @@ class DeviceNeedsTest {
                 });
     var environment =
         new TransportEnvironment(
-            device, null, null, null, null, 0, null, null, false, null, null, null);
+            device, null, null, null, null, 0, 0, null, null, false, null, null, null);
     assertThatThrownBy(() -> RdmaTransport.open(null, null, environment))
         .isInstanceOf(VerbsException.class)
         .hasMessageContaining("before the peer is proven");
@@ -89,7 +89,7 @@ class DeviceNeedsTest {
         "disni",
         Transport.INFINIBAND,
         1,
-        new DeviceLimits(1, 1, 1, 1, 1, 1, 1, 1, 1, 0, privateDataBytes),
+        new DeviceLimits(1, 1, 1, 1, 1, 1, 1, 1, 1, 0, privateDataBytes, 1),
         capabilities,
         List.of());
   }

@@ -75,7 +75,7 @@ class HostileConversationPropertyTest {
           "none",
           Transport.LOOPBACK,
           1,
-          new DeviceLimits(9, 999, 1, 1, 999, 999, 1L << 40, 1 << 30, 16, 0, 56),
+          new DeviceLimits(9, 999, 1, 1, 999, 999, 1L << 40, 1 << 30, 16, 0, 56, 1),
           EnumSet.allOf(Capability.class),
           List.of());
   private final ScriptedConnection.Memory memory =
@@ -197,7 +197,7 @@ class HostileConversationPropertyTest {
               SELF,
               new byte[0],
               domain,
-              new CompletionQueues(memory, null, budget, settings),
+              new CompletionQueues(memory, null, 0, budget, settings),
               receive,
               new ReadPool(),
               queue,

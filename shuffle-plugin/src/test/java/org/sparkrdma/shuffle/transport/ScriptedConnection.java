@@ -93,8 +93,8 @@ final class ScriptedConnection implements Connection {
   /** Memory without a device. */
   static class Memory extends UnsupportedDevice {
     @Override
-    public CompletionQueue createCompletionQueue(int capacity, CompletionChannel channel)
-        throws VerbsException {
+    public CompletionQueue createCompletionQueue(
+        int capacity, CompletionChannel channel, int vector) throws VerbsException {
       return new Queue();
     }
 

@@ -68,7 +68,7 @@ final class ScriptedReader {
           "none",
           Transport.LOOPBACK,
           1,
-          new DeviceLimits(9, 999, 1, 1, 999, 999, 1L << 40, 1 << 30, 16, 0, 56),
+          new DeviceLimits(9, 999, 1, 1, 999, 999, 1L << 40, 1 << 30, 16, 0, 56, 1),
           EnumSet.allOf(Capability.class),
           List.of());
   private final ScriptedConnection.Memory device =
@@ -133,7 +133,7 @@ final class ScriptedReader {
             SELF,
             new byte[0],
             domain,
-            new CompletionQueues(device, null, budget, settings(poolBytes)),
+            new CompletionQueues(device, null, 0, budget, settings(poolBytes)),
             receive,
             new ReadPool(),
             queue,

@@ -254,6 +254,7 @@ final class TestExecutor implements AutoCloseable {
             new TransportConf("shuffle", new MapConfigProvider(Map.of())),
             List.of(NetworkAddress.ofHost(options.address)),
             options.port,
+            0,
             addresses ->
                 new Endpoint(
                     Long.toString(options.incarnation),

@@ -37,7 +37,7 @@ final class VirtualDevice extends UnsupportedDevice implements ProtectionDomain 
           Transport.INFINIBAND,
           1,
           new DeviceLimits(
-              1 << 18, 1 << 15, 30, 30, 1 << 22, 1 << 24, 1L << 40, 1L << 31, 16, 0, 56),
+              1 << 18, 1 << 15, 30, 30, 1 << 22, 1 << 24, 1L << 40, 1L << 31, 16, 0, 56, 1),
           EnumSet.complementOf(EnumSet.of(Capability.ON_DEMAND_PAGING)),
           List.of());
 
@@ -55,7 +55,8 @@ final class VirtualDevice extends UnsupportedDevice implements ProtectionDomain 
   }
 
   @Override
-  public CompletionQueue createCompletionQueue(int capacity, CompletionChannel channel) {
+  public CompletionQueue createCompletionQueue(
+      int capacity, CompletionChannel channel, int vector) {
     return new Queue(capacity);
   }
 

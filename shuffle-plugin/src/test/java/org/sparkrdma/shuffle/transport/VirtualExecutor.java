@@ -114,7 +114,7 @@ final class VirtualExecutor implements AutoCloseable {
     Channel channel = new Channel();
     Manager manager = new Manager();
     Owner owner = new Owner();
-    completions = new CompletionQueues(device, channel, budget, transport);
+    completions = new CompletionQueues(device, channel, 0, budget, transport);
     memory = new TransportMemory(device, device, budget, transport);
     agent = new TransportAgent(transport, channel, completions, manager, owner, fabric::nowNs);
     server =

@@ -158,6 +158,7 @@ final class ReadingPair implements AutoCloseable {
                   new TransportConf("shuffle", new MapConfigProvider(Map.of())),
                   List.of(NetworkAddress.ofHost(InetAddress.getLoopbackAddress())),
                   0,
+                  0,
                   addresses ->
                       new Endpoint(
                           Integer.toString(number),

@@ -48,9 +48,10 @@ final class FaultyDevice implements Device {
   }
 
   @Override
-  public CompletionQueue createCompletionQueue(int capacity, CompletionChannel channel)
+  public CompletionQueue createCompletionQueue(int capacity, CompletionChannel channel, int vector)
       throws VerbsException {
-    return new FaultyCompletionQueue(real.createCompletionQueue(capacity, channel), channel);
+    return new FaultyCompletionQueue(
+        real.createCompletionQueue(capacity, channel, vector), channel);
   }
 
   @Override

@@ -9,23 +9,37 @@ import java.util.Optional;
  * 64-bit and little-endian, and have the same sizes of C's basic types.
  */
 public enum Architecture {
-  X86_64("amd64", 40),
-  AARCH64("aarch64", 48);
+  X86_64("amd64", 40, 239, 238),
+  AARCH64("aarch64", 48, 236, 237);
 
   /** That of this JVM. On an unknown one the engine refuses to start, and X86_64 stands for it. */
   static final Architecture CURRENT = of(System.getProperty("os.arch")).orElse(X86_64);
 
   private final String javaName;
   private final int pthreadMutexBytes;
+  private final int getMempolicy;
+  private final int setMempolicy;
 
-  Architecture(String javaName, int pthreadMutexBytes) {
+  Architecture(String javaName, int pthreadMutexBytes, int getMempolicy, int setMempolicy) {
     this.javaName = javaName;
     this.pthreadMutexBytes = pthreadMutexBytes;
+    this.getMempolicy = getMempolicy;
+    this.setMempolicy = setMempolicy;
   }
 
   /** The architecture with this value of the system property {@code os.arch}. */
   public static Optional<Architecture> of(String javaName) {
     return Arrays.stream(values()).filter(a -> a.javaName.equals(javaName)).findFirst();
+  }
+
+  /** Number of the system call get_mempolicy. */
+  int getMempolicy() {
+    return getMempolicy;
+  }
+
+  /** Number of the system call set_mempolicy. */
+  int setMempolicy() {
+    return setMempolicy;
   }
 
   /** Size of pthread_mutex_t in glibc; in musl it is 40 on both. */

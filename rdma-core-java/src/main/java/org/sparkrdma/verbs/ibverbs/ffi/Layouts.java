@@ -25,6 +25,7 @@ public final class Layouts {
     public static final int OPS_POST_SEND = 208;
     public static final int OPS_POST_RECV = 216;
     public static final int ASYNC_FD = 268;
+    public static final int NUM_COMP_VECTORS = 272;
     public static final int ABI_COMPAT = abiCompat(Architecture.CURRENT);
 
     /** Offset of the member mutex; abi_compat follows it. */

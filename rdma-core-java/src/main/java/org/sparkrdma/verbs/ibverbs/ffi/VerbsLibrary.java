@@ -156,8 +156,8 @@ public final class VerbsLibrary {
     return Downcalls.callInt(destroyCompChannel, channel);
   }
 
-  public long createCq(long context, int capacity, long channel) {
-    return Downcalls.call(createCq, context, capacity, 0, channel, 0);
+  public long createCq(long context, int capacity, long channel, int vector) {
+    return Downcalls.call(createCq, context, capacity, 0, channel, vector);
   }
 
   public int destroyCq(long cq) {

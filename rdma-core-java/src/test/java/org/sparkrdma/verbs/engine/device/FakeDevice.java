@@ -61,7 +61,7 @@ public final class FakeDevice extends EngineDevice<ParkingChannel> {
   }
 
   private static DeviceLimits limits() {
-    return new DeviceLimits(8, 8, 2, 1, 64, 8, 1 << 20, 1 << 20, 4, 16, 56);
+    return new DeviceLimits(8, 8, 2, 1, 64, 8, 1 << 20, 1 << 20, 4, 16, 56, 1);
   }
 
   @Override
@@ -135,7 +135,8 @@ public final class FakeDevice extends EngineDevice<ParkingChannel> {
   }
 
   @Override
-  protected EngineCompletionQueue newCompletionQueue(int capacity, ParkingChannel channel) {
+  protected EngineCompletionQueue newCompletionQueue(
+      int capacity, ParkingChannel channel, int vector) {
     return new FakeQueue(this, capacity, channel);
   }
 

@@ -147,6 +147,22 @@ class BindingIT {
     }
   }
 
+  @Test
+  void shouldPreferPagesOfANodeOnlyWhileMemoryIsAllocated() {
+    int before = MemoryPolicy.mode();
+
+    long inside = MemoryPolicy.preferring(0, MemoryPolicy::mode);
+
+    System.out.println("memory policy of the thread: " + before + ", preferring a node: " + inside);
+    // Containers refuse the call.
+    assertThat(inside).isIn((long) MemoryPolicy.PREFERRED, (long) MemoryPolicy.UNKNOWN);
+    assertThat(inside == MemoryPolicy.UNKNOWN).isEqualTo(before == MemoryPolicy.UNKNOWN);
+    assertThat(MemoryPolicy.mode()).isEqualTo(before);
+    assertThat(MemoryPolicy.preferring(-1, MemoryPolicy::mode)).isEqualTo(before);
+    // A host without that node.
+    assertThat(MemoryPolicy.preferring(1_023, MemoryPolicy::mode)).isEqualTo(before);
+  }
+
   private static int indexOf(List<String> lines, int from, String prefix) {
     for (int i = from; i < lines.size(); i++) {
       if (lines.get(i).startsWith(prefix)) {

@@ -111,7 +111,10 @@ public final class ScriptedLibrary {
     return call("script_seen", function);
   }
 
-  /** Lowers a limit of the device: memlock, rd_atom, inline_data, sge or cqe. */
+  /**
+   * Lowers a limit of the device: memlock, rd_atom, inline_data, sge, cqe, mr, qp, or objects,
+   * which a control group counts together. infiniband makes its port one of InfiniBand.
+   */
   public void limit(String name, long value) {
     call("script_limit", name, value);
   }
@@ -149,6 +152,11 @@ public final class ScriptedLibrary {
   /** Objects that exist in the device and bytes of locked memory charged for them; 0 when none. */
   public long outstanding() {
     return Downcalls.call(symbols.get("script_outstanding"));
+  }
+
+  /** The completion vector of the newest completion queue. */
+  public long newestVector() {
+    return Downcalls.call(symbols.get("script_vector"));
   }
 
   /** Ends all failures, delays, losses and limits. */

@@ -4,13 +4,11 @@ package org.sparkrdma.shuffle.tools.doctor;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
-import java.util.regex.Pattern;
 import org.sparkrdma.shuffle.pinned.ControlGroups;
+import org.sparkrdma.shuffle.pinned.ObjectLimit;
 
 /** Limits of this process's control groups: memory, and objects of RDMA devices. */
 final class ControlGroupsCheck implements Check {
-  private static final Pattern OBJECTS = Pattern.compile("hca_object=(\\d{1,9})");
-
   /** An executor has some objects for itself and about three for each connection. */
   private static final long FEW_OBJECTS = 100;
 
@@ -31,7 +29,7 @@ final class ControlGroupsCheck implements Check {
                     + " MiB; pinned memory counts as part of it."
                 : "Control groups do not limit memory."));
     for (String line : new ControlGroups(facts.files()).rdmaLimits()) {
-      boolean few = OBJECTS.matcher(line).results().anyMatch(r -> isFew(r.group(1)));
+      boolean few = ObjectLimit.parse(line).filter(l -> l.objects() < FEW_OBJECTS).isPresent();
       String words = "The limit of objects of an RDMA device is " + line + ".";
       findings.add(
           few
@@ -41,9 +39,5 @@ final class ControlGroupsCheck implements Check {
               : Finding.ok(words));
     }
     return findings;
-  }
-
-  private static boolean isFew(String number) {
-    return Long.parseLong(number) < FEW_OBJECTS;
   }
 }

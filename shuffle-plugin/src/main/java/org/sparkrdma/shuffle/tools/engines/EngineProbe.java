@@ -129,7 +129,7 @@ public final class EngineProbe {
               budget,
               limit,
               machine,
-              RdmaTransport.ringSizes(settings.transport(limit.bytes()), device));
+              RdmaTransport.needs(settings.transport(limit.bytes()), device, budget));
       registerFiles(device, localDirectories);
     }
   }
