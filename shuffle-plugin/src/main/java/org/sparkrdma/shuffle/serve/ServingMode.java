@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.serve;
 
+import java.util.function.Supplier;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.verbs.Device;
 
@@ -25,15 +26,15 @@ record ServingMode(boolean fromWindows, int windowBytes, CopyOrRegisterPolicy co
    * The mode that these settings have on a device.
    *
    * @param hasSlots whether copying is on
+   * @param costs called once, where the mode depends on them
    */
-  static ServingMode of(ServeSettings settings, Device device, boolean hasSlots) {
+  static ServingMode of(
+      ServeSettings settings, Device device, boolean hasSlots, Supplier<ServingCosts> costs) {
     boolean fromWindows = settings.registersFiles(device);
     // Registration without pinning is cheap.
     boolean pinned = fromWindows && !settings.pagesOnDemand(device);
     boolean both = pinned && hasSlots && settings.copiesFirst();
     return new ServingMode(
-        fromWindows,
-        settings.windowBytes(),
-        both ? new CopyOrRegisterPolicy(device.info().transport()) : null);
+        fromWindows, settings.windowBytes(), both ? new CopyOrRegisterPolicy(costs.get()) : null);
   }
 }

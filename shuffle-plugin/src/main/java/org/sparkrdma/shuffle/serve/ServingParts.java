@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.serve;
 
+import java.nio.file.Path;
 import java.security.SecureRandom;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.function.LongSupplier;
@@ -38,9 +40,14 @@ record ServingParts(
     RegisteredFiles files =
         new RegisteredFiles(
             settings.windowBytes(), maxWindows, access, domain, budget, counters, state, nanoClock);
+    List<Path> directories = new ArrayList<>(outputs.directories());
     if (settings.registersFiles(device)) {
-      files.excludeDirectories(FileProbe.refusing(domain, outputs.directories(), access));
+      List<Path> refusing = FileProbe.refusing(domain, directories, access);
+      files.excludeDirectories(refusing);
+      directories.removeAll(refusing);
     }
+    // Not the server's clock: devices cost real time.
+    CostProbe probe = new CostProbe(device, domain, budget, access, System::nanoTime);
     if (settings.mode() == ServeSettings.Mode.ODP && !settings.pagesOnDemand(device)) {
       LOG.warn(
           "spark.shuffle.rdma.serve=odp is served as auto: device {} does not page on demand",
@@ -67,7 +74,8 @@ record ServingParts(
         new Locator(
             served,
             leases,
-            ServingMode.of(settings, device, slots != null),
+            ServingMode.of(
+                settings, device, slots != null, () -> costs(probe, directories, device)),
             files,
             slots,
             outputs.checksumKind(),
@@ -79,6 +87,14 @@ record ServingParts(
             state);
     return new ServingParts(
         slots, served, leases, locator, new IdleMemory(settings, files, slots, counters));
+  }
+
+  /** Costs measured in the first of the directories, where that is possible. */
+  private static ServingCosts costs(CostProbe probe, List<Path> directories, Device device) {
+    return directories.stream()
+        .findFirst()
+        .flatMap(probe::measure)
+        .orElseGet(() -> ServingCosts.assumed(device.info().transport()));
   }
 
   /** Deregisters all memory, leased or not. */

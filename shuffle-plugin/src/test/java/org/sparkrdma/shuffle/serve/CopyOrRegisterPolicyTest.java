@@ -80,7 +80,7 @@ class CopyOrRegisterPolicyTest {
     ServedOutput output =
         new ServedOutput(
             1, 0, new MapOutput(folder, new long[] {0, windowBytes}, null), 0, 16 << 20);
-    assertThat(new CopyOrRegisterPolicy(transport).shouldCopy(output, 0, windowBytes, askedBytes))
-        .isEqualTo(copies);
+    CopyOrRegisterPolicy policy = new CopyOrRegisterPolicy(ServingCosts.assumed(transport));
+    assertThat(policy.shouldCopy(output, 0, windowBytes, askedBytes)).isEqualTo(copies);
   }
 }

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.serve;
+
+import org.sparkrdma.verbs.device.Transport;
+
+/**
+ * Time that serving costs, in nanoseconds.
+ *
+ * @param registerNs of registering and deregistering a window, whatever its length
+ * @param registerNsPerMib more for each MiB of the window
+ * @param copyNs of opening a file and copying out of it, whatever the length
+ * @param copyNsPerMib more for each MiB copied
+ */
+record ServingCosts(long registerNs, long registerNsPerMib, long copyNs, long copyNsPerMib) {
+  private static final int MIB_SHIFT = 20;
+  private static final long MIN_NS = 1_000;
+
+  /** A measurement disturbed by other load must not turn one way of serving off. */
+  private static final long MAX_NS = 5_000_000;
+
+  /**
+   * Costs where none are measured: of {@code ./bench serve}, see docs/benchmarks.md. Devices of the
+   * kernel pin page by page, the loopback engine does not.
+   */
+  static ServingCosts assumed(Transport transport) {
+    return new ServingCosts(45_000, transport == Transport.LOOPBACK ? 0 : 40_000, 12_000, 52_000);
+  }
+
+  /**
+   * The costs that explain two lengths, within bounds.
+   *
+   * @param smallBytes less than {@code largeBytes}
+   */
+  static ServingCosts of(
+      long smallBytes,
+      long largeBytes,
+      long registerSmallNs,
+      long registerLargeNs,
+      long copySmallNs,
+      long copyLargeNs) {
+    long lengthBytes = largeBytes - smallBytes;
+    long registerNsPerMib = perMib(registerLargeNs - registerSmallNs, lengthBytes);
+    long copyNsPerMib = perMib(copyLargeNs - copySmallNs, lengthBytes);
+    return new ServingCosts(
+        bounded(registerSmallNs - ofLength(registerNsPerMib, smallBytes)),
+        registerNsPerMib,
+        bounded(copySmallNs - ofLength(copyNsPerMib, smallBytes)),
+        copyNsPerMib);
+  }
+
+  private static long perMib(long ns, long lengthBytes) {
+    return Math.min(MAX_NS, Math.max(0, (ns << MIB_SHIFT) / lengthBytes));
+  }
+
+  private static long bounded(long ns) {
+    return Math.min(MAX_NS, Math.max(MIN_NS, ns));
+  }
+
+  private static long ofLength(long nsPerMib, long lengthBytes) {
+    return (nsPerMib * lengthBytes) >> MIB_SHIFT;
+  }
+
+  /** Cost of registering and deregistering a window of this length. */
+  long windowNs(long windowBytes) {
+    return registerNs + ofLength(registerNsPerMib, windowBytes);
+  }
+
+  /** Cost of copying so many bytes. */
+  long copyNs(long lengthBytes) {
+    return copyNs + ofLength(copyNsPerMib, lengthBytes);
+  }
+
+  @Override
+  public String toString() {
+    return "windowUs=%d windowUsPerMib=%d copyUs=%d copyUsPerMib=%d"
+        .formatted(
+            registerNs / 1_000, registerNsPerMib / 1_000, copyNs / 1_000, copyNsPerMib / 1_000);
+  }
+}
