@@ -90,13 +90,18 @@ final class GuestMatrixIT {
       case "tcp" -> {
         assertThat(blocks.remoteBytesRead()).as("%s", blocks).isPositive();
         assertThat(blocks.rdmaBytes()).as("%s", blocks).isZero();
-        assertThat(logs).contains("RDMA is not used in this executor");
+        assertThat(logs).contains("RDMA is not used in this executor").contains(cell.reason());
       }
       case "back" -> assertThat(logs).contains("RDMA is not used in this executor until");
       default -> throw new IllegalStateException("bad table: expected=" + cell.expected());
     }
     if (cell.hasFault()) {
       assertAllByRead(later);
+    }
+    if (cell.failsAllocations()) {
+      String injected = cluster.content(MatrixCell.INJECTED).strip();
+      System.out.println(cell.name() + ": failures that the kernel reports: " + injected);
+      assertThat(Integer.parseInt(injected)).isPositive();
     }
     report.passed(cluster, blocks);
   }
