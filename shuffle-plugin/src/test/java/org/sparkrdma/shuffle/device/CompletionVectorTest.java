@@ -15,7 +15,7 @@ class CompletionVectorTest {
   void shouldSpreadTheExecutorsOfAHostOverAllVectors(int numberStep, int pidStep, int vectors) {
     int[] executors = new int[vectors];
     for (int i = 0; i < EXECUTORS; i++) {
-      executors[CompletionVector.of(i * numberStep, 20_000L + i * pidStep, vectors)]++;
+      executors[CompletionVector.of(i * numberStep, 20_000L + (long) i * pidStep, vectors)]++;
     }
     int fair = EXECUTORS / vectors;
     for (int count : executors) {
