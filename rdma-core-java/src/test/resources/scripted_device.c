@@ -104,6 +104,8 @@ static struct {
 } script[CALL_COUNT];
 static long outstanding[KIND_COUNT], limits[LIMIT_COUNT];
 static long charged;
+/* How often the script changed what a caller got. */
+static long hits;
 static int lost[MAX_CM_EVENT], dead_fd = -1;
 static struct identifier *ids[MAX_IDS];
 static struct comp_channel *comp_channels[MAX_CHANNELS];
@@ -116,6 +118,8 @@ static int last_vector = -1;
 static unsigned next_number = 100;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+static void hit(void) { __atomic_add_fetch(&hits, 1, __ATOMIC_RELAXED); }
+
 /* Counts a call, waits as the script says; returns the error it has to fail with, or 0. */
 static int enter(enum call call) {
   pthread_mutex_lock(&lock);
@@ -123,6 +127,9 @@ static int enter(enum call call) {
   long past = (long)seen - script[call].from;
   int error = past >= 0 && past < script[call].count ? script[call].error : 0;
   pthread_mutex_unlock(&lock);
+  if (delay || error) {
+    hit();
+  }
   if (delay) {
     usleep(delay * 1000);
   }
@@ -140,9 +147,19 @@ static void destroy(enum kind kind, void *object) {
   free(object);
 }
 
+/* The script's limit, or the device's own. */
+static long limited(enum limit limit, long own) {
+  if (!limits[limit]) {
+    return own;
+  }
+  hit();
+  return limits[limit];
+}
+
 /* Charges locked memory; 0 or ENOMEM. */
 static int charge(long bytes) {
   if (limits[LIMIT_memlock] && charged + bytes > limits[LIMIT_memlock]) {
+    hit();
     return errno = ENOMEM;
   }
   charged += bytes;
@@ -159,10 +176,12 @@ static int is_full(enum kind kind) {
     all += outstanding[counted[i]];
   }
   if (limits[LIMIT_objects] && all >= limits[LIMIT_objects]) {
+    hit();
     errno = EAGAIN;
     return 1;
   }
   if (limit && outstanding[kind] >= limit) {
+    hit();
     errno = ENOMEM;
     return 1;
   }
@@ -423,6 +442,7 @@ void script_cm(int type, int on_listeners) {
   for (int i = 0; i < MAX_IDS; i++) {
     if (ids[i] && !ids[i]->listening == !on_listeners) {
       notify(ids[i], type, 0);
+      hit();
     }
   }
   pthread_mutex_unlock(&lock);
@@ -435,9 +455,11 @@ void script_kill_descriptors(void) {
   if (pipe2(ends, O_CLOEXEC) == 0) {
     close(ends[0]);
     dup2(ends[1], context.async_fd);
+    hit();
     for (int i = 0; i < MAX_CHANNELS; i++) {
       if (comp_channels[i]) {
         dup2(ends[1], comp_channels[i]->base.fd);
+        hit();
       }
     }
     dead_fd = ends[1];
@@ -454,8 +476,13 @@ long script_outstanding(void) {
   return sum;
 }
 
+/* How often the script changed what a caller got, since the last reset: calls that failed or were slow, limits
+   that were reported or refused something, events that were raised or lost, descriptors that died. */
+long script_hits(void) { return __atomic_load_n(&hits, __ATOMIC_RELAXED); }
+
 /* Forgets the script, not the objects. */
 void script_reset(void) {
+  __atomic_store_n(&hits, 0, __ATOMIC_RELAXED);
   memset(script, 0, sizeof script);
   memset(limits, 0, sizeof limits);
   memset(lost, 0, sizeof lost);
@@ -473,6 +500,7 @@ static int queue_event(struct identifier *id, struct event *event) {
   struct event **last = &channel->first;
   if (lost[event->base.event] > 0) {
     lost[event->base.event]--;
+    hit();
     free(event);
     return 0;
   }
@@ -710,9 +738,9 @@ int rdma_resolve_route(struct rdma_cm_id *id, int ms) {
 static struct ibv_qp *new_pair(struct ibv_pd *pd, struct ibv_qp_init_attr *attributes) {
   struct ibv_qp_cap *cap = &attributes->cap;
   long bytes = (long)(cap->max_send_wr + cap->max_recv_wr) * WORK_BYTES;
-  long sge = limits[LIMIT_sge] ? limits[LIMIT_sge] : 4;
+  long sge = limited(LIMIT_sge, 4);
   if (cap->max_send_sge > sge || cap->max_recv_sge > sge
-      || (limits[LIMIT_inline_data] && cap->max_inline_data >= limits[LIMIT_inline_data])) {
+      || cap->max_inline_data >= limited(LIMIT_inline_data, UINT32_MAX)) {
     errno = EINVAL;
     return NULL;
   }
@@ -767,7 +795,7 @@ void rdma_destroy_qp(struct rdma_cm_id *id) {
 }
 
 static int too_many_reads(const struct rdma_conn_param *parameters) {
-  long most = limits[LIMIT_rd_atom] ? limits[LIMIT_rd_atom] : 16;
+  long most = limited(LIMIT_rd_atom, 16);
   return parameters->responder_resources > most || parameters->initiator_depth > most;
 }
 
@@ -795,6 +823,7 @@ int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *parameters) {
   initiator->asked = 1;
   if (lost[RDMA_CM_EVENT_CONNECT_REQUEST] > 0) {
     lost[RDMA_CM_EVENT_CONNECT_REQUEST]--;
+    hit();
   } else if (listener) {
     struct identifier *responder = new_identifier(listener->base.channel);
     responder->base.route.addr = id->route.addr;
@@ -903,15 +932,15 @@ struct ibv_device **ibv_get_device_list(int *count) {
 void ibv_free_device_list(struct ibv_device **list) { (void)list; }
 
 int ibv_query_device(struct ibv_context *of, struct ibv_device_attr *attributes) {
-  long reads = limits[LIMIT_rd_atom] ? limits[LIMIT_rd_atom] : 16;
+  long reads = limited(LIMIT_rd_atom, 16);
   int error = enter(CALL_ibv_query_device);
   (void)of;
   *attributes = (struct ibv_device_attr){
       .max_mr_size = UINT64_MAX,
       .max_qp = 64,
       .max_qp_wr = RING,
-      .max_sge = limits[LIMIT_sge] ? (int)limits[LIMIT_sge] : 4,
-      .max_cqe = limits[LIMIT_cqe] ? (int)limits[LIMIT_cqe] : RING,
+      .max_sge = (int)limited(LIMIT_sge, 4),
+      .max_cqe = (int)limited(LIMIT_cqe, RING),
       .max_mr = RING,
       .max_qp_rd_atom = reads,
       .max_qp_init_rd_atom = reads,
@@ -1108,6 +1137,7 @@ int ibv_get_async_event(struct ibv_context *of, struct ibv_async_event *event) {
   }
   pthread_mutex_lock(&lock);
   *event = async_events[async_head++ % RING];
+  hit();
   pthread_mutex_unlock(&lock);
   return 0;
 }

@@ -86,7 +86,9 @@ class ScriptedDeviceTest {
   void leaveNothingAndTransferAgain(TestInfo test) throws Exception {
     double idlePercent = ScriptedExchange.takeIdlePercent();
     engine.close();
+    long hits = library.hits();
     library.reset();
+    assertThat(hits > 0).as("the script took effect: hits=" + hits).isEqualTo(faulty);
     awaitNoObjects();
     boolean right;
     try (VerbsEngine next = ScriptedEngine.over(library);
@@ -108,7 +110,7 @@ class ScriptedDeviceTest {
           new FaultRow(
               test.getDisplayName(),
               outcome.replaceFirst("^should ", "") + "; a new exchange transfers the right bytes",
-              1,
+              hits,
               right,
               seconds,
               BOUND_SECONDS,

@@ -159,6 +159,15 @@ public final class ScriptedLibrary {
     return Downcalls.call(symbols.get("script_vector"));
   }
 
+  /**
+   * How often the script took effect since the last reset: calls that failed or were slow, limits
+   * that were reported or refused something, events that were raised or lost, descriptors that
+   * ended.
+   */
+  public long hits() {
+    return Downcalls.call(symbols.get("script_hits"));
+  }
+
   /** Ends all failures, delays, losses and limits. */
   public void reset() {
     Downcalls.call(symbols.get("script_reset"));
