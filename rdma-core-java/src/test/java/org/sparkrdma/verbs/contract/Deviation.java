@@ -23,6 +23,11 @@ public enum Deviation {
    * the process.
    */
   STOPPED_READER_DELAYS_DEREGISTERING,
+  /**
+   * A queue pair that is destroyed ends its connection at once, which may flush a READ of the peer.
+   * On a card the READ first uses up its retries.
+   */
+  QUEUE_PAIRS_END_THEIR_CONNECTION,
   /** The peer ends the connection without a reason, and the refused work is flushed: iWARP. */
   REFUSALS_ARE_FLUSHES,
   /**
@@ -54,7 +59,10 @@ public enum Deviation {
   /** The soft engine. */
   public static final Set<Deviation> OF_SOFT =
       Set.of(
-          TRUNCATION_IS_AN_ERROR, SEND_NEEDS_THE_PEER_TO_RUN, STOPPED_READER_DELAYS_DEREGISTERING);
+          TRUNCATION_IS_AN_ERROR,
+          SEND_NEEDS_THE_PEER_TO_RUN,
+          STOPPED_READER_DELAYS_DEREGISTERING,
+          QUEUE_PAIRS_END_THEIR_CONNECTION);
 
   /** RoCE v2 on the kernel's rxe. */
   public static final Set<Deviation> OF_ROCE =

@@ -105,6 +105,11 @@ public final class Node implements AutoCloseable {
     return events.size() + results.size() > before;
   }
 
+  /** Polls completions only; returns their number. */
+  public int pollQueue() {
+    return queue.poll(Integer.MAX_VALUE, completion -> results.add(Result.of(completion)));
+  }
+
   @Override
   public void close() {
     closed = true;
