@@ -5,12 +5,14 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.sparkrdma.shuffle.metrics.Figure;
 
 /**
  * Figures of an executor as a list of JDK types, see {@link RecordCodec}:
  *
  * <pre>
- *   [executor id, name, value, name, value, ...]     a value is a Long, a String or a list of Long
+ *   [executor id, name, value, name, value, ...]     a value is a Long or a String
+ *                                                    that of "stages" is a list of Long
  * </pre>
  *
  * @param executorId Spark's id of the executor
@@ -56,21 +58,22 @@ record FiguresMessage(String executorId, Map<String, Object> figures) {
       String name = RecordCodec.name(list.get(i));
       Object value = list.get(i + 1);
       // A newer executor may send kinds of figures that this version does not know.
-      if (isKnown(value)) {
+      if (isKnown(name, value)) {
         figures.put(name, value instanceof List<?> numbers ? List.copyOf(numbers) : value);
       }
     }
     return new FiguresMessage(RecordCodec.name(list.get(0)), figures);
   }
 
-  /** A Long, a short String, or a short list of Long. */
-  private static boolean isKnown(Object value) {
-    return value instanceof Long
-        || (value instanceof String text && isShort(text))
-        || (value instanceof List<?> numbers
-            && numbers.size() <= MAX_NUMBERS
-            && !numbers.isEmpty()
-            && numbers.stream().allMatch(Long.class::isInstance));
+  /** A Long or a short String; under the name of the stages a short list of Long. */
+  private static boolean isKnown(String name, Object value) {
+    if (name.equals(Figure.STAGES)) {
+      return value instanceof List<?> numbers
+          && numbers.size() <= MAX_NUMBERS
+          && !numbers.isEmpty()
+          && numbers.stream().allMatch(Long.class::isInstance);
+    }
+    return value instanceof Long || (value instanceof String text && isShort(text));
   }
 
   private static boolean isShort(String text) {

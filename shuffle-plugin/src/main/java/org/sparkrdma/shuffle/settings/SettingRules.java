@@ -40,9 +40,9 @@ final class SettingRules {
     Optional<Long> reads = values.bytesOrDerived(ShuffleSetting.READS_BYTES_MAX);
     require(
         values,
-        reads.isEmpty() || reads.get() >= values.bytes(ShuffleSetting.CHUNK_SIZE),
+        reads.isEmpty() || reads.get() >= 2 * values.bytes(ShuffleSetting.CHUNK_SIZE),
         ShuffleSetting.READS_BYTES_MAX,
-        "at least",
+        "at least 2 x",
         ShuffleSetting.CHUNK_SIZE);
   }
 

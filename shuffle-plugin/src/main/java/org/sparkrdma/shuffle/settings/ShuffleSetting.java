@@ -238,7 +238,7 @@ public enum ShuffleSetting {
       ValueType.DERIVED,
       ValueType.bytes(1L << 12, 1L << 44).orDerived(),
       "Controls the maximum bytes of READs that this executor has posted, over all connections; must "
-          + "be at least `chunk.size`. `auto` is the larger of 32 MiB, which 400 Gb/s carry in 0.7 ms, and 2 x "
+          + "be at least 2 x `chunk.size`. `auto` is the larger of 32 MiB, which 400 Gb/s carry in 0.7 ms, and 2 x "
           + "`reads.max` x `chunk.size`, because one connection gets at most half; so a larger `reads.max` or "
           + "`chunk.size` raises it. A larger value hides a longer round trip, but more data may meet at the switch "
           + "port of this executor than its buffers hold. "

@@ -8,9 +8,9 @@ import java.util.ArrayDeque;
  * send to one reader at once would overflow the buffers of a switch (incast). Owned by the agent;
  * allocates nothing.
  *
- * <p>A connection that has READs posted may post more while at least as many bytes stay free as it
- * has posted: one connection gets at most half, n get about 1/(n + 1) each. A connection that has
- * none posted and finds no room waits in order, and no other one posts before it.
+ * <p>A connection that has READs posted may post more while at least as many bytes are free as it
+ * has posted then, and never more than half: n connections get about 1/(n + 1) each. A connection
+ * that has none posted and finds no room waits in order, and no other one posts before it.
  */
 final class ReadLimit {
   private final long maxBytes;
@@ -18,7 +18,7 @@ final class ReadLimit {
   private long postedBytes;
 
   /**
-   * @param maxBytes at least the length of a READ
+   * @param maxBytes at least twice the length of a READ
    */
   ReadLimit(long maxBytes) {
     this.maxBytes = maxBytes;
@@ -33,7 +33,20 @@ final class ReadLimit {
   }
 
   private boolean fits(ReadQueue queue) {
-    return queue.postedBytes() + queue.nextBytes() <= maxBytes - postedBytes;
+    return fits(queue, postedBytes);
+  }
+
+  /**
+   * @param takenBytes of the limit
+   */
+  private boolean fits(ReadQueue queue, long takenBytes) {
+    long ownBytes = queue.postedBytes() + queue.nextBytes();
+    return ownBytes <= maxBytes - takenBytes && ownBytes <= maxBytes / 2;
+  }
+
+  /** Whether only READs of other connections prevent the next READ of this one. */
+  boolean isTakenByOthers(ReadQueue queue) {
+    return !mayPost(queue) && fits(queue, queue.postedBytes());
   }
 
   /** A connection posts a READ, as {@link #mayPost} allows. */

@@ -64,8 +64,10 @@ final class ReadQueue {
       context.counters().add(Counter.RDMA_READS_POSTED, posted);
     }
     if (!unposted.isEmpty() && hasRoom()) {
-      hasWaited = true;
-      waitedNs = nowNs;
+      if (limit.isTakenByOthers(this)) {
+        hasWaited = true;
+        waitedNs = nowNs;
+      }
       limit.await(this);
     }
   }

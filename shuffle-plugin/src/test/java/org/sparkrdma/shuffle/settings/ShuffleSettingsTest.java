@@ -60,9 +60,10 @@ class ShuffleSettingsTest {
     assertThat(readBytes(Map.of(P + "reads.max", "1"))).isEqualTo(32 << 20);
     assertThat(readBytes(Map.of(P + "chunk.size", "1m"))).isEqualTo(128 << 20);
     assertThat(readBytes(Map.of(P + "reads.bytes.max", "1m"))).isEqualTo(1 << 20);
-    assertThatThrownBy(() -> of(Map.of(P + "reads.bytes.max", "128k")))
+    assertThat(readBytes(Map.of(P + "reads.bytes.max", "512k"))).isEqualTo(512 << 10);
+    assertThatThrownBy(() -> of(Map.of(P + "reads.bytes.max", "511k")))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("spark.shuffle.rdma.chunk.size=256k");
+        .hasMessageContaining("allowed=at least 2 x spark.shuffle.rdma.chunk.size=256k");
   }
 
   private static long readBytes(Map<String, String> texts) {

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.ToDoubleFunction;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /**
  * The results of shuffles of several sizes: growth laws, JSON, CSV and a page with plots.
@@ -137,7 +138,7 @@ record GrowthReport(
     for (Quantity quantity : Quantity.values()) {
       text.append(',').append(quantity);
     }
-    text.append(",ms to all blocks,fallbacks\n");
+    text.append(",ms to all blocks,fallbacks,fallbacks of others\n");
     growth.forEach(one -> appendRow(text, "growth", one));
     incast.forEach(one -> appendRow(text, "incast", one));
     return text.toString();
@@ -157,8 +158,17 @@ record GrowthReport(
     for (Quantity quantity : Quantity.values()) {
       text.append(String.format(Locale.ROOT, ",%.3f", quantity.of(one)));
     }
-    long fallbacks = one.fallbacks().values().stream().mapToLong(Long::longValue).sum();
-    text.append(String.format(Locale.ROOT, ",%.3f,%d%n", one.allBlocksMs(), fallbacks));
+    text.append(
+        String.format(
+            Locale.ROOT,
+            ",%.3f,%d,%d%n",
+            one.allBlocksMs(),
+            sum(one.fallbacks()),
+            sum(one.fallbacksOfOthers())));
+  }
+
+  private static long sum(Map<FallbackReason, Long> counts) {
+    return counts.values().stream().mapToLong(Long::longValue).sum();
   }
 
   /** A page in one file, without scripts. */
@@ -199,7 +209,7 @@ record GrowthReport(
           String.format(
               Locale.ROOT,
               "%d servers, %d tasks, pinned.max %d MiB: at most %.1f MiB of READs in flight, %.1f ms for"
-                  + " %d blocks of %d KiB, fallbacks %s%n",
+                  + " %d blocks of %d KiB, fallbacks %s, of the servers as readers %s%n",
               one.shape().executors() - 1,
               one.shape().tasks(),
               one.shape().pinnedBytes() >> 20,
@@ -207,7 +217,8 @@ record GrowthReport(
               one.allBlocksMs(),
               one.blocks(),
               one.shape().blockBytes() >> 10,
-              one.fallbacks()));
+              one.fallbacks(),
+              one.fallbacksOfOthers()));
     }
     return text.toString();
   }

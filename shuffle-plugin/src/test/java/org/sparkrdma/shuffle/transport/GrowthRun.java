@@ -63,7 +63,9 @@ final class GrowthRun implements AutoCloseable {
    * @param driverRecords endpoints in the answers to these
    * @param firstBlockMs virtual time until it had its first block
    * @param lastPeerMs virtual time until it had a block of every peer
-   * @param fallbacks blocks that would use TCP, by reason
+   * @param blocks that executor 0 read
+   * @param fallbacks its blocks that would use TCP, by reason
+   * @param fallbacksOfOthers blocks of executor 0 that the others would read by TCP, by reason
    */
   record Result(
       Shape shape,
@@ -79,13 +81,20 @@ final class GrowthRun implements AutoCloseable {
       double lastPeerMs,
       double allBlocksMs,
       long maxReadBytesInFlight,
-      Map<FallbackReason, Long> fallbacks) {}
+      Map<FallbackReason, Long> fallbacks,
+      Map<FallbackReason, Long> fallbacksOfOthers) {
+    /** Blocks that executor 0 wanted. */
+    long wanted() {
+      return blocks + fallbacks.values().stream().mapToLong(Long::longValue).sum();
+    }
+  }
 
   private final VirtualFabric fabric = new VirtualFabric();
   private final List<VirtualExecutor> executors = new ArrayList<>();
   private final Shape shape;
   private final Set<Integer> seenPeers = new HashSet<>();
   private final Map<FallbackReason, Long> fallbacks = new TreeMap<>();
+  private final Map<FallbackReason, Long> fallbacksOfOthers = new TreeMap<>();
   private long blocks;
   private long open;
   private long firstBlockNs;
@@ -141,7 +150,8 @@ final class GrowthRun implements AutoCloseable {
         lastPeerNs / 1e6,
         fabric.nowNs() / 1e6,
         first.maxBytesInFlight(),
-        fallbacks);
+        fallbacks,
+        fallbacksOfOthers);
   }
 
   @Override
@@ -230,7 +240,9 @@ final class GrowthRun implements AutoCloseable {
 
       @Override
       public void onFailed(int index, FallbackReason reason, String detail) {
-        fallbacks.merge(reason, 1L, Long::sum);
+        Map<FallbackReason, Long> counts =
+            reader == executors.get(0) ? fallbacks : fallbacksOfOthers;
+        counts.merge(reason, 1L, Long::sum);
         onAnswer();
       }
 

@@ -38,12 +38,18 @@ class GrowthTest {
     }
   }
 
+  /** Neither of the blocks that executor 0 reads nor of those that others read from it. */
+  private static void assertNoFallback(GrowthRun.Result result) {
+    assertThat(result.fallbacks()).as("%s", result.shape()).isEmpty();
+    assertThat(result.fallbacksOfOthers()).as("%s", result.shape()).isEmpty();
+  }
+
   @Test
   void shouldCostAnExecutorAtMostLinearlyInItsPeers() throws Exception {
     List<GrowthRun.Result> results = new ArrayList<>();
     for (int executors : new int[] {10, 20, 40, 80}) {
       GrowthRun.Result result = run(executors, executors, 2, 16 << 10);
-      assertThat(result.fallbacks()).as("%d executors", executors).isEmpty();
+      assertNoFallback(result);
       assertThat(result.connections()).isEqualTo(executors - 1);
       assertThat(result.blocks()).isEqualTo(2L * (executors - 1));
       results.add(result);
@@ -61,7 +67,7 @@ class GrowthTest {
   void shouldLimitReadBytesInFlightInAnIncast() throws Exception {
     GrowthRun.Result result = run(new GrowthRun.Shape(65, 65 * 16, 8, 64 << 10, 1L << 30));
     assertThat(result.maxReadBytesInFlight()).isBetween(READS_BYTES_MAX / 2, READS_BYTES_MAX);
-    assertThat(result.fallbacks()).isEmpty();
+    assertNoFallback(result);
   }
 
   /**
@@ -72,7 +78,7 @@ class GrowthTest {
     GrowthRun.Result result = run(new GrowthRun.Shape(65, 65 * 16, 20, 64 << 10, 128L << 20));
     assertThat(result.allBlocksMs()).isGreaterThan(80);
     assertThat(result.maxReadBytesInFlight()).isLessThanOrEqualTo(READS_BYTES_MAX);
-    assertThat(result.fallbacks()).isEmpty();
+    assertNoFallback(result);
   }
 
   /** 2,000 executors with 1,024 connections each in {@code ./bench growth}. */
@@ -80,7 +86,19 @@ class GrowthTest {
   void shouldLoseNoBlockWhenConnectionsMakeRoom() throws Exception {
     GrowthRun.Result result = run(new GrowthRun.Shape(81, 405, 4, 64 << 10, PINNED_BYTES, 40));
     assertThat(result.connections()).isEqualTo(40);
-    assertThat(result.fallbacks()).isEmpty();
+    assertNoFallback(result);
+  }
+
+  /** Counted apart, blocks by READ and by TCP of a reader add up to what it wanted. */
+  @Test
+  void shouldCountTheFallbacksOfEachReaderOnce() throws Exception {
+    int executors = 65;
+    int tasks = 64;
+    GrowthRun.Result result =
+        run(new GrowthRun.Shape(executors, executors, tasks, 64 << 10, 8L << 20));
+    assertThat(result.fallbacks()).isNotEmpty();
+    assertThat(result.fallbacksOfOthers()).isNotEmpty();
+    assertThat(result.wanted()).isEqualTo((executors - 1L) * tasks);
   }
 
   @Test

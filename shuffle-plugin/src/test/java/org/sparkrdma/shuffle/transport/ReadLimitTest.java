@@ -70,13 +70,16 @@ class ReadLimitTest {
 
     /** Wants to post more READs of its batch, and posts those that it may. */
     Reads post(int count) {
+      return post(count, READ_BYTES);
+    }
+
+    Reads post(int count, int bytes) {
       List<ReadOperation> reads = new ArrayList<>();
       for (int i = 0; i < count; i++) {
         reads.add(
             context
                 .readPool()
-                .read(
-                    batch, (of, bytes) -> queue.onReadDone(bytes), 4_096, 1, chunk, 0, READ_BYTES));
+                .read(batch, (of, done) -> queue.onReadDone(done), 4_096, 1, chunk, 0, bytes));
       }
       queue.add(reads);
       return turn();
@@ -179,5 +182,30 @@ class ReadLimitTest {
     waits.turn();
     Reads posts = new Reads().post(1);
     assertThat(posts.queue.hasWaitedSince(0)).isFalse();
+  }
+
+  /** Otherwise a time-out of its peer would be taken for load of other connections. */
+  @Test
+  void shouldNotCountAWaitForTheConnectionsOwnHalf() {
+    Reads one = new Reads().post(20);
+    assertThat(one.posted()).isEqualTo(LIMIT / 2);
+    assertThat(one.queue.hasWaitedSince(0)).isFalse();
+    Reads other = new Reads().post(1);
+    one.turn();
+    assertThat(one.queue.hasWaitedSince(0)).as("at its own half").isFalse();
+    one.complete();
+    new Reads().post(1);
+    one.turn();
+    assertThat(one.posted()).isLessThan(LIMIT / 2);
+    assertThat(one.queue.hasWaitedSince(0)).as("others have the rest").isTrue();
+    assertThat(other.queue.hasWaitedSince(0)).isFalse();
+  }
+
+  @Test
+  void shouldLeaveHalfOfTheLimitAlsoToReadsOfDifferentLengths() {
+    Reads one = new Reads().post(3, READ_BYTES).post(1, 2 * READ_BYTES);
+    assertThat(one.queue.postedBytes()).isEqualTo(3 * READ_BYTES);
+    one.complete();
+    assertThat(one.turn().queue.postedBytes()).isEqualTo(2 * READ_BYTES);
   }
 }
