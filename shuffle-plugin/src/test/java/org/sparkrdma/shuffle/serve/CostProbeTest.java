@@ -69,7 +69,7 @@ class CostProbeTest {
   }
 
   @Test
-  void shouldTakeTheMedianOfManyRounds() {
+  void shouldTakeTheCostsOfManyRounds() {
     ServingCosts costs = measure(slowClock(50_000)).orElseThrow();
 
     assertThat(costs).isEqualTo(new ServingCosts(50_000, 0, 50_000, 0));
