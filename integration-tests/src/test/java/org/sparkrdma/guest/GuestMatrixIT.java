@@ -98,11 +98,6 @@ final class GuestMatrixIT {
     if (cell.hasFault()) {
       assertAllByRead(later);
     }
-    if (cell.failsAllocations()) {
-      String injected = cluster.content(MatrixCell.INJECTED).strip();
-      System.out.println(cell.name() + ": failures that the kernel reports: " + injected);
-      assertThat(Integer.parseInt(injected)).isPositive();
-    }
     report.passed(cluster, blocks);
   }
 

@@ -5,7 +5,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 
@@ -59,9 +58,6 @@ record MatrixCell(
           + " && tc filter add dev wire1 parent 1: matchall action vlan push id 4000"
           + " && ip link add link wire1 name vlan5 type vlan id 5"
           + " && ip link set vlan5 mtu 1400 up && ip addr add 10.99.1.%1$d/24 dev vlan5";
-
-  /** Where failures of allocations are set, see the kernel's fault-injection.rst. */
-  private static final String INJECTION = "/sys/kernel/debug/";
 
   /** The cells of the table. */
   static List<MatrixCell> all() {
@@ -129,9 +125,7 @@ record MatrixCell(
     if (limit.startsWith("memlock-")) {
       run = run.asUser("nobody").with("--ulimit-memlock", Integer.toString(memlockKib()));
     }
-    return hasFault()
-        ? run.script("fault", faultLine()).script("repair", repairLine(run.file(INJECTED)))
-        : run;
+    return hasFault() ? run.script("fault", faultLine()).script("repair", repairLine()) : run;
   }
 
   /**
@@ -144,7 +138,6 @@ record MatrixCell(
         || files.equals("nfs")
         || network.equals("bond")
         || network.equals("vlan")
-        || fault.startsWith("fail")
         || limit.startsWith("objects-");
   }
 
@@ -204,45 +197,8 @@ record MatrixCell(
         + " do echo $process >/sys/fs/cgroup/objects/cgroup.procs || true; done 2>/dev/null";
   }
 
-  /** Name of the file with the number of allocations that the kernel reports as failed. */
-  static final String INJECTED = "injected";
-
-  /** Whether allocations fail under the job. */
-  boolean failsAllocations() {
-    return fault.equals("failslab") || fault.equals("failpages");
-  }
-
-  /** Makes allocations fail in the threads of node 2's executor that register windows. */
-  private static String failIn(String kind, String more) {
-    return "((%1$d == 1)) || { mountpoint -q "
-        + INJECTION
-        + " || mount -t debugfs none "
-        + INJECTION
-        + "; cd "
-        + INJECTION
-        + kind
-        + " && echo N >ignore-gfp-wait && echo Y >task-filter && echo -1 >times && echo 1 >verbose"
-        + more
-        + " && for name in /proc/[0-9]*/task/[0-9]*/comm; do read -r thread <$name || continue;"
-        + " [[ $thread != rdma-disk-* ]] || echo 1 >${name%%/*}/make-it-fail; done"
-        + " && echo 20 >probability; }";
-  }
-
-  /** Ends the failures and writes how many the kernel has reported. */
-  private static String stopFailing(String kind, Path injected) {
-    return "((%1$d == 1)) || { echo 0 >"
-        + INJECTION
-        + kind
-        + "/probability; dmesg | grep -c FAULT_INJECTION >"
-        + injected
-        + " || true; }";
-  }
-
   private String faultLine() {
     return switch (fault) {
-      case "failslab" -> failIn("failslab", "");
-      case "failpages" ->
-          failIn("fail_page_alloc", " && echo N >ignore-gfp-highmem && echo 0 >min-order");
       case "failover" -> "((%1$d == 1)) || ip link set wire1 down";
       case "address-change" ->
           "((%1$d == 1)) || { ip addr del 10.99.1.2/24 dev wire1"
@@ -255,10 +211,8 @@ record MatrixCell(
     };
   }
 
-  private String repairLine(Path injected) {
+  private String repairLine() {
     return switch (fault) {
-      case "failslab" -> stopFailing("failslab", injected);
-      case "failpages" -> stopFailing("fail_page_alloc", injected);
       case "failover" -> "((%1$d == 1)) || ip link set wire1 up";
       case "address-change" -> "true";
       case "device-return" ->

@@ -53,10 +53,11 @@ final class MatrixReport {
       """
 
       `objects-40`: at most 40 RDMA objects (`hca_object` of the control group's `rdma.max`); with 3 the test at the start refuses.
-      `vlan`: the address of RoCE is that of a VLAN interface. `failslab`, `failpages`: a fifth of the allocations fail in the threads of one
-      executor that register windows, of small memory or of pages (`make-it-fail`); the cell asserts that the kernel reports such failures.
-      xfs, NFS, bonds, VLANs, limits of RDMA objects and failing allocations run on a kernel with more options
+      `vlan`: the address of RoCE is that of a VLAN interface.
+      xfs, NFS, bonds, VLANs and limits of RDMA objects run on a kernel with more options
       (`integration-tests/guest/kernel.matrix.config`); NFS needs the package nfs-kernel-server, xfs the package xfsprogs.
+      Not in the table: allocations that fail while memory is registered. With failslab or fail_page_alloc for the one thread that registers
+      (`make-it-fail`, a fifth of its allocations) the JVM itself ended, because a failed mmap of its own memory is fatal to it.
       "not run" is a cell that has not passed since the results were last deleted.
       """;
 
