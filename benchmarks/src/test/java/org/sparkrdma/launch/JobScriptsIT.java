@@ -66,7 +66,8 @@ class JobScriptsIT {
         "pagerank --shapes 1000x3x2x4",
         "skewjoin --shapes 100000x1000x50x4",
         "broadcastfree --shapes 1000x4",
-        "tpch --shapes 0.001x2x5"
+        "tpch --shapes 0.001x2x5",
+        "tpcds --shapes 0.01x2x3"
       })
   void shouldGetTheSameAnswerOfEachJobByRead(String job) throws Exception {
     Outcome outcome = run("bench " + job + " --modes vanilla,rdma --rounds 1 --warm-ups 0");

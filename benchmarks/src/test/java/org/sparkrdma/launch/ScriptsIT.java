@@ -46,6 +46,7 @@ class ScriptsIT {
         "bench skewjoin",
         "bench broadcastfree",
         "bench tpch",
+        "bench tpcds",
         "bench compare",
         "bench regress",
         "bench transfer",

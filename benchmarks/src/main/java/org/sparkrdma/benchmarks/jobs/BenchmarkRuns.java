@@ -30,7 +30,7 @@ final class BenchmarkRuns {
   BenchmarkReport run() throws Exception {
     List<CaseReport> cases = new ArrayList<>();
     for (String shape : plan.shapes()) {
-      Workload workload = plan.job().workload(shape);
+      Workload workload = plan.workload(shape);
       prepare(workload, shape);
       List<RunResult> results = new ArrayList<>();
       for (int round = 1; round <= plan.rounds(); round++) {
@@ -79,6 +79,9 @@ final class BenchmarkRuns {
 
   private <T> T application(ShuffleMode mode, Work<T> work) throws Exception {
     SparkConf conf = FixedSettings.conf(mode);
+    if (plan.concurrent() > 1) {
+      conf.set("spark.scheduler.mode", "FAIR");
+    }
     conf.setAppName("shuffle benchmark: " + plan.job() + ", " + mode);
     try (JavaSparkContext spark = new JavaSparkContext(conf)) {
       spark.sc().addSparkListener(new TaskProgress(progress.lines()));

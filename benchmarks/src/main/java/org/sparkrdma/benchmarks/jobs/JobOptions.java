@@ -11,6 +11,8 @@ import picocli.CommandLine.Spec;
 
 /** Options of a job that {@code ./bench} and {@code spark-submit} share. */
 final class JobOptions {
+  private static final int MAX_CONCURRENT = 16;
+
   @Parameters(paramLabel = "JOB", description = "The job.")
   private String job;
 
@@ -25,6 +27,9 @@ final class JobOptions {
 
   @Option(names = "--warm-ups", defaultValue = "1")
   private int warmUps;
+
+  @Option(names = "--concurrent", defaultValue = "1")
+  private int concurrent;
 
   @Spec(Spec.Target.MIXEE)
   private CommandSpec command;
@@ -47,6 +52,12 @@ final class JobOptions {
     if (rounds < 1 || warmUps < 0) {
       throw misuse("--rounds must be at least 1, --warm-ups at least 0");
     }
+    if (concurrent < 1 || concurrent > MAX_CONCURRENT) {
+      throw misuse("--concurrent must be from 1 to " + MAX_CONCURRENT);
+    }
+    if (concurrent > 1 && known == ShuffleJob.TERASORT) {
+      throw misuse("--concurrent: terasort writes one output directory, so it runs alone");
+    }
     List<String> wanted = shapes.isEmpty() ? known.shapes() : shapes;
     try {
       wanted.forEach(known::workload);
@@ -62,6 +73,7 @@ final class JobOptions {
         modes.stream().distinct().toList(),
         rounds,
         warmUps,
+        concurrent,
         data == null ? "" : data,
         commandLine);
   }

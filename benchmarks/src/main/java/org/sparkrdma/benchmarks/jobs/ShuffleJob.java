@@ -24,7 +24,9 @@ public enum ShuffleJob {
   /** A sort-merge join and aggregations in SQL. */
   BROADCASTFREE("ORDERSxPARTITIONS", "1000000x64", false),
   /** The queries of TPC-H. */
-  TPCH("SCALExPARTITIONSxQUERY", "1x32xall", true);
+  TPCH("SCALExPARTITIONSxQUERY", "1x32xall", true),
+  /** The queries of TPC-DS. */
+  TPCDS("SCALExPARTITIONSxQUERY", "1x32xall", true);
 
   private final String form;
 
@@ -77,7 +79,8 @@ public enum ShuffleJob {
         case PAGERANK -> PageRank.parse(shape);
         case SKEWJOIN -> SkewJoin.parse(shape);
         case BROADCASTFREE -> BroadcastFree.parse(shape);
-        case TPCH -> Tpch.parse(shape);
+        case TPCH -> PublishedQueries.parse(QuerySuite.TPCH, shape);
+        case TPCDS -> PublishedQueries.parse(QuerySuite.TPCDS, shape);
       };
     } catch (IllegalArgumentException e) {
       throw new IllegalArgumentException(

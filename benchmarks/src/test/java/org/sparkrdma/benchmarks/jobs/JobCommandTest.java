@@ -32,6 +32,9 @@ class JobCommandTest {
     assertThat(check("--shapes", "1x1")).isEqualTo(MISUSE);
     assertThat(check("--modes", "fast")).isEqualTo(MISUSE);
     assertThat(check("--threads", "0")).isEqualTo(MISUSE);
+    assertThat(check("--concurrent", "0")).isEqualTo(MISUSE);
+    assertThat(check("--concurrent", "2")).isZero();
+    assertThat(checkJob("terasort", "--concurrent", "2")).isEqualTo(MISUSE);
     assertThat(check("--modes", "pool-1g,pool-64m", "--threads", "8")).isZero();
     assertThat(check("--report", directory.resolve("a.html").toString())).isEqualTo(MISUSE);
     assertThat(check("--report", directory.toString())).isEqualTo(MISUSE);
@@ -60,8 +63,12 @@ class JobCommandTest {
   }
 
   private int check(String... arguments) {
+    return checkJob("groupby", arguments);
+  }
+
+  private int checkJob(String job, String... arguments) {
     List<String> all = new ArrayList<>(List.of("--project", directory.toString()));
-    all.addAll(List.of("--work-dir", directory.toString(), "--check-only", "groupby"));
+    all.addAll(List.of("--work-dir", directory.toString(), "--check-only", job));
     all.addAll(List.of(arguments));
     String[] line = all.toArray(new String[0]);
     return JobCommand.commandLine(line).execute(line);

@@ -42,6 +42,15 @@ class ShuffleJobTest {
         .isEqualTo("9,216 blocks of 64 KiB, 576 MiB in all");
   }
 
+  @Test
+  void shouldNameTheQueriesOfTpcds() {
+    assertThat(QuerySuite.TPCDS.queries()).hasSize(103).contains("1", "14a", "14b", "99");
+    assertThat(QuerySuite.TPCDS.queries())
+        .allSatisfy(query -> assertThat(QuerySuite.TPCDS.text(query)).containsIgnoringCase("from"));
+    assertThatThrownBy(() -> ShuffleJob.TPCDS.workload("1x32x14"))
+        .hasMessageContaining("'14' in '1x32x14' must be all or a query from 1 to 99");
+  }
+
   @ParameterizedTest
   @CsvSource({
     "2x2, has 2 parts instead of 3",

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.Path;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.sql.SparkSession;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -35,6 +36,9 @@ class WorkloadTest {
       assertThat(answer(spark, ShuffleJob.BROADCASTFREE, "300x5")).isEqualTo(orders);
 
       assertThat(answer(spark, ShuffleJob.GROUPBY, "3x5x3k").rows()).isEqualTo(3 * 5 * 3);
+
+      Workload twice = new ConcurrentRuns(ShuffleJob.BROADCASTFREE.workload("300x3"), 2);
+      assertThat(twice.run(spark, "").call()).isEqualTo(orders);
     }
   }
 
@@ -67,8 +71,29 @@ class WorkloadTest {
     }
   }
 
+  @Test
+  void shouldAnswerQueriesOfTpcds() throws Exception {
+    try (JavaSparkContext spark = new JavaSparkContext(conf())) {
+      String data = "file:" + directory;
+      Workload count = ShuffleJob.TPCDS.workload("0.01x2x96");
+      count.prepare(spark, data);
+      assertThat(count.run(spark, data).call().rows()).isEqualTo(1);
+      assertThat(rows(spark, "store_sales")).isEqualTo(120_527);
+      assertThat(rows(spark, "date_dim")).isEqualTo(73_049);
+
+      Workload brands = ShuffleJob.TPCDS.workload("0.01x2x3");
+      Answer first = brands.run(spark, data).call();
+      assertThat(first.rows()).isPositive();
+      assertThat(brands.run(spark, data).call()).isEqualTo(first);
+    }
+  }
+
   private static Answer query(JavaSparkContext spark, String shape, String data) throws Exception {
     return ShuffleJob.TPCH.workload(shape).run(spark, data).call();
+  }
+
+  private static long rows(JavaSparkContext spark, String table) {
+    return SparkSession.builder().sparkContext(spark.sc()).getOrCreate().table(table).count();
   }
 
   private Answer answer(JavaSparkContext spark, ShuffleJob job, String shape) throws Exception {
