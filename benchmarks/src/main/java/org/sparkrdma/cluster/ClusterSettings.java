@@ -16,6 +16,8 @@ import java.time.Duration;
  * @param masterPort port of the Master, 0 for any free one
  * @param masterUiPort port of the Master's web pages, 0 for any free one
  * @param startTimeout time limit for the registration of all Workers
+ * @param shuffleService whether the first Worker has Spark's external shuffle service, which then
+ *     serves the executors of all Workers, because they are on one host
  */
 public record ClusterSettings(
     Path sparkHome,
@@ -26,7 +28,8 @@ public record ClusterSettings(
     int memoryMbPerWorker,
     int masterPort,
     int masterUiPort,
-    Duration startTimeout) {
+    Duration startTimeout,
+    boolean shuffleService) {
 
   /** Two Workers with one core and 1 GiB each, on free ports, on the Java of this process. */
   public static ClusterSettings twoWorkers(Path sparkHome, Path runDirectory) {
@@ -39,7 +42,8 @@ public record ClusterSettings(
         1_024,
         LoopbackPort.ANY,
         LoopbackPort.ANY,
-        Duration.ofMinutes(2));
+        Duration.ofMinutes(2),
+        false);
   }
 
   /** The same on ports of the caller's choice, 0 for any free one. */
@@ -53,7 +57,8 @@ public record ClusterSettings(
         memoryMbPerWorker,
         newMasterPort,
         newMasterUiPort,
-        startTimeout);
+        startTimeout,
+        shuffleService);
   }
 
   /** The same with this number of Workers. */
@@ -67,7 +72,8 @@ public record ClusterSettings(
         memoryMbPerWorker,
         masterPort,
         masterUiPort,
-        startTimeout);
+        startTimeout,
+        shuffleService);
   }
 
   /** The same with these cores and this memory of each Worker. */
@@ -81,7 +87,8 @@ public record ClusterSettings(
         newMemoryMb,
         masterPort,
         masterUiPort,
-        startTimeout);
+        startTimeout,
+        shuffleService);
   }
 
   /** The same with another Spark and another Java. */
@@ -95,6 +102,22 @@ public record ClusterSettings(
         memoryMbPerWorker,
         masterPort,
         masterUiPort,
-        startTimeout);
+        startTimeout,
+        shuffleService);
+  }
+
+  /** The same with Spark's external shuffle service. */
+  public ClusterSettings withShuffleService() {
+    return new ClusterSettings(
+        sparkHome,
+        javaHome,
+        runDirectory,
+        workers,
+        coresPerWorker,
+        memoryMbPerWorker,
+        masterPort,
+        masterUiPort,
+        startTimeout,
+        true);
   }
 }

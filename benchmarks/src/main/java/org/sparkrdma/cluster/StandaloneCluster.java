@@ -31,6 +31,7 @@ public final class StandaloneCluster implements AutoCloseable {
   private final ClusterSettings settings;
   private final int masterPort;
   private final int masterUiPort;
+  private final int shuffleServicePort;
   private final Path logDirectory;
   private final Path shuffleDirectory;
   private final SparkLauncherCommand launcher;
@@ -44,6 +45,7 @@ public final class StandaloneCluster implements AutoCloseable {
     this.settings = settings;
     masterPort = LoopbackPort.claim(settings.masterPort(), "the Master");
     masterUiPort = LoopbackPort.claim(settings.masterUiPort(), "the Master's web pages");
+    shuffleServicePort = LoopbackPort.claim(LoopbackPort.ANY, "the external shuffle service");
     logDirectory = Files.createDirectories(settings.runDirectory().resolve("logs"));
     shuffleDirectory = Files.createDirectories(settings.runDirectory().resolve("shuffle"));
     launcher = new SparkLauncherCommand(settings.sparkHome(), settings.javaHome());
@@ -75,7 +77,8 @@ public final class StandaloneCluster implements AutoCloseable {
     // A Worker that starts before its Master waits several seconds before it retries.
     awaitAliveWorkers(0, deadlineNs);
     for (int number = 1; number <= settings.workers(); number++) {
-      workers.add(startWorker("worker-" + number));
+      boolean withService = settings.shuffleService() && number == 1;
+      workers.add(startWorker("worker-" + number, withService));
     }
     awaitAliveWorkers(settings.workers(), deadlineNs);
   }
@@ -89,14 +92,18 @@ public final class StandaloneCluster implements AutoCloseable {
     return startDaemon("master", MASTER, arguments, Map.of("SPARK_MASTER_OPTS", options));
   }
 
-  private ClusterProcess startWorker(String name) throws ClusterException, IOException {
+  private ClusterProcess startWorker(String name, boolean withService)
+      throws ClusterException, IOException {
     List<String> arguments = new ArrayList<>(List.of("--host", HOST));
     arguments.addAll(List.of("--cores", Integer.toString(settings.coresPerWorker())));
     arguments.addAll(List.of("--memory", settings.memoryMbPerWorker() + "m"));
     arguments.addAll(List.of("--webui-port", "0"));
     arguments.addAll(List.of("--work-dir", logDirectory.resolve(name).toString()));
     arguments.add(masterUrl());
-    return startDaemon(name, WORKER, arguments, Map.of());
+    String service =
+        "-Dspark.shuffle.service.enabled=true -Dspark.shuffle.service.port=" + shuffleServicePort;
+    return startDaemon(
+        name, WORKER, arguments, withService ? Map.of("SPARK_WORKER_OPTS", service) : Map.of());
   }
 
   private ClusterProcess startDaemon(
@@ -188,6 +195,11 @@ public final class StandaloneCluster implements AutoCloseable {
   /** The address of the Master's web pages. */
   public String masterUiUrl() {
     return "http://" + HOST + ":" + masterUiPort;
+  }
+
+  /** The port of the external shuffle service, if the settings have one. */
+  public int shuffleServicePort() {
+    return shuffleServicePort;
   }
 
   /** The running executors of all Workers. */

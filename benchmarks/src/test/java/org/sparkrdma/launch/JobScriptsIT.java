@@ -74,6 +74,15 @@ class JobScriptsIT {
     Script.assertSucceeded(outcome, "All answers are equal.");
   }
 
+  /** Executors that reach no external shuffle service end, and the run fails. */
+  @Test
+  void shouldGetTheSameAnswerFromTheExternalShuffleServiceWithTwoJobsAtOnce() throws Exception {
+    Outcome outcome =
+        run(
+            "bench groupby --shapes 8x8x4k --modes service,rdma --rounds 1 --warm-ups 0 --concurrent 2");
+    Script.assertSucceeded(outcome, "All answers are equal.");
+  }
+
   private Outcome run(String command) throws IOException, InterruptedException {
     return Script.runBriefly(command, directory.resolve("work"));
   }

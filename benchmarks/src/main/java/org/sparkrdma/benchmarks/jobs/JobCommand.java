@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
+import org.sparkrdma.cluster.ClusterSettings;
 import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.ClusterOptions;
 import org.sparkrdma.launch.Installation;
@@ -76,11 +77,17 @@ public final class JobCommand implements Callable<Integer> {
         .command("bench", installation, progress)
         .run(
             plan.diskSpace(),
-            size::workers,
+            settings -> workers(settings, size, plan),
             (cluster, directory) -> {
               MeasuringRuns runs = new MeasuringRuns(cluster, installation, directory, progress);
               LaunchedRuns.publish(LaunchedRuns.run(plan, runs, size, step -> {}), options);
               System.out.println("All answers are equal.");
             });
+  }
+
+  private static ClusterSettings workers(
+      ClusterSettings settings, ExecutorSize size, BenchmarkPlan plan) {
+    ClusterSettings sized = size.workers(settings);
+    return plan.modes().contains(ShuffleMode.SERVICE) ? sized.withShuffleService() : sized;
   }
 }

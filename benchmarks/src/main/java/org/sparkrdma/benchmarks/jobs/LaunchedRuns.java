@@ -43,6 +43,8 @@ public final class LaunchedRuns {
       throws LaunchException, ClusterException, IOException, InterruptedException {
     Map<String, String> conf = new HashMap<>(CONF);
     conf.putAll(size.conf());
+    // Only the shuffle named service uses it.
+    conf.put("spark.shuffle.service.port", Integer.toString(runs.cluster().shuffleServicePort()));
     return runs.run(
         plan.job().toString(),
         LaunchedBenchmark.class,

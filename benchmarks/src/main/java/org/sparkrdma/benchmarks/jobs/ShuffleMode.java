@@ -11,6 +11,8 @@ public enum ShuffleMode {
   VANILLA,
   /** Spark without the plug-in, with more connections and more requests at once. */
   TUNED,
+  /** Spark without the plug-in, the blocks served by its external shuffle service. */
+  SERVICE,
   /** The plug-in with the engine and device that the other settings choose. */
   RDMA,
   /** The plug-in with receive memory of 1 GiB. */
@@ -42,6 +44,7 @@ public enum ShuffleMode {
               "96m",
               "spark.reducer.maxReqsInFlight",
               "256");
+      case SERVICE -> Map.of(MANAGER, "sort", "spark.shuffle.service.enabled", "true");
       case RDMA -> Map.of(MANAGER, PLUG_IN);
       case POOL_1G -> pool(1L << 30);
       case POOL_64M -> pool(64L << 20);

@@ -26,6 +26,14 @@ class ShuffleModeTest {
   }
 
   @Test
+  void shouldUseTheExternalShuffleServiceInOneModeOnly() {
+    assertThat(ShuffleMode.values())
+        .filteredOn(mode -> mode.conf().containsKey("spark.shuffle.service.enabled"))
+        .containsExactly(ShuffleMode.SERVICE);
+    assertThat(ShuffleMode.SERVICE.mustRead()).isFalse();
+  }
+
+  @Test
   void shouldGiveEachExecutorItsThreads() {
     Map<String, String> conf = new ExecutorSize(8).conf();
     assertThat(conf)
