@@ -15,6 +15,10 @@ final class FixedSettings {
           "spark.serializer", "org.apache.spark.serializer.KryoSerializer",
           "spark.shuffle.compress", "true",
           "spark.io.compression.codec", "lz4",
+          // With up to 200 partitions Spark would create a serializer for each block that it
+          // writes:
+          // about a millisecond each, much more than the block's way to its reader.
+          "spark.shuffle.sort.bypassMergeThreshold", "0",
           "spark.speculation", "false",
           // The executors must be the same ones from the warm-up to the end of the measured run.
           "spark.dynamicAllocation.enabled", "false",
