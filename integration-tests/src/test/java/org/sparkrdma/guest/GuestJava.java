@@ -8,12 +8,19 @@ import java.nio.file.Path;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Commands for test programs in a guest, on the packaged plug-in. */
+/** Commands for programs in a guest, on the packaged plug-in. */
 final class GuestJava {
   private GuestJava() {}
 
-  /** The beginning of a shell command, up to the main class. */
+  /** The beginning of a shell command, up to the main class of a test program. */
   static String command(String options) throws IOException {
+    return command(options, Build.property("it.jobs.jar"));
+  }
+
+  /**
+   * The beginning of a shell command, up to the main class, which is in the jar {@code programs}.
+   */
+  static String command(String options, String programs) throws IOException {
     String logging =
         Stream.of(
                 Files.readString(Path.of(Build.property("it.test.classpath")))
@@ -26,10 +33,6 @@ final class GuestJava {
         "-XX:+UseSerialGC --enable-native-access=ALL-UNNAMED",
         options,
         "-cp",
-        String.join(
-            File.pathSeparator,
-            Build.property("it.plugin.jar"),
-            Build.property("it.jobs.jar"),
-            logging));
+        String.join(File.pathSeparator, Build.property("it.plugin.jar"), programs, logging));
   }
 }
