@@ -72,6 +72,7 @@ class WorkloadTest {
   }
 
   @Test
+  @Tag("nightly")
   void shouldAnswerQueriesOfTpcds() throws Exception {
     try (JavaSparkContext spark = new JavaSparkContext(conf())) {
       String data = "file:" + directory;

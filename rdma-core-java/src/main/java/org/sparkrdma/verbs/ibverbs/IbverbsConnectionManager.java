@@ -204,18 +204,12 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
 
     @Override
     public void onAddressesChanged(int port) {
-      if (listenerPorts.contains(port)) {
-        listeners().stream()
-            .map(listener -> listener.address().getAddress())
-            .filter(address -> !isOfThisHost(address))
-            .findFirst()
-            .ifPresent(
-                address ->
-                    offerOfDevice(
-                        ConnectionEvent.Type.DEVICE_DOWN,
-                        "the listener's address was removed: device="
-                            + device.info().name()
-                            + (" address=" + address.getHostAddress())));
+      if (listenerPorts.contains(port)
+          && listeners().stream()
+              .noneMatch(listener -> isOfThisHost(listener.address().getAddress()))) {
+        offerOfDevice(
+            ConnectionEvent.Type.DEVICE_DOWN,
+            "all addresses of the listeners were removed: device=" + device.info().name());
       }
     }
   }

@@ -117,7 +117,10 @@ final class IbverbsProtectionDomain extends EngineProtectionDomain {
       if (qp == 0) {
         throw Libraries.failure("ibv_create_qp", LimitChecks.sizes(settings));
       }
-      verbs.destroyQp(qp);
+      int errno = verbs.destroyQp(qp);
+      if (errno != 0) {
+        throw Libraries.failure("ibv_destroy_qp", errno, LimitChecks.sizes(settings));
+      }
     }
   }
 

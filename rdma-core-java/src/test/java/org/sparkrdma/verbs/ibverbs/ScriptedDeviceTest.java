@@ -517,17 +517,31 @@ class ScriptedDeviceTest {
 
   /** The listener's address is not one of this machine, as after its removal. */
   @Test
-  @DisplayName("the listener's address is removed")
-  void shouldReportThatTheAddressOfTheListenerWasRemoved() throws Exception {
+  @DisplayName("the addresses of all listeners are removed")
+  void shouldReportThatAllAddressesOfTheListenersWereRemoved() throws Exception {
     try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
       exchange.listenAt(InetAddress.getByName("192.0.2.77"));
 
       library.raise(GID_CHANGE, 2);
+      exchange.expectNoEvent();
       library.raise(GID_CHANGE, 1);
 
       ConnectionEvent down = exchange.expect(ConnectionEvent.Type.DEVICE_DOWN);
       assertThat(down.reason())
-          .isEqualTo("the listener's address was removed: device=scripted0 address=192.0.2.77");
+          .isEqualTo("all addresses of the listeners were removed: device=scripted0");
+    }
+  }
+
+  @Test
+  @DisplayName("the address of one of two listeners is removed")
+  void shouldGoOnWithTheOtherListenerWhenAnAddressIsRemoved() throws Exception {
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      exchange.listenAt(InetAddress.getByName("192.0.2.77"));
+      exchange.listenAt(InetAddress.getLoopbackAddress());
+
+      library.raise(GID_CHANGE, 1);
+
+      exchange.expectNoEvent();
     }
   }
 

@@ -123,7 +123,9 @@ final class ScriptedExchange implements AutoCloseable {
 
   /** Listens at an address. */
   void listenAt(InetAddress address) throws VerbsException {
-    prepare();
+    if (manager == null) {
+      prepare();
+    }
     listener = manager.listen(new InetSocketAddress(address, 0), DEPTH);
   }
 
@@ -208,6 +210,15 @@ final class ScriptedExchange implements AutoCloseable {
       throw new Failed(event.type() + ": " + event.reason());
     }
     return event;
+  }
+
+  /** Takes the events that were raised before; each is a failure. */
+  void expectNoEvent() throws Failed {
+    poll();
+    if (!events.isEmpty()) {
+      ConnectionEvent event = events.remove();
+      throw new Failed(event.type() + ": " + event.reason());
+    }
   }
 
   private void await(BooleanSupplier condition) throws Failed {

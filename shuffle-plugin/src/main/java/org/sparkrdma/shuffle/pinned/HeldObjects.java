@@ -65,10 +65,23 @@ final class HeldObjects implements AutoCloseable {
     ends.push(region::close);
   }
 
+  /** Closes all, also when one fails; then throws the first failure. */
   @Override
   public void close() {
+    RuntimeException failure = null;
     while (!ends.isEmpty()) {
-      ends.pop().run();
+      try {
+        ends.pop().run();
+      } catch (RuntimeException e) {
+        if (failure == null) {
+          failure = e;
+        } else {
+          failure.addSuppressed(e);
+        }
+      }
+    }
+    if (failure != null) {
+      throw failure;
     }
   }
 }

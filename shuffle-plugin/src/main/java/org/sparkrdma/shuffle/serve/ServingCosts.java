@@ -14,16 +14,19 @@ import org.sparkrdma.verbs.device.Transport;
 record ServingCosts(long registerNs, long registerNsPerMib, long copyNs, long copyNsPerMib) {
   private static final int MIB_SHIFT = 20;
   private static final long MIN_NS = 1_000;
+  private static final long MAX_NS = 5_000_000;
+  private static final long PINNING_NS_PER_MIB = 40_000;
 
   /** A measurement disturbed by other load must not turn one way of serving off. */
-  private static final long MAX_NS = 5_000_000;
+  private static final int MAX_FACTOR = 8;
 
   /**
    * Costs where none are measured: of {@code ./bench serve}, see docs/benchmarks.md. Devices of the
    * kernel pin page by page, the loopback engine does not.
    */
   static ServingCosts assumed(Transport transport) {
-    return new ServingCosts(45_000, transport == Transport.LOOPBACK ? 0 : 40_000, 12_000, 52_000);
+    return new ServingCosts(
+        45_000, transport == Transport.LOOPBACK ? 0 : PINNING_NS_PER_MIB, 12_000, 52_000);
   }
 
   /**
@@ -46,6 +49,21 @@ record ServingCosts(long registerNs, long registerNsPerMib, long copyNs, long co
         registerNsPerMib,
         bounded(copySmallNs - ofLength(copyNsPerMib, smallBytes)),
         copyNsPerMib);
+  }
+
+  /** These costs, none of them further than a factor of eight from the assumed one. */
+  ServingCosts near(ServingCosts assumed) {
+    return new ServingCosts(
+        near(registerNs, assumed.registerNs),
+        near(registerNsPerMib, assumed.registerNsPerMib),
+        near(copyNs, assumed.copyNs),
+        near(copyNsPerMib, assumed.copyNsPerMib));
+  }
+
+  /** Where nothing is assumed, pinning may still cost something. */
+  private static long near(long ns, long assumedNs) {
+    long highest = Math.max(assumedNs, PINNING_NS_PER_MIB) * MAX_FACTOR;
+    return Math.min(highest, Math.max(assumedNs / MAX_FACTOR, ns));
   }
 
   private static long perMib(long ns, long lengthBytes) {

@@ -40,7 +40,10 @@ final class CompletionQueues implements AutoCloseable {
   private final Device device;
   private final CompletionChannel channel;
   private final PinnedBudget budget;
-  private final int vector;
+
+  /** As chosen, or 0 after it was refused. */
+  private int vector;
+
   private final int connectionsPerQueue;
   private final int depth;
   private final long queuePairBytes;
@@ -229,12 +232,27 @@ final class CompletionQueues implements AutoCloseable {
       return false;
     }
     try {
-      queues.add(new SharedQueue(device.createCompletionQueue(depth, channel, vector), grant));
+      queues.add(new SharedQueue(createQueue(), grant));
     } catch (Throwable e) {
       closeGrant(grant);
       throw e;
     }
     return true;
+  }
+
+  /** Every device has vector 0; a driver may lack the interrupts for another. */
+  private CompletionQueue createQueue() throws VerbsException {
+    try {
+      return device.createCompletionQueue(depth, channel, vector);
+    } catch (VerbsException e) {
+      if (vector == 0) {
+        throw e;
+      }
+      CompletionQueue queue = device.createCompletionQueue(depth, channel, 0);
+      LOG.info("Completion vector {} is refused, 0 is used: {}", vector, e.getMessage());
+      vector = 0;
+      return queue;
+    }
   }
 
   /**

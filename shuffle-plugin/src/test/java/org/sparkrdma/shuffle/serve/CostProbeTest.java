@@ -72,7 +72,18 @@ class CostProbeTest {
   void shouldTakeTheCostsOfManyRounds() {
     ServingCosts costs = measure(slowClock(50_000)).orElseThrow();
 
-    assertThat(costs).isEqualTo(new ServingCosts(50_000, 0, 50_000, 0));
+    // Copying is assumed to cost 52 us per MiB.
+    assertThat(costs).isEqualTo(new ServingCosts(50_000, 0, 50_000, 52_000 / 8));
+  }
+
+  @Test
+  void shouldStayNearTheAssumedCostsWhenTheMeasurementIsDisturbed() {
+    ServingCosts assumed = new ServingCosts(40_000, 0, 16_000, 80_000);
+
+    assertThat(new ServingCosts(5_000_000, 5_000_000, 1_000, 0).near(assumed))
+        .isEqualTo(new ServingCosts(320_000, 320_000, 2_000, 10_000));
+    assertThat(new ServingCosts(41_000, 7_000, 17_000, 81_000).near(assumed))
+        .isEqualTo(new ServingCosts(41_000, 7_000, 17_000, 81_000));
   }
 
   @Test

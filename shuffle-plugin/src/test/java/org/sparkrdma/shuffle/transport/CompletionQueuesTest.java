@@ -37,6 +37,9 @@ class CompletionQueuesTest {
 
   private boolean deviceRefuses;
 
+  /** The device has fewer interrupts than it says. */
+  private boolean deviceRefusesVector;
+
   private ScriptedConnection.Memory device(Transport transport) {
     DeviceInfo info =
         new DeviceInfo(
@@ -59,8 +62,11 @@ class CompletionQueuesTest {
         if (deviceRefuses) {
           throw new VerbsException("ibv_create_cq", ENOMEM, "ibv_create_cq failed", null);
         }
+        if (deviceRefusesVector && vector != 0) {
+          throw new VerbsException("ibv_create_cq", ENOMEM, "ibv_create_cq failed", null);
+        }
         capacities.add(capacity);
-        assertThat(vector).isEqualTo(VECTOR);
+        assertThat(vector).isEqualTo(deviceRefusesVector ? 0 : VECTOR);
         return new ScriptedConnection.Queue() {
           @Override
           public int poll(int limit, CompletionHandler handler) {
@@ -101,6 +107,14 @@ class CompletionQueuesTest {
   void shouldBeginWithLessThanAMebibyteAndCountIt() throws VerbsException {
     create(Transport.IWARP);
     assertThat(budget.pinnedBytes()).isBetween(5_440L * 64, MIB);
+  }
+
+  @Test
+  void shouldUseTheFirstVectorWhenTheChosenOneIsRefused() throws VerbsException {
+    deviceRefusesVector = true;
+    create(Transport.IWARP);
+    take(FIRST_QUEUE_CONNECTIONS + 1);
+    assertThat(queues.count()).isEqualTo(2);
   }
 
   @Test
