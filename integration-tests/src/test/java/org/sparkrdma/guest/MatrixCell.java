@@ -201,7 +201,7 @@ record MatrixCell(
     return switch (fault) {
       case "failover" -> "((%1$d == 1)) || ip link set wire1 down";
       case "address-change" ->
-          "((%1$d == 1)) || { ip addr del 10.99.1.2/24 dev wire1"
+          "((%1$d == 1)) || { ip addr del fd99:1::2/64 dev wire1 && ip addr del 10.99.1.2/24 dev wire1"
               + " && ip addr add 10.99.1.22/24 dev wire1; }";
       // The device ends when its last user has closed it, which the loss of its port causes.
       case "device-return" ->

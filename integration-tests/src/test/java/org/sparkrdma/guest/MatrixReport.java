@@ -52,12 +52,12 @@ final class MatrixReport {
   private static final String FOOT =
       """
 
-      `objects-40`: at most 40 RDMA objects (`hca_object` of the control group's `rdma.max`); with 3 the test at the start refuses.
-      `vlan`: the address of RoCE is that of a VLAN interface.
-      xfs, NFS, bonds, VLANs and limits of RDMA objects run on a kernel with more options
+      `objects-40`, `objects-3`: at most so many RDMA objects (`hca_object` of the control group's `rdma.max`). With 3 RDMA must not start, and
+      the log must name the limit. `vlan`: the address of RoCE is that of a VLAN interface.
+      All cells of kernel 6.1, and of 6.12 those with xfs, NFS, a bond, a VLAN or a limit of RDMA objects, run on a kernel with more options
       (`integration-tests/guest/kernel.matrix.config`); NFS needs the package nfs-kernel-server, xfs the package xfsprogs.
-      Not in the table: allocations that fail while memory is registered. With failslab or fail_page_alloc for the one thread that registers
-      (`make-it-fail`, a fifth of its allocations) the JVM itself ended, because a failed mmap of its own memory is fatal to it.
+      Not in the table: allocations of the kernel that fail while memory is registered. In a trial on 2026-11-22 with `failslab` and `fail_page_alloc` for
+      the registering thread the JVM itself ended, because a failed mmap of its own memory is fatal to it.
       "not run" is a cell that has not passed since the results were last deleted.
       """;
 

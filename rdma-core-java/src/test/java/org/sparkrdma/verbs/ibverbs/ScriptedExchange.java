@@ -237,9 +237,8 @@ final class ScriptedExchange implements AutoCloseable {
   /** Polls everything once; sleeps when there is nothing. */
   void turn() {
     completions.arm();
-    if (poll() == 0) {
-      channel.await(WAIT_NS);
-    }
+    // Takes the channel's events in each turn, also where completions come before they are awaited.
+    channel.await(poll() == 0 ? WAIT_NS : 0);
   }
 
   int poll() {

@@ -51,7 +51,10 @@ record ServingCosts(long registerNs, long registerNsPerMib, long copyNs, long co
         copyNsPerMib);
   }
 
-  /** These costs, none of them further than a factor of eight from the assumed one. */
+  /**
+   * These costs in a range around the assumed ones: from an eighth to eight times the assumed cost,
+   * or to eight times that of pinning a MiB where this is more.
+   */
   ServingCosts near(ServingCosts assumed) {
     return new ServingCosts(
         near(registerNs, assumed.registerNs),
@@ -60,7 +63,6 @@ record ServingCosts(long registerNs, long registerNsPerMib, long copyNs, long co
         near(copyNsPerMib, assumed.copyNsPerMib));
   }
 
-  /** Where nothing is assumed, pinning may still cost something. */
   private static long near(long ns, long assumedNs) {
     long highest = Math.max(assumedNs, PINNING_NS_PER_MIB) * MAX_FACTOR;
     return Math.min(highest, Math.max(assumedNs / MAX_FACTOR, ns));
