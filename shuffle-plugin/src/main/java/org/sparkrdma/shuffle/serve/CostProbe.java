@@ -5,7 +5,6 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
@@ -80,14 +79,9 @@ final class CostProbe {
     if (grant.isEmpty()) {
       return Optional.empty();
     }
-    try (HostMemory memory = device.allocate(LARGE_BYTES)) {
-      Path file = Files.createTempFile(directory, "rdma-probe", ".tmp");
-      try {
-        Files.write(file, new byte[LARGE_BYTES]);
-        return quartiles(rounds(file, memory.slice(0, LARGE_BYTES)));
-      } finally {
-        Files.deleteIfExists(file);
-      }
+    try (HostMemory memory = device.allocate(LARGE_BYTES);
+        ProbeFile file = ProbeFile.create(directory, LARGE_BYTES)) {
+      return quartiles(rounds(file.path(), memory.slice(0, LARGE_BYTES)));
     } catch (IOException | VerbsException | RuntimeException e) {
       // An optional step: its failure must not turn RDMA off.
       LOG.debug("Costs of serving are not measured: directory={}", directory, e);

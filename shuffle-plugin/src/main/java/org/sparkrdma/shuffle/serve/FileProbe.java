@@ -2,7 +2,6 @@
 package org.sparkrdma.shuffle.serve;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -53,12 +52,8 @@ public final class FileProbe {
    */
   public static void tryIn(ProtectionDomain domain, Path directory, Set<AccessFlag> access)
       throws IOException, VerbsException {
-    Path file = Files.createTempFile(directory, "rdma-probe", ".tmp");
-    try {
-      Files.write(file, new byte[PROBE_BYTES]);
-      domain.registerFile(file, 0, PROBE_BYTES, access).close();
-    } finally {
-      Files.delete(file);
+    try (ProbeFile file = ProbeFile.create(directory, PROBE_BYTES)) {
+      domain.registerFile(file.path(), 0, PROBE_BYTES, access).close();
     }
   }
 }
