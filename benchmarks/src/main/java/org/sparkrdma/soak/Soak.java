@@ -3,6 +3,7 @@ package org.sparkrdma.soak;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.Callable;
 import org.sparkrdma.cluster.ClusterException;
 import org.sparkrdma.launch.ClusterCommand;
@@ -11,6 +12,7 @@ import org.sparkrdma.launch.DataSize;
 import org.sparkrdma.launch.Installation;
 import org.sparkrdma.launch.LaunchException;
 import org.sparkrdma.launch.ProgressLog;
+import org.sparkrdma.soak.jobs.SoakJob;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -44,6 +46,9 @@ public final class Soak implements Callable<Integer> {
   @Option(names = "--seed", defaultValue = "1")
   private long seed;
 
+  @Option(names = "--jobs", split = ",", defaultValue = "all")
+  private List<String> jobs;
+
   @Spec private CommandSpec spec;
 
   private Soak() {}
@@ -61,6 +66,7 @@ public final class Soak implements Callable<Integer> {
     if (!(minutes >= MIN_MINUTES)) {
       throw new ParameterException(spec.commandLine(), "--minutes must be at least " + MIN_MINUTES);
     }
+    List<SoakJob> selected = select();
     options.check();
     if (options.checkOnly()) {
       return 0;
@@ -81,7 +87,16 @@ public final class Soak implements Callable<Integer> {
                         Duration.ofMillis(Math.round(minutes * MS_PER_MINUTE)),
                         minutes >= MIN_MINUTES_TO_JUDGE_GROWTH,
                         seed,
+                        selected,
                         progress)));
+  }
+
+  private List<SoakJob> select() {
+    try {
+      return SoakJob.named(jobs);
+    } catch (IllegalArgumentException e) {
+      throw new ParameterException(spec.commandLine(), "--jobs: " + e.getMessage(), e);
+    }
   }
 
   private void judge(SoakRun run)

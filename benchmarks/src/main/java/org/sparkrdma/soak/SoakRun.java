@@ -19,6 +19,7 @@ import org.sparkrdma.launch.ProgressLine;
 import org.sparkrdma.launch.ProgressLog;
 import org.sparkrdma.launch.RunDirectory;
 import org.sparkrdma.soak.jobs.SoakApplication;
+import org.sparkrdma.soak.jobs.SoakJob;
 import org.sparkrdma.soak.jobs.SoakPlan;
 import org.sparkrdma.soak.jobs.SoakResult;
 
@@ -30,6 +31,7 @@ record SoakRun(
     Duration length,
     boolean growthJudged,
     long seed,
+    List<SoakJob> jobs,
     ProgressLog progress) {
   static final int EXECUTORS = 3;
 
@@ -42,7 +44,7 @@ record SoakRun(
     ObjectMapper json = new ObjectMapper();
     Path planFile = directory.data().resolve("plan.json");
     Path resultFile = directory.data().resolve("result.json");
-    json.writeValue(planFile.toFile(), new SoakPlan(length.toSeconds(), seed, EXECUTORS));
+    json.writeValue(planFile.toFile(), new SoakPlan(length.toSeconds(), seed, jobs, EXECUTORS));
     Map<String, String> randomSettings = RandomSettings.of(seed);
     SparkApplication application =
         new SparkApplication(

@@ -148,6 +148,7 @@ class ScriptsIT {
         "matrix --cells 1.0.0-2.10-8",
         "matrix --cells 3.5.9-2.12-25",
         "soak --minutes 0",
+        "soak --jobs sorting",
         "bench groupby --shapes 2x2",
         "bench compare none.json none.json",
         "bench regress no-such-commit",
@@ -240,6 +241,14 @@ class ScriptsIT {
   void shouldSoakForSomeSeconds() throws Exception {
     Outcome outcome = run("soak --minutes 0.2");
     Script.assertSucceeded(outcome, "Every answer was right");
+  }
+
+  @Test
+  void shouldSoakWithTheNamedJobsOnly() throws Exception {
+    Outcome outcome = run("soak --minutes 0.2 --jobs concurrent_sql,streaming_aggregation");
+    Script.assertSucceeded(outcome, "Every answer was right");
+    assertThat(outcome.output())
+        .containsPattern("\\njobs +((CONCURRENT_SQL|STREAMING_AGGREGATION)=[1-9][0-9]* ?)+\\n");
   }
 
   private static boolean compilesForTheVerbsLayer() {

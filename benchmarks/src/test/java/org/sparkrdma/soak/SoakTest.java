@@ -2,11 +2,18 @@
 package org.sparkrdma.soak;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.launch.Script;
 import org.sparkrdma.launch.ScriptHelp;
+import org.sparkrdma.soak.jobs.SoakJob;
 
 class SoakTest {
   private static final int MISUSE = 2;
@@ -25,6 +32,36 @@ class SoakTest {
                 .execute("--project", "p", "--work-dir", directory + "/work", "--minutes=0.1"))
         .isEqualTo(MISUSE);
     assertThat(directory).isEmptyDirectory();
+  }
+
+  @Test
+  void shouldRefuseAJobThatItDoesNotKnow() throws Exception {
+    assertThat(
+            Soak.commandLine()
+                .execute(
+                    "--project", "p", "--work-dir", directory + "/work", "--jobs=join,sorting"))
+        .isEqualTo(MISUSE);
+    assertThat(directory).isEmptyDirectory();
+  }
+
+  @Test
+  void shouldChooseFromTheNamedJobs() throws Exception {
+    assertThat(SoakJob.named(List.of("all"))).containsExactly(SoakJob.values());
+    assertThat(SoakJob.named(List.of("streaming_aggregation", "JOIN")))
+        .containsExactly(SoakJob.STREAMING_AGGREGATION, SoakJob.JOIN);
+    assertThatThrownBy(() -> SoakJob.named(List.of("JOIN", "sorting")))
+        .hasMessageContaining("'sorting'")
+        .hasMessageContaining("SORT_BY_KEY,GROUP_BY_KEY");
+  }
+
+  @Test
+  void shouldListEveryJobInTheScriptsHelp() throws Exception {
+    String help = Script.run(Map.of(), "soak", "--help").output();
+    assertThat(help.replaceAll("\\s+", "")).contains(names());
+  }
+
+  private static String names() {
+    return Arrays.stream(SoakJob.values()).map(Enum::name).collect(Collectors.joining(","));
   }
 
   @Test

@@ -47,7 +47,7 @@ public final class SoakApplication {
   private SoakResult run() {
     SplittableRandom random = new SplittableRandom(plan.seed());
     for (int number = 1; seconds() < plan.seconds(); number++) {
-      SoakJob job = SoakJob.values()[random.nextInt(SoakJob.values().length)];
+      SoakJob job = plan.jobs().get(random.nextInt(plan.jobs().size()));
       long seed = random.nextLong();
       spark.sc().setJobDescription(job + " " + number);
       Optional<String> objection = run(job, seed);

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.soak.jobs;
 
+import static java.util.stream.Collectors.joining;
+
+import java.util.Arrays;
+import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import org.apache.spark.api.java.JavaSparkContext;
 
 /** A kind of job whose answer is known without running it. */
-enum SoakJob {
+public enum SoakJob {
   /** Every executor reads a range out of every map output. */
   SORT_BY_KEY,
   /** All values of a key in one task. */
@@ -23,6 +27,34 @@ enum SoakJob {
   CONCURRENT_SQL,
   /** A Structured Streaming query with state, in several micro-batches. */
   STREAMING_AGGREGATION;
+
+  private static final String ALL = "all";
+
+  /**
+   * Returns the jobs with these names, in upper or lower case; {@code all} stands for all of them.
+   *
+   * @throws IllegalArgumentException when a name is unknown
+   */
+  public static List<SoakJob> named(List<String> names) {
+    return names.equals(List.of(ALL))
+        ? List.of(values())
+        : names.stream().distinct().map(SoakJob::named).toList();
+  }
+
+  private static SoakJob named(String name) {
+    return Arrays.stream(values())
+        .filter(job -> job.name().equalsIgnoreCase(name))
+        .findAny()
+        .orElseThrow(
+            () ->
+                new IllegalArgumentException(
+                    "no job is named '"
+                        + name
+                        + "': give "
+                        + ALL
+                        + ", or some of "
+                        + Arrays.stream(values()).map(Enum::name).collect(joining(","))));
+  }
 
   /** Runs a job of random size. Returns the error in its answer, empty if there is none. */
   Optional<String> run(JavaSparkContext spark, long seed) throws Exception {

@@ -27,7 +27,8 @@ import org.sparkrdma.launch.RunDirectory;
  * and shuffles its numbers to the state of the earlier ones.
  */
 final class StreamingAggregation {
-  private static final int BATCHES = 4;
+  private static final int MIN_BATCHES = 4;
+  private static final int MAX_BATCHES = 16;
   private static final long ROWS_PER_BATCH = 20_000;
   private static final int PARTITIONS = 5;
 
@@ -36,19 +37,20 @@ final class StreamingAggregation {
   static Optional<String> run(JavaSparkContext spark, SplittableRandom random)
       throws IOException, TimeoutException, StreamingQueryException {
     long keys = random.nextLong(100, 2_000);
+    int batches = random.nextInt(MIN_BATCHES, MAX_BATCHES + 1);
     SparkSession session =
         SparkSession.builder().config(spark.getConf()).getOrCreate().newSession();
     session.conf().set("spark.sql.shuffle.partitions", PARTITIONS);
     Path directory = Files.createTempDirectory("soak-streaming");
     try {
-      for (int batch = 0; batch < BATCHES; batch++) {
+      for (int batch = 0; batch < batches; batch++) {
         session
             .range(batch * ROWS_PER_BATCH, (batch + 1) * ROWS_PER_BATCH, 1, 1)
             .write()
             .mode("append")
             .parquet(directory.resolve("input").toString());
       }
-      return compare(totals(session, directory, keys), keys);
+      return compare(totals(session, directory, keys), keys, batches);
     } finally {
       RunDirectory.deleteTree(directory);
     }
@@ -75,16 +77,16 @@ final class StreamingAggregation {
     return last.get();
   }
 
-  private static Optional<String> compare(List<Row> rows, long keys) {
-    long right = rows.stream().filter(row -> isRight(row, keys)).count();
+  private static Optional<String> compare(List<Row> rows, long keys, int batches) {
+    long right = rows.stream().filter(row -> isRight(row, keys, batches)).count();
     return right == keys && rows.size() == keys
         ? Optional.empty()
         : Optional.of("right=%d of=%d expected=%d".formatted(right, rows.size(), keys));
   }
 
-  private static boolean isRight(Row row, long keys) {
+  private static boolean isRight(Row row, long keys, int batches) {
     long key = row.getLong(0);
-    long numbers = (BATCHES * ROWS_PER_BATCH - key + keys - 1) / keys;
+    long numbers = (batches * ROWS_PER_BATCH - key + keys - 1) / keys;
     long sum = numbers * key + keys * numbers * (numbers - 1) / 2;
     return row.getLong(1) == numbers && row.getLong(2) == sum;
   }
