@@ -19,6 +19,8 @@ final class Suites {
           "SchedulingSuite",
           "ServingSuite",
           "faults.FaultsSuite",
+          "faults.FailingDiskSuite",
+          "faults.MemoryLimitSuite",
           "ExecutorLossSuite",
           "TerminationSuite",
           "LifetimeSuite",

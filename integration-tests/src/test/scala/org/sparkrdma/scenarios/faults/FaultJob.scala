@@ -18,29 +18,22 @@ private[scenarios] final case class FaultJob(maps: Int, reducers: Int, records: 
     *   preferred location of the reducers, in the form of Spark's scheduler
     */
   def run(sc: SparkContext, location: Option[String] = None): Seq[(Int, Long)] = {
-    val FaultJob(maps, reducers, records) = this
-    val mapped = sc.parallelize(0 until maps, maps).flatMap { map =>
-      for (reducer <- Iterator.range(0, reducers); number <- Iterator.range(0, records))
-        yield (reducer, FaultJob.noise((map * reducers + reducer) * records + number))
-    }
+    val mapped = sc.parallelize(0 until maps, maps).flatMap(recordsOf)
     val partitioner = new HashPartitioner(reducers)
     val shuffled = location match {
       case Some(place) => new PlacedShuffle(mapped, partitioner, place)
       case None        => mapped.partitionBy(partitioner)
     }
     shuffled
-      .mapPartitions { fetched =>
-        var count = 0
-        var total = 0L
-        fetched.foreach { case (_, bytes) =>
-          count += 1
-          total += Arrays.hashCode(bytes)
-        }
-        Iterator(count -> total)
-      }
+      .mapPartitions(fetched => Iterator(FaultJob.summed(fetched)))
       .collect()
       .toSeq
   }
+
+  /** The records that a map task writes. */
+  def recordsOf(map: Int): Iterator[(Int, Array[Byte])] =
+    for (reducer <- Iterator.range(0, reducers); number <- Iterator.range(0, records))
+      yield (reducer, FaultJob.noise((map * reducers + reducer) * records + number))
 }
 
 private[scenarios] object FaultJob {
@@ -55,6 +48,17 @@ private[scenarios] object FaultJob {
   /** The answer of Spark without the plug-in. */
   def vanillaAnswer(job: FaultJob): Seq[(Int, Long)] =
     VanillaAnswers.of(s"faults-${job.productIterator.mkString("-")}")(c => job.run(c.sc))
+
+  /** The number of records and the sum of their hashes. */
+  def summed(fetched: Iterator[(Int, Array[Byte])]): (Int, Long) = {
+    var count = 0
+    var total = 0L
+    fetched.foreach { case (_, bytes) =>
+      count += 1
+      total += Arrays.hashCode(bytes)
+    }
+    count -> total
+  }
 
   private def noise(seed: Int): Array[Byte] = {
     val bytes = new Array[Byte](RecordBytes)

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.scenarios.faults
+
+import scala.collection.mutable.ArrayBuffer
+
+import org.sparkrdma.scenarios.Clusters
+import org.sparkrdma.scenarios.ScenarioSuite
+import org.sparkrdma.scenarios.SparkCluster
+import org.sparkrdma.scenarios.SparkInternals
+
+/** Map outputs whose disk fails with EIO after they were written: neither RDMA nor TCP can read
+  * them, and Spark recomputes them.
+  */
+final class FailingDiskSuite extends ScenarioSuite {
+  private val BoundSeconds = 40
+  private val Job = FaultJob(maps = 6, reducers = 6, records = 20)
+
+  /** Reasons of other blocks on a connection that ends by a READ's error. */
+  private val AfterReadError = Set("quarantined", "lost-peer")
+
+  private lazy val expected = FaultJob.vanillaAnswer(Job)
+  private val results = new ArrayBuffer[FaultResult]
+
+  test("should recompute map outputs that cannot be copied any more") {
+    run(
+      serve = "copy",
+      fault = "the disk of map outputs fails with EIO, and they are served from copies",
+      recovery =
+        "the peer answers \"fetch by TCP\", which fails, too; Spark recomputes the outputs",
+      reason = "peer-unknown-block",
+      pieces = "serve.pieces.copy"
+    )(_.write())
+  }
+
+  test("should recompute map outputs whose windows were read before") {
+    run(
+      serve = "window",
+      fault = "the disk of map outputs fails with EIO after their windows were read",
+      recovery = "READs and TCP fail; Spark recomputes the outputs",
+      reason = "read-error",
+      pieces = "serve.pieces.window",
+      optional = AfterReadError
+    )(shuffle => assert(shuffle.read() === expected))
+  }
+
+  test("should recompute map outputs whose windows are read for the first time") {
+    run(
+      serve = "window",
+      fault = "the disk of map outputs fails with EIO before their windows are read",
+      recovery = "READs and TCP fail; Spark recomputes the outputs",
+      reason = "read-error",
+      pieces = "serve.pieces.window",
+      optional = AfterReadError
+    )(_.write())
+  }
+
+  /** @param prepare
+    *   writes the map outputs while the disk works
+    * @param optional
+    *   further reasons for which blocks may use TCP
+    */
+  private def run(
+      serve: String,
+      fault: String,
+      recovery: String,
+      reason: String,
+      pieces: String,
+      optional: Set[String] = Set.empty
+  )(prepare: OneWayShuffle => Unit): Unit = {
+    requireCompiler()
+    // First, because it starts its own cluster and only one can run.
+    val wanted = expected
+    val disk = FailingDisk.make()
+    val conf = Clusters
+      .soft(coresEach = 2)
+      .set("spark.shuffle.rdma.serve", serve)
+      .set("spark.shuffle.io.retryWait", "1s")
+    SparkCluster.run(disk.loadInto(OneWayShuffle.placing(conf))) { cluster =>
+      val shuffle = new OneWayShuffle(cluster, Job)
+      prepare(shuffle)
+      assertNothingRetried(cluster)
+      val before = cluster.traffic()
+      assert(before.fallbacks.isEmpty, before)
+      assert(disk.hits === 0)
+
+      disk.fail()
+      val (answer, seconds) = timed(shuffle.read())
+      val traffic = cluster.traffic().since(before)
+      assert(answer === wanted)
+      assert(seconds < BoundSeconds)
+      assert(disk.hits > 0)
+      assert(traffic.fallbacks.keySet.contains(reason), traffic)
+      assert(traffic.fallbacks.keySet.subsetOf(optional + reason), traffic)
+      assert(traffic.tcpBytes === 0, traffic)
+      assert(traffic.counter("rdma.blocks.read") >= shuffle.blocks, traffic)
+      assert(traffic.counter(pieces) >= shuffle.blocks, traffic)
+      assert(traffic.counter("verify.corrupt") === 0, traffic)
+      SparkInternals.drainListeners(cluster.sc)
+      assert(cluster.log.retriedStages > 0, "the outputs were not recomputed")
+
+      val hits = disk.hits
+      val (again, after) = cluster.trafficOf(shuffle.read())
+      assert(again === wanted)
+      assertAllByRead(after)
+      assert(after.counter("rdma.blocks.read") === shuffle.blocks)
+      assert(disk.hits === hits)
+      results += FaultResult(
+        fault,
+        recovery,
+        hits,
+        answer == wanted && again == wanted,
+        seconds,
+        BoundSeconds,
+        traffic.counters
+      )
+      FaultTable.writeRows("failing-disk.json", results.toSeq)
+    }
+  }
+
+  private def requireCompiler(): Unit =
+    if (!FailingDisk.hasCompiler) cancel("no C compiler: install gcc")
+}
