@@ -13,8 +13,6 @@ import org.sparkrdma.verbs.device.Transport;
  */
 record ServingCosts(long registerNs, long registerNsPerMib, long copyNs, long copyNsPerMib) {
   private static final int MIB_SHIFT = 20;
-  private static final long MIN_NS = 1_000;
-  private static final long MAX_NS = 5_000_000;
   private static final long PINNING_NS_PER_MIB = 40_000;
 
   /** A measurement disturbed by other load must not turn one way of serving off. */
@@ -30,7 +28,8 @@ record ServingCosts(long registerNs, long registerNsPerMib, long copyNs, long co
   }
 
   /**
-   * The costs that explain two lengths, within bounds.
+   * The costs that explain two lengths. Some are negative where the measurement was disturbed; see
+   * {@link #near(ServingCosts)}.
    *
    * @param smallBytes less than {@code largeBytes}
    */
@@ -45,9 +44,9 @@ record ServingCosts(long registerNs, long registerNsPerMib, long copyNs, long co
     long registerNsPerMib = perMib(registerLargeNs - registerSmallNs, lengthBytes);
     long copyNsPerMib = perMib(copyLargeNs - copySmallNs, lengthBytes);
     return new ServingCosts(
-        bounded(registerSmallNs - ofLength(registerNsPerMib, smallBytes)),
+        registerSmallNs - ofLength(registerNsPerMib, smallBytes),
         registerNsPerMib,
-        bounded(copySmallNs - ofLength(copyNsPerMib, smallBytes)),
+        copySmallNs - ofLength(copyNsPerMib, smallBytes),
         copyNsPerMib);
   }
 
@@ -69,11 +68,7 @@ record ServingCosts(long registerNs, long registerNsPerMib, long copyNs, long co
   }
 
   private static long perMib(long ns, long lengthBytes) {
-    return Math.min(MAX_NS, Math.max(0, (ns << MIB_SHIFT) / lengthBytes));
-  }
-
-  private static long bounded(long ns) {
-    return Math.min(MAX_NS, Math.max(MIN_NS, ns));
+    return (ns << MIB_SHIFT) / lengthBytes;
   }
 
   private static long ofLength(long nsPerMib, long lengthBytes) {

@@ -104,13 +104,16 @@ class CostProbeTest {
   }
 
   @Test
-  void shouldExplainTwoLengthsWithinBounds() {
-    long small = 64 << 10;
-    assertThat(ServingCosts.of(small, MIB, 47_500, 85_000, 15_250, 64_000))
+  void shouldExplainTwoLengths() {
+    assertThat(ServingCosts.of(64 << 10, MIB, 47_500, 85_000, 15_250, 64_000))
         .isEqualTo(ServingCosts.assumed(Transport.INFINIBAND));
-    assertThat(ServingCosts.of(small, MIB, 900, 10, 900, 10))
-        .isEqualTo(new ServingCosts(1_000, 0, 1_000, 0));
-    ServingCosts slow = ServingCosts.of(small, MIB, 1L << 33, 1L << 35, 1L << 33, 1L << 35);
-    assertThat(slow).isEqualTo(new ServingCosts(5_000_000, 5_000_000, 5_000_000, 5_000_000));
+  }
+
+  @Test
+  void shouldStayNearTheAssumedCostsWhenALongFileTookLessTimeThanAShortOne() {
+    ServingCosts assumed = ServingCosts.assumed(Transport.INFINIBAND);
+
+    assertThat(ServingCosts.of(64 << 10, MIB, 900_000, 10, 900_000, 10).near(assumed))
+        .isEqualTo(new ServingCosts(360_000, 5_000, 320_000, 6_500));
   }
 }
