@@ -12,6 +12,7 @@ import org.apache.spark.TestUtils$;
 import org.apache.spark.scheduler.ExecutorDecommissionInfo;
 import org.apache.spark.scheduler.cluster.CoarseGrainedSchedulerBackend;
 import org.apache.spark.shuffle.ShuffleManager;
+import org.apache.spark.util.Utils$;
 import org.sparkrdma.shuffle.RdmaShuffleManager;
 import scala.Option;
 import scala.jdk.javaapi.CollectionConverters;
@@ -53,6 +54,11 @@ public final class SparkInternals {
         executorId, new ExecutorDecommissionInfo("test", Option.empty()), false, false)) {
       throw new IllegalStateException("not decommissioned: executorId=" + executorId);
     }
+  }
+
+  /** Spark keeps the local directories of the first cluster of a JVM for all later ones. */
+  public static void forgetLocalDirectories() {
+    Utils$.MODULE$.clearLocalRootDirs();
   }
 
   /** Names of the block files on this executor's disks. */

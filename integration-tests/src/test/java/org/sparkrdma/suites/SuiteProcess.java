@@ -121,8 +121,14 @@ final class SuiteProcess {
         lines.subList(Math.max(0, lines.size() - TAIL_LINES), lines.size()));
   }
 
-  private ProcessBuilder builder(Path home) throws IOException {
-    ProcessBuilder builder = new ProcessBuilder(command(home));
+  private ProcessBuilder builder(Path home) throws IOException, InterruptedException {
+    List<String> command = command(home);
+    if (run.smallDisk() && SmallDisk.isAllowed()) {
+      Path small = Files.createDirectories(directory.resolve("small"));
+      command.add(1, "-Dit.small.disk=" + small);
+      command = SmallDisk.command(small, command);
+    }
+    ProcessBuilder builder = new ProcessBuilder(command);
     builder.directory(directory.toFile());
     builder.redirectErrorStream(true);
     builder.redirectOutput(output.toFile());

@@ -12,9 +12,15 @@ import java.util.List;
  * @param filters parts of the names of the tests to run; empty for all
  * @param limit time after which the JVM is killed and the run fails
  * @param readsRemote whether some tests fetch blocks between executors
+ * @param smallDisk whether it runs with a {@link SmallDisk}, where that is allowed
  */
 record SuiteRun(
-    String suiteClass, Setting setting, List<String> filters, Duration limit, boolean readsRemote) {
+    String suiteClass,
+    Setting setting,
+    List<String> filters,
+    Duration limit,
+    boolean readsRemote,
+    boolean smallDisk) {
 
   private static final Duration USUAL_LIMIT = Duration.ofMinutes(15);
 
@@ -23,21 +29,26 @@ record SuiteRun(
   }
 
   static SuiteRun of(String suiteClass, Setting setting) {
-    return new SuiteRun(suiteClass, setting, List.of(), USUAL_LIMIT, true);
+    return new SuiteRun(suiteClass, setting, List.of(), USUAL_LIMIT, true, false);
   }
 
   /** Selects the tests whose name contains one of these texts. */
   SuiteRun only(String... nameContains) {
-    return new SuiteRun(suiteClass, setting, List.of(nameContains), limit, readsRemote);
+    return new SuiteRun(suiteClass, setting, List.of(nameContains), limit, readsRemote, smallDisk);
   }
 
   SuiteRun within(Duration newLimit) {
-    return new SuiteRun(suiteClass, setting, filters, newLimit, readsRemote);
+    return new SuiteRun(suiteClass, setting, filters, newLimit, readsRemote, smallDisk);
   }
 
   /** Declares that no test fetches a block of another executor, which the run verifies. */
   SuiteRun withoutRemoteBlocks() {
-    return new SuiteRun(suiteClass, setting, filters, limit, false);
+    return new SuiteRun(suiteClass, setting, filters, limit, false, smallDisk);
+  }
+
+  /** Gives its processes a small file system, which its tests may fill. */
+  SuiteRun withSmallDisk() {
+    return new SuiteRun(suiteClass, setting, filters, limit, readsRemote, true);
   }
 
   /** The class's simple name, without the prefix of this project's subclasses. */

@@ -74,6 +74,7 @@ final class Suites {
     }
     runs.add(codecs(nightly));
     runs.add(blockSizes(nightly));
+    runs.add(SuiteRun.of(SCENARIOS + "faults.FullDiskSuite", Setting.OWN).withSmallDisk());
     SCENARIO_SUITES.forEach(suite -> runs.add(SuiteRun.of(SCENARIOS + suite, Setting.OWN)));
     return runs;
   }

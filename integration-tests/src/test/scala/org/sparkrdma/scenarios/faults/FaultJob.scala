@@ -6,6 +6,7 @@ import java.util.SplittableRandom
 
 import org.apache.spark.HashPartitioner
 import org.apache.spark.SparkContext
+import org.apache.spark.rdd.RDD
 import org.sparkrdma.scenarios.PlacedShuffle
 import org.sparkrdma.scenarios.VanillaAnswers
 
@@ -17,17 +18,17 @@ private[scenarios] final case class FaultJob(maps: Int, reducers: Int, records: 
     * @param location
     *   preferred location of the reducers, in the form of Spark's scheduler
     */
-  def run(sc: SparkContext, location: Option[String] = None): Seq[(Int, Long)] = {
+  def run(sc: SparkContext, location: Option[String] = None): Seq[(Int, Long)] =
+    FaultJob.answer(shuffled(sc, location))
+
+  /** The shuffle, which may be read several times. */
+  def shuffled(sc: SparkContext, location: Option[String] = None): RDD[(Int, Array[Byte])] = {
     val mapped = sc.parallelize(0 until maps, maps).flatMap(recordsOf)
     val partitioner = new HashPartitioner(reducers)
-    val shuffled = location match {
+    location match {
       case Some(place) => new PlacedShuffle(mapped, partitioner, place)
       case None        => mapped.partitionBy(partitioner)
     }
-    shuffled
-      .mapPartitions(fetched => Iterator(FaultJob.summed(fetched)))
-      .collect()
-      .toSeq
   }
 
   /** The records that a map task writes. */
@@ -48,6 +49,19 @@ private[scenarios] object FaultJob {
   /** The answer of Spark without the plug-in. */
   def vanillaAnswer(job: FaultJob): Seq[(Int, Long)] =
     VanillaAnswers.of(s"faults-${job.productIterator.mkString("-")}")(c => job.run(c.sc))
+
+  /** For each partition, the number of records and the sum of their hashes. */
+  def answer(shuffled: RDD[(Int, Array[Byte])]): Seq[(Int, Long)] =
+    shuffled
+      .mapPartitions(fetched => Iterator(summed(fetched)))
+      .collect()
+      .toSeq
+
+  /** A record of noise with a key of noise. */
+  def record(seed: Int): (Int, Array[Byte]) = {
+    val bytes = noise(seed)
+    (Arrays.hashCode(bytes), bytes)
+  }
 
   /** The number of records and the sum of their hashes. */
   def summed(fetched: Iterator[(Int, Array[Byte])]): (Int, Long) = {

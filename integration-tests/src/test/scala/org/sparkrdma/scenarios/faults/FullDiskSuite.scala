@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.scenarios.faults
+
+import java.io.FileOutputStream
+import java.io.IOException
+import java.nio.file.Files
+import java.nio.file.Path
+import java.util.concurrent.atomic.AtomicInteger
+
+import scala.collection.mutable.ArrayBuffer
+import scala.util.Using
+
+import org.apache.spark.ExceptionFailure
+import org.apache.spark.FetchFailed
+import org.apache.spark.SparkConf
+import org.apache.spark.SparkContext
+import org.apache.spark.rdd.RDD
+import org.apache.spark.scheduler.SparkListener
+import org.apache.spark.scheduler.SparkListenerTaskEnd
+import org.scalatest.BeforeAndAfterAll
+import org.sparkrdma.scenarios.Clusters
+import org.sparkrdma.scenarios.ScenarioSuite
+import org.sparkrdma.scenarios.SparkCluster
+import org.sparkrdma.scenarios.SparkInternals
+import org.sparkrdma.scenarios.Traffic
+import org.sparkrdma.scenarios.VanillaAnswers
+
+/** Executors whose local directories are on a file system without free space (ENOSPC). It gets free
+  * space again when the first task has failed.
+  */
+final class FullDiskSuite extends ScenarioSuite with BeforeAndAfterAll {
+  private val BoundSeconds = 30
+  private val Repeated = "Spark repeats the tasks that failed; "
+
+  private lazy val disk = Path.of(sys.props("it.small.disk"))
+  private lazy val expected = FaultJob.vanillaAnswer(FaultJob.Usual)
+  private val results = new ArrayBuffer[FaultResult]
+
+  override def afterAll(): Unit = {
+    if (results.nonEmpty) {
+      FaultTable.writeRows("full-disk.json", results.toSeq)
+    }
+    super.afterAll()
+  }
+
+  test("should give the vanilla answer when the disk is full while map outputs are written") {
+    withExecutors(conf()) { cluster =>
+      val (full, traffic) = underFullDisk(cluster)(FaultJob.Usual.run(cluster.sc))
+      assertAllByRead(traffic)
+      assert(cluster.log.retriedStages === 0)
+      add(
+        "the disk is full while map outputs are written",
+        Repeated + "every block comes by READ",
+        full,
+        full.answer == expected,
+        traffic
+      )
+    }
+  }
+
+  test("should read by READ from leased files on a full disk while reducers cannot spill") {
+    requireDisk()
+    val sorted = VanillaAnswers.of("full-disk-sorted")(c => hashes(FullDiskSuite.sorted(c.sc)))
+    withExecutors(conf()) { cluster =>
+      val shuffled = FullDiskSuite.sorted(cluster.sc)
+      assert(hashes(shuffled) === sorted)
+      val (full, traffic) = underFullDisk(cluster)(hashes(shuffled))
+      // Spark's task metrics lack what failed tasks read.
+      assert(traffic.fallbacks.isEmpty, traffic)
+      assert(traffic.rdmaBytes > 0 && traffic.tcpBytes === 0, traffic)
+      assert(cluster.log.retriedStages === 0)
+      add(
+        "the disk with leased map outputs is full and reducers cannot spill",
+        Repeated + "every block comes by READ, also while the disk is full",
+        full,
+        full.answer == sorted,
+        traffic
+      )
+    }
+  }
+
+  test("should read by READ from leased files on a full disk") {
+    withExecutors(conf()) { cluster =>
+      val shuffled = FaultJob.Usual.shuffled(cluster.sc)
+      val first = FaultJob.answer(shuffled)
+      val filler = new Filler
+      val ((answer, seconds), traffic) = cluster.trafficOf(timed {
+        filler.fill()
+        FaultJob.answer(shuffled)
+      })
+      assert(filler.refusals > 0)
+      assertAllByRead(traffic)
+      assertNothingRetried(cluster)
+      filler.free()
+      add(
+        "the disk with leased map outputs is full",
+        "every block comes by READ",
+        FullDisk(answer, seconds, filler.refusals),
+        first == expected && answer == expected,
+        traffic
+      )
+    }
+  }
+
+  test("should give the vanilla answer when the disk is full while blocks are read to disk") {
+    withExecutors(conf().set("spark.network.maxRemoteBlockSizeFetchToMem", "8k")) { cluster =>
+      val shuffled = FaultJob.Usual.shuffled(cluster.sc)
+      val first = FaultJob.answer(shuffled)
+      val (full, traffic) = underFullDisk(cluster)(FaultJob.answer(shuffled))
+      assert(traffic.counter("fallback.disk") > 0, traffic)
+      val (again, after) = cluster.trafficOf(FaultJob.answer(shuffled))
+      assertAllByRead(after)
+      add(
+        "the disk is full while blocks are read to disk",
+        "blocks are tried once more by TCP, which fails as well; Spark recomputes their map outputs",
+        full,
+        first == expected && full.answer == expected && again == expected,
+        traffic
+      )
+    }
+  }
+
+  private def add(
+      name: String,
+      outcome: String,
+      full: FullDisk[_],
+      right: Boolean,
+      traffic: Traffic
+  ): Unit = {
+    assert(right)
+    assert(full.seconds < BoundSeconds)
+    results += FaultResult(
+      name,
+      outcome,
+      full.refusals,
+      right,
+      full.seconds,
+      BoundSeconds,
+      traffic.counters
+    )
+  }
+
+  /** An answer that was computed on a full disk, and how often the disk had no space. */
+  private case class FullDisk[T](answer: T, seconds: Double, refusals: Int)
+
+  /** Fills the disk, runs work, and frees the disk when a task has failed. */
+  private def underFullDisk[T](cluster: SparkCluster)(work: => T): (FullDisk[T], Traffic) = {
+    val filler = new Filler
+    val failures = new NoSpace(filler)
+    cluster.sc.addSparkListener(failures)
+    val ((answer, seconds), traffic) = cluster.trafficOf(timed {
+      filler.fill()
+      work
+    })
+    SparkInternals.drainListeners(cluster.sc)
+    cluster.sc.removeSparkListener(failures)
+    assert(failures.count > 0, "no task found the disk full")
+    (FullDisk(answer, seconds, failures.count), traffic)
+  }
+
+  private def withExecutors(conf: SparkConf)(body: SparkCluster => Unit): Unit = {
+    requireDisk()
+    assert(expected.nonEmpty)
+    // The vanilla answer may just have come from a cluster with other directories.
+    SparkInternals.forgetLocalDirectories()
+    SparkCluster.run(conf)(body)
+  }
+
+  private def requireDisk(): Unit = {
+    assume(
+      sys.props.contains("it.small.disk"),
+      "users may not mount a tmpfs in a namespace here"
+    )
+  }
+
+  private def conf(): SparkConf =
+    Clusters
+      .soft(coresEach = 2)
+      .set("spark.local.dir", disk.toString)
+      .set("spark.shuffle.rdma.serve", "window")
+      // Spark's own shuffle loses records of a compressed block without a failed task, also without
+      // the plug-in: Output.close of Kryo ignores the IOException of the last write.
+      .set("spark.shuffle.compress", "false")
+      // Sorts of reducers spill.
+      .set("spark.shuffle.spill.numElementsForceSpillThreshold", "50")
+      // Tasks fail until the driver has freed the disk.
+      .set("spark.task.maxFailures", "1000")
+
+  private def hashes(shuffled: RDD[(Int, Array[Byte])]): Seq[Long] =
+    FullDiskSuite.hashes(shuffled)
+
+  /** A file that takes the free space. Used by the test's thread and freed by any. */
+  private final class Filler {
+    private val file = disk.resolve("filler")
+    private val Chunk = new Array[Byte](1 << 16)
+
+    /** How often the file system had no space for it. */
+    @volatile var refusals = 0
+
+    def fill(): Unit =
+      Using.resource(new FileOutputStream(file.toFile)) { out =>
+        while (refusals == 0) {
+          try out.write(Chunk)
+          catch { case _: IOException => refusals += 1 }
+        }
+      }
+
+    def free(): Unit = Files.deleteIfExists(file): Unit
+  }
+
+  /** Counts tasks that found the disk full; the first one frees it. */
+  private final class NoSpace(filler: Filler) extends SparkListener {
+    private val failed = new AtomicInteger
+
+    def count: Int = failed.get
+
+    override def onTaskEnd(event: SparkListenerTaskEnd): Unit = {
+      val text = event.reason match {
+        case failure: ExceptionFailure => failure.toErrorString
+        case failure: FetchFailed      => failure.message
+        case _                         => ""
+      }
+      if (text.contains("No space left on device")) {
+        failed.incrementAndGet()
+        filler.free()
+      }
+    }
+  }
+}
+
+private object FullDiskSuite {
+  private val Maps = 8
+  private val Records = 400
+  private val Reducers = 6
+
+  /** Sorted partitions, which reducers spill. */
+  def sorted(sc: SparkContext): RDD[(Int, Array[Byte])] =
+    sc.parallelize(0 until Maps, Maps)
+      .flatMap(map => Iterator.tabulate(Records)(i => FaultJob.record(map * Records + i)))
+      .sortByKey(numPartitions = Reducers)
+
+  /** A hash of each partition in its order. */
+  def hashes(shuffled: RDD[(Int, Array[Byte])]): Seq[Long] =
+    shuffled
+      .mapPartitions { records =>
+        Iterator(records.foldLeft(1L) { case (hash, (key, bytes)) =>
+          (hash * 31 + key) * 31 + java.util.Arrays.hashCode(bytes)
+        })
+      }
+      .collect()
+      .toSeq
+}
