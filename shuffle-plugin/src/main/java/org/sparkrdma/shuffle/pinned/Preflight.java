@@ -104,6 +104,12 @@ public final class Preflight {
     if (refused.errno() == EAGAIN && objects.isPresent()) {
       return objects.get().sentence(needs.objects()) + ": " + call;
     }
+    if (refused.errno() == ENOMEM && machine.memlockLimit().isEmpty()) {
+      return "the device or the kernel has no room for an executor: "
+          + call
+          + " RLIMIT_MEMLOCK=unlimited: start fewer executors on this host; dmesg may have a line of"
+          + " the device's driver";
+    }
     String what = "memory cannot be registered: " + call;
     return switch (refused.errno()) {
       case ENOMEM, EPERM, EAGAIN, EACCES ->

@@ -168,6 +168,17 @@ class PreflightTest {
   }
 
   @Test
+  void shouldNotAdviseAHigherLimitWhereThereIsNone() {
+    queuePairRefusal = 12;
+    assertThatThrownBy(() -> check(POD, Optional.empty(), OptionalLong.empty()))
+        .hasMessageStartingWith(
+            "the device or the kernel has no room for an executor: call=ibv_create_qp errno=12"
+                + " RLIMIT_MEMLOCK=unlimited: start fewer executors on this host")
+        .hasMessageNotContaining("ulimit");
+    assertThat(closed).hasSize(10);
+  }
+
+  @Test
   void shouldReportTheUsersSettingAsRequired() {
     refusal = 12;
     assertThatThrownBy(() -> check(Map.of(), Optional.of(GIB), OptionalLong.of(65_536)))
