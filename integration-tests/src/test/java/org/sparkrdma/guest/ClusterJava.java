@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
+import org.sparkrdma.suites.SparkPath;
 
 /**
  * Commands that start programs with Spark, the packaged plug-in and the jobs, on host and guests.
@@ -16,7 +17,7 @@ final class ClusterJava {
   private ClusterJava() {}
 
   /** A command without further options and the main class. */
-  static List<String> command() {
+  static List<String> command() throws IOException {
     List<String> command = new ArrayList<>(spark());
     String jars = command.remove(command.size() - 1);
     command.add(
@@ -30,7 +31,7 @@ final class ClusterJava {
    * As {@link #command}, with the class path of Spark's own executors and spark-submit. Its order
    * is theirs, so that one archive of classes serves all of them.
    */
-  static List<String> spark() {
+  static List<String> spark() throws IOException {
     Path home = Path.of(Build.property("it.spark.home"));
     List<String> command = new ArrayList<>();
     command.add(GuestJdk.home() + "/bin/java");
@@ -38,7 +39,7 @@ final class ClusterJava {
     command.add("-Xmx700m");
     command.addAll(List.of(Build.property("it.jvm.options").split(" ")));
     command.add("-cp");
-    command.add(home.resolve("conf") + ":" + home.resolve("jars") + "/*");
+    command.add(SparkPath.of(home));
     return command;
   }
 

@@ -24,8 +24,13 @@ final class SuiteProcess {
   /** Options of all JVMs, including executors; the {@code java} launcher reads them. */
   private static final String CHECKED = "-ea:org.sparkrdma...";
 
-  /** More for daily runs: their JVMs live for seconds, mostly starting and compiling. */
-  private static final String SHORT_LIVED = " -XX:+UseSerialGC -XX:TieredStopAtLevel=1";
+  /**
+   * More for daily runs: their JVMs live for seconds, mostly starting and compiling. A JVM whose
+   * class path does not begin with Spark's ignores the archive.
+   */
+  private static final String SHORT_LIVED =
+      " -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xlog:cds=off,cds+dynamic=off -XX:SharedArchiveFile="
+          + System.getProperty("it.class.archive");
 
   private static final String LOG = "all-processes.log";
 
@@ -136,13 +141,13 @@ final class SuiteProcess {
     environment.keySet().removeIf(name -> name.startsWith("SPARK_"));
     environment.put("JAVA_HOME", System.getProperty("java.home"));
     environment.put("SPARK_HOME", home.toString());
-    environment.put("SPARK_CONF_DIR", logging().toString());
     environment.put("SPARK_SCALA_VERSION", "2.13");
     environment.put("SPARK_TESTING", "1");
     environment.put("IT_LOG", directory.resolve(LOG).toString());
     environment.put(TransferLog.VARIABLE, transfers().toString());
+    String options = CHECKED + " -Dlog4j2.configurationFile=" + logging();
     environment.put(
-        "JDK_JAVA_OPTIONS", Boolean.getBoolean("it.nightly") ? CHECKED : CHECKED + SHORT_LIVED);
+        "JDK_JAVA_OPTIONS", Boolean.getBoolean("it.nightly") ? options : options + SHORT_LIVED);
     environment.put("SPARK_DIST_CLASSPATH", classPath(executorClassPath()));
     return builder;
   }
@@ -158,7 +163,7 @@ final class SuiteProcess {
         : Stream.concat(libraries, Stream.of(workbench.pluginJar(), workbench.jobsJar()));
   }
 
-  private List<String> command(Path home) {
+  private List<String> command(Path home) throws IOException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(workbench.jvmOptions());
@@ -169,6 +174,7 @@ final class SuiteProcess {
     command.add("-Dit.plugin.jar=" + workbench.pluginJar());
     command.add("-Dit.jobs.jar=" + workbench.jobsJar());
     command.add("-Dit.repository=" + workbench.repository());
+    command.add("-Dit.spark.path=" + SparkPath.of(home));
     command.add("-Dit.vanilla=" + workbench.directory().resolveSibling("vanilla"));
     command.add("-Dit.fault.rows=" + FaultTableFile.rowFolder(workbench.directory().getParent()));
     command.add("-Dit.fault.page=" + System.getProperty("it.fault.page"));
@@ -177,9 +183,7 @@ final class SuiteProcess {
     run.setting().properties().forEach((key, value) -> command.add("-D" + key + "=" + value));
     command.add("-cp");
     command.add(
-        logging()
-            + File.pathSeparator
-            + home.resolve("jars/*")
+        SparkPath.of(home)
             + File.pathSeparator
             + classPath(
                 Stream.concat(
@@ -193,9 +197,13 @@ final class SuiteProcess {
     return command;
   }
 
-  /** The directory with the logging configuration of every JVM. */
+  /** The logging configuration of every JVM. */
   private Path logging() {
-    return workbench.directory().resolveSibling("test-classes").resolve("logging");
+    return workbench
+        .directory()
+        .resolveSibling("test-classes")
+        .resolve("logging")
+        .resolve("log4j2.properties");
   }
 
   private static String classPath(Stream<Path> entries) {

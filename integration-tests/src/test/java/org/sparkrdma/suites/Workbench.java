@@ -13,10 +13,7 @@ import java.util.Set;
 
 /**
  * Artifacts of the build for the runs: Spark's jars, the libraries of the suites, the plug-in's jar
- * and the jar of this project's suites.
- *
- * <p>Immutable. The jar directory of each Spark home consists of links into the local Maven
- * repository.
+ * and the jar of this project's suites. Immutable.
  */
 final class Workbench {
   private final Path directory;
@@ -44,13 +41,12 @@ final class Workbench {
   /** Reads the system properties {@code it.*} of the build. */
   static Workbench fromBuild() throws IOException {
     Path directory = Path.of(property("it.directory"));
-    List<Path> sparkClassPath = paths("it.spark.classpath");
-    Set<Path> ofSpark = new HashSet<>(sparkClassPath);
+    Set<Path> ofSpark = new HashSet<>(paths("it.spark.classpath"));
     List<Path> testLibraries =
         paths("it.test.classpath").stream().filter(jar -> !ofSpark.contains(jar)).toList();
     return new Workbench(
         directory,
-        linkAll(sparkClassPath, directory.resolve("spark-jars")),
+        Path.of(property("it.spark.home")).resolve("jars"),
         testLibraries,
         packaged("it.plugin.jar"),
         packaged("it.jobs.jar"),
@@ -91,15 +87,6 @@ final class Workbench {
     Files.createDirectories(home);
     Files.createSymbolicLink(home.resolve("jars"), sparkJars);
     return home;
-  }
-
-  private static Path linkAll(List<Path> jars, Path target) throws IOException {
-    Trees.delete(target);
-    Files.createDirectories(target);
-    for (Path jar : jars) {
-      Files.createSymbolicLink(target.resolve(jar.getFileName().toString()), jar);
-    }
-    return target;
   }
 
   private static List<Path> paths(String key) throws IOException {

@@ -53,8 +53,7 @@ private[scenarios] object SparkJvm {
 
   private def command(mainClass: String, moreJars: Seq[String]): Seq[String] = {
     val java = Path.of(sys.props("java.home"), "bin", "java").toString
-    val classPath =
-      (Seq(sys.env("SPARK_CONF_DIR"), sys.env("SPARK_HOME") + "/jars/*") ++ moreJars).mkString(":")
+    val classPath = (sys.props("it.spark.path") +: moreJars).mkString(":")
     Seq(java, "-Xmx512m") ++ sys.props("it.jvm.options").split(" +") ++
       Seq("-cp", classPath, mainClass)
   }

@@ -69,10 +69,9 @@ private[scenarios] object Submission {
 
   private def command(arguments: Seq[String]): Seq[String] = {
     val java = Path.of(sys.props("java.home"), "bin", "java").toString
-    val classPath = sys.env("SPARK_CONF_DIR") + ":" + sys.env("SPARK_HOME") + "/jars/*"
     Seq(java, "-Xmx512m") ++ sys.props("it.jvm.options").split(" +") ++ Seq(
       "-cp",
-      classPath,
+      sys.props("it.spark.path"),
       "org.apache.spark.deploy.SparkSubmit",
       "--master",
       Clusters.master(coresEach = 1),

@@ -84,7 +84,11 @@ private[faults] object FaultBench {
     )
     settings
       .foldLeft(plain) { case (conf, (key, value)) => conf.set(s"spark.shuffle.rdma.$key", value) }
-      .set("spark.executor.extraClassPath", providerJar().toString)
+      // Behind Spark's class path: with a jar before it executors could not use the archive of classes.
+      .set(
+        "spark.executorEnv.SPARK_DIST_CLASSPATH",
+        sys.env("SPARK_DIST_CLASSPATH") + ":" + providerJar()
+      )
       .set("spark.reducer.maxSizeInFlight", "200k")
       .set("spark.shuffle.io.retryWait", "1s")
   }
