@@ -91,10 +91,42 @@ check_value() {
     MINUTES | RATIO) [[ $value =~ ^[0-9]+(\.[0-9]+)?$ ]] || allowed='a number' ;;
     SIZE) [[ $value =~ ^[0-9]{1,9}[kmgtKMGT][bB]?$ ]] || allowed='a whole number of k, m, g or t, such as 256m' ;;
     PORT) [[ $value =~ ^[0-9]{1,5}$ ]] && ((10#$value <= 65535)) || allowed='a port from 0 to 65535' ;;
-    FILE) [[ -n $value && ! -d $value ]] || allowed='a file, not a directory' ;;
+    FILE)
+      if [[ -z $value || -d $value ]]; then
+        allowed='a file, not a directory'
+      elif ! can_write "$value"; then
+        allowed='a file that can be written'
+      fi
+      ;;
+    LIST) check_list "$option" "$value" ;;
     *) [[ -n $value ]] || allowed='a value' ;;
   esac
   [[ -z $allowed ]] || fail_misuse "$option is '$value': give $allowed (see ./$name --help)"
+}
+
+# Sets "allowed" if an item of a list is empty or of another form than the option needs.
+check_list() {
+  local item='[^,]+' items='items with a comma between them'
+  case $1 in
+    --sizes) item='[0-9]{1,9}[kmgtKMGT][bB]?' items='sizes such as 4k,1m' ;;
+    --peers) item='[0-9]+' items='whole numbers such as 1,4' ;;
+  esac
+  [[ $2 =~ ^$item(,$item)*$ ]] || allowed=$items
+}
+
+# Whether a file can be written, or created together with its folders.
+can_write() {
+  local path
+  path=$(realpath -m -- "$1")
+  [[ ! -e $path ]] || {
+    [[ -w $path ]]
+    return
+  }
+  while [[ ! -e $path ]]; do
+    path=${path%/*}
+    path=${path:-/}
+  done
+  [[ -d $path && -w $path ]]
 }
 
 # Refuses options that JMH does not have or that the comparison of bindings cannot use, options without

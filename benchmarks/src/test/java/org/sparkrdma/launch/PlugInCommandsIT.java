@@ -32,7 +32,15 @@ class PlugInCommandsIT {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"--help", "devices --help", "doctor --help", "perf client --help"})
+  @ValueSource(
+      strings = {
+        "--help",
+        "devices --help",
+        "doctor --help",
+        "perf --help",
+        "perf client --help",
+        "perf server --help"
+      })
   void shouldPrintHelp(String arguments) throws Exception {
     Outcome outcome = run(arguments.split(" ", -1));
     assertThat(outcome.output()).startsWith("Usage: java -jar shuffle-plugin.jar");
