@@ -121,7 +121,7 @@ final class ConnectionTurns {
     return fetching;
   }
 
-  /** How long the agent may sleep when there is no work, in nanoseconds. */
+  /** Longest sleep of the agent when there is no work, in nanoseconds. */
   long sleepNs() {
     if (!memory.isEmpty()) {
       return Math.min(sleepNs, SHORT_OF_MEMORY_NS);
@@ -206,6 +206,7 @@ final class ConnectionTurns {
   }
 
   private void endWhenOverdue(PeerConnection connection) {
+    connection.noteProgress(nowNs);
     BrokenConnection expired = connection.fetches().expired(nowNs);
     if (expired != null) {
       connection.markBroken(expired);

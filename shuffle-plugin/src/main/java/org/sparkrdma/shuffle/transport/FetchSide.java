@@ -118,6 +118,7 @@ final class FetchSide {
     }
     // Without buffers for a LOCATE, a RELEASE has those of a reserve.
     boolean blocksWait = haveBuffers && !wanted.isEmpty() && !waitingForRoom;
+    requests.noteLeaseWait(nowNs);
     if (requests.mayRelease(blocksWait, nowNs)) {
       haveBuffers &= requests.tryRelease(blocksWait, nowNs);
     }
@@ -340,7 +341,7 @@ final class FetchSide {
     return new BrokenConnection(FallbackReason.TIMEOUT, detail, blocksUnderWay());
   }
 
-  /** How long the peer has been silent, for log lines. */
+  /** Time for which the peer has been silent, for log lines. */
   String silence() {
     return watch.toString();
   }

@@ -167,8 +167,19 @@ final class OpenRequests {
     return true;
   }
 
+  /** Notes the time since which leases wait for a message that releases them. */
+  void noteLeaseWait(long nowNs) {
+    if (leasesToRelease.isEmpty()) {
+      leasesWait = false;
+    } else if (!leasesWait) {
+      leasesWait = true;
+      leasesWaitSinceNs = nowNs;
+    }
+  }
+
   /**
-   * Whether a RELEASE should be sent now, when no LOCATE can be.
+   * Whether a RELEASE should be sent now, when no LOCATE can be; call {@link #noteLeaseWait}
+   * before.
    *
    * @param blocksWait whether blocks wait for {@link #mayLocate}
    */
@@ -179,13 +190,8 @@ final class OpenRequests {
 
   /** Leases wait for the next LOCATE when one is to follow an answer, but not for long. */
   private boolean areLeasesDue(boolean blocksWait, long nowNs) {
-    if (leasesToRelease.isEmpty()) {
-      leasesWait = false;
-      return false;
-    }
     if (!leasesWait) {
-      leasesWait = true;
-      leasesWaitSinceNs = nowNs;
+      return false;
     }
     boolean locateFollows = blocksWait && open.size() > (releaseOpen ? 1 : 0);
     return !locateFollows || nowNs - leasesWaitSinceNs >= MAX_LEASE_WAIT_NS;

@@ -56,17 +56,21 @@ final class SendQueue {
     return added != retired;
   }
 
-  /**
-   * Whether requests are outstanding and none has completed for this long, as when the peer posts
-   * no receives. The time counts from the first call without progress.
-   */
-  boolean hasStalled(long nowNs, long timeoutNs) {
+  /** Notes whether requests have completed since the last call. */
+  void noteProgress(long nowNs) {
     if (!progressChecked || retired != retiredAtCheck) {
       progressChecked = true;
       retiredAtCheck = retired;
       progressNs = nowNs;
     }
-    return hasOutstanding() && nowNs - progressNs > timeoutNs;
+  }
+
+  /**
+   * Whether requests are outstanding and none has completed for this long, as when the peer posts
+   * no receives. The time counts from the first {@link #noteProgress} without progress.
+   */
+  boolean hasStalled(long nowNs, long timeoutNs) {
+    return progressChecked && hasOutstanding() && nowNs - progressNs > timeoutNs;
   }
 
   /** Adds a SEND; there must be room. */
