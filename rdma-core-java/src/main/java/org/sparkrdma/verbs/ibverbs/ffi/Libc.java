@@ -9,7 +9,6 @@ import java.nio.file.Path;
  * Downcalls#errno}.
  */
 public final class Libc {
-  public static final int EINTR = 4;
   public static final int EAGAIN = 11;
   public static final int ENOMEM = 12;
   static final int ENOSYS = 38;
