@@ -104,7 +104,7 @@ static struct {
 } script[CALL_COUNT];
 static long outstanding[KIND_COUNT], limits[LIMIT_COUNT];
 static long charged;
-/* How often the script changed what a caller got. */
+/* Number of times that the script changed what a caller got. */
 static long hits;
 static int lost[MAX_CM_EVENT], dead_fd = -1;
 static struct identifier *ids[MAX_IDS];
@@ -476,7 +476,7 @@ long script_outstanding(void) {
   return sum;
 }
 
-/* How often the script changed what a caller got, since the last reset: calls that failed or were slow, limits
+/* Number of times that the script changed what a caller got, since the last reset: calls that failed or were slow, limits
    that were reported or refused something, events that were raised or lost, descriptors that died. */
 long script_hits(void) { return __atomic_load_n(&hits, __ATOMIC_RELAXED); }
 

@@ -36,7 +36,7 @@ private[scenarios] object LargeBlock {
       .toSeq
   }
 
-  /** Where Spark finds each of the two executors, as in a task's preferred locations. */
+  /** Location of each of the two executors, as in a task's preferred locations. */
   def locations(sc: SparkContext): (String, String) = {
     val found = sc
       .parallelize(0 until 2, 2)

@@ -155,7 +155,7 @@ public final class WorkRequest {
     return inline;
   }
 
-  /** How many scatter/gather elements it has. */
+  /** Number of its scatter/gather elements. */
   public int elementCount() {
     return elements;
   }

@@ -5,7 +5,7 @@ import com.fasterxml.jackson.annotation.JsonValue;
 import java.util.Locale;
 import java.util.Map;
 
-/** How the plug-in verifies blocks; Spark's own transfer verifies none. */
+/** Verification of blocks by the plug-in; Spark's own transfer verifies none. */
 public enum VerifyMode {
   /** No verification; Spark still writes its checksums. */
   OFF,

@@ -134,7 +134,7 @@ final class StubDevice implements AutoCloseable {
     return region;
   }
 
-  /** Where the device's functions are. */
+  /** Addresses of the device's functions. */
   long context() {
     return ((IbverbsDevice) device).context();
   }

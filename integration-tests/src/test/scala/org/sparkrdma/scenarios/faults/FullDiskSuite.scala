@@ -194,7 +194,7 @@ final class FullDiskSuite extends ScenarioSuite with BeforeAndAfterAll {
     private val file = disk.resolve("filler")
     private val Chunk = new Array[Byte](1 << 16)
 
-    /** How often the file system had no space for it. */
+    /** Number of times that the file system had no space for it. */
     @volatile var refusals = 0
 
     def fill(): Unit =

@@ -40,7 +40,8 @@ private[faults] final class MemoryGroups private (
     home
   }
 
-  /** How often the group of a process was at its limit when the process needed memory. */
+  /** Number of times that the group of a process was at its limit when the process needed memory.
+    */
   def timesAtLimit(pid: Long): Long = files.timesAtLimit(parent.resolve(pid.toString))
 
   /** Bytes of the group of a process, page cache included. */

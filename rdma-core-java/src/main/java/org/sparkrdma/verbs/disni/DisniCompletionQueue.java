@@ -126,7 +126,7 @@ final class DisniCompletionQueue extends DeviceCompletionQueue {
       Failures.check("ibv_destroy_cq", cq.destroyCQ());
       Failures.check("ibv_destroy_comp_channel", events.destroyCompChannel());
     } catch (IOException e) {
-      LOG.error("completion queue was not destroyed: capacity={}", capacity(), e);
+      LOG.error("Completion queue was not destroyed: capacity={}", capacity(), e);
     }
   }
 }

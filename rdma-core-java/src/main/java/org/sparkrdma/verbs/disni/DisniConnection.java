@@ -199,7 +199,7 @@ final class DisniConnection extends RdmaCmConnection<DisniQueuePair> {
     try {
       Failures.check("rdma_destroy_qp", id.destroyQP());
     } catch (IOException e) {
-      LOG.error("queue pair was not destroyed: remote={}", remoteAddress(), e);
+      LOG.error("Queue pair was not destroyed: remote={}", remoteAddress(), e);
     }
   }
 

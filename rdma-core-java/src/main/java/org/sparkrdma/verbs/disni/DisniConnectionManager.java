@@ -143,7 +143,7 @@ final class DisniConnectionManager extends RdmaCmConnectionManager {
     try {
       Failures.check("rdma_destroy_id", id.destroyId());
     } catch (IOException e) {
-      LOG.error("identifier was not destroyed", e);
+      LOG.error("Identifier was not destroyed", e);
     }
   }
 
@@ -163,7 +163,7 @@ final class DisniConnectionManager extends RdmaCmConnectionManager {
     try {
       Failures.check("rdma_destroy_event_channel", channel.destroyEventChannel());
     } catch (IOException e) {
-      LOG.error("event channel was not destroyed", e);
+      LOG.error("Event channel was not destroyed", e);
     }
   }
 }

@@ -100,7 +100,7 @@ final class DisniProtectionDomain extends EngineProtectionDomain {
     try {
       Failures.check("ibv_dealloc_pd", pd.deallocPd());
     } catch (Exception e) {
-      LOG.error("protection domain was not deallocated: device={}", device.info().name(), e);
+      LOG.error("Protection domain was not deallocated: device={}", device.info().name(), e);
     }
   }
 }

@@ -38,7 +38,7 @@ final class DisniRegion extends EngineRegion {
     try {
       mr.deregMr().execute().free();
     } catch (IOException e) {
-      LOG.error("region was not deregistered: lengthBytes={}", lengthBytes(), e);
+      LOG.error("Region was not deregistered: lengthBytes={}", lengthBytes(), e);
     }
   }
 }

@@ -2,7 +2,7 @@
 package org.sparkrdma.verbs.engine;
 
 /**
- * How far a connection is.
+ * Progress of a connection.
  *
  * <pre>
  *  initiator  RESOLVING ─► RESOLVED ─► CONNECTING ─► ESTABLISHED

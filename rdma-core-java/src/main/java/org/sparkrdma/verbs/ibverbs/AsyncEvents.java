@@ -145,7 +145,7 @@ final class AsyncEvents {
 
   private void onDeviceEvent(int type, int port) {
     String device = Contexts.name(context);
-    LOG.info("event of RDMA device: device={} event={}", device, type);
+    LOG.info("Event of RDMA device: device={} event={}", device, type);
     if (type == DEVICE_FATAL) {
       reportAll(0, "the device failed: device=" + device);
     } else if (type == PORT_ERR) {

@@ -113,7 +113,7 @@ final class IbverbsQueuePair extends DeviceQueuePair {
     return submitted;
   }
 
-  /** How many of the last {@code count} requests the device, or the flush, has accepted. */
+  /** Number of the last {@code count} requests that the device, or the flush, has accepted. */
   private int submitSends(int count) {
     if (count == 0) {
       return 0;

@@ -169,7 +169,7 @@ final class DeviceThread {
         try {
           round();
         } catch (RuntimeException | IOException e) {
-          LOG.error("unexpected failure in soft device: thread={}", thread.getName(), e);
+          LOG.error("Unexpected failure in soft device: thread={}", thread.getName(), e);
         }
       }
     } finally {
@@ -182,7 +182,7 @@ final class DeviceThread {
     try {
       selector.close();
     } catch (IOException e) {
-      LOG.warn("could not close selector: thread={}", thread.getName(), e);
+      LOG.warn("Could not close selector: thread={}", thread.getName(), e);
     }
   }
 

@@ -32,7 +32,7 @@ final class Endpoints {
     open.remove(endpoint);
   }
 
-  /** How many have not received their peer's first message yet. */
+  /** Number of those that have not received their peer's first message yet. */
   long halfOpenCount() {
     return open.stream().filter(Endpoint::isHalfOpen).count();
   }

@@ -2,8 +2,8 @@
 package org.sparkrdma.verbs.soft;
 
 /**
- * How often the message at the head of a send queue may still be sent again because the receiver
- * was not ready. Confined to the device thread.
+ * Number of times that the message at the head of a send queue may still be sent again because the
+ * receiver was not ready. Confined to the device thread.
  */
 final class NotReadyRetries {
   /** As in the InfiniBand specification. */

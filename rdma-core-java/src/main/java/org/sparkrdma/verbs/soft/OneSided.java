@@ -50,7 +50,7 @@ final class OneSided {
     try {
       local = copies ? local(entry) : null;
     } catch (IOException e) {
-      LOG.debug("could not read the local file", e);
+      LOG.debug("Could not read the local file", e);
       return WorkStatus.LOCAL_PROTECTION_ERROR;
     }
     table.enter(peer.reader, queuePair, region);
@@ -111,7 +111,7 @@ final class OneSided {
       }
       return WorkStatus.SUCCESS;
     } catch (IOException e) {
-      LOG.debug("could not reach the peer's memory: pid={}", peer.process.pid(), e);
+      LOG.debug("Could not reach the peer's memory: pid={}", peer.process.pid(), e);
       return WorkStatus.REMOTE_OPERATION_ERROR;
     }
   }

@@ -55,7 +55,7 @@ final class OneSidedTurn {
    */
   Outcome run(WorkEntry entry, long position) {
     if (readFaults.tryDropConnection(entry)) {
-      LOG.debug("dropping the connection by the fault plan: queuePair={}", queuePair.number());
+      LOG.debug("Dropping the connection by the fault plan: queuePair={}", queuePair.number());
       queuePair.fail();
       return Outcome.FAILED;
     }

@@ -6,8 +6,9 @@ import org.sparkrdma.verbs.soft.faults.FaultPlan;
 import org.sparkrdma.verbs.soft.faults.Network;
 
 /**
- * When the requests of a send queue may run: after the network's delay, and after a pause for a
- * receiver that is not ready. Gives the queue pair a turn then. Confined to the device thread.
+ * Times at which the requests of a send queue may run: after the network's delay, and after a pause
+ * for a receiver that is not ready. Gives the queue pair a turn then. Confined to the device
+ * thread.
  */
 final class SendSchedule {
   private final SoftContext context;

@@ -104,7 +104,7 @@ final class SoftConnectionManager extends EngineConnectionManager {
               try {
                 socket.close();
               } catch (IOException e) {
-                LOG.debug("could not close a listening socket", e);
+                LOG.debug("Could not close a listening socket", e);
               }
             });
   }

@@ -45,7 +45,7 @@ final class SoftListener extends EngineListener implements SelectionHandler {
     try {
       channel.register(context.thread().selector(), SelectionKey.OP_ACCEPT, this);
     } catch (IOException e) {
-      LOG.error("could not listen: address={}", address(), e);
+      LOG.error("Could not listen: address={}", address(), e);
     }
   }
 
@@ -56,7 +56,7 @@ final class SoftListener extends EngineListener implements SelectionHandler {
         awaitHello(peer);
       }
     } catch (IOException e) {
-      LOG.warn("could not accept, will try again: address={} pauseNs={}", address(), PAUSE_NS, e);
+      LOG.warn("Could not accept, will try again: address={} pauseNs={}", address(), PAUSE_NS, e);
       pause();
     }
   }

@@ -184,7 +184,7 @@ final class SoftQueuePair extends EngineQueuePair {
       }
       return state() == QueuePairState.READY_TO_SEND && sendSide.run();
     } catch (RuntimeException e) {
-      LOG.error("unexpected failure in soft device: queuePair={}", number(), e);
+      LOG.error("Unexpected failure in soft device: queuePair={}", number(), e);
       fail(NONE, NONE, WorkStatus.GENERAL_ERROR);
       return false;
     }

@@ -20,7 +20,7 @@ final class WorkEntry {
   long totalBytes;
 
   // State of the device thread.
-  /** When it may run, see Network. */
+  /** Time at which it may run, see Network. */
   long dueNs;
 
   /** It fails by the fault plan. */

@@ -7,9 +7,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * When an executor sends its figures: every ten seconds while they change, earlier when they have
- * stopped changing, and again after ten seconds when the driver has not taken them. Confined to the
- * thread of the {@link DirectoryClient}.
+ * The times at which an executor sends its figures: every ten seconds while they change, earlier
+ * when they have stopped changing, and again after ten seconds when the driver has not taken them.
+ * Confined to the thread of the {@link DirectoryClient}.
  */
 final class FigureReports {
   /** Interval of {@link #due}. */

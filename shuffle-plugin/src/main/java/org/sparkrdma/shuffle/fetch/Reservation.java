@@ -14,7 +14,7 @@ class Reservation {
   /** Its segments; null when they were passed on. */
   private BlockMemory memory = new BlockMemory();
 
-  /** Where memory is reserved; null before the first reservation. */
+  /** The pool in which memory is reserved; null before the first reservation. */
   ReceiveMemory receive;
 
   /** The reader's part of receive memory; null without a reservation. Guarded by ReceiveMemory. */

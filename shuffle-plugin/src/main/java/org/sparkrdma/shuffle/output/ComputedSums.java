@@ -116,7 +116,7 @@ public final class ComputedSums implements PieceSums {
       try {
         channel.close();
       } catch (IOException e) {
-        LOG.debug("closing a file after reading failed", e);
+        LOG.debug("Closing a file after reading failed", e);
       }
       channel = null;
     }

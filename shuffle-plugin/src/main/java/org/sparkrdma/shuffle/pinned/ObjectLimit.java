@@ -38,7 +38,7 @@ public record ObjectLimit(String device, long objects) {
         .findFirst();
   }
 
-  /** Why RDMA does not start, and the remedy. */
+  /** The reason why RDMA does not start, and the remedy. */
   String sentence(int neededObjects) {
     return "the control group allows hca_object="
         + objects

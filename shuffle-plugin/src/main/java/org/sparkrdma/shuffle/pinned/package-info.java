@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * How much memory an executor may pin, found from what the machine, the container and Spark's own
- * settings leave, and whether the machine lets it: {@link org.sparkrdma.shuffle.pinned.PinnedLimit}
- * and {@link org.sparkrdma.shuffle.pinned.Preflight}. No threads; all of it runs once, when RDMA
- * starts.
+ * The amount of memory that an executor may pin, found from what the machine, the container and
+ * Spark's own settings leave, and whether the machine lets it: {@link
+ * org.sparkrdma.shuffle.pinned.PinnedLimit} and {@link org.sparkrdma.shuffle.pinned.Preflight}. No
+ * threads; all of it runs once, when RDMA starts.
  */
 package org.sparkrdma.shuffle.pinned;

@@ -45,7 +45,7 @@ final class RuntimeLifecycle {
   /** Number of the last attempt. */
   private int attempt;
 
-  /** Why the transport of the last attempt cannot be used any more; else null. */
+  /** Reason why the transport of the last attempt cannot be used any more; else null. */
   private String loss;
 
   /** Whether RDMA is not up and a start is running or will follow. */

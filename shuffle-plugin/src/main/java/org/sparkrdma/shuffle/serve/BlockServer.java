@@ -107,7 +107,10 @@ public final class BlockServer implements AutoCloseable {
     wakeUp();
   }
 
-  /** How long a LOCATE may wait before it is located; beyond it its blocks are fetched by TCP. */
+  /**
+   * Longest time that a LOCATE may wait before it is located; beyond it its blocks are fetched by
+   * TCP.
+   */
   public long maxWaitNs() {
     return maxWaitNs;
   }

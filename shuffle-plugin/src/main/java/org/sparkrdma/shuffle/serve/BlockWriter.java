@@ -17,7 +17,7 @@ import org.sparkrdma.shuffle.wire.Located;
 final class BlockWriter {
   private static final Logger LOG = LoggerFactory.getLogger(BlockWriter.class);
 
-  /** How writing a block ended. */
+  /** Result of writing a block. */
   enum Step {
     /** The next block follows. */
     NEXT,
@@ -132,7 +132,7 @@ final class BlockWriter {
         }
       }
     } catch (IOException e) {
-      LOG.debug("block cannot be read; the reader uses TCP", e);
+      LOG.debug("Block cannot be read; the reader uses TCP", e);
       return byTcp(block, Located.Kind.UNKNOWN);
     }
     begun = false;

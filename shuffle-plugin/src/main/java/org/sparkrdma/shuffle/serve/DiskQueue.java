@@ -53,7 +53,7 @@ final class DiskQueue {
     }
   }
 
-  /** How long the oldest waiting job has been waiting; 0 without one. */
+  /** Time for which the oldest waiting job has been waiting; 0 without one. */
   long waitNs(long nowNs) {
     synchronized (waitingSinceNs) {
       Long oldest = waitingSinceNs.peek();

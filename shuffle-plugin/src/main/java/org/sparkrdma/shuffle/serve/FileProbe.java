@@ -38,7 +38,7 @@ public final class FileProbe {
         refusing.add(directory);
       } catch (IOException e) {
         // Unknown; registration of each file is tried when it is needed.
-        LOG.debug("registration test failed: directory={}", directory, e);
+        LOG.debug("Registration test failed: directory={}", directory, e);
       }
     }
     return List.copyOf(refusing);

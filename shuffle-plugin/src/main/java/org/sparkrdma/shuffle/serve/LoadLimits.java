@@ -4,7 +4,7 @@ package org.sparkrdma.shuffle.serve;
 import java.time.Duration;
 
 /**
- * How long requests may wait in the server.
+ * Longest times that requests may wait in the server.
  *
  * @param maxWaitNs of a request that waits for a thread: beyond it the blocks are fetched by TCP
  * @param maxAgeNs of a request since its arrival: beyond it no further block is located

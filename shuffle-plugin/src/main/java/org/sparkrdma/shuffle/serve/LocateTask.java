@@ -34,7 +34,7 @@ final class LocateTask {
     return nowNs - arrivedNs;
   }
 
-  /** How long it has been waiting for a thread. */
+  /** Time for which it has been waiting for a thread. */
   long waitNs(long nowNs) {
     return nowNs - waitingSinceNs;
   }

@@ -116,7 +116,7 @@ final class Locator {
       }
     } catch (Throwable e) {
       // Also an Error and undeclared exceptions of Scala code: the reader waits for an answer.
-      LOG.warn("blocks could not be located; the reader uses TCP", e);
+      LOG.warn("Blocks could not be located; the reader uses TCP", e);
       fail(task);
     }
     finish(task);
@@ -262,7 +262,7 @@ final class Locator {
       outputs.load(output, request.startReduceId(i), request.endReduceId(i));
       return true;
     } catch (IOException e) {
-      LOG.debug("index cannot be read; the reader uses TCP", e);
+      LOG.debug("Index cannot be read; the reader uses TCP", e);
       return false;
     }
   }

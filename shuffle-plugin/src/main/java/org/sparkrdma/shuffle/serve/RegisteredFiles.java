@@ -215,7 +215,7 @@ final class RegisteredFiles {
       return state.unlocked(
           () -> domain.registerFile(output.mapOutput().dataFile(), start, lengthBytes, access));
     } catch (VerbsException e) {
-      LOG.debug("file could not be registered; not tried again for 1 s", e);
+      LOG.debug("File could not be registered; not tried again for 1 s", e);
       output.blockRegistration(nanoClock.getAsLong() + REFUSED_NS);
       return null;
     }

@@ -6,7 +6,7 @@ import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.verbs.Device;
 
 /**
- * How this server makes blocks readable. Immutable.
+ * The way in which this server makes blocks readable. Immutable.
  *
  * @param fromWindows whether map-output files are registered
  * @param windowBytes length of a window, a power of two

@@ -81,7 +81,7 @@ final class SlotWriter {
       try {
         channel.close();
       } catch (IOException e) {
-        LOG.debug("closing a file after reading failed", e);
+        LOG.debug("Closing a file after reading failed", e);
       }
       channel = null;
     }

@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.OptionalInt;
 
 /**
- * How devices mark and repeat the packets of a connection.
+ * Marks and repetition of the packets of a connection.
  *
  * @param trafficClass TOS byte of IPv4, traffic class of IPv6 and InfiniBand; empty for the
  *     system's default

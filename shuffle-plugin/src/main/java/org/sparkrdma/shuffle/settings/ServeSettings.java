@@ -9,7 +9,7 @@ import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.device.Capability;
 
 /**
- * How blocks are served.
+ * Settings of the serving side.
  *
  * @param mode which ways of serving are allowed
  * @param windowBytes length of registered file windows, a power of two

@@ -94,7 +94,7 @@ public enum ShuffleSetting {
           + "type are ignored; which of RoCE v1 and v2 a connection uses is still decided by the "
           + "kernel (`default_roce_mode` of `rdma_cm` in configfs). Set it to exclude RoCE v1 in a "
           + "routed network."),
-  /** Where to listen. */
+  /** Addresses on which the executor listens. */
   LISTEN_ADDRESS(
       "listen.address",
       "auto",
@@ -309,7 +309,7 @@ public enum ShuffleSetting {
           + "software). A longer time repeats lost packets later and tolerates longer congestion. Raise "
           + "it when connections break under congestion; iWARP and kernels without the option keep "
           + "their own time."),
-  /** How often a packet is repeated. */
+  /** Number of repetitions of a packet. */
   ACK_RETRY_MAX(
       "ack.retry.max",
       "6",

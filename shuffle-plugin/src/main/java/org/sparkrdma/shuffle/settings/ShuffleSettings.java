@@ -20,9 +20,9 @@ import org.sparkrdma.verbs.spi.VerbsProvider;
 public final class ShuffleSettings {
   /** Whether RDMA is used. */
   public enum Mode {
-    /** Where it can be. */
+    /** Used wherever it can be. */
     AUTO,
-    /** Or tasks fail. */
+    /** Tasks fail without it. */
     REQUIRED,
     /** Never. */
     OFF
@@ -151,7 +151,7 @@ public final class ShuffleSettings {
     return values.flag(ShuffleSetting.FABRIC_TRUSTED);
   }
 
-  /** How long a look-up of a peer may take. */
+  /** Longest time that a look-up of a peer may take. */
   public Duration lookupTimeout() {
     return values.duration(ShuffleSetting.CONNECT_TIMEOUT);
   }

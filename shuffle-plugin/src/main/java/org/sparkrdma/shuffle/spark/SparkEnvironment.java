@@ -4,7 +4,7 @@ package org.sparkrdma.shuffle.spark;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 
-/** When Spark's environment of an application can be used. Stateless. */
+/** The time from which Spark's environment of an application can be used. Stateless. */
 public final class SparkEnvironment {
   private SparkEnvironment() {}
 

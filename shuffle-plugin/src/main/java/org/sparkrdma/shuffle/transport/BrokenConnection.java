@@ -6,7 +6,7 @@ import org.sparkrdma.shuffle.fetch.BlockProgress;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
 /**
- * Why a connection must be closed, and which blocks caused it.
+ * The reason why a connection must be closed, and the blocks that caused it.
  *
  * @param reason fallback reason of the blocks at fault
  * @param detail a few words for a log, without secrets

@@ -5,7 +5,7 @@ import org.sparkrdma.shuffle.wire.Hello;
 import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.DeviceInfo;
 
-/** How the request and the answer that prove both ends of a connection travel on a device. */
+/** The path of the request and the answer that prove both ends of a connection, on a device. */
 enum HelloPath {
   /** With the device's own connection request and reply: an unproven request gets no queue pair. */
   PRIVATE_DATA,

@@ -23,7 +23,7 @@ import org.sparkrdma.verbs.cm.Connection;
  * <p>Closing destroys the queue pair before it frees any memory.
  */
 final class PeerConnection {
-  /** Why {@link #prepare} returns false. */
+  /** Reason why {@link #prepare} returns false. */
   static final String NO_MEMORY = "no memory for control messages or queues";
 
   private final TransportContext context;
@@ -207,7 +207,7 @@ final class PeerConnection {
     return fetches;
   }
 
-  /** Why it must be closed, or null. */
+  /** Reason why it must be closed, or null. */
   BrokenConnection broken() {
     return broken;
   }
@@ -271,6 +271,11 @@ final class PeerConnection {
   /** A message was received that shows that the connection is in use. */
   void used(long nowNs) {
     lastUsedNs = nowNs;
+  }
+
+  /** Notes whether the peer has taken messages since the last call. */
+  void noteProgress(long nowNs) {
+    queues.sends().noteProgress(nowNs);
   }
 
   /**

@@ -127,7 +127,9 @@ public final class RdmaShuffleEvent implements SparkListenerEvent {
     return schema;
   }
 
-  /** When the figures were collected, in milliseconds since 1970; 0 when it is not known. */
+  /**
+   * Time at which the figures were collected, in milliseconds since 1970; 0 when it is not known.
+   */
   @JsonProperty("timeMs")
   public long timeMs() {
     return timeMs;

@@ -43,7 +43,7 @@ public final class Hello {
   private static final int NONCE_AT = 20;
   private static final int REFUSAL_BYTES = 4;
 
-  /** Why a connection request is refused. */
+  /** Reason why a connection request is refused. */
   public enum Refusal {
     /** Another version of the protocol. */
     VERSION(1),
@@ -113,7 +113,7 @@ public final class Hello {
         Arrays.copyOfRange(privateData, NONCE_AT, NONCE_AT + NONCE_BYTES));
   }
 
-  /** How to refuse private data that {@link #decode} does not take. */
+  /** The refusal of private data that {@link #decode} does not take. */
   public static Refusal refusalOf(byte[] privateData) {
     boolean whole = privateData.length >= LENGTH_BYTES && privateData[1] == LENGTH_BYTES;
     return whole && privateData[0] != PROTOCOL ? Refusal.VERSION : Refusal.MALFORMED;

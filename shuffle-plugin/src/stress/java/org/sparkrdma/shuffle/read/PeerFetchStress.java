@@ -56,7 +56,7 @@ public class PeerFetchStress {
     fetch.failRest(FallbackReason.READ_ERROR, "on purpose");
   }
 
-  /** How often each was answered. */
+  /** Number of answers of each. */
   @Arbiter
   public void answers(III_Result result) {
     result.r1 = answers.of(0);

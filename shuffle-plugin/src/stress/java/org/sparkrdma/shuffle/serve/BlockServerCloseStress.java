@@ -72,7 +72,7 @@ public class BlockServerCloseStress {
     server.close();
   }
 
-  /** How often each ended. */
+  /** Number of ends of each. */
   @Arbiter
   public void ends(II_Result result) {
     result.r1 = call.ends;

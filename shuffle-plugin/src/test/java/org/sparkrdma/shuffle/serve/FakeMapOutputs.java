@@ -84,7 +84,7 @@ final class FakeMapOutputs implements MapOutputs {
         (int) output.offset(endReduceId));
   }
 
-  /** How often a map output was read from its files. */
+  /** Number of times that a map output was read from its files. */
   int opened() {
     return opened;
   }

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.shuffle.transport.ScriptedReader.Task;
 import org.sparkrdma.verbs.VerbsException;
 
-/** When connections get turns and how long the agent sleeps, in virtual time. */
+/** Turns of connections and sleep of the agent, in virtual time. */
 @Timeout(60)
 class ConnectionTurnsTest {
   private static final int POOL = 64 * ScriptedReader.CHUNK_BYTES;

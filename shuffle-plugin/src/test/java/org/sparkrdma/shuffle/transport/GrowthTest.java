@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.shuffle.transport.GrowthReport.Quantity;
 
-/** How the cost of one executor grows with the number of its peers, in simulated shuffles. */
+/** Growth of the cost of one executor with the number of its peers, in simulated shuffles. */
 @Tag("slow")
 @Timeout(1_200)
 class GrowthTest {

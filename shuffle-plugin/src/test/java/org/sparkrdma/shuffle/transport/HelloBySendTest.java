@@ -166,7 +166,7 @@ class HelloBySendTest {
     assertThat(server.count(Counter.PROTOCOL_ERRORS)).isEqualTo(1);
   }
 
-  /** How a fetch from such a server ends. */
+  /** Result of a fetch from such a server. */
   private CollectedBlocks fetchFrom(HostileServer.Script script, TestExecutor reader)
       throws Exception {
     try (HostileServer hostile =

@@ -390,7 +390,7 @@ final class HostileServer implements AutoCloseable {
     queuePair.postSend(work);
   }
 
-  /** How a READ ended. */
+  /** Result of a READ. */
   WorkStatus awaitRead() throws InterruptedException {
     return reads.poll(10, TimeUnit.SECONDS);
   }

@@ -377,7 +377,7 @@ final class ScriptedReader {
     turn(later.toNanos());
   }
 
-  /** How long the agent would sleep now. */
+  /** Time that the agent would sleep now. */
   Duration sleep() {
     return Duration.ofNanos(turns.sleepNs());
   }

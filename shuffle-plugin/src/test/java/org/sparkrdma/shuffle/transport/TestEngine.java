@@ -48,7 +48,7 @@ final class TestEngine {
     return engine.open(engine.devices().get(0).name());
   }
 
-  /** Where the device listens. */
+  /** Address on which the device listens. */
   static InetAddress address() {
     if (isSoft()) {
       return InetAddress.getLoopbackAddress();

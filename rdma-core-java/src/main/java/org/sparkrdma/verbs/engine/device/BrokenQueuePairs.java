@@ -54,7 +54,7 @@ public final class BrokenQueuePairs {
     return handled;
   }
 
-  /** When the next work must be flushed; Long.MAX_VALUE when there is none. */
+  /** Time at which the next work must be flushed; Long.MAX_VALUE when there is none. */
   public long deadlineNs() {
     long least = Long.MAX_VALUE;
     for (DeviceQueuePair queuePair : broken) {

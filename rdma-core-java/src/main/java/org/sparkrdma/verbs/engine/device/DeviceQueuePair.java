@@ -189,7 +189,7 @@ public abstract class DeviceQueuePair extends EngineQueuePair {
     return receivesFlushed;
   }
 
-  /** When work that the device has will be flushed; Long.MAX_VALUE when there is none. */
+  /** Time at which work that the device has will be flushed; Long.MAX_VALUE when there is none. */
   final long flushDeadlineNs() {
     return sends.isEmpty() && receives.isEmpty() ? Long.MAX_VALUE : brokenAtNs + flushTimeoutNs;
   }
@@ -199,7 +199,7 @@ public abstract class DeviceQueuePair extends EngineQueuePair {
   /** The device does no more work: breaks the queue pair and ends the connection. */
   protected final void fail(String reason) {
     if (markBroken()) {
-      LOG.debug("queue pair is broken: queuePair={} reason={}", number(), reason);
+      LOG.debug("Queue pair is broken: queuePair={} reason={}", number(), reason);
       connection.onQueuePairBroken(reason);
     }
   }

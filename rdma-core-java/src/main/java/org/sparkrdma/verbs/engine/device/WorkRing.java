@@ -36,7 +36,7 @@ public final class WorkRing {
     contents = new long[size];
   }
 
-  /** How much more work it takes now. */
+  /** Room for more work, in requests. */
   public int room() {
     return depth - (int) (tail - head);
   }

@@ -28,7 +28,8 @@ public final class Network {
   }
 
   /**
-   * When a request may run, as of System.nanoTime; 0 for at once, {@link #NEVER} when it hangs.
+   * Time at which a request may run, as of System.nanoTime; 0 for at once, {@link #NEVER} when it
+   * hangs.
    *
    * @param read whether it is a READ, for the fault plan
    */

@@ -83,7 +83,7 @@ public final class FileLinks implements AutoCloseable {
     try {
       Files.deleteIfExists(link);
     } catch (IOException e) {
-      LOG.warn("could not remove link: path={}", link, e);
+      LOG.warn("Could not remove link: path={}", link, e);
     }
   }
 
@@ -109,7 +109,7 @@ public final class FileLinks implements AutoCloseable {
         return Files.createLink(known.resolve(name), file);
       } catch (IOException e) {
         // Another mount of the same file system, where links are impossible: search again.
-        LOG.debug("no link across: path={}", known, e);
+        LOG.debug("The file cannot be linked into this directory: path={}", known, e);
       }
     }
     IOException refused = null;
@@ -183,7 +183,7 @@ public final class FileLinks implements AutoCloseable {
     } catch (NoSuchFileException e) {
       LOG.trace("gone already: path={}", target, e);
     } catch (IOException e) {
-      LOG.warn("could not remove link: path={}", target, e);
+      LOG.warn("Could not remove link: path={}", target, e);
     }
   }
 
@@ -211,7 +211,7 @@ public final class FileLinks implements AutoCloseable {
         removeIfEmpty(directory);
         removeIfEmpty(directory.getParent());
       } catch (IOException e) {
-        LOG.warn("could not remove directory: path={}", directory, e);
+        LOG.warn("Could not remove directory: path={}", directory, e);
       }
     }
     directoryByStore.clear();

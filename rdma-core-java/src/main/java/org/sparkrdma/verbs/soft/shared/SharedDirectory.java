@@ -131,7 +131,7 @@ public final class SharedDirectory implements AutoCloseable {
     try {
       removeDirectory(directory, userId);
     } catch (IOException e) {
-      LOG.warn("could not remove shared directory: path={}", directory, e);
+      LOG.warn("Could not remove shared directory: path={}", directory, e);
     }
   }
 
@@ -140,7 +140,8 @@ public final class SharedDirectory implements AutoCloseable {
       for (Path directory : directories) {
         ProcessIdentity owner = ownerOf(directory.getFileName().toString());
         if (owner != null && !owner.isAlive()) {
-          LOG.info("removing what a killed process left: path={}", directory);
+          LOG.info(
+              "Removing the shared directory of a process that was killed: path={}", directory);
           removeDirectory(directory, userId);
         }
       }

@@ -141,7 +141,7 @@ public final class Link implements SelectionHandler {
     } catch (IOException e) {
       end("connection lost: " + e.getMessage());
     } catch (RuntimeException e) {
-      LOG.error("unexpected failure in a connection of the soft device; closing it", e);
+      LOG.error("Unexpected failure in a connection of the soft device; closing it", e);
       end("connection given up: " + e);
     }
   }
@@ -180,7 +180,7 @@ public final class Link implements SelectionHandler {
     try {
       channel.close();
     } catch (IOException e) {
-      LOG.debug("could not close socket", e);
+      LOG.debug("Could not close socket", e);
     }
   }
 }

@@ -160,9 +160,9 @@ public final class ScriptedLibrary {
   }
 
   /**
-   * How often the script took effect since the last reset: calls that failed or were slow, limits
-   * that were reported or refused something, events that were raised or lost, descriptors that
-   * ended.
+   * Number of times that the script took effect since the last reset: calls that failed or were
+   * slow, limits that were reported or refused something, events that were raised or lost,
+   * descriptors that ended.
    */
   public long hits() {
     return Downcalls.call(symbols.get("script_hits"));

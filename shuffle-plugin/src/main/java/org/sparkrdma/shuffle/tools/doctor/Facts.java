@@ -32,7 +32,7 @@ public record Facts(
     Probe probe,
     List<Finding> peer,
     Runnable pause) {
-  /** Where the kernel lists RDMA devices. */
+  /** The folder in which the kernel lists RDMA devices. */
   static final String DEVICES = "sys/class/infiniband";
 
   private static final String MANY = ",";
@@ -80,9 +80,9 @@ public record Facts(
   }
 
   /**
-   * Where Spark writes map outputs, as its {@code Utils.getConfiguredLocalDirs} decides: a Worker
-   * of a standalone cluster gives its executors SPARK_EXECUTOR_DIRS, and SPARK_LOCAL_DIRS wins over
-   * {@code spark.local.dir}.
+   * The folders into which Spark writes map outputs, as its {@code Utils.getConfiguredLocalDirs}
+   * decides: a Worker of a standalone cluster gives its executors SPARK_EXECUTOR_DIRS, and
+   * SPARK_LOCAL_DIRS wins over {@code spark.local.dir}.
    */
   public static List<Path> localDirectories(SparkSettings spark, Map<String, String> environment) {
     String yarn = environment.getOrDefault("LOCAL_DIRS", "");
