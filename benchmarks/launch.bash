@@ -118,10 +118,9 @@ check_list() {
 can_write() {
   local path
   path=$(realpath -m -- "$1")
-  [[ ! -e $path ]] || {
-    [[ -w $path ]]
-    return
-  }
+  [[ ! -e $path || -w $path ]] || return
+  path=${path%/*}
+  path=${path:-/}
   while [[ ! -e $path ]]; do
     path=${path%/*}
     path=${path:-/}

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -17,11 +18,15 @@ public final class Script {
   private static final String SHORT_LIVED = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1";
 
   /** The classes of the build's Spark, for the Java of the build. Another Java starts slower. */
-  private static final String ARCHIVE =
-      "-Xlog:cds=off,cds+dynamic=off -XX:SharedArchiveFile="
-          + System.getProperty("it.class.archive");
+  private static final String ARCHIVE = useOf(Path.of(System.getProperty("it.class.archive")));
 
   private Script() {}
+
+  private static String useOf(Path archive) {
+    return Files.exists(archive)
+        ? " -Xlog:cds=off,cds+dynamic=off \"-XX:SharedArchiveFile=" + archive + '"'
+        : "";
+  }
 
   /** Exit code of a script, and its standard output and error together. */
   public record Outcome(int exitCode, String output) {}
@@ -58,7 +63,7 @@ public final class Script {
    */
   static Outcome runBriefly(String command, Path work) throws IOException, InterruptedException {
     return run(
-        Map.of("JDK_JAVA_OPTIONS", SHORT_LIVED + " " + ARCHIVE),
+        Map.of("JDK_JAVA_OPTIONS", SHORT_LIVED + ARCHIVE),
         (command + " --work-dir " + work).split(" "));
   }
 

@@ -41,6 +41,7 @@ class MatrixIT {
 
   /** Before the tests, which run at the same time and would assemble it twice. */
   @BeforeAll
+  @Timeout(value = 15, unit = TimeUnit.MINUTES)
   static void assembleTheOldestSpark() throws Exception {
     ProgressLog progress = new ProgressLog(System.out, false, System::nanoTime);
     oldestHome = new SparkHomes(INSTALLATION, progress).home("3.5.9", "2.12");

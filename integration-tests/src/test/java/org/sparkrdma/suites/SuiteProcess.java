@@ -29,8 +29,8 @@ final class SuiteProcess {
    * class path does not begin with Spark's ignores the archive.
    */
   private static final String SHORT_LIVED =
-      " -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xlog:cds=off,cds+dynamic=off -XX:SharedArchiveFile="
-          + System.getProperty("it.class.archive");
+      " -XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+          + useOf(Path.of(System.getProperty("it.class.archive")));
 
   private static final String LOG = "all-processes.log";
 
@@ -44,6 +44,12 @@ final class SuiteProcess {
     this.run = run;
     this.directory = workbench.directory().resolve(run.label());
     this.output = directory.resolve("output.log");
+  }
+
+  private static String useOf(Path archive) {
+    return Files.exists(archive)
+        ? " -Xlog:cds=off,cds+dynamic=off \"-XX:SharedArchiveFile=" + archive + '"'
+        : "";
   }
 
   /** Runs the suite to its end or its time limit. */
@@ -145,7 +151,7 @@ final class SuiteProcess {
     environment.put("SPARK_TESTING", "1");
     environment.put("IT_LOG", directory.resolve(LOG).toString());
     environment.put(TransferLog.VARIABLE, transfers().toString());
-    String options = CHECKED + " -Dlog4j2.configurationFile=" + logging();
+    String options = CHECKED + " \"-Dlog4j2.configurationFile=" + logging() + '"';
     environment.put(
         "JDK_JAVA_OPTIONS", Boolean.getBoolean("it.nightly") ? options : options + SHORT_LIVED);
     environment.put("SPARK_DIST_CLASSPATH", classPath(executorClassPath()));

@@ -151,11 +151,13 @@ class PlainEnglishTest {
             "# Wh" + "at the guest needs",
             "  int countUntil(long pl" + "ace) {",
             "  long healthyBl" + "amed() {",
-            "The list is for who" + "ever runs the network.");
+            "The list is for who" + "ever runs the network.",
+            "  /** Ho" + "w long it takes. */",
+            "  /** Whe" + "n it began. */");
 
     List<String> found = findings(words(), "a/B.java", lines);
 
-    assertThat(found).hasSize(11);
+    assertThat(found).hasSize(13);
     assertThat(found.get(0)).startsWith("a/B.java:1: ").endsWith("(write: MAX_)");
   }
 }

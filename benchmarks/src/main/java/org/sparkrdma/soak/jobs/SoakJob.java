@@ -36,7 +36,7 @@ public enum SoakJob {
    * @throws IllegalArgumentException when a name is unknown
    */
   public static List<SoakJob> named(List<String> names) {
-    return names.equals(List.of(ALL))
+    return names.stream().anyMatch(ALL::equalsIgnoreCase)
         ? List.of(values())
         : names.stream().distinct().map(SoakJob::named).toList();
   }

@@ -134,7 +134,7 @@ final class StubDevice implements AutoCloseable {
     return region;
   }
 
-  /** Addresses of the device's functions. */
+  /** Address of the device's context. */
   long context() {
     return ((IbverbsDevice) device).context();
   }

@@ -46,7 +46,7 @@ private[faults] object FailingDisk {
     val library = folder.resolve("failing_disk.so")
     Using.resource(getClass.getResourceAsStream(Source))(in => Files.copy(in, source)): Unit
     val compiler = new ProcessBuilder(
-      Seq("cc", "-Wall", "-Werror", "-O1", "-shared", "-fPIC", "-o", library, source).map(
+      Seq("cc", "-Wall", "-O1", "-shared", "-fPIC", "-o", library, source).map(
         _.toString
       ): _*
     ).redirectErrorStream(true).redirectOutput(folder.resolve("cc.log").toFile).start()

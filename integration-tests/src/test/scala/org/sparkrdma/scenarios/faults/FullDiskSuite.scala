@@ -84,14 +84,16 @@ final class FullDiskSuite extends ScenarioSuite with BeforeAndAfterAll {
       val shuffled = FaultJob.Usual.shuffled(cluster.sc)
       val first = FaultJob.answer(shuffled)
       val filler = new Filler
-      val ((answer, seconds), traffic) = cluster.trafficOf(timed {
-        filler.fill()
-        FaultJob.answer(shuffled)
-      })
+      val ((answer, seconds), traffic) =
+        try
+          cluster.trafficOf(timed {
+            filler.fill()
+            FaultJob.answer(shuffled)
+          })
+        finally filler.free()
       assert(filler.refusals > 0)
       assertAllByRead(traffic)
       assertNothingRetried(cluster)
-      filler.free()
       add(
         "the disk with leased map outputs is full",
         "every block comes by READ",
@@ -148,17 +150,21 @@ final class FullDiskSuite extends ScenarioSuite with BeforeAndAfterAll {
     val filler = new Filler
     val failures = new NoSpace(filler)
     cluster.sc.addSparkListener(failures)
-    val ((answer, seconds), traffic) = cluster.trafficOf(timed {
-      filler.fill()
-      work
-    })
-    SparkInternals.drainListeners(cluster.sc)
-    cluster.sc.removeSparkListener(failures)
-    assert(failures.count > 0, "no task found the disk full")
-    (FullDisk(answer, seconds, failures.count), traffic)
+    try {
+      val ((answer, seconds), traffic) = cluster.trafficOf(timed {
+        filler.fill()
+        work
+      })
+      SparkInternals.drainListeners(cluster.sc)
+      assert(failures.count > 0, "no task found the disk full")
+      (FullDisk(answer, seconds, failures.count), traffic)
+    } finally {
+      cluster.sc.removeSparkListener(failures)
+      filler.free()
+    }
   }
 
-  private def withExecutors(conf: SparkConf)(body: SparkCluster => Unit): Unit = {
+  private def withExecutors(conf: => SparkConf)(body: SparkCluster => Unit): Unit = {
     requireDisk()
     assert(expected.nonEmpty)
     // The vanilla answer may just have come from a cluster with other directories.
@@ -167,10 +173,9 @@ final class FullDiskSuite extends ScenarioSuite with BeforeAndAfterAll {
   }
 
   private def requireDisk(): Unit = {
-    assume(
-      sys.props.contains("it.small.disk"),
-      "users may not mount a tmpfs in a namespace here"
-    )
+    if (!sys.props.contains("it.small.disk")) {
+      cancel("users may not mount a tmpfs in a namespace here")
+    }
   }
 
   private def conf(): SparkConf =
@@ -181,6 +186,7 @@ final class FullDiskSuite extends ScenarioSuite with BeforeAndAfterAll {
       // Spark's own shuffle loses records of a compressed block without a failed task, also without
       // the plug-in: Output.close of Kryo ignores the IOException of the last write.
       .set("spark.shuffle.compress", "false")
+      .set("spark.shuffle.io.retryWait", "1s")
       // Sorts of reducers spill.
       .set("spark.shuffle.spill.numElementsForceSpillThreshold", "50")
       // Tasks fail until the driver has freed the disk.

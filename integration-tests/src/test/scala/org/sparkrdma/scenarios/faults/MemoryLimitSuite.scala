@@ -29,45 +29,49 @@ final class MemoryLimitSuite extends ScenarioSuite {
       val conf = Clusters
         .soft(coresEach = 2)
         .set("spark.executor.memory", "512m")
+        // Other collectors and C2 need more memory beside the heap.
+        .set("spark.executor.extraJavaOptions", "-XX:+UseSerialGC -XX:TieredStopAtLevel=1")
         .set("spark.executorEnv.JAVA_HOME", groups.javaHome().toString)
       SparkCluster.run(OneWayShuffle.placing(conf)) { cluster =>
         val processes = cluster.processes()
         val pids = processes.values.toSeq
         val shuffle = new OneWayShuffle(cluster, Job)
-        fillPageCache(cluster)
-        pids.foreach(pid => assert(groups.usedBytes(pid) > LimitBytes * 9 / 10))
-        val before = pids.map(groups.timesAtLimit)
-        val ((answer, seconds), traffic) = cluster.trafficOf(timed(shuffle.read()))
-        val atLimit = pids.map(groups.timesAtLimit).lazyZip(before).map(_ - _)
+        val files = fillPageCache(cluster)
+        try {
+          pids.foreach(pid => assert(groups.usedBytes(pid) > LimitBytes * 9 / 10))
+          val before = pids.map(groups.timesAtLimit)
+          val ((answer, seconds), traffic) = cluster.trafficOf(timed(shuffle.read()))
+          val atLimit = pids.map(groups.timesAtLimit).lazyZip(before).map(_ - _)
 
-        assert(answer === expected)
-        assert(seconds < BoundSeconds)
-        assert(atLimit.forall(_ > 0), s"the limit was not reached: $atLimit")
-        assertAllByRead(traffic)
-        assert(traffic.counter("rdma.blocks.read") === shuffle.blocks)
-        assertNothingRetried(cluster)
-        assert(cluster.processes() === processes, "an executor has died")
-        pids.foreach(pid => assert(groups.killed(pid) === 0))
-        FaultTable.writeRows(
-          "memory-limit.json",
-          Seq(
-            FaultResult(
-              s"page cache fills the memory control groups of executors (${LimitBytes >> 20} MiB)",
-              "the kernel evicts page cache and kills no process; every block comes by READ",
-              atLimit.sum.toInt,
-              answer == expected,
-              seconds,
-              BoundSeconds,
-              traffic.counters
+          assert(answer === expected)
+          assert(seconds < BoundSeconds)
+          assert(atLimit.forall(_ > 0), s"the limit was not reached: $atLimit")
+          assertAllByRead(traffic)
+          assert(traffic.counter("rdma.blocks.read") === shuffle.blocks)
+          assertNothingRetried(cluster)
+          assert(cluster.processes() === processes, "an executor has died")
+          pids.foreach(pid => assert(groups.killed(pid) === 0))
+          FaultTable.writeRows(
+            "memory-limit.json",
+            Seq(
+              FaultResult(
+                s"page cache fills the memory control groups of executors (${LimitBytes >> 20} MiB)",
+                "the kernel evicts page cache and kills no process; every block comes by READ",
+                atLimit.sum.toInt,
+                answer == expected,
+                seconds,
+                BoundSeconds,
+                traffic.counters
+              )
             )
           )
-        )
+        } finally files.foreach(Files.delete)
       }
     }
   }
 
-  /** Each executor reads a file of its own, which is larger than its limit. */
-  private def fillPageCache(cluster: SparkCluster): Unit = {
+  /** Each executor reads a file of its own, which is larger than its limit. Returns the files. */
+  private def fillPageCache(cluster: SparkCluster): Seq[Path] = {
     val folder = Files.createTempDirectory("page-cache")
     val files = cluster.processes().keys.map(id => id -> folder.resolve(id)).toMap
     files.values.foreach { file =>
@@ -75,6 +79,7 @@ final class MemoryLimitSuite extends ScenarioSuite {
     }
     val names = files.map { case (id, file) => id -> file.toString }
     cluster.onEveryExecutor(MemoryLimitSuite.readOwn(names)): Unit
+    files.values.toSeq
   }
 }
 

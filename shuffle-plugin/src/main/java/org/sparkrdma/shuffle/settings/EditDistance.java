@@ -4,10 +4,7 @@ package org.sparkrdma.shuffle.settings;
 import java.util.Collection;
 import java.util.Comparator;
 
-/**
- * Number of changed characters between two keys: it finds the known key next to an unknown one.
- * Stateless.
- */
+/** Finds the known key that differs from an unknown one in the fewest characters. Stateless. */
 final class EditDistance {
   private EditDistance() {}
 

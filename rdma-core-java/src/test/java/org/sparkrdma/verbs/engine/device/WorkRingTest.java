@@ -45,6 +45,8 @@ final class WorkRingTest {
   @Test
   void shouldNotFindWorkThatWasFlushed() {
     int position = ring.add(new WorkRequest(1).receive(1));
+    assertThat(ring.find(position)).isZero();
+    assertThat(ring.length(0)).isZero();
     ring.free(position);
 
     assertThat(ring.find(position)).isEqualTo(-1);

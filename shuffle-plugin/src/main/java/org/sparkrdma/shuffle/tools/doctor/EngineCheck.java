@@ -10,7 +10,8 @@ import org.sparkrdma.shuffle.tools.engines.Probe;
 final class EngineCheck implements Check {
   /** A reason that names its own remedy. */
   private static final Pattern HAS_REMEDY =
-      Pattern.compile("install|load the module|start the container|ulimit|set spark\\.");
+      Pattern.compile(
+          "install|load the module|start the container|start fewer executors|ulimit|set spark\\.");
 
   @Override
   public String name() {

@@ -152,6 +152,7 @@ class HostChecksTest {
             "ibverbs: no permission: user=spark may not read", "give this user access",
             "ibverbs: no RDMA device: the kernel lists none", "run this on a host with",
             "memory cannot be registered: start the container with --ulimit", "do as the sentence",
+            "no room for an executor: start fewer executors on this host", "do as the sentence",
             "disni: java.lang.UnsatisfiedLinkError", "run ibv_devinfo here");
     steps.forEach(
         (reason, step) ->
