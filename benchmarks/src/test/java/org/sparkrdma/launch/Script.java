@@ -17,12 +17,14 @@ public final class Script {
   /** For JVMs that live for seconds, mostly starting and compiling. */
   private static final String SHORT_LIVED = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1";
 
-  /** The classes of the build's Spark, for the Java of the build. Another Java starts slower. */
-  private static final String ARCHIVE = useOf(Path.of(System.getProperty("it.class.archive")));
-
   private Script() {}
 
-  private static String useOf(Path archive) {
+  /**
+   * The option that uses the classes of the build's Spark, for the Java of the build; empty where
+   * the build could not archive them. Another Java starts slower with it.
+   */
+  private static String archive() {
+    Path archive = Path.of(System.getProperty("it.class.archive"));
     return Files.exists(archive)
         ? " -Xlog:cds=off,cds+dynamic=off \"-XX:SharedArchiveFile=" + archive + '"'
         : "";
@@ -63,7 +65,7 @@ public final class Script {
    */
   static Outcome runBriefly(String command, Path work) throws IOException, InterruptedException {
     return run(
-        Map.of("JDK_JAVA_OPTIONS", SHORT_LIVED + ARCHIVE),
+        Map.of("JDK_JAVA_OPTIONS", SHORT_LIVED + archive()),
         (command + " --work-dir " + work).split(" "));
   }
 

@@ -17,31 +17,45 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The example programs of docs/verbs.md, each with its two ends on two kernels. */
 @Execution(ExecutionMode.CONCURRENT)
-@Timeout(200)
+@Timeout(300)
 final class ExamplesIT {
   private static final int FILE_BYTES = (5 << 20) / 2 + 7;
   private static final long SEED = 7;
 
   /**
    * Node 2 runs each server, and node 1 its client when the server listens. An example whose client
-   * has not ended well ends the run.
+   * has not ended well ends the run; but PingPong on siw is started up to three times, because siw
+   * may not receive the first message of a connection until another follows (docs/guest.md).
    */
   private static final String TWO_NODES =
       """
+      attempts=1
       example() {
-        local name=$1 port=$2 server=$3 client=$4 log=$GUEST_SHARE/$1
-        if ((GUEST_NODE == 2)); then
-          $JAVA org.sparkrdma.examples.$name server ibverbs $GUEST_ADDRESS:$port $server | while read -r line; do
-            echo "$name server: $line"
-            if [[ $line == listening* ]]; then echo yes >$log.listens; fi
-          done
-          ((PIPESTATUS[0] == 0)) || exit 1
-        else
-          until [[ -s $log.listens ]]; do sleep 0.05; done
-          echo "$name client: $($JAVA org.sparkrdma.examples.$name client ibverbs $GUEST_PEER_ADDRESS:$port $client)"
-        fi
+        local name=$1 port=$2 server=$3 client=$4 attempt log
+        for ((attempt = 1; attempt <= attempts; attempt++)); do
+          log=$GUEST_SHARE/$name.$attempt
+          if ((GUEST_NODE == 2)); then
+            $JAVA org.sparkrdma.examples.$name server ibverbs $GUEST_ADDRESS:$port $server | while read -r line; do
+              echo "$name server: $line"
+              if [[ $line == listening* ]]; then echo yes >$log.listens; fi
+            done
+            ((PIPESTATUS[0] != 0)) || return 0
+          else
+            until [[ -s $log.listens ]]; do sleep 0.05; done
+            if $JAVA org.sparkrdma.examples.$name client ibverbs $GUEST_PEER_ADDRESS:$port $client >$log.out; then
+              echo "$name client: $(<$log.out)"
+              return 0
+            fi
+          fi
+          echo "$name: attempt $attempt of $attempts failed"
+        done
+        exit 1
       }
+      if [[ $1 == iwarp ]]; then
+        attempts=3
+      fi
       example PingPong 7471 "" ""
+      attempts=1
       example ReadFile 7472 $GUEST_SHARE/FILE $GUEST_SHARE/COPY
       example KeyValueGet 7474 "" key-42
       if [[ $1 == rocev2 ]]; then
@@ -63,7 +77,7 @@ final class ExamplesIT {
     GuestResult result =
         Guest.nodes(2)
             .memory("512M")
-            .timeout(Duration.ofSeconds(150))
+            .timeout(Duration.ofMinutes(4))
             .with("--transport", transport)
             .with("--share", shared.toString())
             .run("bash", "-c", TWO_NODES.replace("$JAVA", java), "examples", transport);
