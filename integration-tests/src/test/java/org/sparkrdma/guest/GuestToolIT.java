@@ -287,14 +287,14 @@ final class GuestToolIT {
   /** Runs the server on node 1 and, once it listens, the client on node 2. */
   private static GuestResult converse(Guest guest, String server, String listens, String client)
       throws IOException, InterruptedException {
-    String go = "until [[ -e /tmp/go ]]; do sleep 0.05; done; ";
+    String go = "until [[ -e /run/go ]]; do sleep 0.05; done; ";
     String line = "echo up; if ((GUEST_NODE == 1)); then eval $SERVER; else eval $CLIENT; fi";
     try (RunningGuest running =
         guest.env("SERVER", server).env("CLIENT", go + client).start("bash", "-c", line)) {
       running.awaitLine("up");
       NodeResult listening = running.exec(1, "until " + listens + "; do sleep 0.05; done");
       assertThat(listening.exitCode()).as(listening.toString()).isZero();
-      assertThat(running.exec(2, "touch /tmp/go").exitCode()).isZero();
+      assertThat(running.exec(2, "touch /run/go").exitCode()).isZero();
       return running.await();
     }
   }
