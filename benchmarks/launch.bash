@@ -119,11 +119,9 @@ can_write() {
   local path
   path=$(realpath -m -- "$1")
   [[ ! -e $path || -w $path ]] || return
-  path=${path%/*}
-  path=${path:-/}
+  path=$(dirname -- "$path")
   while [[ ! -e $path ]]; do
-    path=${path%/*}
-    path=${path:-/}
+    path=$(dirname -- "$path")
   done
   [[ -d $path && -w $path ]]
 }

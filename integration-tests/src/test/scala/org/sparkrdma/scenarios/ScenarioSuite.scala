@@ -23,10 +23,15 @@ private[scenarios] abstract class ScenarioSuite extends AnyFunSuite with TimeLim
 
   /** Asserts that every remote byte came by READ and that Spark counted the same bytes. */
   protected def assertAllByRead(traffic: Traffic): Unit = {
+    assertNothingByTcp(traffic)
+    assertSameAsSpark(traffic)
+  }
+
+  /** Asserts that remote bytes came by READ only. */
+  protected def assertNothingByTcp(traffic: Traffic): Unit = {
     assert(traffic.fallbacks.isEmpty, traffic)
     assert(traffic.rdmaBytes > 0, traffic)
     assert(traffic.tcpBytes === 0, traffic)
-    assertSameAsSpark(traffic)
   }
 
   /** Asserts that the plug-in's counters equal the task metrics of Spark. */

@@ -29,6 +29,8 @@ import org.sparkrdma.scenarios.VanillaAnswers
   * space again when the first task has failed.
   */
 final class FullDiskSuite extends ScenarioSuite with BeforeAndAfterAll {
+  import FullDiskSuite._
+
   private val BoundSeconds = 30
   private val Repeated = "Spark repeats the tasks that failed; "
 
@@ -60,14 +62,13 @@ final class FullDiskSuite extends ScenarioSuite with BeforeAndAfterAll {
 
   test("should read by READ from leased files on a full disk while reducers cannot spill") {
     requireDisk()
-    val sorted = VanillaAnswers.of("full-disk-sorted")(c => hashes(FullDiskSuite.sorted(c.sc)))
+    val sorted = VanillaAnswers.of("full-disk-sorted")(c => hashes(sortedNoise(c.sc)))
     withExecutors(conf()) { cluster =>
-      val shuffled = FullDiskSuite.sorted(cluster.sc)
+      val shuffled = sortedNoise(cluster.sc)
       assert(hashes(shuffled) === sorted)
       val (full, traffic) = underFullDisk(cluster)(hashes(shuffled))
       // Spark's task metrics lack what failed tasks read.
-      assert(traffic.fallbacks.isEmpty, traffic)
-      assert(traffic.rdmaBytes > 0 && traffic.tcpBytes === 0, traffic)
+      assertNothingByTcp(traffic)
       assert(cluster.log.retriedStages === 0)
       add(
         "the disk with leased map outputs is full and reducers cannot spill",
@@ -192,9 +193,6 @@ final class FullDiskSuite extends ScenarioSuite with BeforeAndAfterAll {
       // Tasks fail until the driver has freed the disk.
       .set("spark.task.maxFailures", "1000")
 
-  private def hashes(shuffled: RDD[(Int, Array[Byte])]): Seq[Long] =
-    FullDiskSuite.hashes(shuffled)
-
   /** A file that takes the free space. Used by the test's thread and freed by any. */
   private final class Filler {
     private val file = disk.resolve("filler")
@@ -240,7 +238,7 @@ private object FullDiskSuite {
   private val Reducers = 6
 
   /** Sorted partitions, which reducers spill. */
-  def sorted(sc: SparkContext): RDD[(Int, Array[Byte])] =
+  def sortedNoise(sc: SparkContext): RDD[(Int, Array[Byte])] =
     sc.parallelize(0 until Maps, Maps)
       .flatMap(map => Iterator.tabulate(Records)(i => FaultJob.record(map * Records + i)))
       .sortByKey(numPartitions = Reducers)
