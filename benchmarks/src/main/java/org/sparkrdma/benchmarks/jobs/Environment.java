@@ -45,7 +45,8 @@ public record Environment(
     return new Environment(
         Instant.now().truncatedTo(ChronoUnit.SECONDS).toString(),
         spark.version() + ", Scala " + scala.util.Properties.versionNumberString(),
-        System.getProperty("java.vendor.version", "") + " " + System.getProperty("java.version"),
+        (System.getProperty("java.vendor.version", "") + " " + System.getProperty("java.version"))
+            .strip(),
         spark.master(),
         describeHost(),
         Math.max(0, ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage()),

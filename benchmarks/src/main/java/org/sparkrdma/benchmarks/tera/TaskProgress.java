@@ -2,17 +2,21 @@
 package org.sparkrdma.benchmarks.tera;
 
 import java.io.PrintStream;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.apache.spark.scheduler.SparkListener;
+import org.apache.spark.scheduler.SparkListenerJobEnd;
 import org.apache.spark.scheduler.SparkListenerJobStart;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.apache.spark.scheduler.StageInfo;
 import org.sparkrdma.launch.ProgressLine;
 
 /**
- * Prints one line for each finished task of the current job, for the launcher of the application.
+ * Prints one line for each finished task of the jobs that run, for the launcher of the application.
+ * Jobs that overlap, such as those of one adaptive query, are counted together.
  *
- * <p>Jobs run one after the other. Confined to Spark's listener thread.
+ * <p>Confined to Spark's listener thread.
  */
 public final class TaskProgress extends SparkListener {
   private static final String JOB_DESCRIPTION = "spark.job.description";
@@ -21,6 +25,7 @@ public final class TaskProgress extends SparkListener {
   private static final int STAGE_INFOS = 2;
 
   private final Consumer<ProgressLine> lines;
+  private final Set<Integer> runningJobs = new HashSet<>();
   private String phase = "";
   private int tasksDone;
   private int tasksTotal;
@@ -42,9 +47,18 @@ public final class TaskProgress extends SparkListener {
   @Override
   public void onJobStart(SparkListenerJobStart start) {
     phase = start.properties().getProperty(JOB_DESCRIPTION, "job");
-    tasksDone = 0;
-    tasksTotal = taskCount(start);
+    if (runningJobs.isEmpty()) {
+      tasksDone = 0;
+      tasksTotal = 0;
+    }
+    runningJobs.add(start.jobId());
+    tasksTotal += taskCount(start);
     print();
+  }
+
+  @Override
+  public void onJobEnd(SparkListenerJobEnd end) {
+    runningJobs.remove(end.jobId());
   }
 
   /** The accessor of the stages returns another type in Scala 2.12 than in 2.13. */
