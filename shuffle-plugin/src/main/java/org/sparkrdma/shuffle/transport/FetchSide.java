@@ -228,17 +228,17 @@ final class FetchSide {
     // Waiting can help when leases of this connection occupy the room.
     boolean mayWait =
         request.heldLeases() || !batches.isEmpty() || requests.holdLeasesBeside(request);
-    reader.read(located, request.blocks(), mayWait, batch);
+    LocatedOutcome outcome = reader.read(located, request.blocks(), mayWait, batch);
     requests.closeLocate(request);
-    reads.add(reader.reads());
-    reader.refused().forEach(this::sendToTcp);
-    askAgainFirst(reader.askAgain());
-    reader.tooLong().forEach(this::failTooLong);
-    waitingForRoom |= reader.isPeerBusy();
-    if (!reader.isPeerBusy()) {
-      requests.onAnswerLength(request.blocks().size(), reader.askAgain().size());
+    reads.add(outcome.reads());
+    outcome.refused().forEach(this::sendToTcp);
+    askAgainFirst(outcome.askAgain());
+    outcome.tooLong().forEach(this::failTooLong);
+    waitingForRoom |= outcome.isPeerBusy();
+    if (!outcome.isPeerBusy()) {
+      requests.onAnswerLength(request.blocks().size(), outcome.askAgain().size());
     }
-    reader.clear();
+    outcome.clear();
   }
 
   private void sendToTcp(BlockProgress block, Located.Kind kind) {

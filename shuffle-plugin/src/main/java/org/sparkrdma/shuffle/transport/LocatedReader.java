@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.transport;
 
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
-import java.util.Set;
 import java.util.function.ObjIntConsumer;
 import org.sparkrdma.memory.RegisteredChunk;
 import org.sparkrdma.shuffle.fetch.BlockProgress;
@@ -17,8 +12,7 @@ import org.sparkrdma.shuffle.wire.MalformedMessageException;
 
 /**
  * Turns the pieces of a LOCATED into READs, as far as receive memory allows; adjacent pieces are
- * merged. A message is applied as a whole or not at all; its results are valid until the next
- * message. Owned by the agent.
+ * merged. A message is applied as a whole or not at all. Owned by the agent.
  */
 final class LocatedReader {
   /** An answer with fewer bytes of an unfinished block counts as small progress. */
@@ -30,11 +24,8 @@ final class LocatedReader {
   private final boolean verify;
   private final ObjIntConsumer<ReadBatch> onReadDone;
 
-  private final List<ReadOperation> reads = new ArrayList<>();
-  private final Map<BlockProgress, Located.Kind> refused = new LinkedHashMap<>();
-  private final List<BlockProgress> askAgain = new ArrayList<>();
-  private final Set<BlockProgress> tooLong = new LinkedHashSet<>();
-  private boolean peerBusy;
+  /** Used again for each message. */
+  private final LocatedOutcome outcome = new LocatedOutcome();
 
   private Located.Decoder message;
   private List<BlockProgress> asked;
@@ -43,7 +34,7 @@ final class LocatedReader {
   private int current;
   private boolean currentEnded;
 
-  /** Number of blocks before which all others are reported or in {@link #askAgain}. */
+  /** Number of blocks before which all others are reported, or to be located again. */
   private int settled;
 
   /**
@@ -64,31 +55,6 @@ final class LocatedReader {
     this.onReadDone = onReadDone;
   }
 
-  /** READs to post, in this order. */
-  List<ReadOperation> reads() {
-    return reads;
-  }
-
-  /** Blocks that use TCP, with the answer of the server. */
-  Map<BlockProgress, Located.Kind> refused() {
-    return refused;
-  }
-
-  /** Blocks to locate again, in their order. */
-  List<BlockProgress> askAgain() {
-    return askAgain;
-  }
-
-  /** Blocks that never fit into receive memory; they use TCP. */
-  Set<BlockProgress> tooLong() {
-    return tooLong;
-  }
-
-  /** Whether a block waits for room at the server. */
-  boolean isPeerBusy() {
-    return peerBusy;
-  }
-
   /**
    * Reads the pieces of a message.
    *
@@ -97,21 +63,26 @@ final class LocatedReader {
    * @param newMayWait whether a block may be located again when the server has no room for it,
    *     instead of using TCP
    * @param newBatch receives the parts of blocks to read
+   * @return what to do with the blocks; valid until the next message
    * @throws MalformedMessageException when the pieces do not match the request; the batch is then
    *     unusable and holds no memory
    */
-  void read(
+  LocatedOutcome read(
       Located.Decoder newMessage,
       List<BlockProgress> newAsked,
       boolean newMayWait,
       ReadBatch newBatch) {
-    clear();
+    outcome.clear();
+    current = -1;
+    currentEnded = false;
+    settled = 0;
     message = newMessage;
     asked = newAsked;
     mayWait = newMayWait;
     batch = newBatch;
     try {
       readPieces();
+      return outcome;
     } catch (MalformedMessageException e) {
       // Its READs are not posted.
       newBatch.releaseSinks();
@@ -123,18 +94,6 @@ final class LocatedReader {
     }
   }
 
-  /** Forgets the results of the last message. */
-  void clear() {
-    reads.clear();
-    refused.clear();
-    askAgain.clear();
-    tooLong.clear();
-    peerBusy = false;
-    current = -1;
-    currentEnded = false;
-    settled = 0;
-  }
-
   private void readPieces() {
     while (message.nextPiece()) {
       takePiece();
@@ -142,7 +101,7 @@ final class LocatedReader {
     if (current < 0) {
       throw new MalformedMessageException("bad LOCATED: no piece");
     }
-    if (!reads.isEmpty() && message.leaseId() == 0) {
+    if (!outcome.reads().isEmpty() && message.leaseId() == 0) {
       throw new MalformedMessageException("bad LOCATED: pieces without a lease");
     }
     List<BlockProgress> begun = batch.blocks();
@@ -150,7 +109,7 @@ final class LocatedReader {
       checkProgress(begun.get(i));
     }
     askAgainUntil(asked.size());
-    ShortReads.divide(reads, pool);
+    ShortReads.divide(outcome.reads(), pool);
   }
 
   private void takePiece() {
@@ -167,7 +126,7 @@ final class LocatedReader {
       readPiece(block);
     } else if (first && !tryWait(block)) {
       settle(index);
-      refused.put(block, message.kind());
+      outcome.refuse(block, message.kind());
     }
     // Otherwise its first pieces are being read; the next LOCATE locates the rest.
   }
@@ -182,25 +141,27 @@ final class LocatedReader {
 
   private void askAgainUntil(int end) {
     for (int i = settled; i < end; i++) {
-      askAgain.add(asked.get(i));
+      outcome.askAgain(asked.get(i));
     }
   }
 
   private boolean tryWait(BlockProgress block) {
     boolean waits = message.kind() == Located.Kind.BUSY && mayWait && block.tryUseWait();
-    peerBusy |= waits;
+    if (waits) {
+      outcome.markPeerBusy();
+    }
     return waits;
   }
 
   private void readPiece(BlockProgress block) {
-    if (!tooLong.isEmpty() && tooLong.contains(block)) {
+    if (outcome.isTooLong(block)) {
       return;
     }
     if (!block.learn(message.blockBytes(), message.checksumKind())) {
       throw new MalformedMessageException("bad LOCATED: block changed its length");
     }
     if (!memory.canFit(block.neededBytes(memory))) {
-      tooLong.add(block);
+      outcome.addTooLong(block);
       return;
     }
     batch.add(block);
@@ -247,9 +208,9 @@ final class LocatedReader {
     int key = message.remoteKey();
     RegisteredChunk chunk = memory.sinkChunk();
     int offset = memory.sinkEnd() - lengthBytes;
-    ReadOperation last = reads.isEmpty() ? null : reads.get(reads.size() - 1);
+    ReadOperation last = outcome.lastRead();
     if (last == null || !last.append(address, key, chunk, offset, lengthBytes)) {
-      reads.add(pool.read(batch, onReadDone, address, key, chunk, offset, lengthBytes));
+      outcome.reads().add(pool.read(batch, onReadDone, address, key, chunk, offset, lengthBytes));
       batch.countRead();
     }
   }
