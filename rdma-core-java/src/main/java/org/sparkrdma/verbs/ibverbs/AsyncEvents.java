@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvAsyncEvent;
@@ -36,32 +37,10 @@ final class AsyncEvents {
   private final VerbsLibrary verbs;
   private final long context;
   private final int fd;
-  private final Map<Long, ObjectListener> listeners = new ConcurrentHashMap<>();
-  private final Set<DeviceListener> deviceListeners = ConcurrentHashMap.newKeySet();
+  private final Map<Long, Consumer<String>> onFailure = new ConcurrentHashMap<>();
+  private final Map<Long, Runnable> onCommunication = new ConcurrentHashMap<>();
+  private final Set<IbverbsConnectionManager> managers = ConcurrentHashMap.newKeySet();
   private int users;
-
-  /** Receives events of one queue pair or completion queue. */
-  @FunctionalInterface
-  interface ObjectListener {
-    /** The object broke. */
-    void onFailure(String reason);
-
-    /** A message arrived at a queue pair in state RTR, see IBV_EVENT_COMM_EST. */
-    default void onCommunication() {}
-  }
-
-  /** Receives events of the whole device. */
-  interface DeviceListener {
-    /**
-     * The device failed.
-     *
-     * @param port that is down; 0 is the whole device
-     */
-    void onFailure(String reason, int port);
-
-    /** The addresses of a port changed, see IBV_EVENT_GID_CHANGE. */
-    void onAddressesChanged(int port);
-  }
 
   private AsyncEvents(VerbsLibrary verbs, long context) {
     this.verbs = verbs;
@@ -96,23 +75,37 @@ final class AsyncEvents {
     return fd;
   }
 
-  /** Adds a listener of the completion queue or queue pair at that address. */
-  void listen(long object, ObjectListener listener) {
-    listeners.put(object, listener);
+  /**
+   * Reports failures of the completion queue or queue pair at that address.
+   *
+   * @param listener receives the reason, on any thread
+   */
+  void listen(long object, Consumer<String> listener) {
+    onFailure.put(object, listener);
+  }
+
+  /**
+   * Reports messages that arrive at a queue pair in state RTR, see IBV_EVENT_COMM_EST.
+   *
+   * @param listener called on any thread
+   */
+  void listenCommunication(long queuePair, Runnable listener) {
+    onCommunication.put(queuePair, listener);
   }
 
   /** Called before the object is destroyed. */
   void forget(long object) {
-    listeners.remove(object);
+    onFailure.remove(object);
+    onCommunication.remove(object);
   }
 
-  /** Adds a listener of the whole device. */
-  void listenDevice(DeviceListener listener) {
-    deviceListeners.add(listener);
+  /** Reports events of the whole device to this connection manager. */
+  void listenDevice(IbverbsConnectionManager manager) {
+    managers.add(manager);
   }
 
-  void forgetDevice(DeviceListener listener) {
-    deviceListeners.remove(listener);
+  void forgetDevice(IbverbsConnectionManager manager) {
+    managers.remove(manager);
   }
 
   /** Takes all pending events and calls their listeners. */
@@ -121,25 +114,20 @@ final class AsyncEvents {
       long event = arena.allocate(IbvAsyncEvent.SIZE);
       while (verbs.getAsyncEvent(context, event) == 0) {
         int type = Memory.getInt(event + IbvAsyncEvent.EVENT_TYPE);
-        // Looked up before the acknowledgement: destroying the object waits for that.
-        ObjectListener listener =
-            type <= COMM_EST ? listeners.get(Memory.getLong(event + IbvAsyncEvent.ELEMENT)) : null;
+        long object = Memory.getLong(event + IbvAsyncEvent.ELEMENT);
         int port = Memory.getInt(event + IbvAsyncEvent.ELEMENT);
+        // Looked up before the acknowledgement: destroying the object waits for that.
+        Consumer<String> failed = type < COMM_EST ? onFailure.get(object) : null;
+        Runnable communication = type == COMM_EST ? onCommunication.get(object) : null;
         verbs.ackAsyncEvent(event);
         if (type > COMM_EST) {
           onDeviceEvent(type, port);
-        } else if (listener != null) {
-          notifyListener(listener, type);
+        } else if (failed != null) {
+          failed.accept("the device reports: " + name(type));
+        } else if (communication != null) {
+          communication.run();
         }
       }
-    }
-  }
-
-  private static void notifyListener(ObjectListener listener, int type) {
-    if (type == COMM_EST) {
-      listener.onCommunication();
-    } else {
-      listener.onFailure("the device reports: " + name(type));
     }
   }
 
@@ -151,12 +139,12 @@ final class AsyncEvents {
     } else if (type == PORT_ERR) {
       reportAll(port, "a port of the device is down: device=" + device + " port=" + port);
     } else if (type == GID_CHANGE) {
-      deviceListeners.forEach(listener -> listener.onAddressesChanged(port));
+      managers.forEach(manager -> manager.onAddressesChanged(port));
     }
   }
 
   private void reportAll(int port, String reason) {
-    deviceListeners.forEach(listener -> listener.onFailure(reason, port));
+    managers.forEach(manager -> manager.onDeviceFailure(reason, port));
   }
 
   private static String name(int type) {

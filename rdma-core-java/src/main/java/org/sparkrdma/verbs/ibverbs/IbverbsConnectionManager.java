@@ -43,7 +43,6 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
   private final long pollfds = arena.allocate(2 * Pollfd.SIZE);
   private final long noTime = arena.allocate(2 * Long.BYTES);
   private final long eventPointer = arena.allocate(Long.BYTES);
-  private final AsyncEvents.DeviceListener deviceListener = new DeviceEvents();
 
   private IbverbsConnectionManager(
       IbverbsDevice device, IbverbsCompletionChannel wakeups, RouteResolver routes, long channel) {
@@ -60,7 +59,7 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
     Memory.putInt(pollfds + Pollfd.SIZE + Pollfd.FD, device.asyncEvents().fd());
     Memory.putShort(pollfds + Pollfd.SIZE + Pollfd.EVENTS, Libc.POLLIN);
     wakeups.watch(fd, device.asyncEvents().fd());
-    device.asyncEvents().listenDevice(deviceListener);
+    device.asyncEvents().listenDevice(this);
   }
 
   static IbverbsConnectionManager create(IbverbsDevice device, IbverbsCompletionChannel wakeups)
@@ -193,24 +192,28 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
         "the device was removed: device=" + device.info().name());
   }
 
-  /** Of several ports those with a listener count. */
-  private final class DeviceEvents implements AsyncEvents.DeviceListener {
-    @Override
-    public void onFailure(String reason, int port) {
-      if (port == 0 || listenerPorts.isEmpty() || listenerPorts.contains(port)) {
-        offerOfDevice(ConnectionEvent.Type.DEVICE_DOWN, reason);
-      }
-    }
+  // Called by the device's events, on any thread that takes them. Of several ports those with a
+  // listener count.
 
-    @Override
-    public void onAddressesChanged(int port) {
-      if (listenerPorts.contains(port)
-          && listeners().stream()
-              .noneMatch(listener -> isOfThisHost(listener.address().getAddress()))) {
-        offerOfDevice(
-            ConnectionEvent.Type.DEVICE_DOWN,
-            "all addresses of the listeners were removed: device=" + device.info().name());
-      }
+  /**
+   * The device failed.
+   *
+   * @param port that is down; 0 is the whole device
+   */
+  void onDeviceFailure(String reason, int port) {
+    if (port == 0 || listenerPorts.isEmpty() || listenerPorts.contains(port)) {
+      offerOfDevice(ConnectionEvent.Type.DEVICE_DOWN, reason);
+    }
+  }
+
+  /** The addresses of a port changed, see IBV_EVENT_GID_CHANGE. */
+  void onAddressesChanged(int port) {
+    if (listenerPorts.contains(port)
+        && listeners().stream()
+            .noneMatch(listener -> isOfThisHost(listener.address().getAddress()))) {
+      offerOfDevice(
+          ConnectionEvent.Type.DEVICE_DOWN,
+          "all addresses of the listeners were removed: device=" + device.info().name());
     }
   }
 
@@ -266,7 +269,7 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
   @Override
   protected void stopEvents() {
     super.stopEvents();
-    device.asyncEvents().forgetDevice(deviceListener);
+    device.asyncEvents().forgetDevice(this);
     wakeups.unwatch(fd, device.asyncEvents().fd());
   }
 

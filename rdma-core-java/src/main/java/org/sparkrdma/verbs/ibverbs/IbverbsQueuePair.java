@@ -67,7 +67,8 @@ final class IbverbsQueuePair extends DeviceQueuePair {
     int batch = Math.min(BATCH, settings.sendDepth());
     sendArray = WorkArray.ofSends(arena, batch, maxSge, device.driver());
     receiveArray = WorkArray.ofReceives(arena, 1, maxSge, device.driver());
-    device.asyncEvents().listen(qp, new Events(connection));
+    device.asyncEvents().listen(qp, this::onAsyncFailure);
+    device.asyncEvents().listenCommunication(qp, connection::onCommunication);
     device.queuePairs().put(this);
   }
 
@@ -232,28 +233,9 @@ final class IbverbsQueuePair extends DeviceQueuePair {
     }
   }
 
-  /** The device reports a failure of the queue pair. */
+  /** The device reports a failure of the queue pair; on any thread that takes events. */
   void onAsyncFailure(String reason) {
     fail(reason);
-  }
-
-  /** Called by any thread that takes events. */
-  private final class Events implements AsyncEvents.ObjectListener {
-    private final IbverbsConnection connection;
-
-    Events(IbverbsConnection connection) {
-      this.connection = connection;
-    }
-
-    @Override
-    public void onFailure(String reason) {
-      onAsyncFailure(reason);
-    }
-
-    @Override
-    public void onCommunication() {
-      connection.onCommunication();
-    }
   }
 
   @Override
