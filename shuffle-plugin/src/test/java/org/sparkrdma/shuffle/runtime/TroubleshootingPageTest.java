@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
@@ -15,20 +16,37 @@ import org.junit.jupiter.api.Test;
 class TroubleshootingPageTest {
   private static final Pattern ROW = Pattern.compile("(?m)^\\| `([^`]+)` \\| .* \\|$");
   private static final Pattern WARNING = Pattern.compile("\\.warn\\(\\s*\"([^\"]*)\"");
-  private static final Path VERBS = Path.of("..", "rdma-core-java", "src", "main", "java");
+  private static final Path PAGE = Path.of("..", "docs", "troubleshooting.md");
+  private static final Path IBVERBS =
+      Path.of(
+          "..", "rdma-core-java", "src", "main", "java", "org", "sparkrdma", "verbs", "ibverbs");
 
   @Test
   void shouldExplainEveryWarningByItsBeginning() throws Exception {
     Set<String> warnings = warnings(Path.of("src", "main", "java"));
-    warnings.addAll(warnings(VERBS.resolve(Path.of("org", "sparkrdma", "verbs", "ibverbs"))));
+    warnings.addAll(warnings(IBVERBS));
 
     Set<String> rows = new TreeSet<>();
-    ROW.matcher(Files.readString(Path.of("..", "docs", "troubleshooting.md")))
-        .results()
-        .forEach(row -> rows.add(row.group(1)));
+    ROW.matcher(Files.readString(PAGE)).results().forEach(row -> rows.add(row.group(1)));
 
     assertThat(warnings).allMatch(text -> rows.stream().anyMatch(text::startsWith));
     assertThat(rows).allMatch(row -> warnings.stream().anyMatch(text -> text.startsWith(row)));
+  }
+
+  @Test
+  void shouldNameTheSettingForATemporaryDirectoryWithoutExecutableFiles() throws Exception {
+    String page = Files.readString(PAGE);
+    String reason = Files.readString(IBVERBS.resolve(Path.of("ffi", "JffiLibrary.java")));
+    for (String words :
+        List.of(
+            "cannot load its own library from the folder",
+            "noexec",
+            "-Djffi.extract.dir=FOLDER",
+            "spark.executor.extraJavaOptions",
+            "spark.driver.extraJavaOptions")) {
+      assertThat(reason).contains(words);
+      assertThat(page).contains(words);
+    }
   }
 
   /** The constant beginnings of all warnings; without those that are a parameter only. */
