@@ -4,7 +4,6 @@ package org.sparkrdma.shuffle.runtime;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadFactory;
 import org.apache.spark.SparkEnv;
@@ -27,7 +26,7 @@ import org.sparkrdma.verbs.Verbs;
 
 /**
  * Owner of everything that one executor runs for RDMA, and of its resources. Its states and their
- * transitions are {@link RuntimeLifecycle}.
+ * transitions are {@link RuntimeLifecycle}, its starts {@link StartLoop}.
  *
  * <p>One thread starts RDMA, so that neither a task nor Spark's dispatcher waits. Then it waits for
  * the loss of the device, after which it closes everything and starts RDMA again. It exists from
@@ -55,15 +54,13 @@ public final class RdmaRuntime implements AutoCloseable {
 
   private final ShuffleCounters counters;
   private final RuntimeLifecycle lifecycle = new RuntimeLifecycle();
-  private final RestartBackoff backoff;
   private final Duration closeLimit;
   private final RuntimeStart start;
+  private final StartLoop starts;
   private final RuntimeFigures figures;
   private final DirectoryClient directory;
   private final RequiredMode requiredMode;
   private final TcpFallback tcp;
-  private final CurrentTransport current = new CurrentTransport();
-  private final CompletableFuture<BlockTransport> transport = new CompletableFuture<>();
   private final RdmaBlockClient client;
   private final PublishedEndpoint published;
   private final RuntimeThreads threads;
@@ -110,18 +107,20 @@ public final class RdmaRuntime implements AutoCloseable {
       ThreadFactory threads) {
     this.counters = counters;
     this.closeLimit = closeLimit;
-    this.backoff = new RestartBackoff(firstRestart);
     this.start = start;
     this.directory = new DirectoryClient(env, settings.lookupTimeout());
     this.figures = new RuntimeFigures(directory, env.executorId(), lifecycle, counters);
     this.published = new PublishedEndpoint(directory, env.executorId());
     this.requiredMode = new RequiredMode(lifecycle, directory, env.executorId());
+    CompletableFuture<BlockTransport> transport = new CompletableFuture<>();
+    this.starts =
+        new StartLoop(start, lifecycle, new RestartBackoff(firstRestart), published, transport);
     BlockStoreClient spark = env.blockManager().blockStoreClient();
     this.tcp = new TcpFallback(spark, counters, TCP_THREADS);
     this.client =
         new RdmaBlockClient(spark, transport, directory, tcp, counters, settings.lookupTimeout());
     this.threads = new RuntimeThreads(threads);
-    this.thread = this.threads.create("rdma-runtime", this::run);
+    this.thread = this.threads.create("rdma-runtime", starts::run);
   }
 
   /** Starts RDMA; called once. In a JVM that is shutting down it closes instead. */
@@ -138,7 +137,7 @@ public final class RdmaRuntime implements AutoCloseable {
     } catch (Throwable e) {
       // "unable to create native thread" is an Error: Spark would replace this executor.
       lifecycle.endAttempt(null, List.of("cannot start the thread " + thread.getName() + ": " + e));
-      stayOff();
+      starts.stayOff();
     }
     figures.startReports();
   }
@@ -204,103 +203,6 @@ public final class RdmaRuntime implements AutoCloseable {
     lifecycle.parts().ifPresent(up -> up.transport().unregisterShuffle().accept(shuffleId));
   }
 
-  private void run() {
-    try {
-      Attempt last = attempt();
-      if (lifecycle.state() == State.OFF) {
-        stayOff();
-      }
-      while (last == Attempt.UP && lifecycle.awaitLoss()) {
-        last = restart(turnOff());
-      }
-    } catch (InterruptedException e) {
-      LOG.debug("Interrupted: RDMA is not started again", e);
-    } finally {
-      lifecycle.endStarts();
-    }
-  }
-
-  /** Outcome of an attempt to start RDMA. */
-  private enum Attempt {
-    UP,
-    REFUSED,
-    /** A part did not close, so that another start would open the device a second time. */
-    NOT_CLOSED
-  }
-
-  private Attempt attempt() {
-    OptionalInt begun = lifecycle.beginAttempt();
-    if (begun.isEmpty()) {
-      return Attempt.REFUSED;
-    }
-    int number = begun.getAsInt();
-    RunningParts started = start.run(reason -> lifecycle.reportLoss(number, reason)).orElse(null);
-    if (lifecycle.endAttempt(started, start.reasons())) {
-      LOG.info("RDMA is up: {}", started.transport().endpoint());
-      backoff.onUp(System.nanoTime());
-      current.set(started.transport().fetches());
-      published.publish(started.transport().endpoint());
-      transport.complete(current);
-      return Attempt.UP;
-    }
-    return started == null || started.closeAll() ? Attempt.REFUSED : Attempt.NOT_CLOSED;
-  }
-
-  /** RDMA is off for the whole life of the executor. */
-  private void stayOff() {
-    LOG.warn(
-        "RDMA is not used in this executor, its shuffle reads use TCP: {}",
-        String.join("; ", lifecycle.reasons()));
-    giveUp("RDMA is off");
-    published.withdraw(lifecycle.reasons());
-    lifecycle.endStarts();
-  }
-
-  /**
-   * Open requests are answered by TCP. Releasing everything lets the system remove the device.
-   *
-   * @return {@link Attempt#REFUSED} when RDMA may be started again
-   */
-  private Attempt turnOff() {
-    RunningParts lost = lifecycle.turnOff().orElse(null);
-    if (lost == null) {
-      return Attempt.REFUSED;
-    }
-    backoff.onLoss(System.nanoTime());
-    LOG.warn(
-        "RDMA is not used in this executor until it can be started again: {}",
-        String.join("; ", lifecycle.reasons()));
-    published.withdraw(lifecycle.reasons());
-    return lost.closeAll() ? Attempt.REFUSED : Attempt.NOT_CLOSED;
-  }
-
-  /**
-   * Starts RDMA again until it is up, a part does not close or this is closed.
-   *
-   * @param last outcome of what was before
-   */
-  private Attempt restart(Attempt last) {
-    Attempt now = last;
-    while (now == Attempt.REFUSED && backoff.await()) {
-      now = attempt();
-      if (now == Attempt.REFUSED && lifecycle.state() == State.OFF) {
-        LOG.info(
-            "RDMA cannot be started again; next attempt in {} ms: {}",
-            backoff.delayMs(),
-            String.join("; ", lifecycle.reasons()));
-      }
-    }
-    if (now == Attempt.NOT_CLOSED) {
-      LOG.warn("RDMA is not started again in this executor: a part of it did not close");
-    }
-    return now;
-  }
-
-  private void giveUp(String detail) {
-    transport.completeExceptionally(new IllegalStateException(detail));
-    published.end();
-  }
-
   /**
    * From now on requests of tasks go to Spark's own client on the task's thread, and no new reader
    * uses RDMA. Closes nothing and returns at once.
@@ -308,14 +210,14 @@ public final class RdmaRuntime implements AutoCloseable {
    * @return the state before
    */
   private State drain() {
-    backoff.end();
+    starts.endWaits();
     client.drain();
     Optional<PinnedBudget> pinned = lifecycle.parts().map(RunningParts::budget);
     State before = lifecycle.stop();
     if (before != State.STOPPED) {
       LOG.info("Shuffle of this executor: {}", RuntimeSummary.of(counters, pinned));
     }
-    giveUp("RDMA is stopped");
+    starts.giveUp("RDMA is stopped");
     return before;
   }
 

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.runtime;
+
+import java.util.OptionalInt;
+import java.util.concurrent.CompletableFuture;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.fetch.BlockTransport;
+import org.sparkrdma.shuffle.runtime.RuntimeLifecycle.State;
+
+/**
+ * The starts of RDMA in one executor: the first one, and after each loss of the device, when
+ * everything is closed, further ones. Each outcome goes to readers and to the directory.
+ *
+ * <p>Confined to the runtime's thread, which waits here for a loss, but for {@link #endWaits} and
+ * {@link #giveUp}, which any thread may call. When the system refuses that thread, its creator
+ * calls {@link #stayOff} instead of {@link #run}.
+ */
+final class StartLoop {
+  private static final Logger LOG = LoggerFactory.getLogger(StartLoop.class);
+
+  private final RuntimeStart start;
+  private final RuntimeLifecycle lifecycle;
+  private final RestartBackoff backoff;
+  private final PublishedEndpoint published;
+  private final CompletableFuture<BlockTransport> transport;
+  private final CurrentTransport current = new CurrentTransport();
+
+  /** Outcome of an attempt to start RDMA. */
+  private enum Attempt {
+    UP,
+    REFUSED,
+    /** A part did not close, so that another start would open the device a second time. */
+    NOT_CLOSED
+  }
+
+  /**
+   * @param transport completed when RDMA is up for the first time, or with an exception when it is
+   *     off for the whole life of the executor
+   */
+  StartLoop(
+      RuntimeStart start,
+      RuntimeLifecycle lifecycle,
+      RestartBackoff backoff,
+      PublishedEndpoint published,
+      CompletableFuture<BlockTransport> transport) {
+    this.start = start;
+    this.lifecycle = lifecycle;
+    this.backoff = backoff;
+    this.published = published;
+    this.transport = transport;
+  }
+
+  /** Starts RDMA, and again after each loss, until no start may follow. */
+  void run() {
+    try {
+      Attempt last = attempt();
+      if (lifecycle.state() == State.OFF) {
+        stayOff();
+      }
+      while (last == Attempt.UP && lifecycle.awaitLoss()) {
+        last = restart(turnOff());
+      }
+    } catch (InterruptedException e) {
+      LOG.debug("Interrupted: RDMA is not started again", e);
+    } finally {
+      lifecycle.endStarts();
+    }
+  }
+
+  private Attempt attempt() {
+    OptionalInt begun = lifecycle.beginAttempt();
+    if (begun.isEmpty()) {
+      return Attempt.REFUSED;
+    }
+    int number = begun.getAsInt();
+    RunningParts started = start.run(reason -> lifecycle.reportLoss(number, reason)).orElse(null);
+    if (lifecycle.endAttempt(started, start.reasons())) {
+      LOG.info("RDMA is up: {}", started.transport().endpoint());
+      backoff.onUp(System.nanoTime());
+      current.set(started.transport().fetches());
+      published.publish(started.transport().endpoint());
+      transport.complete(current);
+      return Attempt.UP;
+    }
+    return started == null || started.closeAll() ? Attempt.REFUSED : Attempt.NOT_CLOSED;
+  }
+
+  /** RDMA is off for the whole life of the executor. */
+  void stayOff() {
+    LOG.warn(
+        "RDMA is not used in this executor, its shuffle reads use TCP: {}",
+        String.join("; ", lifecycle.reasons()));
+    giveUp("RDMA is off");
+    published.withdraw(lifecycle.reasons());
+    lifecycle.endStarts();
+  }
+
+  /**
+   * Open requests are answered by TCP. Releasing everything lets the system remove the device.
+   *
+   * @return {@link Attempt#REFUSED} when RDMA may be started again
+   */
+  private Attempt turnOff() {
+    RunningParts lost = lifecycle.turnOff().orElse(null);
+    if (lost == null) {
+      return Attempt.REFUSED;
+    }
+    backoff.onLoss(System.nanoTime());
+    LOG.warn(
+        "RDMA is not used in this executor until it can be started again: {}",
+        String.join("; ", lifecycle.reasons()));
+    published.withdraw(lifecycle.reasons());
+    return lost.closeAll() ? Attempt.REFUSED : Attempt.NOT_CLOSED;
+  }
+
+  /**
+   * Starts RDMA again until it is up, a part does not close or the runtime ends.
+   *
+   * @param last outcome of what was before
+   */
+  private Attempt restart(Attempt last) {
+    Attempt now = last;
+    while (now == Attempt.REFUSED && backoff.await()) {
+      now = attempt();
+      if (now == Attempt.REFUSED && lifecycle.state() == State.OFF) {
+        LOG.info(
+            "RDMA cannot be started again; next attempt in {} ms: {}",
+            backoff.delayMs(),
+            String.join("; ", lifecycle.reasons()));
+      }
+    }
+    if (now == Attempt.NOT_CLOSED) {
+      LOG.warn("RDMA is not started again in this executor: a part of it did not close");
+    }
+    return now;
+  }
+
+  /** Ends the wait for the next attempt, and all later ones. Any thread. */
+  void endWaits() {
+    backoff.end();
+  }
+
+  /** Readers and map tasks wait no longer, unless RDMA has been up. Any thread. */
+  void giveUp(String detail) {
+    transport.completeExceptionally(new IllegalStateException(detail));
+    published.end();
+  }
+}
