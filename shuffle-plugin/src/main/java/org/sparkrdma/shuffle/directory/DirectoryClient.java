@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.directory;
 
-import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -20,20 +17,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The executor's side of the directory: publishes this executor and finds others.
+ * The executor's side of the directory: publishes this executor ({@link RecordPublisher}), finds
+ * others ({@link EndpointCache}), and sends its figures and findings.
  *
- * <p>One thread queries the driver. Each answer contains all changes, so that many concurrent
- * look-ups cost one query. Queries for executors without a record become ever rarer, see {@link
- * AbsentExecutors}. Owned by the runtime, which closes it; safe for any thread.
+ * <p>One thread calls the driver, for all of them. Owned by the runtime, which closes it; safe for
+ * any thread.
  */
 public final class DirectoryClient implements EndpointLookup, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(DirectoryClient.class);
-  private static final long FIRST_RETRY_MS = 50;
-  private static final long LAST_RETRY_MS = 5_000;
-  private static final long RECHECK_INTERVAL_NS = TimeUnit.SECONDS.toNanos(5);
-
-  /** For executors without RDMA, whose device may come back. */
-  private static final long WITHDRAWN_INTERVAL_NS = TimeUnit.SECONDS.toNanos(60);
 
   /** Maximum wait of a close for the last figures. */
   private static final long LAST_FIGURES_MS = 1_000;
@@ -42,23 +33,11 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
   private final Duration timeout;
   private final LongSupplier nowNs;
   private final ScheduledThreadPoolExecutor asker;
-  private final long publisher = new SecureRandom().nextLong();
-
-  /** Endpoints of all executors with a record; empty for those without RDMA. */
-  private final Map<String, Optional<Endpoint>> known = new ConcurrentHashMap<>();
-
-  private final AbsentExecutors absences;
-
-  private Map<String, CompletableFuture<Optional<Endpoint>>> waiting = new HashMap<>();
-  private boolean closed;
-  private long lastEpoch;
-  private long recheckedNs;
+  private final RecordPublisher records;
+  private final EndpointCache endpoints;
 
   /** Sends the last figures; null until {@link #report}. */
   private Runnable lastReport;
-
-  /** Confined to the querying thread. */
-  private long version;
 
   /** Creates the client of this executor. */
   public DirectoryClient(SparkEnv env, Duration timeout) {
@@ -69,8 +48,6 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
     this.driver = driver;
     this.timeout = timeout;
     this.nowNs = nowNs;
-    this.absences = new AbsentExecutors(nowNs);
-    this.recheckedNs = nowNs.getAsLong() - WITHDRAWN_INTERVAL_NS;
     this.asker =
         new ScheduledThreadPoolExecutor(
             1,
@@ -81,6 +58,8 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
             });
     asker.setRemoveOnCancelPolicy(true);
     asker.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+    this.records = new RecordPublisher(driver, this::schedule);
+    this.endpoints = new EndpointCache(driver, timeout, nowNs, query -> schedule(query, 0));
   }
 
   /**
@@ -90,7 +69,7 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
    * @return completes with whether the driver took it; not when this is closed before
    */
   public CompletableFuture<Boolean> publish(Endpoint endpoint) {
-    return publish(ExecutorRecord.available(endpoint, publisher, nextEpoch()));
+    return records.publish(endpoint);
   }
 
   /**
@@ -100,7 +79,7 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
    * @param reasons for the driver's log
    */
   public CompletableFuture<Boolean> withdraw(String executorId, List<String> reasons) {
-    return publish(ExecutorRecord.unavailable(executorId, reasons, publisher, nextEpoch()));
+    return records.withdraw(executorId, reasons);
   }
 
   /**
@@ -142,7 +121,7 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
    * @param findings of this executor
    */
   public void send(ExecutorFindings findings) {
-    schedule(() -> trySend(findings, FIRST_RETRY_MS), 0);
+    schedule(() -> trySend(findings, RecordPublisher.FIRST_RETRY_MS), 0);
   }
 
   private void trySend(ExecutorFindings findings, long retryMs) {
@@ -154,7 +133,7 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
     } catch (Throwable e) {
       LOG.debug("Driver did not accept the findings; retrying in {} ms", retryMs, e);
     }
-    if (!taken && retryMs <= LAST_RETRY_MS) {
+    if (!taken && retryMs <= RecordPublisher.LAST_RETRY_MS) {
       schedule(() -> trySend(findings, 2 * retryMs), retryMs);
     }
   }
@@ -167,148 +146,19 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
     }
   }
 
-  private synchronized long nextEpoch() {
-    return ++lastEpoch;
-  }
-
-  private synchronized boolean isLatest(ExecutorRecord record) {
-    return record.epoch() == lastEpoch;
-  }
-
-  private CompletableFuture<Boolean> publish(ExecutorRecord record) {
-    CompletableFuture<Boolean> taken = new CompletableFuture<>();
-    schedule(() -> tryToPublish(record, taken, FIRST_RETRY_MS), 0);
-    return taken;
-  }
-
-  private void tryToPublish(ExecutorRecord record, CompletableFuture<Boolean> taken, long retryMs) {
-    try {
-      Object answer =
-          driver.ask(
-              new ArrayList<>(List.of(DirectoryService.PUBLISH, RecordCodec.encode(record))));
-      taken.complete(RecordCodec.as(Boolean.class, answer));
-    } catch (Throwable e) {
-      if (isLatest(record)) {
-        LOG.debug("Driver did not accept the RDMA endpoint; retrying in {} ms", retryMs, e);
-        schedule(() -> tryToPublish(record, taken, Math.min(2 * retryMs, LAST_RETRY_MS)), retryMs);
-      } else {
-        taken.complete(false);
-      }
-    }
-  }
-
   @Override
   public CompletableFuture<Optional<Endpoint>> find(String executorId) {
-    Optional<Endpoint> endpoint = known.get(executorId);
-    if (endpoint != null) {
-      if (endpoint.isEmpty()) {
-        recheckAfter(WITHDRAWN_INTERVAL_NS);
-      }
-      return CompletableFuture.completedFuture(endpoint);
-    }
-    if (absences.contains(executorId)) {
-      return CompletableFuture.completedFuture(Optional.empty());
-    }
-    CompletableFuture<Optional<Endpoint>> answer;
-    boolean first;
-    synchronized (this) {
-      if (closed) {
-        return CompletableFuture.completedFuture(Optional.empty());
-      }
-      first = waiting.isEmpty();
-      answer = waiting.computeIfAbsent(executorId, id -> new CompletableFuture<>());
-    }
-    answer.completeOnTimeout(Optional.empty(), timeout.toNanos(), TimeUnit.NANOSECONDS);
-    if (first) {
-      try {
-        schedule(this::refresh, 0);
-      } catch (Throwable e) {
-        LOG.warn(
-            "Cannot query the driver's RDMA directory; blocks use TCP until a later query succeeds",
-            e);
-        answerAll(takeWaiting());
-      }
-    }
-    return answer;
-  }
-
-  private synchronized Map<String, CompletableFuture<Optional<Endpoint>>> takeWaiting() {
-    Map<String, CompletableFuture<Optional<Endpoint>>> taken = waiting;
-    waiting = new HashMap<>();
-    return taken;
-  }
-
-  private static void answerAll(Map<String, CompletableFuture<Optional<Endpoint>>> futures) {
-    futures.values().forEach(answer -> answer.complete(Optional.empty()));
+    return endpoints.find(executorId);
   }
 
   @Override
   public void recheck() {
-    recheckAfter(RECHECK_INTERVAL_NS);
-  }
-
-  /** Queries the driver when its last answer is older than this. */
-  private void recheckAfter(long intervalNs) {
-    synchronized (this) {
-      long now = nowNs.getAsLong();
-      if (closed || !waiting.isEmpty() || now - recheckedNs < intervalNs) {
-        return;
-      }
-      recheckedNs = now;
-    }
-    schedule(this::refresh, 0);
-  }
-
-  /** Queries the changes and answers all look-ups that waited at its start. */
-  private void refresh() {
-    Map<String, CompletableFuture<Optional<Endpoint>>> asked = takeWaiting();
-    try {
-      take(driver.ask(new ArrayList<>(List.of(DirectoryService.CHANGES, version))));
-    } catch (Throwable e) {
-      // Also an Error, which the executor service would swallow: the look-ups need an answer.
-      LOG.debug("Driver's RDMA directory did not answer", e);
-    }
-    asked.forEach(
-        (executorId, answer) -> {
-          Optional<Endpoint> endpoint = known.get(executorId);
-          if (endpoint == null) {
-            absences.addMiss(executorId);
-          }
-          answer.complete(endpoint == null ? Optional.empty() : endpoint);
-        });
-  }
-
-  private void take(Object answer) {
-    List<?> changes = RecordCodec.list(answer, 4);
-    if (RecordCodec.as(Boolean.class, changes.get(1))) {
-      // The driver has forgotten which executors were removed since the last query.
-      known.clear();
-    }
-    for (Object encoded : RecordCodec.as(List.class, changes.get(2))) {
-      takeRecord(encoded);
-    }
-    for (Object gone : RecordCodec.as(List.class, changes.get(3))) {
-      String executorId = RecordCodec.name(gone);
-      known.remove(executorId);
-      absences.addGone(executorId);
-    }
-    version = RecordCodec.as(Long.class, changes.get(0));
-  }
-
-  private void takeRecord(Object encoded) {
-    try {
-      ExecutorRecord record = RecordCodec.decode(encoded);
-      known.put(record.executorId(), record.endpoint());
-      absences.remove(record.executorId());
-    } catch (IllegalArgumentException e) {
-      // Perhaps from a later version of this plug-in; other records are usable.
-      LOG.debug("Ignoring an invalid record from the RDMA directory", e);
-    }
+    endpoints.recheck();
   }
 
   /** Number of entries about other executors. */
   int size() {
-    return known.size() + absences.size();
+    return endpoints.size();
   }
 
   private void schedule(Runnable task, long delayMs) {
@@ -325,9 +175,9 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
    */
   @Override
   public void close() {
+    endpoints.close();
     Runnable last;
     synchronized (this) {
-      closed = true;
       last = lastReport;
       lastReport = null;
     }
@@ -337,7 +187,7 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
       awaitLastFigures();
     }
     asker.shutdownNow();
-    answerAll(takeWaiting());
+    endpoints.answerWaiting();
   }
 
   private void awaitLastFigures() {
