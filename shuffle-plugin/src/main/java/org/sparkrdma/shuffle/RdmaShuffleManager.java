@@ -5,10 +5,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import org.apache.spark.ShuffleDependency;
 import org.apache.spark.SparkConf;
-import org.apache.spark.SparkContext;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
 import org.apache.spark.network.shuffle.BlockStoreClient;
@@ -22,9 +20,7 @@ import org.apache.spark.shuffle.sort.SortShuffleManager;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.directory.DirectoryName;
-import org.sparkrdma.shuffle.directory.DriverDirectory;
 import org.sparkrdma.shuffle.doctor.ExecutorDoctor;
-import org.sparkrdma.shuffle.doctor.FindingsLog;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.RdmaMetricsSource;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
@@ -34,11 +30,9 @@ import org.sparkrdma.shuffle.read.ReadRange;
 import org.sparkrdma.shuffle.runtime.LastErrorLine;
 import org.sparkrdma.shuffle.runtime.RdmaRuntime;
 import org.sparkrdma.shuffle.settings.RdmaPolicy;
-import org.sparkrdma.shuffle.settings.ShuffleSetting;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.spark.ExecutorClassPath;
 import org.sparkrdma.shuffle.spark.SparkEnvironment;
-import org.sparkrdma.shuffle.ui.live.ShuffleUi;
 
 /**
  * The class for {@code spark.shuffle.manager}: Spark's own sort shuffle with a reader that fetches
@@ -54,18 +48,15 @@ public class RdmaShuffleManager extends SortShuffleManager {
   /** Maximum wait of a task in mode required until RDMA is up. */
   private static final Duration REQUIRED_WAIT = Duration.ofSeconds(60);
 
-  private final SparkConf conf;
   private final ShuffleSettings settings;
   private final List<String> warnings = new ArrayList<>();
   private final ShuffleCounters counters = new ShuffleCounters();
 
   private final boolean isDriver;
+  private final DriverParts driver;
 
   private RdmaRuntime runtime;
   private ExecutorDoctor doctor;
-  private DriverDirectory directory;
-  private FindingsLog findings;
-  private boolean watching;
   private boolean stopped;
 
   /**
@@ -79,7 +70,6 @@ public class RdmaShuffleManager extends SortShuffleManager {
   @SuppressWarnings("this-escape")
   public RdmaShuffleManager(SparkConf conf, boolean isDriver) {
     super(conf);
-    this.conf = conf;
     this.isDriver = isDriver;
     ShuffleSettings read;
     try {
@@ -94,6 +84,7 @@ public class RdmaShuffleManager extends SortShuffleManager {
     }
     settings = read;
     warnings.addAll(RdmaPolicy.warnings(key -> conf.getBoolean(key, false), settings));
+    driver = new DriverParts(conf, settings, warnings);
     if (isDriver) {
       requireLoadableByExecutors(conf);
       LastErrorLine.clear();
@@ -118,25 +109,12 @@ public class RdmaShuffleManager extends SortShuffleManager {
   }
 
   /** Starts the parts that need Spark's environment; see {@link SparkEnvironment#isSetFor}. */
-  private synchronized void begin() {
-    if (!isDriver) {
+  private void begin() {
+    if (isDriver) {
+      driver.begin();
+    } else {
       runtime();
-    } else if (directory == null && !stopped && settings.mode() != ShuffleSettings.Mode.OFF) {
-      directory = DriverDirectory.open(conf, SparkEnv.get().rpcEnv(), advice()).orElse(null);
-      if (directory != null && settings.doctor()) {
-        findings = new FindingsLog();
-        directory.giveFindingsTo(findings::report);
-      }
     }
-  }
-
-  /** Advice in the driver's WARN about executors without RDMA. */
-  private String advice() {
-    String engine = settings.engine();
-    return engine.equals("auto") || settings.mode() == ShuffleSettings.Mode.REQUIRED
-        ? ""
-        : "%s=%s was set and cannot be used there; with %s=required the job ends instead"
-            .formatted(ShuffleSetting.ENGINE.key(), engine, ShuffleSetting.MODE.key());
   }
 
   /** This process's counters by label; see {@link ShuffleCounters#snapshot()}. */
@@ -148,37 +126,8 @@ public class RdmaShuffleManager extends SortShuffleManager {
   public <K, V, C> ShuffleHandle registerShuffle(
       int shuffleId, ShuffleDependency<K, V, C> dependency) {
     begin();
-    synchronized (this) {
-      if (!watching) {
-        watching = true;
-        watch(dependency.rdd().context());
-      }
-    }
+    driver.watch(dependency.rdd().context());
     return super.registerShuffle(shuffleId, dependency);
-  }
-
-  /** The context exists from now on. */
-  private void watch(SparkContext context) {
-    Optional<ShuffleUi> ui = ShuffleUi.attach(context, notesForUi(context));
-    if (directory != null) {
-      directory.watch(context);
-      if (ui.isPresent()) {
-        directory.giveFiguresTo(ui.get()::report);
-      } else {
-        // So that executors send only what has changed.
-        directory.giveFiguresTo((executorId, values) -> {});
-      }
-    }
-  }
-
-  private List<String> notesForUi(SparkContext context) {
-    List<String> notes = new ArrayList<>(warnings);
-    if (settings.mode() == ShuffleSettings.Mode.OFF) {
-      notes.add("RDMA is not used: " + ShuffleSetting.MODE.key() + "=off");
-    } else if (context.isLocal()) {
-      notes.add("RDMA is not used: in local mode no block is remote");
-    }
-    return notes;
   }
 
   @Override
@@ -259,19 +208,13 @@ public class RdmaShuffleManager extends SortShuffleManager {
   @Override
   public void stop() {
     RdmaRuntime rdma;
-    DriverDirectory open;
     ExecutorDoctor checks;
-    FindingsLog log;
     synchronized (this) {
       stopped = true;
       checks = doctor;
       doctor = null;
-      log = findings;
-      findings = null;
       rdma = runtime;
       runtime = null;
-      open = directory;
-      directory = null;
     }
     if (rdma != null) {
       rdma.close();
@@ -279,12 +222,7 @@ public class RdmaShuffleManager extends SortShuffleManager {
     if (checks != null) {
       checks.close();
     }
-    if (open != null) {
-      open.close();
-    }
-    if (log != null) {
-      log.close();
-    }
+    driver.close();
     super.stop();
   }
 

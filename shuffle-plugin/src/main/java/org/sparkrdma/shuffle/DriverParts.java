@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.apache.spark.SparkConf;
+import org.apache.spark.SparkContext;
+import org.apache.spark.SparkEnv;
+import org.sparkrdma.shuffle.directory.DriverDirectory;
+import org.sparkrdma.shuffle.doctor.FindingsLog;
+import org.sparkrdma.shuffle.settings.ShuffleSetting;
+import org.sparkrdma.shuffle.settings.ShuffleSettings;
+import org.sparkrdma.shuffle.ui.live.ShuffleUi;
+
+/**
+ * The parts of the plug-in that run on the driver: the directory, the table of the doctor's
+ * findings, and the tab in Spark's UI. Owned by the shuffle manager, which closes it. Safe for any
+ * thread.
+ */
+final class DriverParts implements AutoCloseable {
+  private final SparkConf conf;
+  private final ShuffleSettings settings;
+  private final List<String> warnings;
+  private DriverDirectory directory;
+  private FindingsLog findings;
+  private boolean watching;
+  private boolean closed;
+
+  /**
+   * @param warnings reasons from the settings why RDMA must not be used, for the tab
+   */
+  DriverParts(SparkConf conf, ShuffleSettings settings, List<String> warnings) {
+    this.conf = conf;
+    this.settings = settings;
+    this.warnings = List.copyOf(warnings);
+  }
+
+  /** Opens the directory once; needs Spark's environment. Not after {@link #close}. */
+  synchronized void begin() {
+    if (directory == null && !closed && settings.mode() != ShuffleSettings.Mode.OFF) {
+      directory = DriverDirectory.open(conf, SparkEnv.get().rpcEnv(), advice()).orElse(null);
+      if (directory != null && settings.doctor()) {
+        findings = new FindingsLog();
+        directory.giveFindingsTo(findings::report);
+      }
+    }
+  }
+
+  /** Advice in the driver's WARN about executors without RDMA. */
+  private String advice() {
+    String engine = settings.engine();
+    return engine.equals("auto") || settings.mode() == ShuffleSettings.Mode.REQUIRED
+        ? ""
+        : "%s=%s was set and cannot be used there; with %s=required the job ends instead"
+            .formatted(ShuffleSetting.ENGINE.key(), engine, ShuffleSetting.MODE.key());
+  }
+
+  /** Attaches the parts that need the context to it; calls after the first do nothing. */
+  synchronized void watch(SparkContext context) {
+    if (watching) {
+      return;
+    }
+    watching = true;
+    Optional<ShuffleUi> ui = ShuffleUi.attach(context, notesForUi(context));
+    if (directory != null) {
+      directory.watch(context);
+      if (ui.isPresent()) {
+        directory.giveFiguresTo(ui.get()::report);
+      } else {
+        // So that executors send only what has changed.
+        directory.giveFiguresTo((executorId, values) -> {});
+      }
+    }
+  }
+
+  private List<String> notesForUi(SparkContext context) {
+    List<String> notes = new ArrayList<>(warnings);
+    if (settings.mode() == ShuffleSettings.Mode.OFF) {
+      notes.add("RDMA is not used: " + ShuffleSetting.MODE.key() + "=off");
+    } else if (context.isLocal()) {
+      notes.add("RDMA is not used: in local mode no block is remote");
+    }
+    return notes;
+  }
+
+  /** Closes what is open; a second close does nothing. */
+  @Override
+  public void close() {
+    DriverDirectory open;
+    FindingsLog log;
+    synchronized (this) {
+      closed = true;
+      open = directory;
+      directory = null;
+      log = findings;
+      findings = null;
+    }
+    if (open != null) {
+      open.close();
+    }
+    if (log != null) {
+      log.close();
+    }
+  }
+}
