@@ -2,7 +2,6 @@
 package org.sparkrdma.shuffle.transport;
 
 import java.nio.ByteBuffer;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -32,27 +31,15 @@ final class FetchSide {
   private static final long MAX_BUFFER_WAIT_NS = TimeUnit.MILLISECONDS.toNanos(30);
 
   private final TransportContext context;
-  private final SendQueue sends;
   private final OpenRequests requests;
   private final Consumer<BlockProgress> wantMore;
   private final LocatedReader reader;
   private final Located.Decoder located = new Located.Decoder();
-  private final PeerWatch watch;
-
-  private final ArrayDeque<BlockProgress> wanted = new ArrayDeque<>();
-
-  /** In the order of their answers, so that the first is mostly done first. */
-  private final List<ReadBatch> batches = new ArrayList<>();
-
+  private final FetchDeadlines deadlines;
+  private final WantedBlocks wanted = new WantedBlocks();
+  private final OpenBatches batches = new OpenBatches();
   private final ReadQueue reads;
-
-  /** Blocks that have got memory after a wait, and must be located again. */
-  private final List<BlockProgress> ready = new ArrayList<>();
-
   private final Runnable wantTurn;
-
-  /** Number of blocks that wait for receive memory. */
-  private int waitingForMemory;
 
   private boolean waitingForRoom;
   private boolean shortOfBuffers;
@@ -70,7 +57,6 @@ final class FetchSide {
       Consumer<BlockProgress> wantMore,
       Runnable wantTurn) {
     this.context = context;
-    this.sends = sends;
     this.requests = new OpenRequests(context, sends, buffers, receives);
     this.wantMore = wantMore;
     this.reads = new ReadQueue(context, sends, wantTurn);
@@ -82,8 +68,7 @@ final class FetchSide {
             context.readPool(),
             context.delivery().verifies(),
             this::onReadDone);
-    this.watch =
-        new PeerWatch(context.settings().peerTimeout().toNanos(), context.nanoClock().getAsLong());
+    this.deadlines = new FetchDeadlines(context, sends, requests, batches, reads);
   }
 
   void want(BlockProgress block) {
@@ -94,30 +79,25 @@ final class FetchSide {
   /** Fetches blocks, in their order. */
   void want(List<BlockProgress> blocks) {
     assert context.owner().holds();
-    wanted.addAll(blocks);
+    wanted.add(blocks);
   }
 
   boolean isIdle() {
-    return wanted.isEmpty()
-        && ready.isEmpty()
-        && waitingForMemory == 0
-        && requests.isEmpty()
-        && batches.isEmpty();
+    return wanted.isEmpty() && requests.isEmpty() && batches.isEmpty();
   }
 
   /** Posts all possible requests; the caller flushes the send queue. */
   void pump(long nowNs) {
     assert context.owner().holds();
     reads.post(nowNs);
-    askAgainFirst(ready);
-    ready.clear();
+    wanted.queueReady();
     waitingForRoom &= holdsLeases();
     boolean haveBuffers = true;
-    while (haveBuffers && !wanted.isEmpty() && !waitingForRoom && requests.mayLocate()) {
-      haveBuffers = requests.tryLocate(wanted, nowNs, holdsLeases());
+    while (haveBuffers && wanted.areQueued() && !waitingForRoom && requests.mayLocate()) {
+      haveBuffers = requests.tryLocate(wanted.queue(), nowNs, holdsLeases());
     }
     // Without buffers for a LOCATE, a RELEASE has those of a reserve.
-    boolean blocksWait = haveBuffers && !wanted.isEmpty() && !waitingForRoom;
+    boolean blocksWait = haveBuffers && wanted.areQueued() && !waitingForRoom;
     requests.noteLeaseWait(nowNs);
     if (requests.mayRelease(blocksWait, nowNs)) {
       haveBuffers &= requests.tryRelease(blocksWait, nowNs);
@@ -132,8 +112,7 @@ final class FetchSide {
     }
     shortOfBuffers = !haveBuffers;
     if (shortOfBuffers && nowNs - shortOfBuffersSinceNs >= MAX_BUFFER_WAIT_NS) {
-      List<BlockProgress> unasked = new ArrayList<>(wanted);
-      wanted.clear();
+      List<BlockProgress> unasked = wanted.takeQueued();
       unasked.forEach(BlockProgress::cancelReservation);
       unasked.forEach(
           block ->
@@ -154,14 +133,13 @@ final class FetchSide {
 
   /** A block that waited has memory now. */
   void onMemory(BlockProgress block) {
-    waitingForMemory--;
-    ready.add(block);
+    wanted.onMemory(block);
     wantTurn.run();
   }
 
   /** A block that waited for memory has failed. */
   void onNoMemory() {
-    waitingForMemory--;
+    wanted.onNoMemory();
     wantTurn.run();
   }
 
@@ -178,7 +156,7 @@ final class FetchSide {
   /** A RELEASED was received. */
   void onReleased(ByteBuffer message) {
     assert context.owner().holds();
-    watch.onReceived();
+    deadlines.onReceived();
     Release answer = Release.decodeAnswer(message);
     waitingForRoom &= !requests.takeReleased(answer.requestId(), answer.credits());
   }
@@ -186,7 +164,7 @@ final class FetchSide {
   /** A LOCATED was received. */
   void onLocated(ByteBuffer message, long nowNs) {
     assert context.owner().holds();
-    watch.onReceived();
+    deadlines.onReceived();
     located.begin(message);
     OpenRequest request = requests.openLocate(located.requestId());
     if (holdsLease(located.leaseId())) {
@@ -212,16 +190,7 @@ final class FetchSide {
   }
 
   private boolean holdsLease(long leaseId) {
-    return leaseId != 0 && (requests.isToBeReleased(leaseId) || isBeingRead(leaseId));
-  }
-
-  private boolean isBeingRead(long leaseId) {
-    for (int i = 0; i < batches.size(); i++) {
-      if (batches.get(i).leaseId() == leaseId) {
-        return true;
-      }
-    }
-    return false;
+    return leaseId != 0 && (requests.isToBeReleased(leaseId) || batches.hold(leaseId));
   }
 
   private void readBlocks(OpenRequest request, ReadBatch batch) {
@@ -232,7 +201,7 @@ final class FetchSide {
     requests.closeLocate(request);
     reads.add(outcome.reads());
     outcome.refused().forEach(this::sendToTcp);
-    askAgainFirst(outcome.askAgain());
+    wanted.addFirst(outcome.askAgain());
     outcome.tooLong().forEach(this::failTooLong);
     waitingForRoom |= outcome.isPeerBusy();
     if (!outcome.isPeerBusy()) {
@@ -257,18 +226,9 @@ final class FetchSide {
         .fail(block, FallbackReason.POOL_EMPTY, "block larger than half of the receive pool");
   }
 
-  /**
-   * Adds them at the front in order, so that neighbouring blocks and their windows stay together.
-   */
-  private void askAgainFirst(List<BlockProgress> blocks) {
-    for (int i = blocks.size() - 1; i >= 0; i--) {
-      wanted.addFirst(blocks.get(i));
-    }
-  }
-
   private void onReadDone(ReadBatch batch, int lengthBytes) {
     assert context.owner().holds();
-    watch.onReceived();
+    deadlines.onReceived();
     reads.onReadDone(lengthBytes);
     if (batch.markReadDone()) {
       batchDone(batch);
@@ -287,7 +247,7 @@ final class FetchSide {
       BlockProgress block = read.get(i);
       long bytes = block.commitPart();
       if (bytes == 0 && !block.isComplete()) {
-        waitingForMemory++;
+        wanted.onWait();
         context.memoryQueue().add(block, this);
       } else if (block.toDisk()) {
         context.delivery().writeToDisk(block, wantMore);
@@ -300,56 +260,18 @@ final class FetchSide {
     }
     context.readPool().giveBack(batch);
     // A block that already holds memory goes first, before others use the rest.
-    askAgainFirst(unfinished);
+    wanted.addFirst(unfinished);
     context.delivery().deliver(whole);
   }
 
   /** The cause when a request timed out, else null. The caller flushes the send queue. */
   BrokenConnection expired(long nowNs) {
-    PeerWatch.Finding finding =
-        watch.check(nowNs, !requests.isEmpty() || !batches.isEmpty(), sends.hasOutstanding());
-    if (finding == PeerWatch.Finding.DEAD) {
-      return timeout("peer is silent: " + watch);
-    }
-    if (finding == PeerWatch.Finding.PROBE) {
-      sends.probe(watch::onReceived);
-    }
-    OpenRequest unanswered = requests.expired(nowNs);
-    if (unanswered != null) {
-      return timeout(unanswered.toString());
-    }
-    for (ReadBatch batch : batches) {
-      if (batch.deadlineNs() - nowNs < 0) {
-        return readTimeout(batch);
-      }
-    }
-    return null;
-  }
-
-  private BrokenConnection readTimeout(ReadBatch batch) {
-    long locatedNs = batch.deadlineNs() - context.settings().requestTimeout().toNanos();
-    if (reads.hasWaitedSince(locatedNs)) {
-      // Not the peer's fault: its READs have waited for those of other connections.
-      String detail = "READs of other connections took too long";
-      return new BrokenConnection(FallbackReason.POOL_EMPTY, detail, blocksUnderWay());
-    }
-    return timeout("READ not completed in time");
-  }
-
-  /** The peer will be quarantined, so all blocks requested from it must use TCP. */
-  private BrokenConnection timeout(String detail) {
-    return new BrokenConnection(FallbackReason.TIMEOUT, detail, blocksUnderWay());
+    return deadlines.expired(nowNs);
   }
 
   /** Time for which the peer has been silent, for log lines. */
   String silence() {
-    return watch.toString();
-  }
-
-  private List<BlockProgress> blocksUnderWay() {
-    List<BlockProgress> blocks = requests.blocks();
-    batches.forEach(batch -> blocks.addAll(batch.blocks()));
-    return blocks;
+    return deadlines.silence();
   }
 
   /**
@@ -357,15 +279,11 @@ final class FetchSide {
    */
   List<BlockProgress> abandon() {
     assert context.owner().holds();
-    List<BlockProgress> left = new ArrayList<>(wanted);
-    left.addAll(ready);
+    List<BlockProgress> left = wanted.takeAll();
     left.addAll(context.memoryQueue().takeAll(this));
-    left.addAll(blocksUnderWay());
+    left.addAll(deadlines.blocksUnderWay());
     requests.abandon();
     left.forEach(BlockProgress::abandonPart);
-    wanted.clear();
-    ready.clear();
-    waitingForMemory = 0;
     batches.clear();
     reads.clear();
     return left;
