@@ -21,12 +21,14 @@ final class CopySlots implements AutoCloseable {
 
   private final RegisteredPool pool;
   private final RegisteredFiles files;
+  private final UnleasedWindows unleased;
   private final StateLock state;
   private final long slabBytes;
 
   /**
    * @param slots at least 1
-   * @param files deregisters windows when slots need memory
+   * @param files counts slots like leased windows
+   * @param unleased deregisters windows when slots need memory
    */
   CopySlots(
       int slotBytes,
@@ -35,12 +37,14 @@ final class CopySlots implements AutoCloseable {
       ProtectionDomain domain,
       PinnedBudget budget,
       RegisteredFiles files,
+      UnleasedWindows unleased,
       StateLock state) {
     // At most an eighth of the budget, so that windows fit beside a slab.
     long wanted = Math.min(SLAB_BYTES, budget.limitBytes() / 8);
     int slotsPerSlab = (int) Math.min(slots, Math.max(1, wanted / slotBytes));
     this.slabBytes = (long) slotsPerSlab * slotBytes;
     this.files = files;
+    this.unleased = unleased;
     this.state = state;
     this.pool =
         new RegisteredPool(
@@ -62,7 +66,7 @@ final class CopySlots implements AutoCloseable {
       return Optional.empty();
     }
     Optional<RegisteredChunk> free = pool.tryTake();
-    if (free.isEmpty() && pool.couldGrow() && files.makeRoom(slabBytes)) {
+    if (free.isEmpty() && pool.couldGrow() && unleased.makeRoom(slabBytes)) {
       free = pool.tryTake();
     }
     return free;

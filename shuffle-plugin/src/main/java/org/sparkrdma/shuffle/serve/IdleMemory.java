@@ -22,7 +22,7 @@ final class IdleMemory {
   static final Duration PAUSE = Duration.ofMillis(1);
 
   private final long idleNs;
-  private final RegisteredFiles files;
+  private final UnleasedWindows windows;
   private final CopySlots slots;
   private final ShuffleCounters counters;
   private boolean pausing;
@@ -34,9 +34,9 @@ final class IdleMemory {
    * @param slots null when copying is off
    */
   IdleMemory(
-      ServeSettings settings, RegisteredFiles files, CopySlots slots, ShuffleCounters counters) {
+      ServeSettings settings, UnleasedWindows windows, CopySlots slots, ShuffleCounters counters) {
     this.idleNs = settings.idle().toNanos();
-    this.files = files;
+    this.windows = windows;
     this.slots = slots;
     this.counters = counters;
   }
@@ -44,8 +44,8 @@ final class IdleMemory {
   /** Deregisters windows of removed map outputs, and memory idle for the idle time-out. */
   void release(long nowNs) {
     if (!pausing || nowNs - pauseEndNs >= 0) {
-      int removed = files.deregisterRemoved(MAX_WINDOWS);
-      int returned = files.deregisterIdleSince(nowNs - idleNs, MAX_WINDOWS - removed);
+      int removed = windows.deregisterRemoved(MAX_WINDOWS);
+      int returned = windows.deregisterIdleSince(nowNs - idleNs, MAX_WINDOWS - removed);
       counters.add(Counter.WINDOWS_RETURNED, returned);
       pausing = removed + returned == MAX_WINDOWS;
       pauseEndNs = nowNs + PAUSE.toNanos();
@@ -67,20 +67,20 @@ final class IdleMemory {
 
   /** Makes room for another use; leased memory stays. */
   void makeRoom(long lengthBytes) {
-    boolean made = files.makeRoom(lengthBytes);
+    boolean made = windows.makeRoom(lengthBytes);
     if (!made && slots != null && slots.trim()) {
-      files.makeRoom(lengthBytes);
+      windows.makeRoom(lengthBytes);
     }
   }
 
   /** Time of the next call that may deregister memory; empty when nothing is idle. */
   OptionalLong nextDeadlineNs() {
-    OptionalLong since = files.idleSinceNs();
-    if (since.isEmpty() && !files.hasRemoved()) {
+    OptionalLong since = windows.idleSinceNs();
+    if (since.isEmpty() && !windows.hasRemoved()) {
       return sweeping ? OptionalLong.of(nextSweepNs) : OptionalLong.empty();
     }
     // The end of the last pause is in the past, or the next turn follows at once.
-    long dueNs = files.hasRemoved() ? pauseEndNs : since.getAsLong() + idleNs;
+    long dueNs = windows.hasRemoved() ? pauseEndNs : since.getAsLong() + idleNs;
     long deadlineNs = pausing && dueNs - pauseEndNs < 0 ? pauseEndNs : dueNs;
     return OptionalLong.of(sweeping && nextSweepNs - deadlineNs < 0 ? nextSweepNs : deadlineNs);
   }

@@ -6,7 +6,6 @@ import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
@@ -21,8 +20,8 @@ import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.VerbsException;
 
 /**
- * Registers map-output files in windows for remote reading only, and deregisters the least recently
- * used window when the budget is used up.
+ * Registers map-output files in windows for remote reading only, and leases them. {@link
+ * UnleasedWindows} deregisters the least recently used window when the budget is used up.
  *
  * <p>Windows that page on demand are not pinned and not charged to the budget; their number and the
  * idle time-out bound them.
@@ -45,25 +44,22 @@ final class RegisteredFiles {
   private final ShuffleCounters counters;
   private final StateLock state;
   private final LongSupplier nanoClock;
-  private final IdleWindows idle = new IdleWindows();
-
-  /** Windows without leases of map outputs that are removed from the cache. */
-  private final IdleWindows removed = new IdleWindows();
-
+  private final UnleasedWindows unleased;
   private List<Path> refusing = List.of();
-  private int windows;
   private long leasedBytes;
   private LongSupplier slotBytes = () -> 0;
 
   /**
    * @param maxWindows maximum number of windows
    * @param access of the windows, see {@link ServeSettings#fileAccess}
+   * @param unleased makes room for more windows
    */
   RegisteredFiles(
       int windowBytes,
       int maxWindows,
       Set<AccessFlag> access,
       ProtectionDomain domain,
+      UnleasedWindows unleased,
       PinnedBudget budget,
       ShuffleCounters counters,
       StateLock state,
@@ -73,6 +69,7 @@ final class RegisteredFiles {
     this.access = EnumSet.copyOf(access);
     pinned = !access.contains(AccessFlag.ON_DEMAND);
     this.domain = domain;
+    this.unleased = unleased;
     this.budget = budget;
     this.counters = counters;
     this.state = state;
@@ -131,15 +128,11 @@ final class RegisteredFiles {
       lease.add(window);
       if (wasIdle) {
         leasedBytes += window.pinnedBytes();
-        unleased(window).remove(window);
+        unleased.remove(window);
         output.onLeased();
       }
     }
     return window;
-  }
-
-  private IdleWindows unleased(FileWindow window) {
-    return window.output().isRemoved() ? removed : idle;
   }
 
   /**
@@ -153,7 +146,7 @@ final class RegisteredFiles {
       leasedBytes -= window.pinnedBytes();
       window.output().onIdle();
       window.idleSinceNs(nanoClock.getAsLong());
-      unleased(window).add(window);
+      unleased.add(window);
     }
   }
 
@@ -165,17 +158,17 @@ final class RegisteredFiles {
     if (!output.mayRegister(nanoClock.getAsLong()) || isExcluded(output.mapOutput().dataFile())) {
       return null;
     }
-    if (windows == maxWindows && !evict()) {
+    if (unleased.windowCount() == maxWindows && !unleased.tryEvict()) {
       return null;
     }
     long start = (long) index * windowBytes;
     long lengthBytes = windowLength(output, index);
     Optional<PinnedBudget.Grant> grant =
-        pinned && makeRoom(lengthBytes) ? budget.tryGrant(lengthBytes) : Optional.empty();
+        pinned && unleased.makeRoom(lengthBytes) ? budget.tryGrant(lengthBytes) : Optional.empty();
     if (pinned && grant.isEmpty()) {
       return null;
     }
-    windows++;
+    unleased.onRegistration();
     output.beginRegistration(index);
     MemoryRegion region = null;
     FileWindow window = null;
@@ -187,7 +180,7 @@ final class RegisteredFiles {
       }
     } finally {
       if (window == null) {
-        windows--;
+        unleased.onRegistrationFailed();
         if (region != null) {
           region.close();
         }
@@ -198,7 +191,7 @@ final class RegisteredFiles {
     }
     if (window != null) {
       window.idleSinceNs(nanoClock.getAsLong());
-      idle.add(window);
+      unleased.add(window);
       lease.addRegistered(lengthBytes);
       counters.increment(Counter.WINDOWS_REGISTERED);
     }
@@ -228,101 +221,5 @@ final class RegisteredFiles {
       }
     }
     return false;
-  }
-
-  /**
-   * Evicts windows until the budget can grant this many bytes.
-   *
-   * @return false when all idle windows together are not enough; then none is evicted
-   */
-  boolean makeRoom(long lengthBytes) {
-    assert state.isHeld();
-    if (!budget.couldGrant(lengthBytes, idle.pinnedBytes() + removed.pinnedBytes())) {
-      return false;
-    }
-    while (!budget.couldGrant(lengthBytes, 0)) {
-      if (!evict()) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  private boolean evict() {
-    if (deregisterRemoved(1) == 1) {
-      return true;
-    }
-    FileWindow oldest = idle.oldest();
-    if (oldest == null) {
-      return false;
-    }
-    deregister(oldest);
-    counters.increment(Counter.WINDOWS_EVICTED);
-    return true;
-  }
-
-  /** Time since which the least recently used window is idle; empty without idle windows. */
-  OptionalLong idleSinceNs() {
-    FileWindow oldest = idle.oldest();
-    return oldest == null ? OptionalLong.empty() : OptionalLong.of(oldest.idleSinceNs());
-  }
-
-  /**
-   * Deregisters windows that are idle since this time or longer, at most so many; returns their
-   * number.
-   */
-  int deregisterIdleSince(long thenNs, int max) {
-    assert state.isHeld();
-    int before = windows;
-    FileWindow oldest = idle.oldest();
-    while (oldest != null && oldest.idleSinceNs() - thenNs <= 0 && before - windows < max) {
-      deregister(oldest);
-      oldest = idle.oldest();
-    }
-    return before - windows;
-  }
-
-  /**
-   * Removes a map output: its windows are deregistered by {@link #deregisterRemoved} when they have
-   * no lease.
-   *
-   * @return number of its windows without leases
-   */
-  int remove(ServedOutput output) {
-    assert state.isHeld();
-    int count = 0;
-    for (int i = 0; output.isRegistered() && i < output.windowCount(); i++) {
-      FileWindow window = output.window(i);
-      if (window != null && !window.isLeased()) {
-        idle.remove(window);
-        removed.add(window);
-        count++;
-      }
-    }
-    output.remove();
-    return count;
-  }
-
-  /** Whether windows of removed map outputs wait for {@link #deregisterRemoved}. */
-  boolean hasRemoved() {
-    return removed.oldest() != null;
-  }
-
-  /** Deregisters windows of removed map outputs, at most so many; returns their number. */
-  int deregisterRemoved(int max) {
-    assert state.isHeld();
-    int count = 0;
-    while (count < max && removed.oldest() != null) {
-      deregister(removed.oldest());
-      count++;
-    }
-    return count;
-  }
-
-  private void deregister(FileWindow window) {
-    unleased(window).remove(window);
-    windows--;
-    window.close();
-    window.output().onDeregistered(window);
   }
 }

@@ -27,7 +27,7 @@ final class ServedOutputs {
   static final int MAX_PARTITIONS = 2 << 20;
 
   private final MapOutputs mapOutputs;
-  private final RegisteredFiles files;
+  private final UnleasedWindows windows;
   private final ShuffleCounters counters;
   private final int maxEntries;
   private final int windowBytes;
@@ -42,13 +42,13 @@ final class ServedOutputs {
 
   ServedOutputs(
       MapOutputs mapOutputs,
-      RegisteredFiles files,
+      UnleasedWindows windows,
       ShuffleCounters counters,
       int maxEntries,
       int windowBytes,
       StateLock state) {
     this.mapOutputs = mapOutputs;
-    this.files = files;
+    this.windows = windows;
     this.counters = counters;
     this.maxEntries = maxEntries;
     this.windowBytes = windowBytes;
@@ -123,7 +123,7 @@ final class ServedOutputs {
       ServedOutput output = eldestFirst.next();
       if (!output.isInUse()) {
         eldestFirst.remove();
-        counters.add(Counter.WINDOWS_EVICTED, files.remove(output));
+        counters.add(Counter.WINDOWS_EVICTED, windows.removeOutput(output));
         partitions -= output.mapOutput().loadedPartitions();
       }
     }
@@ -131,7 +131,7 @@ final class ServedOutputs {
 
   /**
    * Removes the map outputs of a shuffle. {@code pending} waits for those with windows, which
-   * {@link RegisteredFiles#deregisterRemoved} deregisters after the end of their last lease.
+   * {@link UnleasedWindows#deregisterRemoved} deregisters after the end of their last lease.
    */
   void unregister(int shuffleId, PendingUnregistration pending) {
     unregistrations++;
@@ -151,13 +151,13 @@ final class ServedOutputs {
       pending.await();
       output.unregister(pending);
     }
-    files.remove(output);
+    windows.removeOutput(output);
   }
 
   /** Removes all entries, after the last lease has ended. */
   void close() {
-    entries.values().forEach(files::remove);
-    files.deregisterRemoved(Integer.MAX_VALUE);
+    entries.values().forEach(windows::removeOutput);
+    windows.deregisterRemoved(Integer.MAX_VALUE);
     entries.clear();
     partitions = 0;
   }

@@ -37,9 +37,18 @@ record ServingParts(
     // Half of the device's limit: pools and other processes need regions as well.
     int maxWindows = Math.max(1, device.info().limits().maxMemoryRegions() / 2);
     Set<AccessFlag> access = settings.fileAccess(device);
+    UnleasedWindows unleased = new UnleasedWindows(budget, counters, state);
     RegisteredFiles files =
         new RegisteredFiles(
-            settings.windowBytes(), maxWindows, access, domain, budget, counters, state, nanoClock);
+            settings.windowBytes(),
+            maxWindows,
+            access,
+            domain,
+            unleased,
+            budget,
+            counters,
+            state,
+            nanoClock);
     List<Path> directories = new ArrayList<>(outputs.directories());
     if (settings.registersFiles(device)) {
       List<Path> refusing = FileProbe.refusing(domain, directories, access);
@@ -57,10 +66,22 @@ record ServingParts(
         settings.mode() == ServeSettings.Mode.WINDOW || settings.slots() == 0
             ? null
             : new CopySlots(
-                settings.slotBytes(), settings.slots(), device, domain, budget, files, state);
+                settings.slotBytes(),
+                settings.slots(),
+                device,
+                domain,
+                budget,
+                files,
+                unleased,
+                state);
     ServedOutputs served =
         new ServedOutputs(
-            outputs, files, counters, settings.indexCacheEntries(), settings.windowBytes(), state);
+            outputs,
+            unleased,
+            counters,
+            settings.indexCacheEntries(),
+            settings.windowBytes(),
+            state);
     Leases leases =
         new Leases(
             settings.lease(),
@@ -86,7 +107,7 @@ record ServingParts(
             nanoClock,
             state);
     return new ServingParts(
-        slots, served, leases, locator, new IdleMemory(settings, files, slots, counters));
+        slots, served, leases, locator, new IdleMemory(settings, unleased, slots, counters));
   }
 
   /** Costs measured in the first of the directories, where that is possible. */

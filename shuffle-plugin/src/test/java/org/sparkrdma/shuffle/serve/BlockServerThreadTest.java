@@ -166,11 +166,11 @@ class BlockServerThreadTest {
       ask(server, 9).join();
       ServingParts parts = part(server, "parts", ServingParts.class);
       Leases leases = parts.leases();
-      RegisteredFiles files = part(leases, "files", RegisteredFiles.class);
+      UnleasedWindows unleased = part(parts.idle(), "windows", UnleasedWindows.class);
       CopySlots slots = parts.slots();
       assertClosed(() -> leases.expire(0));
       assertClosed(() -> leases.peerGone(9));
-      assertClosed(() -> files.makeRoom(1));
+      assertClosed(() -> unleased.makeRoom(1));
       assertClosed(slots::trim);
     }
   }
