@@ -89,16 +89,26 @@ public final class RdmaRuntime implements AutoCloseable {
             Verbs::choose,
             TransportFactory::startRdma,
             warnings);
-    return new RdmaRuntime(env, settings, counters, start, CLOSE_LIMIT, FIRST_RESTART, Thread::new);
+    return new RdmaRuntime(
+        env,
+        env.blockManager().blockStoreClient(),
+        settings,
+        counters,
+        start,
+        CLOSE_LIMIT,
+        FIRST_RESTART,
+        Thread::new);
   }
 
   /**
+   * @param spark Spark's own client
    * @param closeLimit maximum wait of a close for the transport; the rest is left to the system
    * @param firstRestart wait before the first start after the loss of the device
    * @param threads creates the threads of the runtime, which names them
    */
   RdmaRuntime(
       SparkEnv env,
+      BlockStoreClient spark,
       ShuffleSettings settings,
       ShuffleCounters counters,
       RuntimeStart start,
@@ -115,7 +125,6 @@ public final class RdmaRuntime implements AutoCloseable {
     CompletableFuture<BlockTransport> transport = new CompletableFuture<>();
     this.starts =
         new StartLoop(start, lifecycle, new RestartBackoff(firstRestart), published, transport);
-    BlockStoreClient spark = env.blockManager().blockStoreClient();
     this.tcp = new TcpFallback(spark, counters, TCP_THREADS);
     this.client =
         new RdmaBlockClient(spark, transport, directory, tcp, counters, settings.lookupTimeout());
@@ -209,7 +218,7 @@ public final class RdmaRuntime implements AutoCloseable {
    *
    * @return the state before
    */
-  private State drain() {
+  State drain() {
     starts.endWaits();
     client.drain();
     Optional<PinnedBudget> pinned = lifecycle.parts().map(RunningParts::budget);

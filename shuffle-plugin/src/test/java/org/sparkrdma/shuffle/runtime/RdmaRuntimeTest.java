@@ -502,6 +502,7 @@ class RdmaRuntimeTest {
     ShuffleCounters counters = new ShuffleCounters();
     return new RdmaRuntime(
         env,
+        env.blockManager().blockStoreClient(),
         settings,
         counters,
         new RuntimeStart(

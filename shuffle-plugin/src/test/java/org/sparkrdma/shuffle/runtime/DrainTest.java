@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.runtime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.CountDownLatch;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.core.LogEvent;
+import org.apache.logging.log4j.core.Logger;
+import org.apache.logging.log4j.core.appender.AbstractAppender;
+import org.apache.logging.log4j.core.config.Property;
+import org.apache.spark.SparkConf;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.network.shuffle.BlockFetchingListener;
+import org.apache.spark.shuffle.IndexShuffleBlockResolver;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.shuffle.directory.DirectoryName;
+import org.sparkrdma.shuffle.directory.DriverDirectory;
+import org.sparkrdma.shuffle.fetch.FetchHandler;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.settings.ShuffleSettings;
+import org.sparkrdma.verbs.device.PortState;
+
+/**
+ * The end of an executor while its tasks fetch, each step of it held. Spark's client answers every
+ * block here, so each failed block would be one that the plug-in has refused. Spark would count
+ * that as a failure of the executor that serves it.
+ */
+@Timeout(60)
+class DrainTest {
+  private static final Duration WAIT = Duration.ofSeconds(30);
+  private static final String LANE = "rdma-tcp-fallback-";
+
+  /** This executor, whose endpoint is the only one in the directory. */
+  private static final String WITH_RDMA = "driver";
+
+  private static final String WITHOUT_RDMA = "8";
+
+  private final JavaSparkContext spark;
+  private final DriverDirectory directory;
+  private final HeldSparkClient client = new HeldSparkClient();
+  private final FakeEngine engine = new FakeEngine(PortState.ACTIVE);
+  private final Answers answers = new Answers();
+  private final List<FetchHandler> open = new ArrayList<>();
+  private final CountDownLatch reached = new CountDownLatch(1);
+  private final CountDownLatch mayGoOn = new CountDownLatch(1);
+
+  DrainTest() {
+    SparkConf conf =
+        new SparkConf(false)
+            .setMaster("local[1]")
+            .setAppName("drain")
+            .set("spark.ui.enabled", "false")
+            .set("spark.driver.host", "127.0.0.1");
+    DirectoryName.choose(conf);
+    spark = new JavaSparkContext(conf);
+    SparkEnv env = SparkEnv.get();
+    directory = DriverDirectory.open(env.conf(), env.rpcEnv(), "").orElseThrow();
+  }
+
+  @AfterEach
+  void close() {
+    client.release();
+    mayGoOn.countDown();
+    directory.close();
+    spark.close();
+  }
+
+  @Test
+  void shouldAnswerEveryBlockWhileTheHookOfTheJvmIsSlowAndAfterIt() throws Exception {
+    RdmaRuntime runtime = runtime(() -> engine.close("transport"));
+    runtime.start();
+    fetchBefore(runtime);
+    try (HeldLog held = new HeldLog(RdmaRuntime.class, "Shuffle of this executor")) {
+      assertThat(held.isStarted()).isTrue();
+      Thread ending = new Thread(runtime::drain, "hook");
+      ending.start();
+      reached.await();
+      fetchWhileEnding(runtime);
+      mayGoOn.countDown();
+      ending.join();
+    }
+    fetchAfter(runtime);
+    // Nothing is closed: requests by RDMA end later, and their connects wait on no other's thread.
+    fail(1);
+    assertThat(client.awaitRequest("shuffle_0_1_0")).startsWith(LANE);
+    assertAllAnswered();
+    runtime.close();
+  }
+
+  @Test
+  void shouldAnswerEveryBlockWhileTheExecutorStopsSlowlyAndAfterIt() throws Exception {
+    RdmaRuntime runtime =
+        runtime(
+            () -> {
+              reached.countDown();
+              await(mayGoOn);
+              fail(1);
+              engine.close("transport");
+            });
+    runtime.start();
+    fetchBefore(runtime);
+    Thread ending = new Thread(runtime::close, "stop");
+    ending.start();
+    reached.await();
+    fetchWhileEnding(runtime);
+    mayGoOn.countDown();
+    ending.join();
+    assertThat(client.awaitRequest("shuffle_0_1_0")).startsWith(LANE);
+    fetchAfter(runtime);
+    assertAllAnswered();
+    assertThat(engine.closed()).containsExactly("transport", "device", "engine");
+  }
+
+  /** Two requests by RDMA, one that Spark's client holds, and one queued behind it. */
+  private void fetchBefore(RdmaRuntime runtime) throws InterruptedException {
+    runtime.require(WAIT);
+    runtime.awaitPublished();
+    fetch(runtime, WITH_RDMA, "rdma", "shuffle_0_0_0");
+    awaitOpen(1);
+    fetch(runtime, WITH_RDMA, "rdma", "shuffle_0_1_0");
+    awaitOpen(2);
+    client.hold("slow");
+    fetch(runtime, WITHOUT_RDMA, "slow", "shuffle_0_2_0");
+    assertThat(client.awaitRequest("shuffle_0_2_0")).startsWith(LANE);
+    fetch(runtime, WITHOUT_RDMA, "slow", "shuffle_0_3_0");
+  }
+
+  private void fetchWhileEnding(RdmaRuntime runtime) throws InterruptedException {
+    String task = Thread.currentThread().getName();
+    fetch(runtime, WITH_RDMA, "rdma", "shuffle_0_4_0");
+    assertThat(client.requester("shuffle_0_4_0")).isEqualTo(task);
+    fetch(runtime, WITHOUT_RDMA, "quick", "shuffle_0_5_0");
+    assertThat(client.requester("shuffle_0_5_0")).isEqualTo(task);
+    fail(0);
+    assertThat(client.awaitRequest("shuffle_0_0_0")).startsWith(LANE);
+  }
+
+  private void fetchAfter(RdmaRuntime runtime) {
+    fetch(runtime, WITH_RDMA, "rdma", "shuffle_0_6_0");
+    assertThat(client.requester("shuffle_0_6_0")).isEqualTo(Thread.currentThread().getName());
+  }
+
+  /** A time-out of the transport, or its close. */
+  private void fail(int request) {
+    FetchHandler handler;
+    synchronized (open) {
+      handler = open.get(request);
+    }
+    handler.onFailed(0, FallbackReason.STOPPED, "the executor stops");
+  }
+
+  private void assertAllAnswered() throws InterruptedException {
+    client.release();
+    assertThat(answers.await(7))
+        .containsOnlyKeys(
+            "shuffle_0_0_0",
+            "shuffle_0_1_0",
+            "shuffle_0_2_0",
+            "shuffle_0_3_0",
+            "shuffle_0_4_0",
+            "shuffle_0_5_0",
+            "shuffle_0_6_0")
+        .allSatisfy((block, answer) -> assertThat(answer).isEqualTo("read"));
+  }
+
+  private void fetch(RdmaRuntime runtime, String executorId, String host, String block) {
+    runtime.client().fetchBlocks(host, 7_337, executorId, new String[] {block}, answers, null);
+  }
+
+  private void awaitOpen(int count) throws InterruptedException {
+    synchronized (open) {
+      while (open.size() < count) {
+        open.wait();
+      }
+    }
+  }
+
+  private RdmaRuntime runtime(Runnable closeOfTransport) {
+    SparkEnv env = SparkEnv.get();
+    ShuffleSettings settings = ShuffleSettings.defaults();
+    ShuffleCounters counters = new ShuffleCounters();
+    return new RdmaRuntime(
+        env,
+        client,
+        settings,
+        counters,
+        new RuntimeStart(
+            env,
+            (IndexShuffleBlockResolver) env.shuffleManager().shuffleBlockResolver(),
+            settings,
+            counters,
+            (name, engineSettings) -> engine.choice(),
+            parts ->
+                new RunningParts.Transport(
+                    (peer, blocks, files, handler) -> add(handler),
+                    engine.transport().endpoint(),
+                    shuffleId -> {},
+                    closeOfTransport),
+            List.of()),
+        WAIT,
+        Duration.ofHours(1),
+        Thread::new);
+  }
+
+  private void add(FetchHandler handler) {
+    synchronized (open) {
+      open.add(handler);
+      open.notifyAll();
+    }
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException("interrupted", e);
+    }
+  }
+
+  /** Answers by block: {@code read}, or the failure; a second answer is a failure as well. */
+  private static final class Answers implements BlockFetchingListener {
+    private final Map<String, String> byBlock = new TreeMap<>();
+
+    @Override
+    public void onBlockFetchSuccess(String blockId, ManagedBuffer buffer) {
+      add(blockId, "read");
+    }
+
+    @Override
+    public void onBlockFetchFailure(String blockId, Throwable failure) {
+      add(blockId, failure.toString());
+    }
+
+    private synchronized void add(String blockId, String answer) {
+      byBlock.merge(blockId, answer, (first, second) -> first + ", then " + second);
+      notifyAll();
+    }
+
+    /** Waits for that many answered blocks. */
+    synchronized Map<String, String> await(int count) throws InterruptedException {
+      while (byBlock.size() < count) {
+        wait();
+      }
+      return new TreeMap<>(byBlock);
+    }
+  }
+
+  /** Holds the thread that logs a line with this text, as a hanging disk would. */
+  private final class HeldLog extends AbstractAppender implements AutoCloseable {
+    private final Logger logger;
+    private final String text;
+
+    HeldLog(Class<?> owner, String text) {
+      super("held", null, null, true, Property.EMPTY_ARRAY);
+      this.logger = (Logger) LogManager.getLogger(owner);
+      this.text = text;
+      start();
+      logger.addAppender(this);
+    }
+
+    @Override
+    public void append(LogEvent event) {
+      if (event.getMessage().getFormattedMessage().contains(text)) {
+        reached.countDown();
+        DrainTest.await(mayGoOn);
+      }
+    }
+
+    @Override
+    public void close() {
+      logger.removeAppender(this);
+      stop();
+    }
+  }
+}
