@@ -70,6 +70,7 @@ private[faults] final class MemoryGroups private (
 
 private[faults] object MemoryGroups {
   private val EndSeconds = 60L
+  private val Prefix = "limited-"
 
   /** Names of a group's files. */
   private sealed abstract class GroupFiles(
@@ -93,29 +94,36 @@ private[faults] object MemoryGroups {
     override def timesAtLimit(group: Path): Long = field(group.resolve("memory.events"), "max")
   }
 
-  /** Empty where this process may not create groups with the memory controller. */
-  def create(limitBytes: Long): Option[MemoryGroups] =
-    try {
-      val name = s"limited-${ProcessHandle.current.pid}"
-      ownGroup("cgroup", "memory", "memory") match {
-        case Some((_, own)) =>
-          Some(new MemoryGroups(Files.createDirectory(own.resolve(name)), Version1, limitBytes))
-        case None => inVersion2(name, limitBytes)
+  /** As below, on this machine. */
+  def create(limitBytes: Long): Option[MemoryGroups] = create(limitBytes, Path.of("/"))
+
+  /** Creates the groups' parent, after groups of processes that were killed before they could
+    * remove them are removed. Empty where this process may not create groups with the memory
+    * controller.
+    *
+    * @param root
+    *   directory with `proc` and the mounts that are named there
+    */
+  def create(limitBytes: Long, root: Path): Option[MemoryGroups] =
+    try
+      ownGroup(root, "cgroup", "memory", "memory") match {
+        case Some((_, own)) => Some(new MemoryGroups(newGroup(own), Version1, limitBytes))
+        case None           => inVersion2(root, limitBytes)
       }
-    } catch { case _: IOException => None }
+    catch { case _: IOException => None }
 
   /** A group with processes cannot give controllers to groups in it, so the new group is in the
     * nearest one above that gives them.
     */
-  private def inVersion2(name: String, limitBytes: Long): Option[MemoryGroups] =
+  private def inVersion2(root: Path, limitBytes: Long): Option[MemoryGroups] =
     for {
-      (mount, own) <- ownGroup("cgroup2", "", "")
+      (mount, own) <- ownGroup(root, "cgroup2", "", "")
       above <- Iterator
         .iterate(own)(_.getParent)
         .takeWhile(group => group != null && group.startsWith(mount))
         .find(givesMemory)
     } yield {
-      val parent = Files.createDirectory(above.resolve(name))
+      val parent = newGroup(above)
       try Files.writeString(parent.resolve("cgroup.subtree_control"), "+memory")
       catch {
         case e: IOException =>
@@ -123,6 +131,26 @@ private[faults] object MemoryGroups {
           throw e
       }
       new MemoryGroups(parent, Version2, limitBytes)
+    }
+
+  /** A group for this process, named with its number. */
+  private def newGroup(above: Path): Path = {
+    removeAbandoned(above)
+    Files.createDirectory(above.resolve(Prefix + ProcessHandle.current.pid))
+  }
+
+  private def removeAbandoned(above: Path): Unit =
+    children(above).foreach { group =>
+      group.getFileName.toString.stripPrefix(Prefix).toLongOption.foreach { pid =>
+        if (group.endsWith(Prefix + pid) && !ProcessHandle.of(pid).isPresent) {
+          try {
+            children(group).foreach(Files.delete)
+            Files.delete(group)
+          } catch {
+            case _: IOException => // A process in it is still running: a later run removes it.
+          }
+        }
+      }
     }
 
   private def givesMemory(group: Path): Boolean =
@@ -137,17 +165,22 @@ private[faults] object MemoryGroups {
     * @param controller
     *   of the hierarchy in `/proc/self/cgroup`
     */
-  private def ownGroup(kind: String, option: String, controller: String): Option[(Path, Path)] =
+  private def ownGroup(
+      root: Path,
+      kind: String,
+      option: String,
+      controller: String
+  ): Option[(Path, Path)] =
     for {
-      mount <- lines("/proc/self/mountinfo").map(_.split(" ")).find { fields =>
+      mount <- lines(root.resolve("proc/self/mountinfo")).map(_.split(" ")).find { fields =>
         val rest = fields.drop(fields.indexOf("-") + 1)
         rest(0) == kind && (option.isEmpty || rest(2).split(",").contains(option))
       }
-      path <- lines("/proc/self/cgroup").map(_.split(":", 3)).collectFirst {
+      path <- lines(root.resolve("proc/self/cgroup")).map(_.split(":", 3)).collectFirst {
         case Array(_, controllers, path) if controllers.split(",").contains(controller) => path
       }
     } yield {
-      val point = Path.of(mount(4))
+      val point = root.resolve(Path.of("/").relativize(Path.of(mount(4))))
       (point, point.resolve(Path.of(mount(3)).relativize(Path.of(path)).toString).normalize())
     }
 
@@ -158,7 +191,7 @@ private[faults] object MemoryGroups {
 
   /** The number after a word in a file of such lines. */
   private def field(file: Path, word: String): Long =
-    lines(file.toString).map(_.split(" ")).collectFirst { case Array(`word`, n) => n.toLong }.get
+    lines(file).map(_.split(" ")).collectFirst { case Array(`word`, n) => n.toLong }.get
 
-  private def lines(file: String): Seq[String] = Files.readAllLines(Path.of(file)).asScala.toSeq
+  private def lines(file: Path): Seq[String] = Files.readAllLines(file).asScala.toSeq
 }
