@@ -16,6 +16,7 @@ import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.device.Transport;
 
 /**
  * The parts that hold the state of a {@link BlockServer}. Used and closed with the server's lock.
@@ -51,9 +52,14 @@ record ServingParts(
             nanoClock);
     List<Path> directories = new ArrayList<>(outputs.directories());
     if (settings.registersFiles(device)) {
-      List<Path> refusing = FileProbe.refusing(domain, directories, access);
-      files.excludeDirectories(refusing);
-      directories.removeAll(refusing);
+      List<Path> copied = new ArrayList<>();
+      if (isPinnedByKernel(settings, device)) {
+        copied.addAll(WritePins.avoiding(directories));
+        directories.removeAll(copied);
+      }
+      copied.addAll(FileProbe.refusing(domain, directories, access));
+      files.excludeDirectories(copied);
+      directories.removeAll(copied);
     }
     // Not the server's clock: devices cost real time.
     CostProbe probe = new CostProbe(device, domain, budget, access, System::nanoTime);
@@ -108,6 +114,10 @@ record ServingParts(
             state);
     return new ServingParts(
         slots, served, leases, locator, new IdleMemory(settings, unleased, slots, counters));
+  }
+
+  private static boolean isPinnedByKernel(ServeSettings settings, Device device) {
+    return device.info().transport() != Transport.LOOPBACK && !settings.pagesOnDemand(device);
   }
 
   /** Costs measured in the first of the directories, where that is possible. */
