@@ -11,6 +11,7 @@ import org.apache.spark.SparkEnv
 import org.sparkrdma.scenarios.Clusters
 import org.sparkrdma.scenarios.ScenarioSuite
 import org.sparkrdma.scenarios.SparkCluster
+import org.sparkrdma.scenarios.SparkInternals
 
 /** Executors in memory control groups that are full of page cache. */
 final class MemoryLimitSuite extends ScenarioSuite {
@@ -20,6 +21,9 @@ final class MemoryLimitSuite extends ScenarioSuite {
   private val Job = FaultJob(maps = 24, reducers = 24, records = 100)
 
   test("should read every block while its executors are at their memory limit") {
+    val disk = MemoryLimitSuite
+      .directoryOnDisk()
+      .getOrElse(cancel("java.io.tmpdir and /var/tmp are in memory or cannot be written"))
     val groups = MemoryGroups
       .create(LimitBytes)
       .getOrElse(cancel("no memory control group can be created here"))
@@ -32,11 +36,13 @@ final class MemoryLimitSuite extends ScenarioSuite {
         // Other collectors and C2 need more memory beside the heap.
         .set("spark.executor.extraJavaOptions", "-XX:+UseSerialGC -XX:TieredStopAtLevel=1")
         .set("spark.executorEnv.JAVA_HOME", groups.javaHome().toString)
+        .set("spark.local.dir", disk.toString)
+      SparkInternals.forgetLocalDirectories()
       SparkCluster.run(OneWayShuffle.placing(conf)) { cluster =>
         val processes = cluster.processes()
         val pids = processes.values.toSeq
         val shuffle = new OneWayShuffle(cluster, Job)
-        val files = fillPageCache(cluster)
+        val files = fillPageCache(cluster, disk)
         try {
           pids.foreach(pid => assert(groups.usedBytes(pid) > LimitBytes * 9 / 10))
           val before = pids.map(groups.timesAtLimit)
@@ -71,8 +77,8 @@ final class MemoryLimitSuite extends ScenarioSuite {
   }
 
   /** Each executor reads a file of its own, which is larger than its limit. Returns the files. */
-  private def fillPageCache(cluster: SparkCluster): Seq[Path] = {
-    val folder = Files.createTempDirectory("page-cache")
+  private def fillPageCache(cluster: SparkCluster, disk: Path): Seq[Path] = {
+    val folder = Files.createTempDirectory(disk, "page-cache")
     val files = cluster.processes().keys.map(id => id -> folder.resolve(id)).toMap
     files.values.foreach { file =>
       Using.resource(new RandomAccessFile(file.toFile, "rw"))(_.setLength(FileBytes))
@@ -85,6 +91,14 @@ final class MemoryLimitSuite extends ScenarioSuite {
 
 private object MemoryLimitSuite {
   private val StepBytes = 1 << 20
+  private val InMemory = Set("tmpfs", "ramfs")
+
+  /** A directory for files that the kernel can evict from memory, unlike those of a tmpfs. */
+  def directoryOnDisk(): Option[Path] =
+    Seq(sys.props("java.io.tmpdir"), "/var/tmp")
+      .map(Path.of(_))
+      .filter(Files.isWritable(_))
+      .find(directory => !InMemory(Files.getFileStore(directory).`type`))
 
   /** Reads the file of the executor that calls this. */
   def readOwn(names: Map[String, String]): () => Long = () =>
