@@ -7,6 +7,8 @@ import java.util.Optional;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkContext;
 import org.apache.spark.SparkEnv;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.directory.DriverDirectory;
 import org.sparkrdma.shuffle.doctor.FindingsLog;
 import org.sparkrdma.shuffle.settings.ShuffleSetting;
@@ -19,6 +21,8 @@ import org.sparkrdma.shuffle.ui.live.ShuffleUi;
  * thread.
  */
 final class DriverParts implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(DriverParts.class);
+
   private final SparkConf conf;
   private final ShuffleSettings settings;
   private final List<String> warnings;
@@ -39,7 +43,7 @@ final class DriverParts implements AutoCloseable {
   /** Opens the directory once; needs Spark's environment. Not after {@link #close}. */
   synchronized void begin() {
     if (directory == null && !closed && settings.mode() != ShuffleSettings.Mode.OFF) {
-      directory = DriverDirectory.open(conf, SparkEnv.get().rpcEnv(), advice()).orElse(null);
+      directory = DriverDirectory.open(conf, SparkEnv.get().rpcEnv(), withoutRdma()).orElse(null);
       if (directory != null && settings.doctor()) {
         findings = new FindingsLog();
         directory.giveFindingsTo(findings::report);
@@ -47,13 +51,18 @@ final class DriverParts implements AutoCloseable {
     }
   }
 
-  /** Advice in the driver's WARN about executors without RDMA. */
-  private String advice() {
+  /** In the driver's WARN about executors without RDMA: what follows, and what may be done. */
+  private String withoutRdma() {
+    if (settings.mode() == ShuffleSettings.Mode.REQUIRED) {
+      return "It gets no tasks while another executor has RDMA, and the job ends if none has";
+    }
     String engine = settings.engine();
-    return engine.equals("auto") || settings.mode() == ShuffleSettings.Mode.REQUIRED
-        ? ""
-        : "%s=%s was set and cannot be used there; with %s=required the job ends instead"
-            .formatted(ShuffleSetting.ENGINE.key(), engine, ShuffleSetting.MODE.key());
+    return engine.equals("auto")
+        ? "Its shuffle blocks use TCP"
+        : String.format(
+            "Its shuffle blocks use TCP. %s=%s was set and cannot be used there; with %s=required"
+                + " the job ends instead",
+            ShuffleSetting.ENGINE.key(), engine, ShuffleSetting.MODE.key());
   }
 
   /** Attaches the parts that need the context to it; calls after the first do nothing. */
@@ -62,6 +71,9 @@ final class DriverParts implements AutoCloseable {
       return;
     }
     watching = true;
+    if (context.isLocal() && settings.mode() == ShuffleSettings.Mode.REQUIRED) {
+      LOG.warn("RDMA is required, but in local mode no block is remote and RDMA is not used");
+    }
     Optional<ShuffleUi> ui = ShuffleUi.attach(context, notesForUi(context));
     if (directory != null) {
       directory.watch(context);

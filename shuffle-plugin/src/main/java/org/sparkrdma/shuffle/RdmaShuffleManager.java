@@ -30,6 +30,7 @@ import org.sparkrdma.shuffle.read.ReadRange;
 import org.sparkrdma.shuffle.runtime.LastErrorLine;
 import org.sparkrdma.shuffle.runtime.RdmaRuntime;
 import org.sparkrdma.shuffle.settings.RdmaPolicy;
+import org.sparkrdma.shuffle.settings.SettingMistakes;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.spark.ExecutorClassPath;
 import org.sparkrdma.shuffle.spark.SparkEnvironment;
@@ -76,8 +77,9 @@ public class RdmaShuffleManager extends SortShuffleManager {
       read = ShuffleSettings.of(conf);
     } catch (IllegalArgumentException e) {
       if (isDriver) {
-        LastErrorLine.set(e.getMessage());
-        throw e;
+        String all = String.join("; ", SettingMistakes.of(conf));
+        LastErrorLine.set(all);
+        throw new IllegalArgumentException(all, e.getCause());
       }
       read = ShuffleSettings.defaults();
       warnings.add(e.getMessage());

@@ -88,10 +88,16 @@ class RdmaShuffleManagerTest {
   }
 
   @Test
-  void shouldRunInLocalModeWhenRdmaIsRequired() {
-    try (JavaSparkContext spark =
-        new JavaSparkContext(conf().set("spark.shuffle.rdma.mode", "required"))) {
+  void shouldRunInLocalModeWhenRdmaIsRequiredAndWarnThatNothingIsRemote() {
+    try (CapturedLog log = new CapturedLog();
+        JavaSparkContext spark =
+            new JavaSparkContext(conf().set("spark.shuffle.rdma.mode", "required"))) {
       assertThat(sumsByRemainder(spark)).hasSize(7);
+      assertThat(sumsByRemainder(spark)).hasSize(7);
+      assertThat(log.warnings())
+          .singleElement()
+          .asString()
+          .startsWith("RDMA is required, but in local mode");
     }
   }
 
@@ -101,6 +107,20 @@ class RdmaShuffleManagerTest {
     assertThatThrownBy(() -> new RdmaShuffleManager(bad, true))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("key=spark.shuffle.rdma.window.size value=17m");
+  }
+
+  @Test
+  void shouldNameEveryWrongSettingAtOnceOnTheDriver() {
+    SparkConf bad =
+        conf()
+            .set("spark.shuffle.rdma.mode", "sometimes")
+            .set("spark.shuffle.rdma.ack.retry.max", "9")
+            .set("spark.shuffle.rdma.pined.max", "1g");
+    assertThatThrownBy(() -> new RdmaShuffleManager(bad, true))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("key=spark.shuffle.rdma.mode value=sometimes")
+        .hasMessageContaining("key=spark.shuffle.rdma.ack.retry.max value=9")
+        .hasMessageContaining("key=spark.shuffle.rdma.pined.max value=1g");
   }
 
   @Test

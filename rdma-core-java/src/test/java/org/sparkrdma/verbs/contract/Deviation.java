@@ -24,8 +24,9 @@ public enum Deviation {
    */
   STOPPED_READER_DELAYS_DEREGISTERING,
   /**
-   * A queue pair that is destroyed ends its connection at once, which may flush a READ of the peer.
-   * On a card the READ first uses up its retries.
+   * A queue pair that is destroyed ends its connection at once, which may flush a READ of the peer:
+   * the loopback engine, and DiSNI, whose thread takes the event of that end. On a card the READ
+   * first uses up its retries.
    */
   QUEUE_PAIRS_END_THEIR_CONNECTION,
   /** The peer ends the connection without a reason, and the refused work is flushed: iWARP. */
@@ -82,5 +83,6 @@ public enum Deviation {
           RECEIVE_ERRORS_HAVE_OTHER_CODES);
 
   /** DiSNI, in addition to those of the transport. */
-  public static final Set<Deviation> OF_DISNI = Set.of(OVERRUN_IS_NOT_REPORTED);
+  public static final Set<Deviation> OF_DISNI =
+      Set.of(OVERRUN_IS_NOT_REPORTED, QUEUE_PAIRS_END_THEIR_CONNECTION);
 }

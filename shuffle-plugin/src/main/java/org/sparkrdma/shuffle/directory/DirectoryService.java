@@ -47,10 +47,10 @@ final class DirectoryService {
   private Consumer<ExecutorFindings> findings;
 
   /**
-   * @param advice for users when an executor does not use RDMA; may be empty
+   * @param consequence for users when an executor does not use RDMA
    */
-  DirectoryService(String advice) {
-    this.unavailable = new UnavailableExecutors(advice);
+  DirectoryService(String consequence) {
+    this.unavailable = new UnavailableExecutors(consequence);
   }
 
   /**

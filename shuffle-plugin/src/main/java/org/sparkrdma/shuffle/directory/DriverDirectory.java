@@ -31,9 +31,9 @@ public final class DriverDirectory implements AutoCloseable {
   private final DirectoryService service;
   private final RpcEndpointRef ref;
 
-  private DriverDirectory(RpcEnv rpcEnv, String name, String advice) {
+  private DriverDirectory(RpcEnv rpcEnv, String name, String consequence) {
     this.rpcEnv = rpcEnv;
-    this.service = new DirectoryService(advice);
+    this.service = new DirectoryService(consequence);
     this.ref = rpcEnv.setupEndpoint(name, new DirectoryRpcEndpoint(rpcEnv, service));
   }
 
@@ -41,11 +41,11 @@ public final class DriverDirectory implements AutoCloseable {
    * Opens the endpoint under its {@link DirectoryName}; empty when this RPC environment has it
    * already.
    *
-   * @param advice for users when an executor does not use RDMA; may be empty
+   * @param consequence for users when an executor does not use RDMA
    */
-  public static Optional<DriverDirectory> open(SparkConf conf, RpcEnv rpcEnv, String advice) {
+  public static Optional<DriverDirectory> open(SparkConf conf, RpcEnv rpcEnv, String consequence) {
     try {
-      return Optional.of(new DriverDirectory(rpcEnv, DirectoryName.of(conf), advice));
+      return Optional.of(new DriverDirectory(rpcEnv, DirectoryName.of(conf), consequence));
     } catch (IllegalArgumentException e) {
       LOG.warn(
           "Another shuffle manager of this driver has opened the RDMA directory; this one opens none:"

@@ -15,15 +15,15 @@ import org.slf4j.LoggerFactory;
 final class UnavailableExecutors {
   private static final Logger LOG = LoggerFactory.getLogger(UnavailableExecutors.class);
 
-  private final String advice;
+  private final String consequence;
   private final Set<String> unavailable = new HashSet<>();
   private long count;
 
   /**
-   * @param advice a sentence for the end of the WARN; may be empty
+   * @param consequence a sentence for the end of the WARN: what follows, and what may be done
    */
-  UnavailableExecutors(String advice) {
-    this.advice = advice;
+  UnavailableExecutors(String consequence) {
+    this.consequence = consequence;
   }
 
   /** An executor does not use RDMA; counts once until {@link #forget}. */
@@ -34,11 +34,10 @@ final class UnavailableExecutors {
     count++;
     if (count == 1) {
       LOG.warn(
-          "RDMA is not used in executor {}, its shuffle blocks use TCP: {}{}; further executors"
-              + " are only counted",
+          "RDMA is not used in executor {}: {}. {}; further executors are only counted",
           executorId,
           String.join("; ", reasons),
-          advice.isEmpty() ? "" : ". " + advice);
+          consequence);
     } else if (Long.bitCount(count) == 1) {
       LOG.warn("RDMA is not used in {} executors so far, the latest is {}", count, executorId);
     }

@@ -5,11 +5,17 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.apache.spark.SparkConf;
 import org.sparkrdma.verbs.Verbs;
 
-/** All mistakes in settings at once, for commands; the driver stops at the first. Stateless. */
+/** All mistakes in settings at once. Stateless. */
 public final class SettingMistakes {
   private SettingMistakes() {}
+
+  /** As {@link #of(Map)}. */
+  public static List<String> of(SparkConf conf) {
+    return of(ShuffleSettings.texts(conf));
+  }
 
   /**
    * One sentence for each wrong or unknown key of this plug-in, and one for the first contradiction

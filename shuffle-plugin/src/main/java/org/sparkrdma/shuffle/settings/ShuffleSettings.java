@@ -49,11 +49,16 @@ public final class ShuffleSettings {
    * @throws IllegalArgumentException naming key, value, what is allowed and the nearest known key
    */
   public static ShuffleSettings of(SparkConf conf) {
+    return of(texts(conf));
+  }
+
+  /** All settings of Spark. */
+  static Map<String, String> texts(SparkConf conf) {
     Map<String, String> texts = new TreeMap<>();
     for (var entry : conf.getAll()) {
       texts.put(entry._1(), entry._2());
     }
-    return of(texts);
+    return texts;
   }
 
   /**

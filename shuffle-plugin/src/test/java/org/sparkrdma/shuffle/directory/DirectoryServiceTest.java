@@ -109,7 +109,7 @@ class DirectoryServiceTest {
 
   @Test
   void shouldWarnOfTheFirstExecutorWithoutRdmaAndThenCountThem() {
-    DirectoryService warning = new DirectoryService("Set something.");
+    DirectoryService warning = new DirectoryService("Its blocks use TCP");
     try (CapturedLog log = new CapturedLog()) {
       for (int i = 1; i <= 5; i++) {
         ExecutorRecord record =
@@ -120,7 +120,9 @@ class DirectoryServiceTest {
       }
       assertThat(log.warnings()).hasSize(3);
       assertThat(log.warnings().get(0))
-          .contains("executor 1", "no device 1; no library", "TCP", "Set something.");
+          .isEqualTo(
+              "RDMA is not used in executor 1: no device 1; no library. Its blocks use TCP;"
+                  + " further executors are only counted");
       assertThat(log.warnings().subList(1, 3))
           .containsExactly(
               "RDMA is not used in 2 executors so far, the latest is 2",

@@ -146,9 +146,25 @@ public final class FileLinks implements AutoCloseable {
   private Path ensureDirectory(Path ancestor) throws IOException {
     Path user = ancestor.resolve(HIDDEN + userId);
     PrivateFiles.ensureDirectory(user, userId);
+    removeEmptyLeftovers(user);
     Path directory = user.resolve(shared.name());
     PrivateFiles.ensureDirectory(directory, userId);
     return directory;
+  }
+
+  /**
+   * Removes empty directories of killed processes. Those with links are found by the symbolic links
+   * to them.
+   */
+  private static void removeEmptyLeftovers(Path user) throws IOException {
+    try (DirectoryStream<Path> directories = Files.newDirectoryStream(user)) {
+      for (Path directory : directories) {
+        ProcessIdentity owner = SharedDirectory.ownerOf(directory.getFileName().toString());
+        if (owner != null && !owner.isAlive()) {
+          removeIfEmpty(directory);
+        }
+      }
+    }
   }
 
   /**

@@ -32,6 +32,9 @@ import org.sparkrdma.verbs.spi.EngineSettings;
 class SharedDirectoryTest {
   private static final Set<AccessFlag> REMOTE_READ = Set.of(AccessFlag.REMOTE_READ);
 
+  /** Above the largest process id of Linux. */
+  private static final int NO_PROCESS = (1 << 22) + 1;
+
   @TempDir Path base;
   @TempDir Path data;
   private Path user;
@@ -191,6 +194,47 @@ class SharedDirectoryTest {
       second.close();
       assertThat(Files.getAttribute(file, "unix:nlink")).isEqualTo(1);
     }
+  }
+
+  @Test
+  void shouldRemoveEmptyLinkDirectoriesOfKilledProcesses() throws Exception {
+    Path file = Files.write(data.resolve("map.data"), new byte[1000]);
+    try (VerbsEngine engine = load();
+        Device device = engine.open("soft0");
+        Device next = engine.open("soft0");
+        var domain = device.allocateProtectionDomain();
+        var nextDomain = next.allocateProtectionDomain()) {
+      try (var region = domain.registerFile(file, 0, 1000, REMOTE_READ)) {
+        Path links = directoryOfLinks();
+        Path ofKilled = privateDirectory(links, new ProcessIdentity(NO_PROCESS, 1));
+        Path ofLiving = privateDirectory(links, ProcessIdentity.self());
+
+        try (var later = nextDomain.registerFile(file, 0, 1000, REMOTE_READ)) {
+          assertThat(later.lengthBytes()).isEqualTo(region.lengthBytes());
+          assertThat(Files.exists(ofKilled)).isFalse();
+          assertThat(Files.exists(ofLiving)).isTrue();
+        }
+        Files.delete(ofLiving);
+      }
+    }
+  }
+
+  /** The directory that has the hard links of the only shared directory with a link. */
+  private Path directoryOfLinks() throws IOException {
+    for (Path directory : list(user)) {
+      for (Path file : list(directory)) {
+        if (Files.isSymbolicLink(file)) {
+          return Files.readSymbolicLink(file).getParent().getParent();
+        }
+      }
+    }
+    throw new IOException("no symbolic link in " + user);
+  }
+
+  private static Path privateDirectory(Path parent, ProcessIdentity owner) throws IOException {
+    Path directory = Files.createDirectory(parent.resolve(SharedDirectory.newName(owner)));
+    Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwx------"));
+    return directory;
   }
 
   @Test
