@@ -102,7 +102,7 @@ final class DoctorCommand implements Callable<Integer> {
             javaProperties(),
             spark,
             probe,
-            peer == null || !probe.usable() ? List.of() : check(peer, settings, host),
+            peer == null ? List.of() : check(peer, probe, settings, host),
             DoctorCommand::sample);
     return Doctor.run(facts);
   }
@@ -145,11 +145,18 @@ final class DoctorCommand implements Callable<Integer> {
     }
   }
 
-  private static List<Finding> check(PeerCheck peer, ShuffleSettings settings, InetAddress host) {
+  private static List<Finding> check(
+      PeerCheck peer, Probe probe, ShuffleSettings settings, InetAddress host) {
+    if (!probe.usable()) {
+      return peer.runWithoutDevice();
+    }
     try (OpenDevice device = OpenDevice.open(settings, host)) {
       return peer.run(device);
     } catch (VerbsException e) {
-      return List.of(Finding.problem(e.getMessage() + ".", "run this command again"));
+      List<Finding> findings = new ArrayList<>();
+      findings.add(Finding.problem(e.getMessage() + ".", "run this command again"));
+      findings.addAll(peer.runWithoutDevice());
+      return findings;
     }
   }
 

@@ -142,6 +142,33 @@ class CommandsTest {
   }
 
   @Test
+  void shouldReportAPeerWhereNoDeviceOpens() throws IOException {
+    String none = settings("spark.shuffle.rdma.engine soft\nspark.shuffle.rdma.device none\n");
+    String notTested =
+        """
+         was not tested, because no device opens here.
+                 To do: solve the problems under engine, then run this again
+        """;
+    assertThat(run("doctor", "--conf", none, "--peer", "127.0.0.1:1"))
+        .isEqualTo(Commands.NOT_USABLE);
+    assertThat(output.toString())
+        .contains(
+            "\npeer\nproblem  Peer 127.0.0.1 port 1 is not reached by TCP: Connection refused")
+        .contains("note     RDMA to 127.0.0.1" + notTested);
+    assertThat(output.toString().lines().findFirst().orElseThrow())
+        .contains("none does not exist")
+        .endsWith("; Peer 127.0.0.1 port 1 is not reached by TCP: Connection refused");
+    output.getBuffer().setLength(0);
+    assertThat(run("doctor", "--conf", none, "--peer", "no.such.host.invalid"))
+        .isEqualTo(Commands.NOT_USABLE);
+    assertThat(output.toString())
+        .contains(
+            "\nproblem  Peer no.such.host.invalid is an unknown host: its name has no address")
+        .contains("To do: correct the name, or give the address of the peer")
+        .contains("note     RDMA to no.such.host.invalid" + notTested);
+  }
+
+  @Test
   void shouldListenForTheTimeGiven() {
     assertThat(
             run("doctor", "--conf", soft, "--host=127.0.0.1", "--listen", "0", "--listen-for", "1"))

@@ -63,16 +63,15 @@ public final class Doctor {
       findings.put(check.name(), check.run(facts, problems));
     }
     List<String> forbidden = new ArrayList<>(new SettingsCheck().reasons(facts.spark()));
-    facts.peer().stream()
-        .filter(finding -> finding.level() == Level.PROBLEM)
-        .map(Finding::message)
-        .forEach(forbidden::add);
-    boolean usable = forbidden.isEmpty() && facts.probe().usable();
-    if (usable) {
-      return new Report(true, List.of(facts.probe().inWords()), findings);
-    }
     if (!facts.probe().usable()) {
       forbidden.addAll(facts.probe().reasons());
+    }
+    facts.peer().stream()
+        .filter(finding -> finding.level() == Level.PROBLEM)
+        .map(finding -> finding.message().replaceFirst("\\.$", ""))
+        .forEach(forbidden::add);
+    if (forbidden.isEmpty() && facts.probe().usable()) {
+      return new Report(true, List.of(facts.probe().inWords()), findings);
     }
     return new Report(false, List.copyOf(forbidden), findings);
   }

@@ -23,7 +23,8 @@ public record Finding(Level level, String message, String advice) {
     return new Finding(Level.OK, message, NOTHING);
   }
 
-  static Finding note(String message, String advice) {
+  /** Good to know. */
+  public static Finding note(String message, String advice) {
     return new Finding(Level.NOTE, message, advice);
   }
 

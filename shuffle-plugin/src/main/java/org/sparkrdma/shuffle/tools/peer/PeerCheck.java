@@ -4,6 +4,7 @@ package org.sparkrdma.shuffle.tools.peer;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.UnknownHostException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -61,13 +62,35 @@ public final class PeerCheck {
         read(own, AddressPair.of(own.choice().addresses(), peer.addresses()));
       }
     } catch (IOException e) {
-      findings.add(
-          Finding.problem(
-              "Peer %s port %d is not reached by TCP: %s.".formatted(host, port, e.getMessage()),
-              "start there: java -jar shuffle-plugin.jar doctor --listen, and let a firewall pass"
-                  + " that port"));
+      findings.add(notReached(e));
     }
     return List.copyOf(findings);
+  }
+
+  /** Runs once, on a host where no device opens: tests TCP only. */
+  public List<Finding> runWithoutDevice() {
+    try {
+      announcement();
+    } catch (IOException e) {
+      findings.add(notReached(e));
+    }
+    findings.add(
+        Finding.note(
+            "RDMA to " + host + " was not tested, because no device opens here.",
+            "solve the problems under engine, then run this again"));
+    return List.copyOf(findings);
+  }
+
+  private Finding notReached(IOException e) {
+    if (e instanceof UnknownHostException) {
+      return Finding.problem(
+          "Peer " + host + " is an unknown host: its name has no address here.",
+          "correct the name, or give the address of the peer");
+    }
+    return Finding.problem(
+        "Peer %s port %d is not reached by TCP: %s.".formatted(host, port, e.getMessage()),
+        "start there: java -jar shuffle-plugin.jar doctor --listen, and let a firewall pass"
+            + " that port");
   }
 
   private Announcement announcement() throws IOException {

@@ -87,6 +87,23 @@ class PeerCheckTest {
   }
 
   @Test
+  void shouldTestTcpWhereNoDeviceOpens() throws Exception {
+    try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      ListenerAddress any =
+          new ListenerAddress(NetworkAddress.ofHost(InetAddress.getLoopbackAddress()), 9);
+      String line = new Announcement("ibverbs", 4_096, List.of(any)).line();
+      Thread answer = new Thread(() -> write(server, line), "peer-answer");
+      answer.start();
+      assertThat(new PeerCheck(HERE, server.getLocalPort()).runWithoutDevice())
+          .extracting(finding -> finding.level() + " " + finding.message())
+          .containsExactly(
+              "OK Peer 127.0.0.1 answers by TCP.",
+              "NOTE RDMA to 127.0.0.1 was not tested, because no device opens here.");
+      answer.join();
+    }
+  }
+
+  @Test
   void shouldReportThatAnotherProgramAnswers() throws Exception {
     assertThat(answeredBy("SSH-2.0-OpenSSH_9.2\r\n"))
         .singleElement()
