@@ -9,6 +9,12 @@ set -euo pipefail
 # Exit code for a command line that makes no sense; failures of a run use 1.
 readonly misuse=2
 
+# A size in lower or upper case, as DataSize reads it.
+readonly size_form='[1-9][0-9]{0,8}[kmgtKMGT][bB]?'
+
+# Compared with the shuffles in the code by a test.
+readonly shuffle_modes='vanilla, tuned, service, rdma, pool-1g, pool-64m, fallback'
+
 fail() {
   echo "${program:?}: $*" >&2
   exit 1
@@ -61,7 +67,7 @@ check_options() {
   check_values "$help" "$name" "$@"
 }
 
-# Refuses options without their value, and wrong values.
+# Refuses options without their value, wrong values, and arguments where the help has options only.
 check_values() {
   local help=$1 name=$2 option kind value
   shift 2
@@ -78,6 +84,8 @@ check_values() {
         fail_misuse "$option needs a value (see ./$name --help)"
       fi
       check_value "$name" "$option" "$kind" "$value"
+    elif [[ $1 != -* && $("$help" | head -n 1) == "Usage: ./$name [options]" ]]; then
+      fail_misuse "Unmatched argument: '$1' (see ./$name --help)"
     fi
     shift
   done
@@ -89,7 +97,7 @@ check_value() {
   case $kind in
     N) [[ $value =~ ^-?[0-9]+$ ]] || allowed='a whole number' ;;
     MINUTES | RATIO) [[ $value =~ ^[0-9]+(\.[0-9]+)?$ ]] || allowed='a number' ;;
-    SIZE) [[ $value =~ ^[0-9]{1,9}[kmgtKMGT][bB]?$ ]] || allowed='a whole number of k, m, g or t, such as 256m' ;;
+    SIZE) [[ $value =~ ^$size_form$ ]] || allowed='a whole number of k, m, g or t, at least 1, such as 256m' ;;
     PORT) [[ $value =~ ^[0-9]{1,5}$ ]] && ((10#$value <= 65535)) || allowed='a port from 0 to 65535' ;;
     FILE)
       if [[ -z $value || -d $value ]]; then
@@ -98,7 +106,15 @@ check_value() {
         allowed='a file that can be written'
       fi
       ;;
+    DIR)
+      if [[ -z $value || (-e $value && ! -d $value) ]]; then
+        allowed='a directory'
+      elif ! can_write "$value"; then
+        allowed='a directory that can be written'
+      fi
+      ;;
     LIST) check_list "$option" "$value" ;;
+    NAME) check_name "$name" "$option" "$value" ;;
     *) [[ -n $value ]] || allowed='a value' ;;
   esac
   [[ -z $allowed ]] || fail_misuse "$option is '$value': give $allowed (see ./$name --help)"
@@ -108,22 +124,40 @@ check_value() {
 check_list() {
   local item='[^,]+' items='items with a comma between them'
   case $1 in
-    --sizes) item='[0-9]{1,9}[kmgtKMGT][bB]?' items='sizes such as 4k,1m' ;;
+    --sizes) item=$size_form items='sizes of at least 1k, such as 4k,1m' ;;
+    --modes) item="(${shuffle_modes//, /|})" items="names of $shuffle_modes" ;;
     --peers) item='[0-9]+' items='whole numbers such as 1,4' ;;
   esac
-  [[ $2 =~ ^$item(,$item)*$ ]] || allowed=$items
+  [[ ${2,,} =~ ^$item(,$item)*$ ]] || allowed=$items
 }
 
-# Whether a file can be written, or created together with its folders.
+# Sets "allowed" if a job is not among those of the command, or a name is empty.
+check_name() {
+  local name=$1 option=$2 value=$3 jobs
+  case $name$option in
+    quickstart--job) jobs='groupby terasort' ;;
+    'bench regress--job') jobs=$(list_jobs | awk 'NR > 1 { print $1 }' | xargs) ;;
+    *)
+      [[ -n $value ]] || allowed='a value'
+      return
+      ;;
+  esac
+  [[ " $jobs " == *" $value "* ]] || allowed="one of ${jobs// /, }"
+}
+
+# Whether a file or directory can be written, or created together with its folders. File systems such as
+# /proc refuse new files in spite of the permissions, so this creates a directory and deletes it.
 can_write() {
-  local path
+  local path probe
   path=$(realpath -m -- "$1")
-  [[ ! -e $path || -w $path ]] || return
-  path=$(dirname -- "$path")
+  if [[ -e $path && ! -d $path ]]; then
+    [[ -w $path ]]
+    return
+  fi
   while [[ ! -e $path ]]; do
     path=$(dirname -- "$path")
   done
-  [[ -d $path && -w $path ]]
+  probe=$(mktemp -d -- "$path/.writable.XXXXXX" 2>/dev/null) && rmdir -- "$probe"
 }
 
 # Refuses options that JMH does not have or that the comparison of bindings cannot use, options without
@@ -216,11 +250,12 @@ current_module() {
 
 # Runs Maven in the background: a signal ends it at once, and progress can be shown.
 run_maven() {
-  local log=$1 started=$SECONDS
+  local log=$1 started=$SECONDS maven=
+  # A signal runs these while the function runs, so they use its variables.
+  trap 'end_maven 130' INT
+  trap 'end_maven 143' TERM
   ./mvnw -B -ntp -Pquick -DskipTests -pl benchmarks -am package >"$log" 2>&1 &
-  local maven=$!
-  # shellcheck disable=SC2064 # the current process id is meant
-  trap "kill $maven 2>/dev/null; wait $maven 2>/dev/null || true; rm -f '$log'; exit 130" INT TERM
+  maven=$!
   while kill -0 "$maven" 2>/dev/null; do
     sleep 1
     if (((SECONDS - started) % 15 == 0)); then
@@ -233,6 +268,16 @@ run_maven() {
   fi
   rm -f "$log"
   trap - INT TERM
+}
+
+# Ends Maven, and the script with an exit code.
+end_maven() {
+  if [[ -n $maven ]]; then
+    kill "$maven" 2>/dev/null || true
+    wait "$maven" 2>/dev/null || true
+  fi
+  rm -f -- "$log"
+  exit "$1"
 }
 
 # Builds the plug-in, the commands and a Spark home with the JDK in JAVA_HOME.

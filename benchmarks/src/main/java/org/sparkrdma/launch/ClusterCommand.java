@@ -11,6 +11,8 @@ import org.sparkrdma.cluster.ClusterException;
 import org.sparkrdma.cluster.ClusterSettings;
 import org.sparkrdma.cluster.StandaloneCluster;
 import picocli.CommandLine;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.UnmatchedArgumentException;
 
 /**
  * Runs a command's work on a cluster of its own and deletes the data afterwards. The logs of a
@@ -73,7 +75,7 @@ public final class ClusterCommand {
         .setCaseInsensitiveEnumValuesAllowed(true)
         .setParameterExceptionHandler(
             (problem, arguments) -> {
-              printError(name, problem.getMessage() + " (see " + help + ")");
+              printError(name, sentence(problem) + " (see " + help + ")");
               return problem.getCommandLine().getCommandSpec().exitCodeOnInvalidInput();
             })
         .setExecutionExceptionHandler(
@@ -85,6 +87,13 @@ public final class ClusterCommand {
                       : "unexpected failure: " + failure);
               return line.getCommandSpec().exitCodeOnExecutionException();
             });
+  }
+
+  /** Without the index of an unmatched argument, which counts arguments of the script too. */
+  private static String sentence(ParameterException problem) {
+    return problem instanceof UnmatchedArgumentException unmatched && !unmatched.isUnknownOption()
+        ? "Unmatched argument: '%s'".formatted(unmatched.getUnmatched().get(0))
+        : problem.getMessage();
   }
 
   /**

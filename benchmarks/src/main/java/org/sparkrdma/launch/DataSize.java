@@ -22,7 +22,7 @@ public record DataSize(long bytes) {
     Matcher matcher = FORM.matcher(text.toLowerCase(Locale.ROOT));
     if (!matcher.matches() || Long.parseLong(matcher.group(1)) == 0) {
       throw new IllegalArgumentException(
-          "'%s' is not a size: give a whole number of k, m, g or t, such as 256m or 1g"
+          "'%s' is not a size: give a whole number of k, m, g or t, at least 1, such as 256m"
               .formatted(text));
     }
     long unit =

@@ -32,7 +32,7 @@ public record ReportFile(Path path) {
       }
       return Optional.empty();
     } catch (IOException e) {
-      return Optional.of(option + " cannot be written: " + reason(e));
+      return Optional.of("%s is '%s': give a file that can be written".formatted(option, path));
     }
   }
 

@@ -27,11 +27,13 @@ import org.sparkrdma.launch.ProgressLog;
 import org.sparkrdma.launch.RunDirectory;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
 
 /**
  * The command behind the {@code quickstart} script: runs one job once under each shuffle and
@@ -44,13 +46,17 @@ public final class Quickstart implements Callable<Integer> {
 
   @Mixin private ClusterOptions options;
 
-  @Option(names = "--job", defaultValue = "groupby")
+  @Option(names = "--job", defaultValue = "groupby", converter = JobConverter.class)
   private ShuffleJob job;
 
   @Option(names = "--size", converter = DataSize.Converter.class)
   private DataSize size;
 
-  @Option(names = "--modes", split = ",", defaultValue = "vanilla,rdma,fallback")
+  @Option(
+      names = "--modes",
+      split = ",",
+      defaultValue = "vanilla,rdma,fallback",
+      converter = ShuffleMode.Converter.class)
   private List<ShuffleMode> modes;
 
   @Option(names = "--kill-executor")
@@ -63,6 +69,21 @@ public final class Quickstart implements Callable<Integer> {
   private int uiPort;
 
   @Spec private CommandSpec spec;
+
+  /** Converts the option that names the job. */
+  static final class JobConverter implements ITypeConverter<ShuffleJob> {
+    @Override
+    public ShuffleJob convert(String name) {
+      return DEFAULT_SIZES.keySet().stream()
+          .filter(job -> job.toString().equals(name))
+          .findFirst()
+          .orElseThrow(
+              () ->
+                  new TypeConversionException(
+                      "'%s' is not a job of the quick start: give one of groupby, terasort"
+                          .formatted(name)));
+    }
+  }
 
   private Quickstart() {}
 
@@ -97,10 +118,6 @@ public final class Quickstart implements Callable<Integer> {
 
   /** One run under each shuffle. TeraSort has no warm-up, since it takes long. */
   private BenchmarkPlan plan() {
-    if (!DEFAULT_SIZES.containsKey(job)) {
-      throw new ParameterException(
-          spec.commandLine(), "--job is %s; allowed are groupby and terasort".formatted(job));
-    }
     boolean warm = job == ShuffleJob.GROUPBY && !killExecutor;
     String shape = job.shapeOf(size == null ? DEFAULT_SIZES.get(job) : size);
     return new BenchmarkPlan(

@@ -31,7 +31,7 @@ class DataSizeTest {
         .hasMessage(
             "'"
                 + text
-                + "' is not a size: give a whole number of k, m, g or t, such as 256m or 1g");
+                + "' is not a size: give a whole number of k, m, g or t, at least 1, such as 256m");
   }
 
   @Test

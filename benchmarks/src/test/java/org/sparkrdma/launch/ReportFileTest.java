@@ -45,8 +45,7 @@ class ReportFileTest {
     Path parent = Files.writeString(directory.resolve("file"), "");
     ReportFile file = new ReportFile(parent.resolve("report.json"));
     assertThat(file.objection())
-        .hasValueSatisfying(
-            sentence -> assertThat(sentence).startsWith("--report cannot be written: "));
+        .hasValue("--report is '%s': give a file that can be written".formatted(file.path()));
     assertThat(file.write(Map.of()))
         .hasValueSatisfying(
             sentence -> assertThat(sentence).startsWith("the report was not written: "));

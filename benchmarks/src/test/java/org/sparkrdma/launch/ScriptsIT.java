@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.launch.Script.Outcome;
 
@@ -26,6 +27,7 @@ import org.sparkrdma.launch.Script.Outcome;
 class ScriptsIT {
   private static final int MISUSE = 2;
   private static final int GUEST_FAILED = 125;
+  private static final int TERMINATED = 128 + 15;
 
   /** Compiled by the build where it finds a JDK of 22 or newer. */
   private static final Path BENCHMARKS_FOR_JAVA_22 = Path.of("target/java22-classes/org");
@@ -89,6 +91,10 @@ class ScriptsIT {
         "bench verbs --forks 1",
         "bench growth --executors 5",
         "bench growth 5",
+        "bench list extra",
+        "bench transfer extra",
+        "quickstart extra",
+        "quickstart --keep extra",
         "bench",
         "bench everything"
       })
@@ -106,17 +112,28 @@ class ScriptsIT {
         "quickstart --port=70000",
         "quickstart --report .",
         "quickstart --report /dev/null/report.json",
+        "quickstart --report /proc/report.json",
+        "quickstart --work-dir /proc/work",
+        "quickstart --work-dir /dev/null",
+        "quickstart --size 0m",
+        "quickstart --modes rdmaa",
+        "quickstart --modes vanilla,POOL_1G",
+        "quickstart --job pagerank",
         "soak --minutes short",
         "soak --minutes 1 --seed 1.5",
         "bench groupby --rounds --keep",
         "bench transfer --total 5",
         "bench transfer --sizes 4k,,1m",
         "bench transfer --sizes 4q",
+        "bench transfer --sizes 4k,0k",
         "bench ceiling --peers 1,many",
         "bench groupby --modes vanilla,",
         "bench recovery --at-most much",
         "bench compare a b --page .",
         "bench regress --pairs many HEAD",
+        "bench regress --job sort HEAD",
+        "bench regress --modes vanilla,fast HEAD",
+        "bench groupby --modes rdmaa",
         "bench growth --report",
         "bench verbs -f 0",
         "bench verbs -i",
@@ -150,7 +167,6 @@ class ScriptsIT {
   @ParameterizedTest
   @ValueSource(
       strings = {
-        "quickstart --job pagerank",
         "matrix --cells 1.0.0-2.10-8",
         "matrix --cells 3.5.9-2.12-25",
         "soak --minutes 0",
@@ -168,6 +184,59 @@ class ScriptsIT {
     Outcome outcome = run(Map.of(), command);
     assertThat(outcome.output()).hasLineCount(1).contains("--help)");
     assertThat(outcome.exitCode()).isEqualTo(MISUSE);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          bench list extra         | Unmatched argument: 'extra' (see ./bench list --help)
+          bench groupby extra      | Unmatched argument: 'extra' (see ./bench groupby --help)
+          bench compare a b c      | Unmatched argument: 'c' (see ./bench compare --help)
+          bench regress            | Missing required parameter: 'BASE' (see ./bench regress --help)
+          bench groupby --rounds 0 | --rounds must be at least 1, --warm-ups at least 0 (see ./bench groupby --help)
+          bench tpch --threads 0   | --threads must be at least 1 (see ./bench tpch --help)
+          quickstart --job sort    | --job is 'sort': give one of groupby, terasort (see ./quickstart --help)
+          """)
+  void shouldNameTheWrongArgumentAndTheHelpOfItsCommand(String command, String sentence)
+      throws Exception {
+    Outcome outcome = run(Map.of(), command);
+    String script = command.substring(0, command.indexOf(' '));
+    assertThat(outcome.output()).isEqualTo("%s: %s%n".formatted(script, sentence));
+    assertThat(outcome.exitCode()).isEqualTo(MISUSE);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "null",
+        "[]",
+        "{}",
+        "{\"plan\":{},\"environment\":{},\"cases\":[]}",
+        "{\"plan\":{\"job\":\"groupby\",\"modes\":[\"rdma\"]},\"environment\":{},\"cases\":[{}]}"
+      })
+  void shouldRefuseToCompareAFileThatIsNoReport(String content) throws Exception {
+    Path file = Files.writeString(directory.resolve("bad.json"), content);
+    Outcome outcome = run(Map.of(), "bench compare %s %s".formatted(file, file));
+    assertThat(outcome.output()).startsWith("bench: not a report of ./bench JOB: " + file + " (");
+    assertThat(outcome.exitCode()).isEqualTo(MISUSE);
+  }
+
+  /** The build is a script that ends the one that waits for it. */
+  @Test
+  void shouldEndWithTheExitCodeOfTheSignalDuringTheBuild() throws Exception {
+    Path maven =
+        Files.writeString(
+            directory.resolve("mvnw"), "#!/bin/sh\nkill -TERM $PPID\nexec sleep 600\n");
+    assertThat(maven.toFile().setExecutable(true)).isTrue();
+    Path script =
+        Files.writeString(
+            directory.resolve("build"),
+            "program=build project=%s; source %s; cd %s; run_maven log"
+                .formatted(directory, Path.of("launch.bash").toAbsolutePath(), directory));
+    assertThat(run(Map.of(), script.toString()).exitCode()).isEqualTo(TERMINATED);
+    assertThat(directory.resolve("log")).doesNotExist();
   }
 
   @ParameterizedTest

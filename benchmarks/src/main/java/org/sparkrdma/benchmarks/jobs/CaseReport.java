@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.benchmarks.jobs;
 
+import com.fasterxml.jackson.annotation.JsonIgnore;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -25,6 +26,15 @@ public record CaseReport(
    */
   public record Summary(
       ShuffleMode mode, Map<Metric, Quartiles> values, Map<Metric, Quartiles> ratios) {}
+
+  /** False for JSON in which parts are missing. */
+  @JsonIgnore
+  boolean isComplete() {
+    return shape != null
+        && summaries != null
+        && summaries.stream()
+            .allMatch(each -> each != null && each.mode() != null && each.ratios() != null);
+  }
 
   static CaseReport of(
       String shape, String description, List<ShuffleMode> modes, List<RunResult> runs) {

@@ -82,10 +82,14 @@ public final class CompareCommand implements Callable<Integer> {
       throw misuse("no such report, or not readable: " + file);
     }
     try {
-      return new ObjectMapper().readValue(file.toFile(), BenchmarkReport.class);
+      BenchmarkReport report = new ObjectMapper().readValue(file.toFile(), BenchmarkReport.class);
+      if (report != null && report.isComplete()) {
+        return report;
+      }
     } catch (IOException e) {
-      throw misuse("not a report of ./bench JOB: " + file);
+      // Another kind of file.
     }
+    throw misuse("not a report of ./bench JOB: " + file);
   }
 
   private static String describe(BenchmarkReport report) {

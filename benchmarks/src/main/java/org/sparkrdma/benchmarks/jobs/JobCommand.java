@@ -45,7 +45,10 @@ public final class JobCommand implements Callable<Integer> {
   }
 
   static CommandLine commandLine(String... arguments) {
-    return ClusterCommand.commandLine("bench", new JobCommand(userCommand(arguments)));
+    String command = userCommand(arguments);
+    // The script refuses a command that begins with another word.
+    String help = command.replaceFirst("^(\\./bench \\w+).*", "$1 --help");
+    return ClusterCommand.commandLine("bench", help, new JobCommand(command));
   }
 
   /** The user's command without the options that {@code launch.bash} puts before the job. */

@@ -19,7 +19,11 @@ final class JobOptions {
   @Option(names = "--shapes", split = ",", paramLabel = "SHAPE")
   private List<String> shapes = new ArrayList<>();
 
-  @Option(names = "--modes", split = ",", defaultValue = "vanilla,rdma,fallback")
+  @Option(
+      names = "--modes",
+      split = ",",
+      defaultValue = "vanilla,rdma,fallback",
+      converter = ShuffleMode.Converter.class)
   private List<ShuffleMode> modes;
 
   @Option(names = "--rounds", defaultValue = "3")

@@ -36,7 +36,7 @@ public final class RegressCommand implements Callable<Integer> {
   @Parameters(index = "0", paramLabel = "BASE")
   private String base;
 
-  @Parameters(index = "1", paramLabel = "HEAD", defaultValue = "HEAD")
+  @Parameters(index = "1", arity = "0..1", paramLabel = "HEAD", defaultValue = "HEAD")
   private String head;
 
   @Option(names = "--job", defaultValue = "groupby")
@@ -45,7 +45,11 @@ public final class RegressCommand implements Callable<Integer> {
   @Option(names = "--shapes", split = ",")
   private List<String> shapes = new ArrayList<>();
 
-  @Option(names = "--modes", split = ",", defaultValue = "vanilla,rdma")
+  @Option(
+      names = "--modes",
+      split = ",",
+      defaultValue = "vanilla,rdma",
+      converter = ShuffleMode.Converter.class)
   private List<ShuffleMode> modes;
 
   @Option(names = "--pairs", defaultValue = "9")

@@ -2,8 +2,12 @@
 package org.sparkrdma.benchmarks.jobs;
 
 import com.fasterxml.jackson.annotation.JsonValue;
+import java.util.Arrays;
 import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Collectors;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.TypeConversionException;
 
 /** A shuffle to compare; the shuffles differ in these settings only. */
 public enum ShuffleMode {
@@ -79,5 +83,27 @@ public enum ShuffleMode {
   @Override
   public String toString() {
     return name().toLowerCase(Locale.ROOT).replace('_', '-');
+  }
+
+  /** Converts options of the command line. */
+  public static final class Converter implements ITypeConverter<ShuffleMode> {
+    /** Called by picocli. */
+    public Converter() {}
+
+    @Override
+    public ShuffleMode convert(String name) {
+      return Arrays.stream(values())
+          .filter(mode -> mode.toString().equals(name.toLowerCase(Locale.ROOT)))
+          .findFirst()
+          .orElseThrow(
+              () ->
+                  new TypeConversionException(
+                      "'%s' is not a shuffle: give names of %s".formatted(name, names())));
+    }
+  }
+
+  /** All names, as the scripts list them. */
+  static String names() {
+    return Arrays.stream(values()).map(ShuffleMode::toString).collect(Collectors.joining(", "));
   }
 }

@@ -2,7 +2,9 @@
 package org.sparkrdma.benchmarks.jobs;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.nio.file.Path;
 import java.util.Map;
 import org.apache.spark.SparkConf;
 import org.junit.jupiter.api.Test;
@@ -23,6 +25,23 @@ class ShuffleModeTest {
   void shouldPrintTheNameThatTheOptionTakes() {
     assertThat(ShuffleMode.POOL_64M).hasToString("pool-64m");
     assertThat(ShuffleMode.VANILLA).hasToString("vanilla");
+  }
+
+  @Test
+  void shouldHaveTheNamesThatTheScriptsCheck() throws Exception {
+    assertThat(Path.of("launch.bash"))
+        .content()
+        .contains("\nreadonly shuffle_modes='%s'\n".formatted(ShuffleMode.names()));
+  }
+
+  @Test
+  void shouldOfferEachNameOnceToWhoGivesAnother() {
+    ShuffleMode.Converter converter = new ShuffleMode.Converter();
+    assertThat(converter.convert("Pool-1G")).isEqualTo(ShuffleMode.POOL_1G);
+    assertThatThrownBy(() -> converter.convert("pool_1g"))
+        .hasMessage(
+            "'pool_1g' is not a shuffle: give names of vanilla, tuned, service, rdma, pool-1g,"
+                + " pool-64m, fallback");
   }
 
   @Test
