@@ -2,7 +2,7 @@
 package org.sparkrdma.shuffle.tools;
 
 import java.io.IOException;
-import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -65,16 +65,16 @@ final class CollectOptions {
       return Archive.create(path, withAddresses ? null : new AddressMask(files));
     } catch (IOException e) {
       throw new ParameterException(
-          spec.commandLine(), "Cannot write --collect " + path + ": " + reason(e), e);
+          spec.commandLine(), "Cannot write --collect " + path + ": " + reason(path, e), e);
     }
   }
 
-  private static String reason(IOException e) {
-    if (e instanceof FileAlreadyExistsException) {
-      return "it exists";
+  private static String reason(Path path, IOException e) {
+    if (!(e instanceof NoSuchFileException)) {
+      return FileErrors.reason(e);
     }
-    return e instanceof NoSuchFileException
-        ? "its folder does not exist"
-        : e.getMessage() + " (" + e.getClass().getSimpleName() + ")";
+    return Files.isDirectory(path.toAbsolutePath().getParent())
+        ? "its folder takes no new files"
+        : "its folder does not exist";
   }
 }

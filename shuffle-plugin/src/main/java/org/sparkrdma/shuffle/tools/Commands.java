@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.tools;
 
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -10,6 +11,7 @@ import picocli.CommandLine.IVersionProvider;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.UnmatchedArgumentException;
 
 /** All commands: parses the arguments, runs one and returns its exit code. */
 @Command(
@@ -56,7 +58,6 @@ public final class Commands implements Callable<Integer> {
     return new CommandLine(new Commands())
         .setOut(output)
         .setErr(errors)
-        .setCaseInsensitiveEnumValuesAllowed(true)
         .setParameterExceptionHandler((wrong, given) -> misuse(errors, wrong))
         .setExecutionExceptionHandler(
             (failure, command, parsed) -> {
@@ -73,10 +74,49 @@ public final class Commands implements Callable<Integer> {
         spec.commandLine(), "Wrong value: " + given + " allowed=" + allowed);
   }
 
+  /**
+   * The number that an option gives.
+   *
+   * @param option its name
+   * @param text its value
+   * @param allowed the numbers from min to max, in words
+   */
+  static int number(
+      CommandSpec spec, String option, String text, int min, int max, String allowed) {
+    if (text.matches("[0-9]{1,10}")) {
+      long number = Long.parseLong(text);
+      if (number >= min && number <= max) {
+        return (int) number;
+      }
+    }
+    throw wrongValue(spec, option + " " + text, allowed);
+  }
+
+  /** As {@link #number}, of a whole number without an upper limit of its own. */
+  static int numberFromOne(CommandSpec spec, String option, String text) {
+    return number(
+        spec, option, text, 1, Integer.MAX_VALUE, "a whole number from 1 to " + Integer.MAX_VALUE);
+  }
+
   private static int misuse(PrintWriter errors, ParameterException wrong) {
-    String command = wrong.getCommandLine().getCommandSpec().qualifiedName();
-    errors.println(wrong.getMessage() + " (see " + command + " --help)");
+    CommandSpec command = wrong.getCommandLine().getCommandSpec();
+    String message =
+        wrong instanceof UnmatchedArgumentException unmatched
+                && !unmatched.isUnknownOption()
+                && !command.subcommands().isEmpty()
+            ? unknownCommand(unmatched, command)
+            : wrong.getMessage();
+    errors.println(message + " (see " + command.qualifiedName() + " --help)");
     return WRONG_USAGE;
+  }
+
+  private static String unknownCommand(UnmatchedArgumentException wrong, CommandSpec command) {
+    List<String> nearest = wrong.getSuggestions();
+    return "Unknown command: "
+        + wrong.getUnmatched().get(0)
+        + (nearest.isEmpty() ? "" : " nearest=" + nearest.get(0))
+        + " allowed="
+        + String.join(", ", command.subcommands().keySet());
   }
 
   @Override

@@ -43,11 +43,11 @@ final class DevicesCommand implements Callable<Integer> {
         new EngineProbe(settings, spark, host).run(new SystemFiles(Path.of("/")), List.of());
     spec.commandLine()
         .getOut()
-        .println(output.json() ? json(engines, probe) : text(engines, probe));
+        .println(output.json() ? json(engines, probe) : text(engines, spark, probe));
     return probe.usable() ? Commands.USABLE : Commands.NOT_USABLE;
   }
 
-  private String text(List<EngineDevices> engines, Probe probe) {
+  private String text(List<EngineDevices> engines, SparkSettings spark, Probe probe) {
     Style style = output.style();
     StringBuilder text = new StringBuilder();
     text.append(
@@ -55,6 +55,7 @@ final class DevicesCommand implements Callable<Integer> {
                 probe.usable() ? Level.OK : Level.PROBLEM,
                 probe.usable() ? "Would be used: " : "No device would be used: "))
         .append(choice(probe))
+        .append(condition(spark, probe))
         .append("\n");
     for (EngineDevices engine : engines) {
       text.append("\n").append(style.bold("engine " + engine.engine())).append("\n");
@@ -69,6 +70,13 @@ final class DevicesCommand implements Callable<Integer> {
   /** The device with the reason for its choice, or the reasons against all of them. */
   private static String choice(Probe probe) {
     return probe.usable() ? probe.inWords() : String.join("; ", probe.reasons());
+  }
+
+  /** Added where these settings alone do not make Spark load this plug-in. */
+  private static String condition(SparkSettings spark, Probe probe) {
+    return probe.usable() && spark.isManagerMissing()
+        ? ", if " + SparkSettings.MANAGER + " is set to " + SparkSettings.PLUG_IN
+        : "";
   }
 
   static String json(List<EngineDevices> engines, Probe probe) {

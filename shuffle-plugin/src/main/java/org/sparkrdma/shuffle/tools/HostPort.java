@@ -4,6 +4,7 @@ package org.sparkrdma.shuffle.tools;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import picocli.CommandLine.Model.CommandSpec;
 
 /**
  * A host and a TCP port, as users write them.
@@ -18,6 +19,11 @@ record HostPort(String host, int port) {
   /** A name or an IPv4 address, or an IPv6 address in brackets, perhaps with a port. */
   private static final Pattern TEXT =
       Pattern.compile("(\\[[0-9a-fA-F:.%\\w]+]|[^:\\[\\]\\s]+)(?::([0-9]{1,5}))?");
+
+  /** The port of an option to listen at. */
+  static int listenPort(CommandSpec spec, String option, String text) {
+    return Commands.number(spec, option, text, 0, MAX_PORT, "a port from 0 to " + MAX_PORT);
+  }
 
   /** Empty when the text is not {@link #ALLOWED}. */
   static Optional<HostPort> parse(String text, int defaultPort) {

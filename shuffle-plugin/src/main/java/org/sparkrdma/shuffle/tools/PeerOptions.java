@@ -4,11 +4,13 @@ package org.sparkrdma.shuffle.tools;
 import org.sparkrdma.shuffle.tools.peer.PeerCheck;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** Options of {@code doctor} about another host. Confined to the main thread. */
 final class PeerOptions {
   private static final int DEFAULT_PORT = 7474;
+  private static final int DEFAULT_SECONDS = 600;
 
   @Spec(Spec.Target.MIXEE)
   private CommandSpec spec;
@@ -32,38 +34,39 @@ final class PeerOptions {
           "Answer doctor --peer of other hosts at this TCP port, "
               + DEFAULT_PORT
               + " by default, until the end of --listen-for. Any host may read test data then.")
-  private Integer listen;
+  private String listen;
 
   @Option(
       names = "--listen-for",
       paramLabel = "SECONDS",
-      defaultValue = "600",
-      description = "How long --listen answers; 600 s by default.")
-  private int listenSeconds;
+      description = "How long --listen answers; " + DEFAULT_SECONDS + " s by default.")
+  private String listenSeconds;
 
   boolean listens() {
     return listen != null;
   }
 
   int listenPort() {
-    if (listen < 0 || listen > HostPort.MAX_PORT) {
-      throw Commands.wrongValue(
-          spec, "--listen " + listen, "a port from 0 to " + HostPort.MAX_PORT);
-    }
-    return listen;
+    return HostPort.listenPort(spec, "--listen", listen);
   }
 
   int listenSeconds() {
-    if (listenSeconds < 1) {
-      throw Commands.wrongValue(spec, "--listen-for " + listenSeconds, "at least 1");
-    }
-    return listenSeconds;
+    return listenSeconds == null
+        ? DEFAULT_SECONDS
+        : Commands.numberFromOne(spec, "--listen-for", listenSeconds);
   }
 
-  /** The check of the peer, or null without one. */
+  /** The check of the peer, or null without one. Refuses options that exclude each other. */
   PeerCheck check() {
+    if (listenSeconds != null && listen == null) {
+      throw new ParameterException(
+          spec.commandLine(), "--listen-for has a meaning with --listen only");
+    }
     if (peer == null) {
       return null;
+    }
+    if (listen != null) {
+      throw Commands.wrongValue(spec, "--listen with --peer", "one of them");
     }
     HostPort at =
         HostPort.parse(peer, DEFAULT_PORT)

@@ -4,6 +4,7 @@ package org.sparkrdma.shuffle.tools;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -44,7 +45,6 @@ final class PerfClientCommand implements Callable<Integer> {
   @Option(
       names = "--sizes",
       paramLabel = "LIST",
-      split = ",",
       defaultValue = "8,4k,64k,1m",
       description = "Lengths of transfers, 1 to 1m bytes; ${DEFAULT-VALUE} by default.")
   private List<String> sizes;
@@ -54,14 +54,14 @@ final class PerfClientCommand implements Callable<Integer> {
       paramLabel = "MILLISECONDS",
       defaultValue = "2000",
       description = "Time for the speed of each size; ${DEFAULT-VALUE} ms by default.")
-  private int durationMs;
+  private String durationMs;
 
   @Option(
       names = "--at-once",
       paramLabel = "NUMBER",
       defaultValue = "16",
       description = "Transfers in flight, 1 to 64; ${DEFAULT-VALUE} by default.")
-  private int atOnce;
+  private String atOnce;
 
   @Override
   public Integer call() {
@@ -82,6 +82,9 @@ final class PerfClientCommand implements Callable<Integer> {
     } catch (VerbsException e) {
       errors.println("Peer " + peer + " is not reached by RDMA: " + e.getMessage());
       return Commands.NOT_USABLE;
+    } catch (UnknownHostException e) {
+      errors.println("Peer " + peer + " is an unknown host: its name has no address here");
+      return Commands.NOT_USABLE;
     } catch (IOException e) {
       errors.println(
           "Peer %s is not reached by TCP: %s; start there: java -jar shuffle-plugin.jar perf server"
@@ -92,19 +95,28 @@ final class PerfClientCommand implements Callable<Integer> {
 
   private PerfPlan plan() {
     List<Integer> bytes = new ArrayList<>();
-    for (String size : sizes) {
-      bytes.add(bytes(size.trim()));
+    for (String list : sizes) {
+      for (String size : list.split(",", -1)) {
+        bytes.add(bytes(list, size.trim()));
+      }
     }
-    if (durationMs < 1) {
-      throw Commands.wrongValue(spec, "--ms " + durationMs, "at least 1");
-    }
-    if (atOnce < 1 || atOnce > PerfPlan.MAX_AT_ONCE) {
-      throw Commands.wrongValue(spec, "--at-once " + atOnce, "1 to " + PerfPlan.MAX_AT_ONCE);
-    }
-    return new PerfPlan(bytes, Duration.ofMillis(durationMs), atOnce);
+    return new PerfPlan(
+        bytes,
+        Duration.ofMillis(Commands.numberFromOne(spec, "--ms", durationMs)),
+        Commands.number(
+            spec,
+            "--at-once",
+            atOnce,
+            1,
+            PerfPlan.MAX_AT_ONCE,
+            "a whole number from 1 to " + PerfPlan.MAX_AT_ONCE));
   }
 
-  private int bytes(String size) {
+  private int bytes(String list, String size) {
+    if (size.isEmpty()) {
+      throw Commands.wrongValue(
+          spec, "--sizes " + list, "numbers such as 8, 4k or 1m, none of them empty");
+    }
     if (!size.matches("[0-9]{1,7}[kKmM]?")) {
       throw Commands.wrongValue(spec, "--sizes " + size, "numbers such as 8, 4k or 1m");
     }
@@ -121,7 +133,11 @@ final class PerfClientCommand implements Callable<Integer> {
       OpenDevice device, PerfClient client, PerfPlan plan, List<PerfClient.Row> rows) {
     PerfReport report =
         new PerfReport(
-            device.device().info(), client.pair().toString(), plan.atOnce(), durationMs, rows);
+            device.device().info(),
+            client.pair().toString(),
+            plan.atOnce(),
+            (int) plan.duration().toMillis(),
+            rows);
     PrintWriter out = spec.commandLine().getOut();
     out.println(output.json() ? report.json() : report.text(output.style()));
     out.flush();

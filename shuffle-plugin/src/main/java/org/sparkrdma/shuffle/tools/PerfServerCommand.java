@@ -34,25 +34,26 @@ final class PerfServerCommand implements Callable<Integer> {
       paramLabel = "PORT",
       defaultValue = "" + PerfCommand.DEFAULT_PORT,
       description = "TCP port, ${DEFAULT-VALUE} by default; 0 takes a free one.")
-  private int port;
+  private String port;
 
   @Option(
       names = "--listen-for",
       paramLabel = "SECONDS",
       defaultValue = "600",
       description = "How long it answers; ${DEFAULT-VALUE} s by default.")
-  private int seconds;
+  private String seconds;
 
   @Override
   public Integer call() {
-    check();
+    int tcpPort = HostPort.listenPort(spec, "--port", port);
+    int limitSeconds = Commands.numberFromOne(spec, "--listen-for", seconds);
     ShuffleSettings settings = settingsOptions.shuffleSettings();
     InetAddress host = settingsOptions.sparkHost(System.getenv());
     PrintWriter out = spec.commandLine().getOut();
-    long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
+    long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(limitSeconds);
     try (OpenDevice device = OpenDevice.open(settings, host);
         TcpSource source = new TcpSource();
-        PeerListener listener = PeerListener.forMeasurements(device, port, source)) {
+        PeerListener listener = PeerListener.forMeasurements(device, tcpPort, source)) {
       out.printf(
           "Listening at TCP port %d, by RDMA at %s%n", listener.port(), listener.addresses());
       out.flush();
@@ -66,15 +67,6 @@ final class PerfServerCommand implements Callable<Integer> {
           .getErr()
           .println("Cannot listen at TCP port " + port + ": " + e.getMessage());
       return Commands.WRONG_USAGE;
-    }
-  }
-
-  private void check() {
-    if (port < 0 || port > HostPort.MAX_PORT) {
-      throw Commands.wrongValue(spec, "--port " + port, "a port from 0 to " + HostPort.MAX_PORT);
-    }
-    if (seconds < 1) {
-      throw Commands.wrongValue(spec, "--listen-for " + seconds, "at least 1");
     }
   }
 }

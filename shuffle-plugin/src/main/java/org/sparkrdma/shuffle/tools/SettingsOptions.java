@@ -25,7 +25,7 @@ final class SettingsOptions {
       description =
           "Spark's settings: a file such as conf/spark-defaults.conf. Those that spark-submit passes"
               + " on come on top. Without any, Spark's defaults and this plug-in's are assumed.")
-  private Path file;
+  private String file;
 
   @Option(
       names = "--host",
@@ -36,9 +36,15 @@ final class SettingsOptions {
   private String host;
 
   SparkSettings settings() {
+    if (file != null && file.isBlank()) {
+      throw new ParameterException(spec.commandLine(), "--conf needs a value: the name of a file");
+    }
     try {
-      return SparkSettings.read(file, System.getProperties());
-    } catch (IOException | IllegalArgumentException e) {
+      return SparkSettings.read(file == null ? null : Path.of(file), System.getProperties());
+    } catch (IOException e) {
+      throw new ParameterException(
+          spec.commandLine(), "Cannot read --conf " + file + ": " + FileErrors.reason(e), e);
+    } catch (IllegalArgumentException e) {
       throw new ParameterException(
           spec.commandLine(), "Cannot read --conf " + file + ": " + e.getMessage(), e);
     }

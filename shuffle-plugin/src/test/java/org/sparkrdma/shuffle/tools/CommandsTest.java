@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Commands with their output and exit codes, on the loopback engine and without a device. */
@@ -112,6 +113,12 @@ class CommandsTest {
         .startsWith("Cannot write --collect " + zip + ": its folder does not exist");
     assertThat(run("doctor", "--conf", soft, "--collect", soft)).isEqualTo(Commands.WRONG_USAGE);
     assertThat(errors.toString()).contains("Cannot write --collect " + soft + ": it exists");
+    if (Files.isDirectory(Path.of("/proc/self"))) {
+      assertThat(run("doctor", "--conf", soft, "--collect", "/proc/card.zip"))
+          .isEqualTo(Commands.WRONG_USAGE);
+      assertThat(errors.toString())
+          .contains("Cannot write --collect /proc/card.zip: its folder takes no new files");
+    }
     assertThat(run("doctor", "--with-addresses")).isEqualTo(Commands.WRONG_USAGE);
     assertThat(output.toString()).isEmpty();
   }
@@ -213,13 +220,66 @@ class CommandsTest {
         "doctor --peer a:b:c",
         "doctor --peer host:70000",
         "doctor --listen 70000",
-        "doctor --listen --listen-for 0"
+        "doctor --listen --listen-for 0",
+        "doctor --conf="
       })
   void shouldRefuseWrongUsageInOneSentence(String arguments) {
     assertThat(run(arguments.isEmpty() ? new String[0] : arguments.split(" ", -1)))
         .isEqualTo(Commands.WRONG_USAGE);
     assertThat(errors.toString()).hasLineCount(1).contains("--help)");
     assertThat(output.toString()).isEmpty();
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          doctor --listen 0 --peer a | Wrong value: --listen with --peer allowed=one of them
+          doctor --listen-for 5      | --listen-for has a meaning with --listen only
+          doctor --listen=abc        | Wrong value: --listen abc allowed=a port from 0 to 65535
+          doctor --listen= --listen-for=2s | Wrong value: --listen  allowed=a port from 0 to 65535
+          perf server --port x       | Wrong value: --port x allowed=a port from 0 to 65535
+          perf client a --at-once x  | Wrong value: --at-once x allowed=a whole number from 1 to 64
+          doctor --color=red         | Wrong value: --color red allowed=auto, always or never
+          doctor --conf /no/such     | Cannot read --conf /no/such: no such file
+          doctor --conf /            | Cannot read --conf /: Is a directory
+          doctor --conf=             | --conf needs a value: the name of a file
+          bogus                      | Unknown command: bogus allowed=doctor, devices, perf
+          help                       | Unknown command: help allowed=doctor, devices, perf
+          doctr --peer a | Unknown command: doctr nearest=doctor allowed=doctor, devices, perf
+          perf servr                 | Unknown command: servr nearest=server allowed=server, client
+          """)
+  void shouldNameTheMistakeAndWhatIsAllowed(String arguments, String sentence) {
+    assertThat(run(arguments.split(" ", -1))).isEqualTo(Commands.WRONG_USAGE);
+    assertThat(errors.toString()).hasLineCount(1).startsWith(sentence + " (see ");
+    assertThat(output.toString()).isEmpty();
+  }
+
+  @Test
+  void shouldNameTheConditionInTheListOfDevices() throws IOException {
+    String condition =
+        ", if spark.shuffle.manager is set to org.sparkrdma.shuffle.RdmaShuffleManager";
+    run("devices", "--conf", settings("spark.shuffle.rdma.engine soft\n"));
+    assertThat(output.toString().lines().findFirst().orElseThrow())
+        .startsWith("Would be used: device soft0")
+        .endsWith(condition);
+    output.getBuffer().setLength(0);
+    run("devices", "--conf", soft);
+    assertThat(output.toString()).startsWith("Would be used: ").doesNotContain(condition);
+  }
+
+  @Test
+  void shouldNotColorWhereTheTerminalIsDumb() {
+    String ansi = "picocli.ansi";
+    System.setProperty(ansi, "true");
+    try {
+      assertThat(OutputOptions.onTerminal(Map.of("TERM", "xterm"))).isTrue();
+      assertThat(OutputOptions.onTerminal(Map.of())).isTrue();
+      assertThat(OutputOptions.onTerminal(Map.of("TERM", "dumb"))).isFalse();
+    } finally {
+      System.clearProperty(ansi);
+    }
   }
 
   @Test

@@ -151,6 +151,14 @@ class PerfCommandTest {
   }
 
   @Test
+  void shouldReportAnUnknownHost() {
+    assertThat(client("no.such.host.invalid")).isEqualTo(Commands.NOT_USABLE);
+    assertThat(errors.toString())
+        .isEqualToIgnoringNewLines(
+            "Peer no.such.host.invalid is an unknown host: its name has no address here");
+  }
+
+  @Test
   void shouldReportAServerThatEndsTheConnection() throws Exception {
     withServer(
         port -> {
@@ -189,6 +197,9 @@ class PerfCommandTest {
         "perf client host --sizes 0",
         "perf client host --sizes 2m",
         "perf client host --sizes 4x",
+        "perf client host --sizes 4k,",
+        "perf client host --sizes ,4k",
+        "perf client host --sizes=",
         "perf client host --at-once 65",
         "perf client host --ms 0",
         "perf server --port 70000",

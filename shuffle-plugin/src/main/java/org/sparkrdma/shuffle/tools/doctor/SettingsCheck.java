@@ -4,7 +4,6 @@ package org.sparkrdma.shuffle.tools.doctor;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Set;
 import org.sparkrdma.shuffle.settings.SettingMistakes;
 import org.sparkrdma.shuffle.settings.ShuffleSetting;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
@@ -12,12 +11,6 @@ import org.sparkrdma.shuffle.tools.engines.SparkSettings;
 
 /** Spark's settings: wrong, unknown and former keys, contradictions, and a missing manager. */
 final class SettingsCheck implements Check {
-  private static final String MANAGER = "spark.shuffle.manager";
-  private static final String OURS = "org.sparkrdma.shuffle.RdmaShuffleManager";
-
-  /** The name of SparkRDMA's manager, which selects this plug-in too. */
-  private static final String FORMER = "org.apache.spark.shuffle.rdma.RdmaShuffleManager";
-
   @Override
   public String name() {
     return "settings";
@@ -26,8 +19,8 @@ final class SettingsCheck implements Check {
   /** Reasons in the settings why RDMA is not used. */
   List<String> reasons(SparkSettings spark) {
     List<String> reasons = new ArrayList<>(SettingMistakes.of(spark.values()));
-    if (isManagerMissing(spark)) {
-      reasons.add(MANAGER + " is not " + OURS);
+    if (spark.isManagerMissing()) {
+      reasons.add(SparkSettings.MANAGER + " is not " + SparkSettings.PLUG_IN);
     }
     if (isOff(spark)) {
       reasons.add(ShuffleSetting.MODE.key() + "=off");
@@ -53,12 +46,12 @@ final class SettingsCheck implements Check {
               mistake + ". The driver refuses to start with it.",
               "correct it; docs/configuration.md has every key"));
     }
-    if (isManagerMissing(spark)) {
-      String set = spark.value(MANAGER, "not set");
+    if (spark.isManagerMissing()) {
+      String set = spark.value(SparkSettings.MANAGER, "not set");
       findings.add(
           Finding.problem(
-              MANAGER + " is " + set + ", so Spark does not load this plug-in.",
-              "set " + MANAGER + "=" + OURS));
+              SparkSettings.MANAGER + " is " + set + ", so Spark does not load this plug-in.",
+              "set " + SparkSettings.MANAGER + "=" + SparkSettings.PLUG_IN));
     }
     if (isOff(spark)) {
       findings.add(
@@ -97,10 +90,6 @@ final class SettingsCheck implements Check {
 
   private static boolean isOff(SparkSettings spark) {
     return spark.value(ShuffleSetting.MODE.key(), "auto").equals("off");
-  }
-
-  private static boolean isManagerMissing(SparkSettings spark) {
-    return !spark.isEmpty() && !Set.of(OURS, FORMER).contains(spark.value(MANAGER, "sort"));
   }
 
   /** Keys about RDMA that lack the prefix, which Spark ignores without an error. */

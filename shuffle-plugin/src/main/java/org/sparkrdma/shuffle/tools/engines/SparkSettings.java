@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Properties;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -15,7 +16,16 @@ import java.util.TreeMap;
  * @param values by key
  */
 public record SparkSettings(Map<String, String> values) {
+  /** The key of the shuffle manager. */
+  public static final String MANAGER = "spark.shuffle.manager";
+
+  /** Its value for this plug-in. */
+  public static final String PLUG_IN = "org.sparkrdma.shuffle.RdmaShuffleManager";
+
   private static final String PREFIX = "spark.";
+
+  /** The name of SparkRDMA's manager, which selects this plug-in too. */
+  private static final String FORMER_PLUG_IN = "org.apache.spark.shuffle.rdma.RdmaShuffleManager";
 
   /** Keeps a copy. */
   public SparkSettings {
@@ -57,6 +67,11 @@ public record SparkSettings(Map<String, String> values) {
   /** Whether a key that is false by default is true. */
   public boolean isTrue(String key) {
     return Boolean.parseBoolean(value(key, "false"));
+  }
+
+  /** Whether these settings make Spark load another shuffle manager than this plug-in's. */
+  public boolean isManagerMissing() {
+    return !isEmpty() && !Set.of(PLUG_IN, FORMER_PLUG_IN).contains(value(MANAGER, "sort"));
   }
 
   /** Whether nothing is set. */

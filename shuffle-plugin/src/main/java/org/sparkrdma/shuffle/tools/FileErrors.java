@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.tools;
+
+import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
+
+/**
+ * Reasons why a file cannot be read or written, without its name, which is often the only text of
+ * an exception. Stateless.
+ */
+final class FileErrors {
+  private FileErrors() {}
+
+  static String reason(IOException e) {
+    if (e instanceof NoSuchFileException) {
+      return "no such file";
+    }
+    if (e instanceof FileAlreadyExistsException) {
+      return "it exists";
+    }
+    if (e instanceof AccessDeniedException) {
+      return "permission denied";
+    }
+    if (e instanceof FileSystemException ofFile && ofFile.getReason() != null) {
+      return ofFile.getReason();
+    }
+    boolean inWords = e.getClass() == IOException.class;
+    return e.getMessage() + (inWords ? "" : " (" + e.getClass().getSimpleName() + ")");
+  }
+}
