@@ -46,12 +46,14 @@ private[scenarios] object HeldEnd {
       s"no hook with the name $HookOfPlugin"
     )
     if (step == JvmHook) {
-      ShutdownHookManager.get().addShutdownHook(() => hold(file), Priority)
+      ShutdownHookManager
+        .get()
+        .addShutdownHook(() => hold(file), Priority, LimitNs, TimeUnit.NANOSECONDS)
     } else {
       goesOn = Some(file)
     }
     sun.misc.Signal.raise(new sun.misc.Signal("TERM"))
-    reached.await()
+    require(reached.await(LimitNs, TimeUnit.NANOSECONDS), s"step not reached: $step")
     hooks.foreach(hook => pauseUntil(hook.getState == Thread.State.TERMINATED))
   }
 

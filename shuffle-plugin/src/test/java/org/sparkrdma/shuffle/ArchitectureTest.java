@@ -53,7 +53,7 @@ class ArchitectureTest {
     "device, 'address settings'",
     "pinned, 'settings'",
     "output, 'wire'",
-    "serve, 'metrics wire thread output settings'",
+    "serve, 'metrics wire thread output pinned settings'",
     "fetch, 'metrics wire directory'",
     "transport, 'metrics wire address directory serve thread fetch output settings'",
     "read, 'metrics directory fetch spark settings'",

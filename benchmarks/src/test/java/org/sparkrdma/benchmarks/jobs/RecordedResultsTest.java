@@ -31,19 +31,18 @@ class RecordedResultsTest {
   @ParameterizedTest
   @MethodSource("results")
   void shouldComputeTheSameSummariesFromTheRecordedRuns(Path file) throws IOException {
-    for (BenchmarkReport report : reports(file)) {
-      assertThat(report.cases())
-          .isNotEmpty()
-          .allSatisfy(
-              recorded ->
-                  assertThat(
-                          CaseReport.of(
-                              recorded.shape(),
-                              recorded.description(),
-                              report.plan().modes(),
-                              recorded.runs()))
-                      .isEqualTo(recorded));
-    }
+    BenchmarkReport report = report(file);
+    assertThat(report.cases())
+        .isNotEmpty()
+        .allSatisfy(
+            recorded ->
+                assertThat(
+                        CaseReport.of(
+                            recorded.shape(),
+                            recorded.description(),
+                            report.plan().modes(),
+                            recorded.runs()))
+                    .isEqualTo(recorded));
   }
 
   @ParameterizedTest
@@ -51,28 +50,17 @@ class RecordedResultsTest {
   void shouldShowTheRecordedRatiosOnThePage(Path file) throws IOException {
     String page = Files.readString(PROJECT.resolve("docs/benchmarks.md"));
     assertThat(page).contains(file.getFileName().toString());
-    if (!isRegression(file)) {
-      for (CaseReport recorded : reports(file).get(0).cases()) {
-        // The first has no ratios: those of the others are to it.
-        for (CaseReport.Summary summary :
-            recorded.summaries().subList(1, recorded.summaries().size())) {
-          assertThat(page).contains(onPage(summary.ratios()));
-        }
+    for (CaseReport recorded : report(file).cases()) {
+      // The first has no ratios: those of the others are to it.
+      for (CaseReport.Summary summary :
+          recorded.summaries().subList(1, recorded.summaries().size())) {
+        assertThat(page).contains(onPage(summary.ratios()));
       }
     }
   }
 
-  /** The report, or those of both commits. */
-  private static List<BenchmarkReport> reports(Path file) throws IOException {
-    if (isRegression(file)) {
-      RegressReport both = JSON.readValue(file.toFile(), RegressReport.class);
-      return List.of(both.baseRuns(), both.headRuns());
-    }
-    return List.of(JSON.readValue(file.toFile(), BenchmarkReport.class));
-  }
-
-  private static boolean isRegression(Path file) {
-    return file.getFileName().toString().startsWith("regress-");
+  private static BenchmarkReport report(Path file) throws IOException {
+    return JSON.readValue(file.toFile(), BenchmarkReport.class);
   }
 
   private static List<String> onPage(Map<Metric, Quartiles> ratios) {

@@ -12,7 +12,7 @@ import org.sparkrdma.shuffle.runtime.RuntimeLifecycle.State;
  * The starts of RDMA in one executor: the first one, and after each loss of the device, when
  * everything is closed, further ones. Each outcome goes to readers and to the directory.
  *
- * <p>Confined to the runtime's thread, which waits here for a loss, but for {@link #endWaits} and
+ * <p>Confined to the runtime's thread, which waits here for a loss, except {@link #endWaits} and
  * {@link #giveUp}, which any thread may call. When the system refuses that thread, its creator
  * calls {@link #stayOff} instead of {@link #run}.
  */

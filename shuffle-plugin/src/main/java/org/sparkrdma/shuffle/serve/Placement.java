@@ -115,7 +115,10 @@ final class Placement {
   private boolean placeInWindow(
       ServedOutput output, long fileOffset, long lengthBytes, Piece piece) {
     FileWindow window = files.lease(output, fileOffset, lease);
-    boolean wantsRoom = window == null && lease.share().hasRoomForWindows();
+    boolean wantsRoom =
+        window == null
+            && lease.share().hasRoomForWindows()
+            && !files.isExcluded(output.mapOutput().dataFile());
     if (wantsRoom && slots != null && slots.trim()) {
       window = files.lease(output, fileOffset, lease);
     }

@@ -214,7 +214,8 @@ final class RegisteredFiles {
     }
   }
 
-  private boolean isExcluded(Path file) {
+  /** Whether the file is in one of the excluded directories. */
+  boolean isExcluded(Path file) {
     for (Path directory : refusing) {
       if (file.startsWith(directory)) {
         return true;

@@ -12,11 +12,12 @@ import org.slf4j.LoggerFactory;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.output.MapOutputs;
+import org.sparkrdma.shuffle.pinned.SystemFiles;
+import org.sparkrdma.shuffle.pinned.WritePins;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.ProtectionDomain;
-import org.sparkrdma.verbs.device.Transport;
 
 /**
  * The parts that hold the state of a {@link BlockServer}. Used and closed with the server's lock.
@@ -53,8 +54,8 @@ record ServingParts(
     List<Path> directories = new ArrayList<>(outputs.directories());
     if (settings.registersFiles(device)) {
       List<Path> copied = new ArrayList<>();
-      if (isPinnedByKernel(settings, device)) {
-        copied.addAll(WritePins.avoiding(directories));
+      if (settings.mayCopyInsteadOfPinning(device)) {
+        copied.addAll(WritePins.of(new SystemFiles(Path.of("/"))).objectionable(directories));
         directories.removeAll(copied);
       }
       copied.addAll(FileProbe.refusing(domain, directories, access));
@@ -114,10 +115,6 @@ record ServingParts(
             state);
     return new ServingParts(
         slots, served, leases, locator, new IdleMemory(settings, unleased, slots, counters));
-  }
-
-  private static boolean isPinnedByKernel(ServeSettings settings, Device device) {
-    return device.info().transport() != Transport.LOOPBACK && !settings.pagesOnDemand(device);
   }
 
   /** Costs measured in the first of the directories, where that is possible. */

@@ -8,8 +8,8 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 
 /**
  * The windows without leases, and the deregistration of windows: the least recently used one when
- * its memory is needed, those that are idle for too long, and those of removed map outputs. Used
- * with the server's lock.
+ * its memory is needed, those that are idle for too long, and those of removed map outputs; and the
+ * number of all windows. Used with the server's lock.
  */
 final class UnleasedWindows {
   private final PinnedBudget budget;

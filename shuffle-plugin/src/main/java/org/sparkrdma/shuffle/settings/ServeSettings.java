@@ -7,6 +7,7 @@ import java.util.Set;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.device.Capability;
+import org.sparkrdma.verbs.device.Transport;
 
 /**
  * Settings of the serving side.
@@ -62,6 +63,17 @@ public record ServeSettings(
     return pagesOnDemand(device)
         ? EnumSet.of(AccessFlag.REMOTE_READ, AccessFlag.ON_DEMAND)
         : EnumSet.of(AccessFlag.REMOTE_READ);
+  }
+
+  /**
+   * Whether files whose registration makes the kernel write them are copied instead: a registration
+   * pins their pages, and these settings allow copies.
+   */
+  public boolean mayCopyInsteadOfPinning(Device device) {
+    return mode != Mode.WINDOW
+        && slots > 0
+        && device.info().transport() != Transport.LOOPBACK
+        && !pagesOnDemand(device);
   }
 
   /** Whether map-output files are registered on this device. */

@@ -19,7 +19,7 @@ public final class SettingMistakes {
 
   /**
    * One sentence for each wrong or unknown key of this plug-in, and one for the first contradiction
-   * between the other keys.
+   * between right keys.
    *
    * @param spark Spark's settings; those of others are ignored
    */
@@ -33,7 +33,14 @@ public final class SettingMistakes {
             setting ->
                 setting.getKey().startsWith(ShuffleSetting.PREFIX)
                     && fails(mistakes, () -> check(setting, engines)));
-    fails(mistakes, () -> ShuffleSettings.of(right));
+    List<String> contradictions = new ArrayList<>();
+    fails(contradictions, () -> ShuffleSettings.of(right));
+    // With a wrong key the rule would compare its default.
+    contradictions.removeIf(
+        mistake ->
+            spark.keySet().stream()
+                .anyMatch(key -> !right.containsKey(key) && mistake.contains(key)));
+    mistakes.addAll(contradictions);
     return List.copyOf(mistakes);
   }
 

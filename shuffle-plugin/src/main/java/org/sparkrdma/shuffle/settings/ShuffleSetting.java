@@ -138,7 +138,7 @@ public enum ShuffleSetting {
       "Controls how blocks are served. `window` registers windows of the map-output files. "
           + "`copy` copies blocks into registered slots. `auto` copies from a window until the "
           + "copies cost as much as its registration (docs/benchmarks.md), and registers it then; "
-          + "it also copies when the registration fails. `odp` registers windows without pinning "
+          + "it also copies when the registration fails, and on NFS with Linux before 6.2. `odp` registers windows without pinning "
           + "them, if the device supports on-demand paging, else it works as `auto` with a warning. "
           + "`window` pins the most memory. `odp` needs a page fault of the device for each page "
           + "that is not in memory, and has not been tested on a real device. Change it only for "

@@ -2,6 +2,7 @@
 package org.sparkrdma.verbs.soft.shared;
 
 import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -156,7 +157,7 @@ public final class FileLinks implements AutoCloseable {
    * Removes empty directories of killed processes. Those with links are found by the symbolic links
    * to them.
    */
-  private static void removeEmptyLeftovers(Path user) throws IOException {
+  private static void removeEmptyLeftovers(Path user) {
     try (DirectoryStream<Path> directories = Files.newDirectoryStream(user)) {
       for (Path directory : directories) {
         ProcessIdentity owner = SharedDirectory.ownerOf(directory.getFileName().toString());
@@ -164,6 +165,9 @@ public final class FileLinks implements AutoCloseable {
           removeIfEmpty(directory);
         }
       }
+    } catch (IOException | DirectoryIteratorException e) {
+      // Another process removes them too; what is left is tried again by the next one.
+      LOG.debug("Directories of killed processes not removed: path={}", user, e);
     }
   }
 

@@ -93,7 +93,7 @@ class BrokenQueuePairsTest {
   }
 
   @Test
-  void shouldLeaveWorkToTheDeviceUntilTheFlushTimeOut() throws VerbsException {
+  void shouldLeaveWorkToTheDeviceBeforeTheFlushTimeOut() throws VerbsException {
     brokenWithWorkOfTheDevice();
     assertThat(flush(8)).isZero();
   }

@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.tools.doctor;
 
 import java.nio.file.Path;
 import java.util.List;
+import org.sparkrdma.shuffle.pinned.Mounts;
 
 /** Version of Java, and how C libraries are called on it. */
 final class JavaCheck implements Check {

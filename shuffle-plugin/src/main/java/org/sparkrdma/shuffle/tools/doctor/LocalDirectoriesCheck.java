@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.sparkrdma.shuffle.pinned.Mounts;
 
 /** File system of each local directory, and whether a file there could be registered. */
 final class LocalDirectoriesCheck implements Check {
@@ -29,9 +30,7 @@ final class LocalDirectoriesCheck implements Check {
       } else if (refusal.isPresent()) {
         findings.add(
             Finding.warning(
-                words
-                    + " A file there cannot be registered, so blocks are copied: "
-                    + refusal.get(),
+                words + " Files there are not registered, so blocks are copied: " + refusal.get(),
                 "use ext4 or xfs for spark.local.dir, and a directory that exists"));
       } else {
         findings.add(Finding.ok(words + " A file there was registered."));

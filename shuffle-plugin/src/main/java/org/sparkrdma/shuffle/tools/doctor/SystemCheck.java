@@ -2,12 +2,10 @@
 package org.sparkrdma.shuffle.tools.doctor;
 
 import java.util.List;
+import org.sparkrdma.shuffle.pinned.WritePins;
 
 /** Operating system, processor and kernel. */
 final class SystemCheck implements Check {
-  /** Pins file pages for writing even where peers only read (umem.c of the kernel). */
-  private static final String WRITES_AGAIN = "6.1.";
-
   @Override
   public String name() {
     return "system";
@@ -25,11 +23,11 @@ final class SystemCheck implements Check {
     }
     String kernel = facts.files().text("proc/sys/kernel/osrelease").orElse("of unknown version");
     String text = "Linux " + kernel + " on " + processor + ".";
-    if (kernel.startsWith(WRITES_AGAIN)) {
+    if (WritePins.byKernel(kernel)) {
       return List.of(
           Finding.warning(
               text
-                  + " Linux 6.1 marks registered pages of files as changed, so it writes map outputs"
+                  + " Linux before 6.2 marks registered pages of files as changed, so it writes map outputs"
                   + " to the disk once more.",
               "use Linux 6.12, or set spark.shuffle.rdma.serve=copy"));
     }

@@ -17,6 +17,7 @@ import org.sparkrdma.shuffle.pinned.MachineMemory;
 import org.sparkrdma.shuffle.pinned.PinnedLimit;
 import org.sparkrdma.shuffle.pinned.Preflight;
 import org.sparkrdma.shuffle.pinned.SystemFiles;
+import org.sparkrdma.shuffle.pinned.WritePins;
 import org.sparkrdma.shuffle.serve.FileProbe;
 import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
@@ -73,7 +74,7 @@ public final class EngineProbe {
         boolean hardware = info.transport() != Transport.LOOPBACK;
         limit = ExecutorMemory.limit(settings, spark, files, hardware);
         DeviceNeeds.check(info, settings.trustedFabric());
-        use(open, info, limit, localDirectories);
+        use(open, info, limit, files, localDirectories);
         usable = true;
       } catch (VerbsException e) {
         reasons.add(e.getMessage());
@@ -106,7 +107,7 @@ public final class EngineProbe {
         hardware = info.transport() != Transport.LOOPBACK;
         if (used) {
           try (Device opened = open.open(info)) {
-            registerFiles(opened, localDirectories);
+            registerFiles(opened, files, localDirectories);
           }
         }
       } catch (VerbsException e) {
@@ -118,7 +119,11 @@ public final class EngineProbe {
   }
 
   private void use(
-      VerbsEngine engine, DeviceInfo info, PinnedLimit limit, List<Path> localDirectories)
+      VerbsEngine engine,
+      DeviceInfo info,
+      PinnedLimit limit,
+      SystemFiles files,
+      List<Path> localDirectories)
       throws VerbsException {
     MachineMemory machine = MachineMemory.current();
     try (Device device = engine.open(info);
@@ -130,16 +135,20 @@ public final class EngineProbe {
               limit,
               machine,
               RdmaTransport.needs(settings.transport(limit.bytes()), device, budget));
-      registerFiles(device, localDirectories);
+      registerFiles(device, files, localDirectories);
     }
   }
 
-  private void registerFiles(Device device, List<Path> localDirectories) throws VerbsException {
+  private void registerFiles(Device device, SystemFiles files, List<Path> localDirectories)
+      throws VerbsException {
     ServeSettings serve = settings.serve();
+    WritePins pins = WritePins.of(files);
     if (serve.registersFiles(device)) {
       try (ProtectionDomain domain = device.allocateProtectionDomain()) {
         for (Path directory : localDirectories) {
-          directories.put(directory, refusal(domain, directory, serve, device));
+          Optional<String> objection =
+              serve.mayCopyInsteadOfPinning(device) ? pins.objection(directory) : Optional.empty();
+          directories.put(directory, objection.or(() -> refusal(domain, directory, serve, device)));
         }
       }
     }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.shuffle.tools.doctor;
+package org.sparkrdma.shuffle.pinned;
 
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import org.sparkrdma.shuffle.pinned.SystemFiles;
 
 /** The mounted file systems of this process, see proc_pid_mountinfo(5). Immutable. */
-final class Mounts {
+public final class Mounts {
   private static final int MOUNT_POINT = 4;
   private static final int OPTIONS = 5;
 
@@ -20,16 +20,17 @@ final class Mounts {
    * @param type such as ext4; "unknown" where the system does not report it
    * @param options of the mount
    */
-  record Mount(Path at, String type, List<String> options) {
+  public record Mount(Path at, String type, List<String> options) {
     /** False for an option such as {@code exec} where {@code noexec} is set. */
-    boolean allows(String option) {
+    public boolean allows(String option) {
       return !options.contains("no" + option);
     }
   }
 
   private Mounts() {}
 
-  static Mounts of(SystemFiles files) {
+  /** Those of the process whose files these are; empty where the system does not list them. */
+  public static Mounts of(SystemFiles files) {
     Mounts all = new Mounts();
     for (String line : files.lines("proc/self/mountinfo")) {
       // Fields, a lonely dash, then type, source and options of the file system.
@@ -47,8 +48,8 @@ final class Mounts {
   }
 
   /** The innermost mount that holds a path; of several at one directory the last. */
-  Mount holding(Path path) {
-    Path absolute = path.toAbsolutePath().normalize();
+  public Mount holding(Path path) {
+    Path absolute = real(path);
     Mount innermost = new Mount(Path.of("/"), "unknown", List.of());
     for (Mount mount : mounts) {
       if (absolute.startsWith(mount.at())
@@ -57,5 +58,14 @@ final class Mounts {
       }
     }
     return innermost;
+  }
+
+  /** Without symbolic links, where the path exists. */
+  private static Path real(Path path) {
+    try {
+      return path.toRealPath();
+    } catch (IOException e) {
+      return path.toAbsolutePath().normalize();
+    }
   }
 }

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.pinned;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.sparkrdma.shuffle.CapturedLog;
+
+class WritePinsTest {
+  @TempDir private Path root;
+
+  @ParameterizedTest
+  @CsvSource({
+    "6.1.192, nfs4, true",
+    "6.1.0-44-amd64, nfs, true",
+    "5.14.0-570.el9.x86_64, nfs4, true",
+    "6.2.0, nfs4, false",
+    "6.12.117, nfs4, false",
+    "10.0.1, nfs4, false",
+    "7.0, nfs, false",
+    "6.1.192, ext4, false",
+    "6.1.192, tmpfs, false",
+    "unknown, nfs4, false"
+  })
+  void shouldObjectToNfsOnKernelsThatPinForWriting(
+      String release, String fileSystem, boolean expected) throws IOException {
+    WritePins pins = pins(release, "22 1 0:18 / / rw - " + fileSystem + " server:/export rw");
+    assertThat(pins.objection(Path.of("/data")).isPresent()).isEqualTo(expected);
+  }
+
+  @Test
+  void shouldFindTheDirectoriesOnNfsAlsoBelowAnAutomount() throws IOException {
+    WritePins pins =
+        pins(
+            "6.1.192",
+            "22 1 0:18 / / rw - ext4 /dev/sda1 rw",
+            "30 22 0:40 / /shared rw - autofs systemd-1 rw,fd=50",
+            "31 30 0:41 / /shared rw - nfs4 server:/export rw,vers=4.2",
+            "32 22 0:42 / /home rw - nfs server:/home rw");
+    List<Path> directories =
+        List.of(Path.of("/local/a"), Path.of("/shared/b"), Path.of("/home/c"), Path.of("/homes"));
+    try (CapturedLog log = new CapturedLog()) {
+      assertThat(pins.objectionable(directories))
+          .containsExactly(Path.of("/shared/b"), Path.of("/home/c"));
+      assertThat(log.warnings())
+          .containsExactly(
+              "Map outputs in /shared/b are served by copies: Linux 6.1.192 would write registered"
+                  + " files of nfs4 again",
+              "Map outputs in /home/c are served by copies: Linux 6.1.192 would write registered"
+                  + " files of nfs again");
+    }
+  }
+
+  @Test
+  void shouldObjectToNothingWhereTheSystemsFilesAreMissing() {
+    assertThat(WritePins.of(new SystemFiles(root)).objection(root)).isEmpty();
+  }
+
+  private WritePins pins(String release, String... mounts) throws IOException {
+    write("proc/sys/kernel/osrelease", release + "\n");
+    write("proc/self/mountinfo", String.join("\n", mounts) + "\n");
+    return WritePins.of(new SystemFiles(root));
+  }
+
+  private void write(String file, String text) throws IOException {
+    Files.createDirectories(root.resolve(file).getParent());
+    Files.writeString(root.resolve(file), text);
+  }
+}
