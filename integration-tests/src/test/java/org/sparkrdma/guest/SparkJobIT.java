@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.guest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The job of {@code integration-tests/guest/spark-job}, as the README describes it. */
+@Execution(ExecutionMode.CONCURRENT)
+@Timeout(300)
+final class SparkJobIT {
+  private static final Path SCRIPT = Path.of("guest/spark-job").toAbsolutePath().normalize();
+
+  @ParameterizedTest
+  @ValueSource(strings = {"rocev2", "iwarp"})
+  void shouldReadAllRemoteBlocksByRead(String transport) throws IOException, InterruptedException {
+    GuestResult result =
+        Guest.nodes(1)
+            .memory("3G")
+            .timeout(Duration.ofMinutes(4))
+            .with("--transport", transport)
+            .run(SCRIPT.toString());
+
+    assertThat(result.exitCode()).as(result.output()).isZero();
+    assertThat(result.node(1).lines())
+        .filteredOn(line -> line.contains("RDMA is up"))
+        .hasSize(2)
+        .allMatch(line -> line.contains("10.99."));
+    assertThat(result.node(1).lines())
+        .endsWith("spark-job: the answer is right, all remote blocks came by READ");
+  }
+}
