@@ -66,13 +66,20 @@ public final class BlockServer implements AutoCloseable {
    * @param diskQueues of each disk of the map outputs; null to make them
    */
   BlockServer(ServerParameters parameters, List<DiskQueue> diskQueues) {
+    this(parameters, diskQueues, System::nanoTime);
+  }
+
+  /**
+   * @param probeClock of {@link CostProbe}; another one in tests
+   */
+  BlockServer(ServerParameters parameters, List<DiskQueue> diskQueues, LongSupplier probeClock) {
     nanoClock = parameters.nanoClock();
     maxWaitNs = LoadLimits.of(parameters.requestTimeout()).maxWaitNs();
     counters = parameters.counters();
     budget = parameters.budget();
     int count = parameters.outputs().disks();
     List<DiskQueue> disks = diskQueues != null ? diskQueues : diskThreads.open(count, nanoClock);
-    parts = ServingParts.create(parameters, disks, state);
+    parts = ServingParts.create(parameters, disks, state, probeClock);
     steps = new LocateSteps(parts.locator(), disks, state, thread::onNewDeadline);
     budget.onShortage(lengthBytes -> submit(() -> parts.idle().makeRoom(lengthBytes)));
   }

@@ -28,7 +28,11 @@ record ServingParts(
     CopySlots slots, ServedOutputs outputs, Leases leases, Locator locator, IdleMemory idle) {
   private static final Logger LOG = LoggerFactory.getLogger(ServingParts.class);
 
-  static ServingParts create(ServerParameters server, List<DiskQueue> disks, StateLock state) {
+  /**
+   * @param probeClock not the server's clock: devices cost real time
+   */
+  static ServingParts create(
+      ServerParameters server, List<DiskQueue> disks, StateLock state, LongSupplier probeClock) {
     ServeSettings settings = server.settings();
     Device device = server.device();
     ProtectionDomain domain = server.domain();
@@ -62,8 +66,7 @@ record ServingParts(
       files.excludeDirectories(copied);
       directories.removeAll(copied);
     }
-    // Not the server's clock: devices cost real time.
-    CostProbe probe = new CostProbe(device, domain, budget, access, System::nanoTime);
+    CostProbe probe = new CostProbe(device, domain, budget, access, probeClock);
     if (settings.mode() == ServeSettings.Mode.ODP && !settings.pagesOnDemand(device)) {
       LOG.warn(
           "spark.shuffle.rdma.serve=odp is served as auto: device {} does not page on demand",

@@ -41,6 +41,37 @@ class CopyOrRegisterPolicyTest {
     }
   }
 
+  /**
+   * With the assumed costs the window is registered for the fourth block, see {@link
+   * ServingCosts#assumed}.
+   */
+  @ParameterizedTest(name = "a registration takes {0} us and a copy {1} us")
+  @CsvSource({
+    "1000, 20, 17",
+    "200, 20, 9",
+    "100, 20, 4",
+    "20, 20, 0",
+    "5, 20, 0",
+    "5, 200, 0",
+  })
+  void shouldDecideByTheCostsMeasuredAtTheStart(long registrationUs, long copyUs, int copies)
+      throws IOException {
+    try (var on =
+        ServerFixture.measuring(folder, WINDOW, BUDGET, registrationUs * 1_000, copyUs * 1_000)) {
+      on.outputs.write(1, 0, random, true, random.ints(60, 4_000, 4_001).toArray());
+      int callsAtTheStart = on.domain.fileCalls();
+      int asked = 0;
+      while (on.domain.fileCalls() == callsAtTheStart) {
+        var answer = on.ask(9, Wanted.of(1, 0, asked, asked + 1));
+        assertThat(answer.read(0)).isEqualTo(on.outputs.expected(1, 0, asked, asked + 1));
+        on.release(9, answer.leaseId);
+        asked++;
+      }
+      assertThat(on.count(Counter.PIECES_FROM_SLOTS)).isEqualTo(copies);
+      assertThat(on.count(Counter.PIECES_FROM_WINDOWS)).isEqualTo(1);
+    }
+  }
+
   @Test
   void shouldRegisterAtOnceWhenLargePiecesAreRequested() throws IOException {
     try (var on = ServerFixture.copyingFirst(folder, WINDOW, BUDGET)) {

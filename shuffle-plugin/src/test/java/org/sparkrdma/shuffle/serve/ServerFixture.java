@@ -40,7 +40,7 @@ final class ServerFixture implements AutoCloseable {
 
   private ServerFixture(
       Path folder, ServeSettings settings, long budgetBytes, FakeDevice device, int messageBytes) {
-    this(folder, settings, budgetBytes, device, messageBytes, new FakeDomain());
+    this(folder, settings, budgetBytes, device, messageBytes, new FakeDomain(), System::nanoTime);
   }
 
   private ServerFixture(
@@ -49,11 +49,12 @@ final class ServerFixture implements AutoCloseable {
       long budgetBytes,
       FakeDevice device,
       int messageBytes,
-      FakeDomain domain) {
+      FakeDomain domain,
+      LongSupplier probeClock) {
     this.device = device;
     this.domain = domain;
     outputs = new FakeMapOutputs(folder);
-    if (domain.refusesFiles()) {
+    if (domain.refusesFiles() || probeClock instanceof DeviceClock) {
       outputs.reportDirectory();
     }
     budget = new PinnedBudget(budgetBytes, FakeDomain.PAGE);
@@ -70,7 +71,8 @@ final class ServerFixture implements AutoCloseable {
                 expiredPeers::add,
                 Duration.ofMinutes(10),
                 () -> nowNs),
-            direct(() -> nowNs));
+            direct(() -> nowNs),
+            probeClock);
   }
 
   static ServerFixture of(Path folder, ServeSettings.Mode mode, int slots, long budgetBytes) {
@@ -91,21 +93,60 @@ final class ServerFixture implements AutoCloseable {
   static ServerFixture copyingFirst(Path folder, int windowBytes, long budgetBytes) {
     return new ServerFixture(
         folder,
-        new ServeSettings(
-            ServeSettings.Mode.AUTO,
-            windowBytes,
-            1 << 20,
-            4,
-            LEASE,
-            100,
-            1000,
-            100,
-            IDLE,
-            true,
-            false),
+        copyingFirst(windowBytes),
         budgetBytes,
         new FakeDevice(1000, EnumSet.of(Capability.FILE_REGIONS)),
         16 << 10);
+  }
+
+  /**
+   * The same, on a device whose costs are measured when the server starts.
+   *
+   * @param registrationNs time of each registration with its end
+   * @param copyNs time of each copy
+   */
+  static ServerFixture measuring(
+      Path folder, int windowBytes, long budgetBytes, long registrationNs, long copyNs) {
+    DeviceClock clock = new DeviceClock(registrationNs, copyNs);
+    FakeDomain domain = new FakeDomain();
+    domain.beforeRegistration(file -> clock.registered());
+    return new ServerFixture(
+        folder,
+        copyingFirst(windowBytes),
+        budgetBytes,
+        new FakeDevice(1000, EnumSet.of(Capability.FILE_REGIONS)),
+        16 << 10,
+        domain,
+        clock);
+  }
+
+  private static ServeSettings copyingFirst(int windowBytes) {
+    return new ServeSettings(
+        ServeSettings.Mode.AUTO, windowBytes, 1 << 20, 4, LEASE, 100, 1000, 100, IDLE, true, false);
+  }
+
+  /** Between two readings a registration takes place, or else a copy. */
+  private static final class DeviceClock implements LongSupplier {
+    private final long registrationNs;
+    private final long copyNs;
+    private boolean hasRegistered;
+    private long nowNs = Long.MAX_VALUE - 1_000;
+
+    DeviceClock(long registrationNs, long copyNs) {
+      this.registrationNs = registrationNs;
+      this.copyNs = copyNs;
+    }
+
+    void registered() {
+      hasRegistered = true;
+    }
+
+    @Override
+    public long getAsLong() {
+      nowNs += hasRegistered ? registrationNs : copyNs;
+      hasRegistered = false;
+      return nowNs;
+    }
   }
 
   /** Files of its file system cannot be registered when the server starts. */
@@ -129,7 +170,8 @@ final class ServerFixture implements AutoCloseable {
         budgetBytes,
         new FakeDevice(1000, EnumSet.of(Capability.FILE_REGIONS)),
         16 << 10,
-        refusing);
+        refusing,
+        System::nanoTime);
   }
 
   static ServerFixture of(
