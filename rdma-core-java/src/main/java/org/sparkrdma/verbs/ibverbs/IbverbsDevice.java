@@ -30,7 +30,7 @@ final class IbverbsDevice extends EngineDevice<IbverbsCompletionChannel> {
   private final AsyncEvents asyncEvents;
   private final QueuePairTable<IbverbsQueuePair> queuePairs = new QueuePairTable<>();
   private final AtomicLong registeredBytes = new AtomicLong();
-  private final int numaNode;
+  private final NumaPlacement placement;
 
   /** Takes over the contexts. */
   IbverbsDevice(
@@ -49,8 +49,9 @@ final class IbverbsDevice extends EngineDevice<IbverbsCompletionChannel> {
     this.driver = driver;
     rules = TransportRules.of(Contexts.transportType(context));
     options = new CmOptions(info.name(), libraries.cm()::setOption);
-    numaNode = NumaNode.of(Path.of("/"), info.name());
+    int numaNode = NumaNode.of(Path.of("/"), info.name());
     LOG.debug("RDMA device opened: device={} preferredNumaNode={}", info.name(), numaNode);
+    placement = new NumaPlacement(info.name(), numaNode);
     asyncEvents = AsyncEvents.acquire(libraries.verbs(), context);
   }
 
@@ -74,9 +75,9 @@ final class IbverbsDevice extends EngineDevice<IbverbsCompletionChannel> {
     return driver;
   }
 
-  /** Node of the host's memory that is nearest to the device, or {@link NumaNode#NONE}. */
-  int numaNode() {
-    return numaNode;
+  /** Of memory for this device, on the nearest node of the host. */
+  NumaPlacement placement() {
+    return placement;
   }
 
   CmOptions options() {

@@ -6,7 +6,6 @@ import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.engine.EngineMemory;
 import org.sparkrdma.verbs.ibverbs.ffi.AddressRange;
 import org.sparkrdma.verbs.ibverbs.ffi.Libc;
-import org.sparkrdma.verbs.ibverbs.ffi.MemoryPolicy;
 
 /**
  * Anonymous memory, in whole pages. A slice that is used after close throws or shows zeros, see
@@ -23,7 +22,7 @@ final class IbverbsMemory extends EngineMemory {
   }
 
   static IbverbsMemory allocate(IbverbsDevice device, long lengthBytes) throws VerbsException {
-    long address = MemoryPolicy.preferring(device.numaNode(), () -> Libc.map(lengthBytes));
+    long address = Libc.map(lengthBytes, device.placement());
     if (address == FAILED) {
       throw Libraries.failure("mmap", "lengthBytes=" + lengthBytes);
     }

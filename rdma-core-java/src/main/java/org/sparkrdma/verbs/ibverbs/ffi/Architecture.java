@@ -9,8 +9,8 @@ import java.util.Optional;
  * 64-bit and little-endian, and have the same sizes of C's basic types.
  */
 public enum Architecture {
-  X86_64("amd64", 40, 239, 238),
-  AARCH64("aarch64", 48, 236, 237);
+  X86_64("amd64", 40, 239, 237),
+  AARCH64("aarch64", 48, 236, 235);
 
   /** That of this JVM. On an unknown one the engine refuses to start, and X86_64 stands for it. */
   static final Architecture CURRENT = of(System.getProperty("os.arch")).orElse(X86_64);
@@ -18,13 +18,13 @@ public enum Architecture {
   private final String javaName;
   private final int pthreadMutexBytes;
   private final int getMempolicy;
-  private final int setMempolicy;
+  private final int mbind;
 
-  Architecture(String javaName, int pthreadMutexBytes, int getMempolicy, int setMempolicy) {
+  Architecture(String javaName, int pthreadMutexBytes, int getMempolicy, int mbind) {
     this.javaName = javaName;
     this.pthreadMutexBytes = pthreadMutexBytes;
     this.getMempolicy = getMempolicy;
-    this.setMempolicy = setMempolicy;
+    this.mbind = mbind;
   }
 
   /** The architecture with this value of the system property {@code os.arch}. */
@@ -37,9 +37,9 @@ public enum Architecture {
     return getMempolicy;
   }
 
-  /** Number of the system call set_mempolicy. */
-  int setMempolicy() {
-    return setMempolicy;
+  /** Number of the system call mbind. */
+  int mbind() {
+    return mbind;
   }
 
   /** Size of pthread_mutex_t in glibc; in musl it is 40 on both. */

@@ -11,7 +11,7 @@ package org.sparkrdma.verbs.ibverbs.ffi;
  */
 interface ForeignBinding {
   /** Maximum number of arguments of {@link #call}. */
-  int MAX_ARGUMENTS = 6;
+  int MAX_ARGUMENTS = 7;
 
   /** A name for logs and tests. */
   String name();

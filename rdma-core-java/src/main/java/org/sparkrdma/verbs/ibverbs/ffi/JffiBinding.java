@@ -3,6 +3,7 @@ package org.sparkrdma.verbs.ibverbs.ffi;
 
 import com.kenai.jffi.CallContext;
 import com.kenai.jffi.CallingConvention;
+import com.kenai.jffi.HeapInvocationBuffer;
 import com.kenai.jffi.Invoker;
 import com.kenai.jffi.LastError;
 import com.kenai.jffi.Library;
@@ -108,8 +109,17 @@ final class JffiBinding implements ForeignBinding {
       case 3 -> INVOKER.invokeL3(context, function, a[0], a[1], a[2]);
       case 4 -> INVOKER.invokeL4(context, function, a[0], a[1], a[2], a[3]);
       case 5 -> INVOKER.invokeL5(context, function, a[0], a[1], a[2], a[3], a[4]);
-      default -> INVOKER.invokeL6(context, function, a[0], a[1], a[2], a[3], a[4], a[5]);
+      case 6 -> INVOKER.invokeL6(context, function, a[0], a[1], a[2], a[3], a[4], a[5]);
+      default -> callBuffered(context, function, a);
     };
+  }
+
+  private static long callBuffered(CallContext context, long function, long... arguments) {
+    HeapInvocationBuffer buffer = new HeapInvocationBuffer(context);
+    for (long argument : arguments) {
+      buffer.putLong(argument);
+    }
+    return INVOKER.invokeLong(context, function, buffer);
   }
 
   @Override

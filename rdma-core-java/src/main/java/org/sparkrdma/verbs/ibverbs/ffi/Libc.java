@@ -79,6 +79,27 @@ public final class Libc {
     Downcalls.call(FREE, address);
   }
 
+  /** Says where the pages of memory shall be. */
+  public interface Placement {
+    /** The kernel chooses. */
+    Placement NONE =
+        new Placement() {
+          @Override
+          public boolean isWanted() {
+            return false;
+          }
+
+          @Override
+          public void place(long address, long lengthBytes) {}
+        };
+
+    /** Whether {@link #place} does anything. */
+    boolean isWanted();
+
+    /** Called before any page of the range is present. */
+    void place(long address, long lengthBytes);
+  }
+
   /**
    * Maps zeroed memory, present, and not to be copied into child processes. Memory of at least one
    * huge page begins at the border of one and asks for huge pages, so that a device needs few
@@ -86,15 +107,32 @@ public final class Libc {
    *
    * @return its address, or -1
    */
-  public static long map(long lengthBytes) {
+  public static long map(long lengthBytes, Placement placement) {
     long address =
         lengthBytes < HUGE_PAGE_BYTES
-            ? mapAnonymous(lengthBytes, MAP_POPULATE)
-            : mapHuge(lengthBytes);
+            ? mapSmall(lengthBytes, placement)
+            : mapHuge(lengthBytes, placement);
     if (address != FAILED) {
       Downcalls.callInt(MADVISE, address, lengthBytes, MADV_DONTFORK);
     }
     return address;
+  }
+
+  private static long mapSmall(long lengthBytes, Placement placement) {
+    if (!placement.isWanted()) {
+      return mapAnonymous(lengthBytes, MAP_POPULATE);
+    }
+    long address = mapAnonymous(lengthBytes, 0);
+    if (address != FAILED) {
+      populate(address, lengthBytes, placement);
+    }
+    return address;
+  }
+
+  private static void populate(long address, long lengthBytes, Placement placement) {
+    placement.place(address, lengthBytes);
+    // Where the kernel lacks it, the registration brings the pages.
+    Downcalls.callInt(MADVISE, address, lengthBytes, MADV_POPULATE_WRITE);
   }
 
   private static long mapAnonymous(long lengthBytes, int flags) {
@@ -102,7 +140,7 @@ public final class Libc {
         MMAP, 0, lengthBytes, PROT_READ_WRITE, MAP_PRIVATE_ANONYMOUS | flags, -1, 0);
   }
 
-  private static long mapHuge(long lengthBytes) {
+  private static long mapHuge(long lengthBytes, Placement placement) {
     long wider = mapAnonymous(lengthBytes + HUGE_PAGE_BYTES, 0);
     if (wider == FAILED) {
       return FAILED;
@@ -113,8 +151,7 @@ public final class Libc {
     unmapIfAny(
         roundUp(address + lengthBytes, page), roundUp(wider + lengthBytes + HUGE_PAGE_BYTES, page));
     Downcalls.callInt(MADVISE, address, lengthBytes, MADV_HUGEPAGE);
-    // Where the kernel lacks it, the registration brings the pages.
-    Downcalls.callInt(MADVISE, address, lengthBytes, MADV_POPULATE_WRITE);
+    populate(address, lengthBytes, placement);
     return address;
   }
 

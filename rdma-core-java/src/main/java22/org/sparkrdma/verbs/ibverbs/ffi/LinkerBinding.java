@@ -96,7 +96,8 @@ final class LinkerBinding implements ForeignBinding {
         case 3 -> (long) call.invokeExact(f, errno, a[0], a[1], a[2]);
         case 4 -> (long) call.invokeExact(f, errno, a[0], a[1], a[2], a[3]);
         case 5 -> (long) call.invokeExact(f, errno, a[0], a[1], a[2], a[3], a[4]);
-        default -> (long) call.invokeExact(f, errno, a[0], a[1], a[2], a[3], a[4], a[5]);
+        case 6 -> (long) call.invokeExact(f, errno, a[0], a[1], a[2], a[3], a[4], a[5]);
+        default -> (long) call.invokeExact(f, errno, a[0], a[1], a[2], a[3], a[4], a[5], a[6]);
       };
     } catch (Throwable e) {
       throw unexpected(e);
