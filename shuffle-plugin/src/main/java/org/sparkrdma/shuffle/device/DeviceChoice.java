@@ -18,6 +18,7 @@ import org.sparkrdma.verbs.device.Gid;
 import org.sparkrdma.verbs.device.GidType;
 import org.sparkrdma.verbs.device.PortInfo;
 import org.sparkrdma.verbs.device.PortState;
+import org.sparkrdma.verbs.device.Transport;
 
 /**
  * The device that an executor uses, and the address on it where peers connect.
@@ -151,7 +152,20 @@ public record DeviceChoice(
         any = true;
       }
     }
-    return any ? null : "has no usable address: addresses=" + text(port.addresses());
+    return any ? null : objectionToAddresses(device, port);
+  }
+
+  private static String objectionToAddresses(DeviceInfo device, PortInfo port) {
+    if (!port.addresses().isEmpty() || device.transport() == Transport.LOOPBACK) {
+      return "has no usable address: addresses=" + text(port.addresses());
+    }
+    // The connection manager could also connect GIDs (AF_IB); this version does not.
+    return port.gids().stream().anyMatch(gid -> gid.type() == GidType.INFINIBAND)
+        ? "has no IP address (link-local ones do not count): this version connects by IP addresses"
+            + " only; give the port's IPoIB interface one (modprobe ib_ipoib && ip link set ib0 up"
+            + " && ip addr add ADDRESS/PREFIX dev ib0)"
+        : "has no IP address (link-local ones do not count): give its network interface one (ip"
+            + " link set INTERFACE up && ip addr add ADDRESS/PREFIX dev INTERFACE)";
   }
 
   private static boolean matches(Gid gid, DeviceSelector selector) {

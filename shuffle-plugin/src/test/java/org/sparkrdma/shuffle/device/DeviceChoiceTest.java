@@ -67,6 +67,33 @@ class DeviceChoiceTest {
   }
 
   @Test
+  void shouldSayThatAnInfiniBandPortNeedsAnIpAddress() throws Exception {
+    Gid gid = new Gid(0, GidType.INFINIBAND, at("fe80::2:c903:29:1"));
+    PortInfo withoutIpoib = new PortInfo(1, PortState.ACTIVE, 4_096, List.of(gid), List.of());
+
+    assertThatThrownBy(() -> choose(device("mlx5_0", withoutIpoib)))
+        .isInstanceOf(VerbsException.class)
+        .hasMessage(
+            "no usable device: mlx5_0 port 1 has no IP address (link-local ones do not count): this"
+                + " version connects by IP addresses only; give the port's IPoIB interface one"
+                + " (modprobe ib_ipoib && ip link set ib0 up && ip addr add ADDRESS/PREFIX dev ib0)");
+    assertThat(address(choose(device("mlx5_0", withoutIpoib), device("mlx5_1", active(1, SPARK)))))
+        .as("another device is used")
+        .isEqualTo(at(SPARK));
+  }
+
+  @Test
+  void shouldSayThatARocePortNeedsAnIpAddress() throws Exception {
+    Gid gid = new Gid(0, GidType.ROCE_V2, at("fe80::2:c903:29:1"));
+    PortInfo withoutAddress = new PortInfo(1, PortState.ACTIVE, 4_096, List.of(gid), List.of());
+
+    assertThatThrownBy(() -> choose(device("mlx5_0", withoutAddress)))
+        .hasMessageContaining("mlx5_0 port 1 has no IP address")
+        .hasMessageContaining("give its network interface one (ip link set INTERFACE up")
+        .hasMessageNotContaining("IPoIB");
+  }
+
+  @Test
   void shouldTakeALoopbackAddressWhereSparkDoes() throws Exception {
     sparkHost = "127.0.0.1";
 

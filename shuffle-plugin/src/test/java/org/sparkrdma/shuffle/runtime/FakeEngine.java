@@ -19,10 +19,16 @@ import org.sparkrdma.verbs.device.Transport;
 /** An engine whose devices only open and close, and a transport that does nothing. */
 final class FakeEngine implements VerbsEngine {
   private final List<String> closed = new ArrayList<>();
-  private final PortState state;
+  private final DeviceInfo device;
 
   FakeEngine(PortState state) {
-    this.state = state;
+    this(
+        Transport.LOOPBACK,
+        new PortInfo(1, state, 4_096, List.of(), List.of(InetAddress.getLoopbackAddress())));
+  }
+
+  FakeEngine(Transport transport, PortInfo port) {
+    device = new DeviceInfo("fake0", "fake", transport, 1, null, Set.of(), List.of(port));
   }
 
   /** Waits until a part is closed; the test's time limit bounds it. */
@@ -57,17 +63,7 @@ final class FakeEngine implements VerbsEngine {
 
   @Override
   public List<DeviceInfo> devices() {
-    return List.of(
-        new DeviceInfo(
-            "fake0",
-            "fake",
-            Transport.LOOPBACK,
-            1,
-            null,
-            Set.of(),
-            List.of(
-                new PortInfo(
-                    1, state, 4_096, List.of(), List.of(InetAddress.getLoopbackAddress())))));
+    return List.of(device);
   }
 
   @Override

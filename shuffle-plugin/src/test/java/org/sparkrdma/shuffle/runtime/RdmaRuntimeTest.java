@@ -4,6 +4,7 @@ package org.sparkrdma.shuffle.runtime;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.net.InetAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,7 +30,11 @@ import org.sparkrdma.shuffle.runtime.RuntimeLifecycle.State;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.verbs.Verbs;
 import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.device.Gid;
+import org.sparkrdma.verbs.device.GidType;
+import org.sparkrdma.verbs.device.PortInfo;
 import org.sparkrdma.verbs.device.PortState;
+import org.sparkrdma.verbs.device.Transport;
 import org.sparkrdma.verbs.spi.EngineSettings;
 
 @Timeout(60)
@@ -90,6 +95,27 @@ class RdmaRuntimeTest {
       assertThat(runtime.state()).isEqualTo(State.OFF);
       runtime.close();
       assertThat(engine.closed()).containsExactly("device", "engine");
+    }
+  }
+
+  @Test
+  void shouldWarnThatAnInfiniBandDeviceNeedsAnIpAddress() throws Exception {
+    Gid gid = new Gid(0, GidType.INFINIBAND, InetAddress.getByName("fe80::2:c903:29:1"));
+    FakeEngine infiniBand =
+        new FakeEngine(
+            Transport.INFINIBAND,
+            new PortInfo(1, PortState.ACTIVE, 4_096, List.of(gid), List.of()));
+    try (CapturedLog log = new CapturedLog()) {
+      RdmaRuntime runtime = runtime(infiniBand, parts -> infiniBand.transport(), List.of());
+      runtime.start();
+      assertThatThrownBy(() -> runtime.require(WAIT))
+          .hasMessageContaining("fake0 port 1 has no IP address");
+      assertThat(log.warnings())
+          .singleElement()
+          .asString()
+          .startsWith("RDMA is not used in this executor, its shuffle reads use TCP")
+          .contains("fake0 port 1 has no IP address", "IPoIB interface", "ip addr add");
+      runtime.close();
     }
   }
 

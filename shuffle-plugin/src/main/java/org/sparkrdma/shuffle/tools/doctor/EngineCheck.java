@@ -49,6 +49,9 @@ final class EngineCheck implements Check {
       return "bring a port up: ip link set INTERFACE up (Ethernet), or start a subnet manager"
           + " (InfiniBand)";
     }
+    if (reason.contains("has no IP address")) {
+      return "give the port an IP address as the sentence says, then run this again";
+    }
     if (reason.contains("no usable device") || reason.contains("cannot use address")) {
       return "choose a device, a port and an address of those under ports with"
           + " spark.shuffle.rdma.device, .device.port and .listen.address, or remove these"

@@ -15,11 +15,16 @@ import org.sparkrdma.shuffle.pinned.SystemFiles;
 final class PortsCheck implements Check {
   private static final String ACTIVE = "ACTIVE";
   private static final String ETHERNET = "Ethernet";
+  private static final String INFINIBAND = "InfiniBand";
+  private static final String INTERFACES = "sys/class/net";
 
   /** For packets of 4096 bytes, which are the largest, with their headers. */
   private static final long FULL_MTU = 4_200;
 
   private static final int MAX_GIDS = 8;
+
+  /** Of the hardware address of an IPoIB interface, which has 20 bytes. */
+  private static final int IPOIB_DIGITS = 40;
 
   @Override
   public String name() {
@@ -62,7 +67,46 @@ final class PortsCheck implements Check {
                       + " on all hosts and switches: ip link set INTERFACE mtu 9000")
               : Finding.ok(words));
       findings.add(addresses());
+      if (link.equals(INFINIBAND)) {
+        findings.add(ipoib());
+      }
       return findings;
+    }
+
+    /** On InfiniBand only an IPoIB interface of the port can have an IP address. */
+    private Finding ipoib() {
+      List<String> own = new ArrayList<>(files.names(INTERFACES));
+      own.removeIf(network -> !isIpoib(network));
+      if (own.isEmpty()) {
+        return Finding.warning(
+            name()
+                + " has no IPoIB interface, so it has no IP address. This version connects by IP"
+                + " addresses only and cannot use the port.",
+            "run: modprobe ib_ipoib && ip link set ib0 up && ip addr add ADDRESS/PREFIX dev ib0");
+      }
+      List<String> down = new ArrayList<>(own);
+      down.removeIf(network -> !operState(network).equals("down"));
+      String words = name() + " has the IPoIB interface " + String.join(", ", own);
+      return down.size() < own.size()
+          ? Finding.ok(words + ".")
+          : Finding.warning(
+              words + ", which is down, so the port has no IP address in use.",
+              "run: ip link set "
+                  + down.get(0)
+                  + " up && ip addr add ADDRESS/PREFIX dev "
+                  + down.get(0));
+    }
+
+    /** Its hardware address ends with the port's first GID. */
+    private boolean isIpoib(String network) {
+      String gid = text("gids/0");
+      String address = files.text(INTERFACES + "/" + network + "/address").orElse("");
+      String hex = address.replace(":", "");
+      return hex.length() == IPOIB_DIGITS && hex.endsWith(gid.replace(":", ""));
+    }
+
+    private String operState(String network) {
+      return files.text(INTERFACES + "/" + network + "/operstate").orElse("");
     }
 
     private Finding addresses() {
@@ -130,7 +174,7 @@ final class PortsCheck implements Check {
     }
 
     private OptionalLong mtuOf(String network) {
-      return SystemFiles.number(files.text("sys/class/net/" + network + "/mtu").orElse(""));
+      return SystemFiles.number(files.text(INTERFACES + "/" + network + "/mtu").orElse(""));
     }
 
     private String text(String file) {

@@ -132,6 +132,16 @@ final class FakeMachine {
     return this;
   }
 
+  /** A port of InfiniBand, whose GIDs have no type and no network interface. */
+  FakeMachine infiniBandPort(String device, String gid) {
+    String port = PORT.formatted(device);
+    file(port + "state", "4: ACTIVE\n");
+    file(port + "rate", "100 Gb/sec (4X EDR)\n");
+    file(port + "link_layer", "InfiniBand\n");
+    file(port + "gids/0", gid + "\n");
+    return this;
+  }
+
   private void gid(String port, int index, String gid, String type, String network) {
     file(port + "gids/" + index, gid + "\n");
     file(port + "gid_attrs/types/" + index, type + "\n");

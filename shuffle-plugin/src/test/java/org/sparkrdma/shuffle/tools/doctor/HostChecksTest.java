@@ -100,6 +100,39 @@ class HostChecksTest {
   }
 
   @Test
+  void shouldSayThatAnInfiniBandPortWithoutIpoibCannotBeUsed() {
+    machine.deviceFiles().infiniBandPort("mlx5_0", "fe80:0000:0000:0000:0002:c903:0029:0001");
+    machine
+        .file("sys/class/net/eth0/address", "00:02:c9:29:00:01\n")
+        .file("sys/class/net/ib9/address", ipoibAddress("02"))
+        .file("sys/class/net/ib9/operstate", "up\n");
+    assertThat(machine.findings(new PortsCheck()))
+        .hasSize(3)
+        .contains(
+            "WARNING mlx5_0 port 1 has no IPoIB interface, so it has no IP address. This version"
+                + " connects by IP addresses only and cannot use the port. | run: modprobe ib_ipoib"
+                + " && ip link set ib0 up && ip addr add ADDRESS/PREFIX dev ib0");
+
+    machine
+        .file("sys/class/net/ib3/address", ipoibAddress("01"))
+        .file("sys/class/net/ib3/operstate", "down\n");
+    assertThat(machine.findings(new PortsCheck()))
+        .contains(
+            "WARNING mlx5_0 port 1 has the IPoIB interface ib3, which is down, so the port has no IP"
+                + " address in use. | run: ip link set ib3 up && ip addr add ADDRESS/PREFIX dev"
+                + " ib3");
+
+    machine.file("sys/class/net/ib3/operstate", "up\n");
+    assertThat(machine.findings(new PortsCheck()))
+        .contains("OK mlx5_0 port 1 has the IPoIB interface ib3. | nothing");
+  }
+
+  /** Number of a queue pair, then the GID. */
+  private static String ipoibAddress(String last) {
+    return "00:00:10:86:fe:80:00:00:00:00:00:00:00:02:c9:03:00:29:00:" + last + "\n";
+  }
+
+  @Test
   void shouldChooseAmongSeveralCardsAndReportEachOfThem() throws Exception {
     String counter = "sys/class/infiniband/%s/ports/1/hw_counters/out_of_sequence";
     machine
@@ -147,6 +180,8 @@ class HostChecksTest {
     Map<String, String> steps =
         Map.of(
             "ibverbs: all ports are down: devices=[rxe0]", "bring a port up: ip link set",
+            "no usable device: mlx5_0 port 1 has no IP address (link-local ones do not count)",
+                "give the port an IP address as the sentence says",
             "no usable device: rxe0 is not in spark.shuffle.rdma.device",
                 "choose a device, a port and an address of those under ports",
             "ibverbs: no permission: user=spark may not read", "give this user access",
