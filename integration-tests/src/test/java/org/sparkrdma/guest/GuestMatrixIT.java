@@ -3,6 +3,7 @@ package org.sparkrdma.guest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -79,6 +80,7 @@ final class GuestMatrixIT {
     assertThat(steps.values()).isNotEmpty().allMatch(StepResult::right);
     assertThat(steps.values()).allSatisfy(step -> assertThat(step.failedTasks()).isZero());
     String logs = cluster.executorLogs(1) + cluster.executorLogs(2);
+    assertCopies(cell, cluster);
     switch (cell.expected()) {
       case "read" -> assertAllByRead(blocks);
       case "once" -> {
@@ -99,6 +101,24 @@ final class GuestMatrixIT {
       assertAllByRead(later);
     }
     report.passed(cluster, blocks);
+  }
+
+  /** Executors on both nodes copy map outputs where registration would write them again. */
+  private static void assertCopies(MatrixCell cell, ClusterRun cluster) throws IOException {
+    for (int node = 1; node <= 2; node++) {
+      String log = cluster.executorLogs(node);
+      if (cell.copiesMapOutputs()) {
+        assertThat(log)
+            .as("node %s", node)
+            .containsPattern(
+                "Map outputs in "
+                    + MatrixCell.LOCAL
+                    + "/\\S+ are served by copies: Linux 6\\.1\\.\\S* would write registered"
+                    + " files of nfs4? again");
+      } else {
+        assertThat(log).as("node %s", node).doesNotContain("would write registered files");
+      }
+    }
   }
 
   private static void assertAllByRead(StepResult step) {

@@ -28,7 +28,9 @@ record MatrixCell(
           "cell", "kernel", "transport", "files", "mtu", "network", "limit", "fault", "expected");
 
   private static final String TABLE = "/guest/matrix.csv";
-  private static final String LOCAL = "/local";
+
+  /** Local directories of the executors are below it. */
+  static final String LOCAL = "/local";
 
   /** A server of NFS 4 on each node, for the node itself. */
   private static final String NFS_SERVER =
@@ -93,6 +95,11 @@ record MatrixCell(
 
   boolean hasFault() {
     return !fault.equals("none");
+  }
+
+  /** Whether this kernel would write registered map outputs to their server again. */
+  boolean copiesMapOutputs() {
+    return kernel.equals("6.1") && files.equals("nfs");
   }
 
   /** Name of the application, see {@code ClusterNode}. */

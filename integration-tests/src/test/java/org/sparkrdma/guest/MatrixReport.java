@@ -61,7 +61,7 @@ final class MatrixReport {
       delegation that the client has of the same file; for that all threads of the server waited in `__break_lease`, for 45 s each
       (`fs.lease-break-time`), and the client's return of the delegation needs one of them. Vanilla Spark took 5.9 and 7.3 s without a stall, as did the plug-in
       (7.1 s, files registered) on a server that gives no delegations (`fs.leases-enable=0`). Since then the plug-in serves map outputs on NFS by
-      copies on Linux before 6.2.
+      copies on Linux before 6.2. The logs of both executors must say so, and those of no other cell.
       Not in the table: allocations of the kernel that fail while memory is registered. In a trial on 2026-11-22 with `failslab` and `fail_page_alloc` for
       the registering thread the JVM itself ended, because a failed mmap of its own memory is fatal to it.
       "not run" is a cell that has not passed since the results were last deleted.
