@@ -211,6 +211,20 @@ class PoolPressureTest {
     waiting.releaseAll();
   }
 
+  /** A wait is longer than its limit by the rest of the pause only. */
+  @Test
+  void shouldEndWaitsInTheFirstTurnAfterAPause() throws VerbsException {
+    reader = new ScriptedReader(POOL, NO_COPIES, blocks(40, 100 * KIB));
+    Task task = reader.task(1).fetch(maps(0, 40));
+    reader.run(20);
+    int waiting = 40 - task.blocksHeld();
+    assertThat(waiting).isBetween(30, 31);
+    assertThat(task.failures()).isEmpty();
+    reader.turn(LONGEST_WAIT_MS * 1_000_000L);
+    assertThat(task.failures()).hasSize(waiting).containsOnly(FallbackReason.POOL_EMPTY);
+    task.releaseAll();
+  }
+
   /** As the unread side of a join does. Other READs complete meanwhile. */
   @Test
   void shouldUseTcpAfterTensOfMillisecondsWhileUnreadBlocksHoldMostMemory() throws VerbsException {
