@@ -15,10 +15,12 @@ import org.slf4j.LoggerFactory;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.device.DeviceChoice;
+import org.sparkrdma.shuffle.device.DeviceTrials;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.pinned.MachineMemory;
 import org.sparkrdma.shuffle.pinned.PinnedLimit;
 import org.sparkrdma.shuffle.pinned.SparkMemory;
+import org.sparkrdma.shuffle.settings.DeviceSelector;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.Verbs;
@@ -111,37 +113,41 @@ final class RuntimeStart {
   private RunningParts startOn(VerbsEngine engine, Consumer<String> outOfService)
       throws VerbsException {
     boolean started = false;
-    Device device = null;
     try {
-      DeviceChoice choice = chooseDevice(engine);
-      device = engine.open(choice.device());
-      RunningParts parts = startOn(engine, device, choice.addresses(), outOfService);
+      RunningParts parts =
+          new DeviceTrials(engine.devices(), selector(), NetworkAddress::ofHost)
+              .run(choice -> startOn(engine, choice, outOfService), RuntimeStart::warn);
       started = true;
       return parts;
     } finally {
       if (!started) {
-        if (device != null) {
-          device.close();
-        }
         engine.close();
       }
     }
   }
 
-  private DeviceChoice chooseDevice(VerbsEngine engine) throws VerbsException {
+  private static void warn(DeviceChoice failed, VerbsException reason, DeviceChoice next) {
+    LOG.warn(
+        "An RDMA device does not start, another one of its subnet is tried: device={} next={}: {}",
+        failed.device().name(),
+        next.device().name(),
+        reason.getMessage());
+  }
+
+  private DeviceSelector selector() throws VerbsException {
     String host = env.blockManager().blockManagerId().host();
-    InetAddress sparkHost;
     try {
-      sparkHost = InetAddress.getByName(host);
+      // Executors are numbered in order of arrival, so neighbours use different devices.
+      return settings.device(InetAddress.getByName(host), DeviceChoice.numberOf(env.executorId()));
     } catch (UnknownHostException e) {
       throw new VerbsException("listen", "Spark's own host has no address: host=" + host, e);
     }
-    // Executors are numbered in order of arrival, so neighbours use different devices.
-    DeviceChoice choice =
-        DeviceChoice.of(
-            engine.devices(),
-            settings.device(sparkHost, DeviceChoice.numberOf(env.executorId())),
-            NetworkAddress::ofHost);
+  }
+
+  /** Closes the device when it fails. */
+  private RunningParts startOn(
+      VerbsEngine engine, DeviceChoice choice, Consumer<String> outOfService)
+      throws VerbsException {
     LOG.info(
         "RDMA uses device {} port {} of engine {} at {}: {}",
         choice.device().name(),
@@ -149,7 +155,17 @@ final class RuntimeStart {
         engine.name(),
         choice.addresses(),
         choice.reason());
-    return choice;
+    boolean started = false;
+    Device device = engine.open(choice.device());
+    try {
+      RunningParts parts = startOn(engine, device, choice.addresses(), outOfService);
+      started = true;
+      return parts;
+    } finally {
+      if (!started) {
+        device.close();
+      }
+    }
   }
 
   private RunningParts startOn(

@@ -19,7 +19,7 @@ import org.sparkrdma.verbs.device.Transport;
 /** An engine whose devices only open and close, and a transport that does nothing. */
 final class FakeEngine implements VerbsEngine {
   private final List<String> closed = new ArrayList<>();
-  private final DeviceInfo device;
+  private final List<DeviceInfo> devices = new ArrayList<>();
 
   FakeEngine(PortState state) {
     this(
@@ -28,7 +28,18 @@ final class FakeEngine implements VerbsEngine {
   }
 
   FakeEngine(Transport transport, PortInfo port) {
-    device = new DeviceInfo("fake0", "fake", transport, 1, null, Set.of(), List.of(port));
+    add(transport, port);
+  }
+
+  private void add(Transport transport, PortInfo port) {
+    String name = "fake" + devices.size();
+    devices.add(new DeviceInfo(name, "fake", transport, 1, null, Set.of(), List.of(port)));
+  }
+
+  /** Adds a device like the first, in the same subnet. */
+  FakeEngine withASecondDevice() {
+    add(devices.get(0).transport(), devices.get(0).ports().get(0));
+    return this;
   }
 
   /** Waits until a part is closed; the test's time limit bounds it. */
@@ -63,7 +74,7 @@ final class FakeEngine implements VerbsEngine {
 
   @Override
   public List<DeviceInfo> devices() {
-    return List.of(device);
+    return List.copyOf(devices);
   }
 
   @Override
@@ -77,7 +88,10 @@ final class FakeEngine implements VerbsEngine {
                 close("device");
                 return null;
               }
-              return devices().get(0);
+              return devices.stream()
+                  .filter(device -> device.name().equals(deviceName))
+                  .findFirst()
+                  .orElseThrow();
             });
   }
 

@@ -99,6 +99,57 @@ class RdmaRuntimeTest {
   }
 
   @Test
+  void shouldStartOnAnotherDeviceWhenTheChosenOneDoesNotStart() {
+    FakeEngine two = new FakeEngine(PortState.ACTIVE).withASecondDevice();
+    List<String> tried = new CopyOnWriteArrayList<>();
+    try (CapturedLog log = new CapturedLog()) {
+      RdmaRuntime runtime =
+          runtime(
+              two,
+              parts -> {
+                tried.add(parts.device().info().name());
+                if (tried.size() == 1) {
+                  throw new VerbsException("ibv_alloc_pd", "ibv_alloc_pd failed: errno=5");
+                }
+                return two.transport();
+              },
+              List.of());
+      runtime.start();
+      runtime.require(WAIT);
+      assertThat(runtime.mayFetch()).isTrue();
+      assertThat(tried).containsExactlyInAnyOrder("fake0", "fake1");
+      assertThat(two.closed()).containsExactly("device");
+      assertThat(log.warnings())
+          .containsExactly(
+              "An RDMA device does not start, another one of its subnet is tried: device="
+                  + tried.get(0)
+                  + " next="
+                  + tried.get(1)
+                  + ": ibv_alloc_pd failed: errno=5");
+      runtime.close();
+      assertThat(two.closed()).containsExactly("device", "transport", "device", "engine");
+    }
+  }
+
+  @Test
+  void shouldNameTheReasonsOfAllDevicesWhenNoneStarts() {
+    FakeEngine two = new FakeEngine(PortState.ACTIVE).withASecondDevice();
+    RdmaRuntime runtime =
+        runtime(
+            two,
+            parts -> {
+              throw new VerbsException("open", parts.device().info().name() + " is sick");
+            },
+            List.of());
+    runtime.start();
+    assertThatThrownBy(() -> runtime.require(WAIT))
+        .hasMessageContaining("fake0 is sick")
+        .hasMessageContaining("fake1 is sick");
+    runtime.close();
+    assertThat(two.closed()).containsExactly("device", "device", "engine");
+  }
+
+  @Test
   void shouldWarnThatAnInfiniBandDeviceNeedsAnIpAddress() throws Exception {
     Gid gid = new Gid(0, GidType.INFINIBAND, InetAddress.getByName("fe80::2:c903:29:1"));
     FakeEngine infiniBand =

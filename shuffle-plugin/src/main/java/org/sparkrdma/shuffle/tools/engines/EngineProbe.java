@@ -12,7 +12,9 @@ import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.device.DeviceChoice;
+import org.sparkrdma.shuffle.device.DeviceTrials;
 import org.sparkrdma.shuffle.pinned.MachineMemory;
 import org.sparkrdma.shuffle.pinned.PinnedLimit;
 import org.sparkrdma.shuffle.pinned.Preflight;
@@ -42,6 +44,7 @@ public final class EngineProbe {
   private final SparkSettings spark;
   private final InetAddress sparkHost;
   private final List<String> reasons = new ArrayList<>();
+  private final List<String> failures = new ArrayList<>();
   private final Map<Path, Optional<String>> directories = new HashMap<>();
 
   /**
@@ -64,23 +67,39 @@ public final class EngineProbe {
   public Probe run(SystemFiles files, List<Path> localDirectories) {
     Verbs.Choice engine = Verbs.choose(settings.engine(), settings.engineSettings());
     reasons.addAll(engine.reasons());
-    Optional<DeviceChoice> device = Optional.empty();
-    PinnedLimit limit = ExecutorMemory.limit(settings, spark, files, true);
-    boolean usable = false;
+    Optional<DeviceChoice> chosen = Optional.empty();
     if (engine.engine() != null) {
       try (VerbsEngine open = engine.engine()) {
-        device = Optional.of(OpenDevice.choose(open, settings, sparkHost, 0));
-        DeviceInfo info = device.get().device();
-        boolean hardware = info.transport() != Transport.LOOPBACK;
-        limit = ExecutorMemory.limit(settings, spark, files, hardware);
-        DeviceNeeds.check(info, settings.trustedFabric());
-        use(open, info, limit, files, localDirectories);
-        usable = true;
+        // The choice, should no device start.
+        chosen = Optional.of(OpenDevice.choose(open, settings, sparkHost, 0));
+        return new DeviceTrials(
+                open.devices(), settings.device(sparkHost, 0), NetworkAddress::ofHost)
+            .run(
+                choice -> probe(open, choice, files, localDirectories),
+                (failed, reason, next) ->
+                    failures.add(
+                        failed.device().name() + " does not start: " + reason.getMessage()));
       } catch (VerbsException e) {
         reasons.add(e.getMessage());
       }
     }
-    return new Probe(device, usable, reasons, limit, directories);
+    boolean hardware =
+        chosen.filter(one -> one.device().transport() == Transport.LOOPBACK).isEmpty();
+    PinnedLimit limit = ExecutorMemory.limit(settings, spark, files, hardware);
+    return new Probe(chosen, false, reasons, limit, directories);
+  }
+
+  private Probe probe(
+      VerbsEngine engine, DeviceChoice choice, SystemFiles files, List<Path> localDirectories)
+      throws VerbsException {
+    DeviceInfo info = choice.device();
+    boolean hardware = info.transport() != Transport.LOOPBACK;
+    PinnedLimit limit = ExecutorMemory.limit(settings, spark, files, hardware);
+    directories.clear();
+    DeviceNeeds.check(info, settings.trustedFabric());
+    use(engine, info, limit, files, localDirectories);
+    reasons.addAll(failures);
+    return new Probe(Optional.of(choice), true, reasons, limit, directories);
   }
 
   /**

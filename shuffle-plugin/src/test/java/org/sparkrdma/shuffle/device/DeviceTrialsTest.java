@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.device;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.net.InetAddress;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.sparkrdma.shuffle.address.NetworkAddress;
+import org.sparkrdma.shuffle.settings.DeviceSelector;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.device.DeviceInfo;
+import org.sparkrdma.verbs.device.PortInfo;
+import org.sparkrdma.verbs.device.PortState;
+import org.sparkrdma.verbs.device.Transport;
+
+class DeviceTrialsTest {
+  private final List<String> tried = new ArrayList<>();
+  private final List<String> failures = new ArrayList<>();
+  private final Set<String> sick = new HashSet<>();
+  private boolean routed;
+  private List<String> listed = List.of();
+
+  @Test
+  void shouldUseTheChosenDeviceOnly() throws Exception {
+    assertThat(run("a 10.0.0.5", "b 10.0.0.6")).isEqualTo("a");
+
+    assertThat(tried).containsExactly("a");
+    assertThat(failures).isEmpty();
+  }
+
+  @Test
+  void shouldTryTheOtherDevicesOfTheSubnet() throws Exception {
+    sick.addAll(Set.of("a", "b"));
+
+    assertThat(run("a 10.0.0.5", "b 10.0.0.6", "c 10.0.0.7")).isEqualTo("c");
+
+    assertThat(failures).containsExactly("a is sick, next b", "b is sick, next c");
+  }
+
+  @Test
+  void shouldNotMoveToASubnetWherePeersDoNotReachThisExecutor() {
+    sick.add("a");
+
+    assertThatThrownBy(() -> run("a 10.0.0.5", "b 10.1.0.6"))
+        .isInstanceOf(VerbsException.class)
+        .hasMessage("a is sick");
+
+    assertThat(tried).containsExactly("a");
+  }
+
+  @Test
+  void shouldPassOverADeviceOfAnotherSubnet() throws Exception {
+    sick.add("a");
+
+    assertThat(run("a 10.2.0.5", "b 10.1.0.6", "c 10.2.0.7")).isEqualTo("c");
+
+    assertThat(failures).containsExactly("a is sick, next c");
+  }
+
+  @Test
+  void shouldUseADeviceOfAnotherSubnetBehindARouter() throws Exception {
+    sick.add("a");
+    routed = true;
+
+    assertThat(run("a 10.2.0.5", "b 10.1.0.6", "c 10.2.0.7")).isEqualTo("b");
+  }
+
+  @Test
+  void shouldTryOnlyDevicesThatTheSettingsAllow() {
+    sick.add("a");
+    listed = List.of("a");
+
+    assertThatThrownBy(() -> run("a 10.0.0.5", "b 10.0.0.6")).hasMessage("a is sick");
+  }
+
+  @Test
+  void shouldNameEachReasonOnceWhenNoneStarts() {
+    sick.addAll(Set.of("a", "b"));
+
+    assertThatThrownBy(() -> run("a 10.0.0.5", "b 10.0.0.6")).hasMessage("a is sick; b is sick");
+
+    assertThat(tried).containsExactly("a", "b");
+  }
+
+  private String run(String... devices) throws Exception {
+    List<DeviceInfo> present = new ArrayList<>();
+    for (String device : devices) {
+      String[] words = device.split(" ");
+      PortInfo port =
+          new PortInfo(
+              1, PortState.ACTIVE, 4_096, List.of(), List.of(InetAddress.getByName(words[1])));
+      present.add(
+          new DeviceInfo(words[0], "test", Transport.INFINIBAND, 1, null, Set.of(), List.of(port)));
+    }
+    DeviceSelector selector =
+        new DeviceSelector(
+            listed,
+            OptionalInt.empty(),
+            OptionalInt.empty(),
+            Optional.empty(),
+            Optional.empty(),
+            present.get(0).ports().get(0).addresses().get(0),
+            routed,
+            0);
+    return new DeviceTrials(present, selector, own -> new NetworkAddress(own, 24))
+        .run(
+            choice -> {
+              String name = choice.device().name();
+              tried.add(name);
+              if (sick.contains(name)) {
+                throw new VerbsException("open", name + " is sick");
+              }
+              return name;
+            },
+            (failed, reason, next) ->
+                failures.add(reason.getMessage() + ", next " + next.device().name()));
+  }
+}
