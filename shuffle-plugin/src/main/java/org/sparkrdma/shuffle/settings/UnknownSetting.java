@@ -1,11 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.settings;
 
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 
 /** The error for a key that does not exist; names the nearest one that does. Stateless. */
 final class UnknownSetting {
+  /** Names of the same attributes in other RDMA software. */
+  private static final Map<String, ShuffleSetting> ELSEWHERE =
+      Map.of(
+          "timeout", ShuffleSetting.ACK_TIMEOUT,
+          "retry", ShuffleSetting.ACK_RETRY_MAX,
+          "retries", ShuffleSetting.ACK_RETRY_MAX,
+          "retry.count", ShuffleSetting.ACK_RETRY_MAX,
+          "retry.cnt", ShuffleSetting.ACK_RETRY_MAX,
+          "dscp", ShuffleSetting.TOS,
+          "tclass", ShuffleSetting.TOS,
+          "traffic.class", ShuffleSetting.TOS);
+
   private UnknownSetting() {}
 
   /**
@@ -17,7 +30,8 @@ final class UnknownSetting {
       known.add(setting.key());
     }
     ofEngines.forEach(name -> known.add(ShuffleSetting.PREFIX + name));
-    String nearest = EditDistance.nearest(key, known);
+    ShuffleSetting same = ELSEWHERE.get(key.substring(ShuffleSetting.PREFIX.length()));
+    String nearest = same == null ? EditDistance.nearest(key, known) : same.key();
     return new IllegalArgumentException(
         "unknown setting: key="
             + key

@@ -164,6 +164,11 @@ class ShuffleSettingsTest {
     "requestTimeout, request.timeout",
     "soft.latncy, soft.latency",
     "copy.slots.mex, copy.slots.max",
+    "timeout, ack.timeout",
+    "retry, ack.retry.max",
+    "retry.cnt, ack.retry.max",
+    "dscp, tos",
+    "traffic.class, tos",
   })
   void shouldNameTheNearestKeyOfAnUnknownOne(String name, String nearest) {
     assertThatThrownBy(() -> of(Map.of(P + name, "1")))
