@@ -161,11 +161,12 @@ public record DeviceChoice(
     }
     // The connection manager could also connect GIDs (AF_IB); this version does not.
     return port.gids().stream().anyMatch(gid -> gid.type() == GidType.INFINIBAND)
-        ? "has no IP address (link-local ones do not count): this version connects by IP addresses"
-            + " only; give the port's IPoIB interface one (modprobe ib_ipoib && ip link set ib0 up"
+        ? "has no IP address in this network namespace (link-local ones do not count): this version"
+            + " connects by IP addresses only; give the port's IPoIB interface one (modprobe ib_ipoib && ip link set ib0 up"
             + " && ip addr add ADDRESS/PREFIX dev ib0)"
-        : "has no IP address (link-local ones do not count): give its network interface one (ip"
-            + " link set INTERFACE up && ip addr add ADDRESS/PREFIX dev INTERFACE)";
+        : "has no IP address in this network namespace (link-local ones do not count): give its"
+            + " network interface one (ip link set INTERFACE up && ip addr add ADDRESS/PREFIX dev"
+            + " INTERFACE) or give a container the network of its host";
   }
 
   private static boolean matches(Gid gid, DeviceSelector selector) {

@@ -74,9 +74,9 @@ class DeviceChoiceTest {
     assertThatThrownBy(() -> choose(device("mlx5_0", withoutIpoib)))
         .isInstanceOf(VerbsException.class)
         .hasMessage(
-            "no usable device: mlx5_0 port 1 has no IP address (link-local ones do not count): this"
-                + " version connects by IP addresses only; give the port's IPoIB interface one"
-                + " (modprobe ib_ipoib && ip link set ib0 up && ip addr add ADDRESS/PREFIX dev ib0)");
+            "no usable device: mlx5_0 port 1 has no IP address in this network namespace"
+                + " (link-local ones do not count): this version connects by IP addresses only; give"
+                + " the port's IPoIB interface one (modprobe ib_ipoib && ip link set ib0 up && ip addr add ADDRESS/PREFIX dev ib0)");
     assertThat(address(choose(device("mlx5_0", withoutIpoib), device("mlx5_1", active(1, SPARK)))))
         .as("another device is used")
         .isEqualTo(at(SPARK));
