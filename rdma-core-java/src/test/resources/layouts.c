@@ -116,6 +116,7 @@ int main(void) {
   SIZE(T, N);
   FIELD(T, N, qp_state, QP_STATE);
   FIELD(T, N, qp_access_flags, QP_ACCESS_FLAGS);
+  FIELD(T, N, min_rnr_timer, MIN_RNR_TIMER);
 #undef T
 #undef N
 #define T struct ibv_sge

@@ -39,7 +39,7 @@ static const char *const call_names[] = {CALLS(AS_NAME)};
 #define KIND_IN_ENUM(name) KIND_##name,
 enum kind { KINDS(KIND_IN_ENUM) KIND_COUNT };
 
-#define LIMITS(X) X(memlock) X(rd_atom) X(inline_data) X(sge) X(cqe) X(objects) X(mr) X(qp) X(infiniband)
+#define LIMITS(X) X(memlock) X(rd_atom) X(inline_data) X(sge) X(cqe) X(objects) X(mr) X(qp) X(infiniband) X(odp)
 #define LIMIT_IN_ENUM(name) LIMIT_##name,
 enum limit { LIMITS(LIMIT_IN_ENUM) LIMIT_COUNT };
 static const char *const limit_names[] = {LIMITS(AS_NAME)};
@@ -114,7 +114,7 @@ static struct ibv_async_event async_events[RING];
 static unsigned async_head, async_tail;
 static struct ibv_qp *last_qp;
 static struct ibv_cq *last_cq;
-static int last_vector = -1;
+static int last_vector = -1, last_min_rnr_timer = -1;
 static unsigned next_number = 100;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -369,14 +369,30 @@ static int req_notify_cq(struct ibv_cq *cq, int solicited_only) {
 
 static struct ibv_device device = {
     .node_type = IBV_NODE_CA, .transport_type = IBV_TRANSPORT_IB, .name = "scripted0"};
-static struct ibv_context context = {.device = &device,
-                                     .num_comp_vectors = 4,
-                                     .async_fd = -1,
-                                     .ops = {.poll_cq = poll_cq,
-                                             .req_notify_cq = req_notify_cq,
-                                             .post_send = post_send,
-                                             .post_recv = post_recv}};
-static struct ibv_context *contexts[] = {&context, NULL};
+static int query_device_ex(struct ibv_context *of, const struct ibv_query_device_ex_input *input,
+                           struct ibv_device_attr_ex *attributes, size_t length) {
+  (void)of;
+  (void)input;
+  (void)length;
+  if (limits[LIMIT_odp] == 0) {
+    return ENOSYS;
+  }
+  attributes->odp_caps.general_caps = IBV_ODP_SUPPORT;
+  attributes->odp_caps.per_transport_caps.rc_odp_caps = IBV_ODP_SUPPORT_READ;
+  return 0;
+}
+
+static struct verbs_context extended = {.query_device_ex = query_device_ex,
+                                        .sz = sizeof(struct verbs_context),
+                                        .context = {.device = &device,
+                                                    .num_comp_vectors = 4,
+                                                    .async_fd = -1,
+                                                    .abi_compat = __VERBS_ABI_IS_EXTENDED,
+                                                    .ops = {.poll_cq = poll_cq,
+                                                            .req_notify_cq = req_notify_cq,
+                                                            .post_send = post_send,
+                                                            .post_recv = post_recv}}};
+static struct ibv_context *contexts[] = {&extended.context, NULL};
 static int context_users;
 
 static void raise_async(enum ibv_event_type type, int port, void *element) {
@@ -387,7 +403,7 @@ static void raise_async(enum ibv_event_type type, int port, void *element) {
   } else {
     event->element.port_num = port;
   }
-  add_one(context.async_fd);
+  add_one(extended.context.async_fd);
 }
 
 /* Called by the test, through the same binding as the rest. */
@@ -434,6 +450,9 @@ void script_async(int type, int port) {
 /* The completion vector of the newest completion queue. */
 long script_vector(void) { return last_vector; }
 
+/* Encoded as in ibv_modify_qp(3); -1 before it was set. */
+long script_min_rnr_timer(void) { return last_min_rnr_timer; }
+
 static int notify(struct identifier *id, enum rdma_cm_event_type type, int status);
 
 /* Raises an event of the connection manager on all identifiers that listen, or that do not. */
@@ -454,7 +473,7 @@ void script_kill_descriptors(void) {
   pthread_mutex_lock(&lock);
   if (pipe2(ends, O_CLOEXEC) == 0) {
     close(ends[0]);
-    dup2(ends[1], context.async_fd);
+    dup2(ends[1], extended.context.async_fd);
     hit();
     for (int i = 0; i < MAX_CHANNELS; i++) {
       if (comp_channels[i]) {
@@ -487,6 +506,7 @@ void script_reset(void) {
   memset(limits, 0, sizeof limits);
   memset(lost, 0, sizeof lost);
   async_head = async_tail = 0;
+  last_min_rnr_timer = -1;
   if (dead_fd >= 0) {
     close(dead_fd);
     dead_fd = -1;
@@ -539,7 +559,7 @@ struct ibv_context **rdma_get_devices(int *count) {
   }
   pthread_mutex_lock(&lock);
   if (context_users++ == 0) {
-    context.async_fd = new_eventfd();
+    extended.context.async_fd = new_eventfd();
   }
   pthread_mutex_unlock(&lock);
   return contexts;
@@ -549,8 +569,8 @@ void rdma_free_devices(struct ibv_context **list) {
   (void)list;
   pthread_mutex_lock(&lock);
   if (--context_users == 0) {
-    close(context.async_fd);
-    context.async_fd = -1;
+    close(extended.context.async_fd);
+    extended.context.async_fd = -1;
   }
   pthread_mutex_unlock(&lock);
 }
@@ -684,7 +704,7 @@ static void set_port(struct sockaddr *address) {
 }
 
 static void bind_to_device(struct identifier *id) {
-  id->base.verbs = &context;
+  id->base.verbs = &extended.context;
   id->base.port_num = 1;
 }
 
@@ -748,7 +768,7 @@ static struct ibv_qp *new_pair(struct ibv_pd *pd, struct ibv_qp_init_attr *attri
     return NULL;
   }
   struct pair *pair = create(KIND_qp, sizeof *pair);
-  pair->base.context = &context;
+  pair->base.context = &extended.context;
   pair->base.pd = pd;
   pair->base.qp_num = next_number++;
   pair->send_cq = (struct completions *)attributes->send_cq;
@@ -1116,6 +1136,9 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attributes, int mask) {
   pthread_mutex_lock(&lock);
   if (mask & IBV_QP_ACCESS_FLAGS) {
     ((struct pair *)qp)->access = attributes->qp_access_flags;
+  }
+  if (mask & IBV_QP_MIN_RNR_TIMER) {
+    last_min_rnr_timer = attributes->min_rnr_timer;
   }
   if (mask & IBV_QP_STATE && attributes->qp_state == IBV_QPS_ERR) {
     break_pair((struct pair *)qp);

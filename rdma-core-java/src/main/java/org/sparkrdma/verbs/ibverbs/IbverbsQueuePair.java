@@ -7,6 +7,7 @@ import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.QueuePairState;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.WorkRequest;
+import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.engine.CompletionView;
 import org.sparkrdma.verbs.engine.device.DeviceQueuePair;
 import org.sparkrdma.verbs.engine.device.WorkRing;
@@ -29,6 +30,12 @@ import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
 final class IbverbsQueuePair extends DeviceQueuePair {
   /** Maximum work requests posted with one call. */
   private static final int BATCH = 32;
+
+  /**
+   * Time after which a peer repeats a READ that met a page fault: 0.64 ms, as min_rnr_timer of
+   * ibv_modify_qp(3) encodes it. The connection manager leaves 0, which is 655 ms.
+   */
+  private static final int PAGE_FAULT_TIMER = 12;
 
   private final IbverbsDevice device;
   private final long qp;
@@ -194,7 +201,7 @@ final class IbverbsQueuePair extends DeviceQueuePair {
     try (NativeArena one = new NativeArena()) {
       long attributes = one.allocate(IbvQpAttr.SIZE);
       Memory.putInt(attributes + IbvQpAttr.QP_STATE, VerbsLibrary.QP_STATE_ERR);
-      device.libraries().verbs().modifyQp(qp, attributes, VerbsLibrary.ATTR_STATE);
+      modify(attributes, VerbsLibrary.ATTR_STATE);
     }
   }
 
@@ -226,11 +233,23 @@ final class IbverbsQueuePair extends DeviceQueuePair {
     try (NativeArena one = new NativeArena()) {
       long attributes = one.allocate(IbvQpAttr.SIZE);
       Memory.putInt(attributes + IbvQpAttr.QP_ACCESS_FLAGS, TransportRules.bits(access));
-      int rc = device.libraries().verbs().modifyQp(qp, attributes, VerbsLibrary.ATTR_ACCESS_FLAGS);
+      int rc = -1;
+      if (device.info().can(Capability.ON_DEMAND_PAGING)) {
+        Memory.putByte(attributes + IbvQpAttr.MIN_RNR_TIMER, PAGE_FAULT_TIMER);
+        rc = modify(attributes, VerbsLibrary.ATTR_ACCESS_FLAGS | VerbsLibrary.ATTR_MIN_RNR_TIMER);
+      }
+      // Without the timer on a device that refuses it.
+      if (rc != 0) {
+        rc = modify(attributes, VerbsLibrary.ATTR_ACCESS_FLAGS);
+      }
       if (rc != 0) {
         throw Libraries.failure("ibv_modify_qp", rc, "access=" + access);
       }
     }
+  }
+
+  private int modify(long attributes, int mask) {
+    return device.libraries().verbs().modifyQp(qp, attributes, mask);
   }
 
   /** The device reports a failure of the queue pair; on any thread that takes events. */

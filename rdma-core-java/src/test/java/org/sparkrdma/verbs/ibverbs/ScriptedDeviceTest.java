@@ -28,6 +28,7 @@ import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
+import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.Gid;
 import org.sparkrdma.verbs.device.GidType;
 import org.sparkrdma.verbs.device.PortInfo;
@@ -43,6 +44,7 @@ import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
 class ScriptedDeviceTest {
   private static final int EIO = 5;
   private static final int ENOMEM = 12;
+  private static final int EINVAL = 22;
 
   // enum ibv_event_type
   private static final int DEVICE_FATAL = 8;
@@ -571,6 +573,37 @@ class ScriptedDeviceTest {
 
       assertThat(port.gids()).extracting(Gid::type).containsExactly(GidType.INFINIBAND);
       assertThat(port.addresses()).isEmpty();
+    }
+  }
+
+  /** Otherwise each page fault of a READ would cost 655 ms. */
+  @Test
+  void shouldRepeatSoonAfterAPageFaultOnADeviceThatPagesOnDemand() throws Exception {
+    faulty = false;
+    library.limit("odp", 1);
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      exchange.run();
+
+      assertThat(exchange.device.info().can(Capability.ON_DEMAND_PAGING)).isTrue();
+      assertThat(library.minRnrTimer()).as("encoded 0.64 ms").isEqualTo(12);
+    }
+  }
+
+  @Test
+  @DisplayName("a device that pages on demand refuses the timer of page faults")
+  void shouldTransferWithoutTheTimerOfPageFaults() throws Exception {
+    library.limit("odp", 1);
+    library.fail("ibv_modify_qp", EINVAL, 1, 1);
+    run();
+  }
+
+  @Test
+  void shouldLeaveTheTimerOfADeviceThatPinsPages() throws Exception {
+    faulty = false;
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      exchange.run();
+
+      assertThat(library.minRnrTimer()).isEqualTo(-1);
     }
   }
 

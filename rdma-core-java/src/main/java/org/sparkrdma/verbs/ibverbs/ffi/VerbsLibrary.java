@@ -12,6 +12,7 @@ public final class VerbsLibrary {
   public static final int QP_STATE_ERR = 6;
   public static final int ATTR_STATE = 1;
   public static final int ATTR_ACCESS_FLAGS = 1 << 3;
+  public static final int ATTR_MIN_RNR_TIMER = 1 << 15;
   public static final int TRANSPORT_IB = 0;
   public static final int TRANSPORT_IWARP = 1;
   public static final int LINK_LAYER_ETHERNET = 2;

@@ -154,6 +154,14 @@ public final class ScriptedLibrary {
     return Downcalls.call(symbols.get("script_outstanding"));
   }
 
+  /**
+   * The attribute min_rnr_timer that a queue pair was last given, as ibv_modify_qp(3) encodes it;
+   * -1 when none since the last reset.
+   */
+  public long minRnrTimer() {
+    return Downcalls.call(symbols.get("script_min_rnr_timer"));
+  }
+
   /** The completion vector of the newest completion queue. */
   public long newestVector() {
     return Downcalls.call(symbols.get("script_vector"));
