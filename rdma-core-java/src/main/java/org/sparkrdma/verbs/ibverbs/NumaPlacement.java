@@ -15,6 +15,8 @@ import org.sparkrdma.verbs.ibverbs.ffi.MemoryPolicy;
 final class NumaPlacement implements Libc.Placement {
   private static final Logger LOG = LoggerFactory.getLogger(NumaPlacement.class);
 
+  private static final int EPERM = 1;
+
   private final String device;
   private final int node;
   private final Policy policy;
@@ -53,8 +55,14 @@ final class NumaPlacement implements Libc.Placement {
     int errno = policy.prefer(node, address, lengthBytes);
     if (errno != 0 && isRefused.compareAndSet(false, true)) {
       log.accept(
-          "Memory of RDMA device %s is not placed on its NUMA node %d, the kernel chooses the node: mbind failed: errno=%d (%s). Containers need the capability SYS_NICE for it"
-              .formatted(device, node, errno, Libc.strerror(errno)));
+          ("Memory of RDMA device %s is not placed on its NUMA node %d, the kernel chooses the node:"
+                  + " mbind failed: errno=%d (%s)%s")
+              .formatted(
+                  device,
+                  node,
+                  errno,
+                  Libc.strerror(errno),
+                  errno == EPERM ? ". Containers need the capability SYS_NICE for it" : ""));
     }
   }
 }

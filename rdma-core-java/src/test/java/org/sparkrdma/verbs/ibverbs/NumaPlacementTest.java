@@ -9,6 +9,7 @@ import org.junit.jupiter.api.Test;
 
 class NumaPlacementTest {
   private static final int EPERM = 1;
+  private static final int EINVAL = 22;
 
   private final List<String> calls = new ArrayList<>();
   private final List<String> log = new ArrayList<>();
@@ -49,6 +50,16 @@ class NumaPlacementTest {
             "Memory of RDMA device mlx5_0 is not placed on its NUMA node 1, the kernel chooses the"
                 + " node: mbind failed: errno=1 (Operation not permitted). Containers need the"
                 + " capability SYS_NICE for it");
+  }
+
+  @Test
+  void shouldReportThatTheNodeMayNotBeUsed() {
+    placement(1, EINVAL).place(4_096, 65_536);
+
+    assertThat(log)
+        .containsExactly(
+            "Memory of RDMA device mlx5_0 is not placed on its NUMA node 1, the kernel chooses the"
+                + " node: mbind failed: errno=22 (Invalid argument)");
   }
 
   @Test
