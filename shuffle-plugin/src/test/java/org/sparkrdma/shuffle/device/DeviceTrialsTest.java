@@ -92,7 +92,7 @@ class DeviceTrialsTest {
   private String run(String... devices) throws Exception {
     List<DeviceInfo> present = new ArrayList<>();
     for (String device : devices) {
-      String[] words = device.split(" ");
+      String[] words = device.split(" ", 2);
       PortInfo port =
           new PortInfo(
               1, PortState.ACTIVE, 4_096, List.of(), List.of(InetAddress.getByName(words[1])));
