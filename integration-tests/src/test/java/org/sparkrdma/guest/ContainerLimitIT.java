@@ -25,7 +25,7 @@ final class ContainerLimitIT {
   /** The heap that Java reports is a little smaller: one survivor space is always empty. */
   private static final long MAX_PINNED_MIB = (LIMIT_MIB - HEAP_MIB) / 2 + 16;
 
-  private static final Pattern PINNED = Pattern.compile("RDMA may pin ([0-9]+) MiB: (.*)");
+  private static final Pattern PINNED = Pattern.compile("may pin ([0-9]+) MiB: (.*)");
 
   @Test
   void shouldReadOverIpv6AndPinWithinTheContainersLimit() throws Exception {

@@ -19,7 +19,7 @@ import org.sparkrdma.guest.cluster.StepResult;
 @Isolated("It takes both processors.")
 @Timeout(600)
 final class RailsIT {
-  private static final String DEVICE = "RDMA uses device %s port 1 of engine ibverbs";
+  private static final String DEVICE = "RDMA is up: device %s port 1 of engine ibverbs";
   private static final String ROCE = "udp dst port 4791";
 
   /** The TOS byte of IPv4, as the applications set it: DSCP 26. */

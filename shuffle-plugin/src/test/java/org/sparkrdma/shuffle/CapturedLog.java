@@ -8,17 +8,21 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.core.LogEvent;
 import org.apache.logging.log4j.core.Logger;
 import org.apache.logging.log4j.core.appender.AbstractAppender;
+import org.apache.logging.log4j.core.config.Configurator;
 import org.apache.logging.log4j.core.config.Property;
 
-/** Collects what the plug-in logs from WARN on, until closed. */
+/** Collects what the plug-in logs from WARN on, or from INFO on, until closed. */
 public final class CapturedLog implements AutoCloseable {
   private final List<String> lines = new ArrayList<>();
+  private final String name;
+  private final Level from;
+  private final Level before;
   private final Logger logger;
   private final AbstractAppender appender =
       new AbstractAppender("captured", null, null, true, Property.EMPTY_ARRAY) {
         @Override
         public void append(LogEvent event) {
-          if (event.getLevel().isMoreSpecificThan(Level.WARN)) {
+          if (event.getLevel().isMoreSpecificThan(from)) {
             take(event.getMessage().getFormattedMessage());
           }
         }
@@ -31,6 +35,21 @@ public final class CapturedLog implements AutoCloseable {
 
   /** Starts to collect the lines of loggers whose names begin so. */
   public CapturedLog(String name) {
+    this(name, Level.WARN);
+  }
+
+  /** Starts to collect the lines from INFO on of loggers whose names begin so. */
+  public static CapturedLog fromInfo(String name) {
+    return new CapturedLog(name, Level.INFO);
+  }
+
+  private CapturedLog(String name, Level from) {
+    this.name = name;
+    this.from = from;
+    before = LogManager.getLogger(name).getLevel();
+    if (before.isMoreSpecificThan(from)) {
+      Configurator.setLevel(name, from);
+    }
     logger = (Logger) LogManager.getLogger(name);
     appender.start();
     logger.addAppender(appender);
@@ -49,6 +68,11 @@ public final class CapturedLog implements AutoCloseable {
     return warnings();
   }
 
+  /** Waits for that many lines from INFO on; returns them in order. */
+  public List<String> awaitLines(int count) throws InterruptedException {
+    return awaitWarnings(count);
+  }
+
   /** Lines of WARN and worse, in order. */
   public synchronized List<String> warnings() {
     return List.copyOf(lines);
@@ -58,5 +82,8 @@ public final class CapturedLog implements AutoCloseable {
   public void close() {
     logger.removeAppender(appender);
     appender.stop();
+    if (before.isMoreSpecificThan(from)) {
+      Configurator.setLevel(name, before);
+    }
   }
 }

@@ -10,8 +10,13 @@ import org.sparkrdma.shuffle.fetch.BlockTransport;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.VerbsEngine;
 
-/** The resources of one executor, closed in the order that verbs require. */
-record RunningParts(Transport transport, PinnedBudget budget, Device device, VerbsEngine engine)
+/**
+ * The resources of one executor, closed in the order that verbs require.
+ *
+ * @param description of device, engine, addresses and limit of pinned memory, for the log
+ */
+record RunningParts(
+    Transport transport, PinnedBudget budget, Device device, VerbsEngine engine, String description)
     implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(RunningParts.class);
 

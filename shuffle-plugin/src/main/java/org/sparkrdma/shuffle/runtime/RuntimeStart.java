@@ -148,17 +148,10 @@ final class RuntimeStart {
   private RunningParts startOn(
       VerbsEngine engine, DeviceChoice choice, Consumer<String> outOfService)
       throws VerbsException {
-    LOG.info(
-        "RDMA uses device {} port {} of engine {} at {}: {}",
-        choice.device().name(),
-        choice.port(),
-        engine.name(),
-        choice.addresses(),
-        choice.reason());
     boolean started = false;
     Device device = engine.open(choice.device());
     try {
-      RunningParts parts = startOn(engine, device, choice.addresses(), outOfService);
+      RunningParts parts = startOn(engine, device, choice, outOfService);
       started = true;
       return parts;
     } finally {
@@ -169,10 +162,7 @@ final class RuntimeStart {
   }
 
   private RunningParts startOn(
-      VerbsEngine engine,
-      Device device,
-      List<NetworkAddress> addresses,
-      Consumer<String> outOfService)
+      VerbsEngine engine, Device device, DeviceChoice choice, Consumer<String> outOfService)
       throws VerbsException {
     MachineMemory machine = MachineMemory.current();
     boolean hardware = device.info().transport() != Transport.LOOPBACK;
@@ -182,7 +172,6 @@ final class RuntimeStart {
             machine,
             SparkMemory.of(key -> env.conf().get(key, null)),
             hardware);
-    LOG.info("RDMA may pin {} MiB: {}", limit.bytes() >> 20, limit.derivation());
     PinnedBudget budget = new PinnedBudget(limit.bytes(), machine.pageBytes());
     RunningParts.Transport transport =
         factory.start(
@@ -194,9 +183,19 @@ final class RuntimeStart {
                 machine,
                 budget,
                 device,
-                addresses,
+                choice.addresses(),
                 outOfService,
                 counters));
-    return new RunningParts(transport, budget, device, engine);
+    String description =
+        "device %s port %d of engine %s at %s (%s), may pin %d MiB: %s"
+            .formatted(
+                choice.device().name(),
+                choice.port(),
+                engine.name(),
+                transport.endpoint().addresses(),
+                choice.reason(),
+                limit.bytes() >> 20,
+                limit.derivation());
+    return new RunningParts(transport, budget, device, engine, description);
   }
 }

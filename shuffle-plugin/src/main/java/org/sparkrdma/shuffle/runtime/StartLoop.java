@@ -76,7 +76,7 @@ final class StartLoop {
     int number = begun.getAsInt();
     RunningParts started = start.run(reason -> lifecycle.reportLoss(number, reason)).orElse(null);
     if (lifecycle.endAttempt(started, start.reasons())) {
-      LOG.info("RDMA is up: {}", started.transport().endpoint());
+      LOG.info("RDMA is up: {}", started.description());
       backoff.onUp(System.nanoTime());
       current.set(started.transport().fetches());
       published.publish(started.transport().endpoint());

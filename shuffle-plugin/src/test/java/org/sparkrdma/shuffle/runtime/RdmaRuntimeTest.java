@@ -77,6 +77,22 @@ class RdmaRuntimeTest {
   }
 
   @Test
+  void shouldDescribeItsStartInOneLine() throws InterruptedException {
+    try (CapturedLog log = CapturedLog.fromInfo("org.sparkrdma.shuffle.runtime")) {
+      RdmaRuntime runtime = runtime(engine, parts -> engine.transport(), List.of());
+      runtime.start();
+      runtime.require(WAIT);
+      assertThat(log.awaitLines(1))
+          .singleElement()
+          .asString()
+          .startsWith("RDMA is up: device fake0 port 1 of engine fake at [")
+          .containsPattern("\\] \\(its port has .*\\), may pin [0-9]+ MiB: the minimum of: ")
+          .doesNotContain("token");
+      runtime.close();
+    }
+  }
+
+  @Test
   void shouldCloseTheDeviceAndReportTheReasonWhenTheTransportDoesNotStart() {
     try (CapturedLog log = new CapturedLog()) {
       RdmaRuntime runtime =

@@ -37,7 +37,7 @@ class RuntimeFiguresTest {
     lifecycle.beginAttempt();
     try (PinnedBudget budget = new PinnedBudget(1 << 20, 4_096)) {
       lifecycle.endAttempt(
-          new RunningParts(transport, budget, engine.open("fake0"), engine), List.of());
+          new RunningParts(transport, budget, engine.open("fake0"), engine, "fake"), List.of());
       Map<String, Object> figures =
           new RuntimeFigures(null, "7", lifecycle, new ShuffleCounters()).current();
       assertThat(figures).containsEntry("state", "up").containsEntry("addresses", "10.1.2.3:4711");

@@ -16,7 +16,7 @@ class RuntimeLifecycleTest {
   private static final long LONG_NS = Duration.ofMinutes(1).toNanos();
 
   private final RuntimeLifecycle lifecycle = new RuntimeLifecycle();
-  private final RunningParts parts = new RunningParts(null, null, null, null);
+  private final RunningParts parts = new RunningParts(null, null, null, null, "none");
 
   @Test
   void shouldBeUpWhenPartsWereStarted() throws InterruptedException {
