@@ -57,7 +57,7 @@ final class Remedies {
       case UNAVAILABLE ->
           "Run the command doctor of the plug-in's jar on that host; it names each cause.";
       case NO_ENDPOINT ->
-          "Nothing when executors come and go; else look which executors are off in the table above.";
+          "Nothing when executors come and go; else the driver's log names the executors without RDMA.";
       case INCOMPATIBLE -> "Use one version of the plug-in and one engine on all hosts.";
       case REFUSED -> "Nothing when executors restarted; else look at the peer's log.";
       case CONNECT_FAILED ->
