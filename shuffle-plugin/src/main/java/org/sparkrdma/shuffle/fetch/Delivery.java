@@ -34,6 +34,7 @@ public final class Delivery {
   private final ShuffleCounters counters;
   private final LongConsumer corrupted;
   private final UnusableSums unusable = new UnusableSums();
+  private final DeliveryLog log = new DeliveryLog();
 
   /** Empty lists; guarded by itself. */
   private final ArrayDeque<List<BlockProgress>> lists = new ArrayDeque<>();
@@ -161,8 +162,8 @@ public final class Delivery {
     try {
       verifyAndHandOver(block);
     } catch (Throwable e) {
-      LOG.warn("Cannot deliver block={} after its READ; it uses TCP", block.range(), e);
       failNow(block, FallbackReason.READ_ERROR, e.toString());
+      log.notDelivered(block, e);
     }
   }
 
@@ -242,7 +243,7 @@ public final class Delivery {
               block.index(),
               new SuspectBlock(block.bytesRead(), crc32c, same -> judge(block, same)));
     } catch (Throwable e) {
-      LOG.error("Block handler threw an exception: block={}", block.range(), e);
+      log.handlerFailed(block, e);
     }
   }
 
@@ -270,7 +271,7 @@ public final class Delivery {
     try {
       block.fetch().handler().onFetched(block.index(), buffer, block.copiedBytes());
     } catch (Throwable e) {
-      LOG.error("Block handler threw an exception: block={}", block.range(), e);
+      log.handlerFailed(block, e);
     }
   }
 
@@ -285,7 +286,7 @@ public final class Delivery {
     try {
       block.fetch().handler().onFailed(block.index(), reason, detail);
     } catch (Throwable e) {
-      LOG.error("Block handler threw an exception: block={}", block.range(), e);
+      log.handlerFailed(block, e);
     }
   }
 }

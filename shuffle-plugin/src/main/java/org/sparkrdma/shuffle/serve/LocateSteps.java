@@ -4,6 +4,7 @@ package org.sparkrdma.shuffle.serve;
 import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.metrics.LogLimit;
 
 /**
  * Runs each LOCATE from step to step: on the server's thread as far as it needs no disk, then on a
@@ -17,6 +18,7 @@ final class LocateSteps {
   private final List<DiskQueue> disks;
   private final StateLock state;
   private final Runnable onNewDeadline;
+  private final LogLimit lines = new LogLimit();
 
   /**
    * @param onNewDeadline run on a disk's thread when a lease may have the first deadline
@@ -50,10 +52,16 @@ final class LocateSteps {
     try {
       return locator.advance(task, disk);
     } catch (Throwable e) {
-      LOG.warn(
-          "Unexpected failure in a LOCATE: connection={}; the reader times out and uses TCP",
-          task.call().peer(),
-          e);
+      lines
+          .next(task.call().peer())
+          .ifPresent(
+              omitted ->
+                  LOG.warn(
+                      "Unexpected failure in a LOCATE: connection={}; the reader times out and uses"
+                          + " TCP{}",
+                      task.call().peer(),
+                      omitted,
+                      e));
       return Locator.ENDED;
     } finally {
       state.unlock();

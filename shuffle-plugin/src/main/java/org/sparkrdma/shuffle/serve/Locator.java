@@ -7,6 +7,7 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.LogLimit;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.output.ComputedSums;
 import org.sparkrdma.shuffle.wire.ChecksumKind;
@@ -40,6 +41,7 @@ final class Locator {
   private final ShuffleCounters counters;
   private final LongSupplier nanoClock;
   private final StateLock state;
+  private final LogLimit lines = new LogLimit();
   private boolean stopped;
 
   /**
@@ -116,8 +118,11 @@ final class Locator {
       }
     } catch (Throwable e) {
       // Also an Error and undeclared exceptions of Scala code: the reader waits for an answer.
-      LOG.warn("Blocks could not be located; the reader uses TCP", e);
       fail(task);
+      lines
+          .next(task.call().peer())
+          .ifPresent(
+              omitted -> LOG.warn("Blocks could not be located; the reader uses TCP{}", omitted, e));
     }
     finish(task);
     return ENDED;
