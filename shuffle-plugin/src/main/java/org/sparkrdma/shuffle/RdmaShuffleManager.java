@@ -115,7 +115,7 @@ public class RdmaShuffleManager extends SortShuffleManager {
     if (isDriver) {
       driver.begin();
     } else {
-      runtime();
+      startedRuntime();
     }
   }
 
@@ -135,7 +135,7 @@ public class RdmaShuffleManager extends SortShuffleManager {
   @Override
   public <K, V> ShuffleWriter<K, V> getWriter(
       ShuffleHandle handle, long mapId, TaskContext context, ShuffleWriteMetricsReporter metrics) {
-    RdmaRuntime rdma = runtimeForTask();
+    RdmaRuntime rdma = awaitRuntime();
     if (rdma != null) {
       rdma.awaitPublished();
     }
@@ -151,7 +151,7 @@ public class RdmaShuffleManager extends SortShuffleManager {
       int endPartition,
       TaskContext context,
       ShuffleReadMetricsReporter metrics) {
-    RdmaRuntime rdma = runtimeForTask();
+    RdmaRuntime rdma = awaitRuntime();
     boolean local = isDriver && settings.mode() != ShuffleSettings.Mode.OFF;
     if (local || (rdma != null && rdma.mayFetch())) {
       return new RdmaShuffleReader<>(
@@ -179,7 +179,7 @@ public class RdmaShuffleManager extends SortShuffleManager {
    * @throws IllegalStateException when RDMA is required and not available
    */
   public BlockStoreClient blockStoreClient() {
-    RdmaRuntime rdma = runtimeForTask();
+    RdmaRuntime rdma = awaitRuntime();
     if (rdma != null) {
       rdma.awaitPublished();
     }
@@ -234,15 +234,16 @@ public class RdmaShuffleManager extends SortShuffleManager {
    *
    * @throws IllegalStateException when RDMA is required and not available; it fails the task
    */
-  private RdmaRuntime runtimeForTask() {
-    RdmaRuntime rdma = runtime();
+  private RdmaRuntime awaitRuntime() {
+    RdmaRuntime rdma = startedRuntime();
     if (rdma != null && settings.mode() == ShuffleSettings.Mode.REQUIRED) {
       rdma.require(REQUIRED_WAIT);
     }
     return rdma;
   }
 
-  private synchronized RdmaRuntime runtime() {
+  /** Starts the runtime at the first call; null as for {@link #awaitRuntime}, or after the end. */
+  private synchronized RdmaRuntime startedRuntime() {
     if (runtime == null && !isDriver && !stopped && settings.mode() != ShuffleSettings.Mode.OFF) {
       SparkEnv env = SparkEnv.get();
       env.metricsSystem().registerSource(new RdmaMetricsSource(counters));

@@ -81,7 +81,7 @@ final class IbverbsProtectionDomain extends EngineProtectionDomain {
     VerbsLibrary verbs = device.libraries().verbs();
     long mr = verbs.regMr(pd, address, lengthBytes, bits);
     if (mr == 0 && (bits & TransportRules.RELAXED_ORDERING) != 0) {
-      // A kernel or a device that does not know the hint, or another reason, which then stays.
+      // Once more without the hint, which the kernel or the device may not support.
       mr = verbs.regMr(pd, address, lengthBytes, bits & ~TransportRules.RELAXED_ORDERING);
     }
     if (mr == 0) {

@@ -20,7 +20,7 @@ enum TransportRules {
   private static final int REMOTE_READ = 4;
   private static final int ON_DEMAND = 64;
 
-  /** Of the optional flags, which devices ignore that do not know them. */
+  /** An optional access flag: devices that do not support it ignore it. */
   static final int RELAXED_ORDERING = 1 << 20;
 
   /** Reasons in a REJ message, see the InfiniBand specification, 12.6.7.2. */

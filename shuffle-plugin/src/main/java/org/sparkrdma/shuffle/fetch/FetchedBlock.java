@@ -47,8 +47,8 @@ abstract class FetchedBlock extends ManagedBuffer {
    * @throws IllegalStateException after the last release
    */
   final void checkLive() {
-    // Bytes that the caller has read must have been read before the count is: a load of a volatile
-    // alone keeps only later ones in their place.
+    // Orders the caller's earlier reads of bytes before this load of the count: a volatile load
+    // orders later ones only.
     VarHandle.acquireFence();
     if (references <= 0) {
       throw new IllegalStateException("block read after its last release: sizeBytes=" + size());

@@ -221,7 +221,7 @@ public final class BlockServer implements AutoCloseable {
     } catch (Throwable e) {
       // Everything, also an Error and undeclared exceptions of Scala code: the next command is
       // another peer's.
-      LOG.warn("Unexpected failure of a command in the block server; it goes on with the next", e);
+      LOG.warn("Unexpected failure of a command in the block server; continuing with the next", e);
     } finally {
       state.unlock();
     }

@@ -20,7 +20,7 @@ final class DiskThreads implements AutoCloseable {
 
   private final List<ThreadPoolExecutor> pools = new ArrayList<>();
 
-  /** Queues of so many disks, each with threads of its own. */
+  /** Opens a queue for each disk, each with threads of its own. */
   List<DiskQueue> open(int disks, LongSupplier nanoClock) {
     List<DiskQueue> queues = new ArrayList<>();
     for (int i = 0; i < disks; i++) {

@@ -81,7 +81,7 @@ final class ServerThread implements AutoCloseable {
     LockSupport.unpark(thread);
     if (!ThreadEnd.await(thread, CLOSE_TIMEOUT)) {
       LOG.warn(
-          "The block server did not stop within 30 s; its memory stays registered, closing goes on");
+          "The block server did not stop within 30 s; its memory stays registered, closing continues");
     }
   }
 }

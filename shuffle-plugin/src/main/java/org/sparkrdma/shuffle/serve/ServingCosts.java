@@ -80,7 +80,7 @@ record ServingCosts(long registerNs, long registerNsPerMib, long copyNs, long co
     return registerNs + ofLength(registerNsPerMib, windowBytes);
   }
 
-  /** Cost of copying so many bytes. */
+  /** Cost of copying {@code lengthBytes} bytes. */
   long copyNs(long lengthBytes) {
     return copyNs + ofLength(copyNsPerMib, lengthBytes);
   }

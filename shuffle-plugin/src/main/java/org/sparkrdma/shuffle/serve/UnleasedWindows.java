@@ -96,8 +96,8 @@ final class UnleasedWindows {
   }
 
   /**
-   * Deregisters windows that are idle since this time or longer, at most so many; returns their
-   * number.
+   * Deregisters windows that are idle since this time or longer, at most {@code max}; returns
+   * their number.
    */
   int deregisterIdleSince(long thenNs, int max) {
     assert state.isHeld();
@@ -136,7 +136,7 @@ final class UnleasedWindows {
     return removed.oldest() != null;
   }
 
-  /** Deregisters windows of removed map outputs, at most so many; returns their number. */
+  /** Deregisters windows of removed map outputs, at most {@code max}; returns their number. */
   int deregisterRemoved(int max) {
     assert state.isHeld();
     int count = 0;

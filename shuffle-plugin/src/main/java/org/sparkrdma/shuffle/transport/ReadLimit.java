@@ -54,7 +54,7 @@ final class ReadLimit {
     postedBytes += lengthBytes;
     if (waiting.peek() == queue) {
       waiting.poll();
-      queue.isWaiting(false);
+      queue.setWaiting(false);
     }
     wakeNext();
   }
@@ -71,7 +71,7 @@ final class ReadLimit {
    */
   void await(ReadQueue queue) {
     if (queue.postedBytes() == 0 && !queue.isWaiting()) {
-      queue.isWaiting(true);
+      queue.setWaiting(true);
       waiting.add(queue);
     }
   }
@@ -79,7 +79,7 @@ final class ReadLimit {
   /** A connection ends. */
   void remove(ReadQueue queue) {
     if (queue.isWaiting()) {
-      queue.isWaiting(false);
+      queue.setWaiting(false);
       waiting.remove(queue);
       wakeNext();
     }

@@ -104,8 +104,8 @@ final class ReadQueue {
     return waiting;
   }
 
-  /** Set by {@link ReadLimit}. */
-  void isWaiting(boolean inQueue) {
+  /** By {@link ReadLimit}: whether this connection waits in its queue. */
+  void setWaiting(boolean inQueue) {
     waiting = inQueue;
   }
 

@@ -131,7 +131,7 @@ public final class Libc {
 
   private static void populate(long address, long lengthBytes, Placement placement) {
     placement.place(address, lengthBytes);
-    // Where the kernel lacks it, the registration brings the pages.
+    // Where the kernel lacks it, the registration faults the pages in.
     Downcalls.callInt(MADVISE, address, lengthBytes, MADV_POPULATE_WRITE);
   }
 

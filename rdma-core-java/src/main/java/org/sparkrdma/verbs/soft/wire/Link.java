@@ -142,7 +142,7 @@ public final class Link implements SelectionHandler {
       end("connection lost: " + e.getMessage());
     } catch (RuntimeException e) {
       LOG.error("Unexpected failure in a connection of the soft device; closing it", e);
-      end("connection given up: " + e);
+      end("connection closed after a failure: " + e);
     }
   }
 

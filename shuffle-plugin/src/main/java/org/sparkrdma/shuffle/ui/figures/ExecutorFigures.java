@@ -20,7 +20,7 @@ public final class ExecutorFigures {
     values.putAll(reported);
   }
 
-  /** A task has read so many bytes of other executors and of its own. */
+  /** Adds the bytes that a task has read of other executors and of its own. */
   void addRead(long remote, long local) {
     remoteBytes += remote;
     localBytes += local;
