@@ -89,7 +89,8 @@ final class StartLoop {
   /** RDMA is off for the whole life of the executor. */
   void stayOff() {
     LOG.warn(
-        "RDMA is not used in this executor, its shuffle reads use TCP: {}",
+        "RDMA is not used in this executor, its shuffle reads use TCP: {}. First run the command"
+            + " doctor of the plug-in's jar on this host: it says what to do",
         String.join("; ", lifecycle.reasons()));
     giveUp("RDMA is off");
     published.withdraw(lifecycle.reasons());

@@ -181,7 +181,9 @@ class RdmaRuntimeTest {
           .singleElement()
           .asString()
           .startsWith("RDMA is not used in this executor, its shuffle reads use TCP")
-          .contains("fake0 port 1 has no IP address", "IPoIB interface", "ip addr add");
+          .contains("fake0 port 1 has no IP address", "IPoIB interface", "ip addr add")
+          .endsWith(
+              ". First run the command doctor of the plug-in's jar on this host: it says what to do");
       runtime.close();
     }
   }
