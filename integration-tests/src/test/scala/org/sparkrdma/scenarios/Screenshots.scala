@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.scenarios
 
+import java.net.URI
 import java.nio.file.Files
 import java.nio.file.Path
 import java.util.concurrent.TimeUnit
 import scala.jdk.CollectionConverters._
 
-/** Pictures of pages by a headless Chromium, where the machine has one, in `target/screenshots`. */
+/**
+ * Pictures and documents of pages by a headless Chromium, where the machine has one, in
+ * `target/screenshots`.
+ */
 private[scenarios] object Screenshots {
   private val Browser = Path.of("/usr/bin/chromium")
   private val LimitSeconds = 60L
@@ -22,25 +26,36 @@ private[scenarios] object Screenshots {
       files
         .iterator()
         .asScala
+        .filter(_.toString.endsWith(".png"))
         .map(file => file.getFileName.toString.stripSuffix(".png") -> Files.size(file))
         .toMap
     finally files.close()
   }
 
-  /** Takes a picture of a page. */
+  /** The document of a page, as the browser had it after all scripts. */
+  def document(name: String): String = Files.readString(directory.resolve(s"$name.html"))
+
+  /** Takes a picture of a page, and its document. The browser reaches no other host. */
   def save(name: String, url: String): Unit = if (available) {
     Files.createDirectories(directory)
     val picture = directory.resolve(s"$name.png")
     Files.deleteIfExists(picture)
+    browse(url, s"--screenshot=$picture", directory.resolve(s"$name.log"))
+    browse(url, "--dump-dom", directory.resolve(s"$name.html"))
+  }
+
+  private def browse(url: String, action: String, output: Path): Unit = {
     val profile = Files.createTempDirectory("chromium")
-    val command = Seq(Browser.toString, "--headless") ++ Options ++ Seq(
-      s"--user-data-dir=$profile",
-      s"--screenshot=$picture",
-      url
-    )
+    val command = Seq(Browser.toString, "--headless") ++ Options ++
+      Seq(
+        s"--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE ${URI.create(url).getHost}",
+        s"--user-data-dir=$profile",
+        action,
+        url
+      )
     val process = new ProcessBuilder(command.asJava)
-      .redirectErrorStream(true)
-      .redirectOutput(profile.resolve("output.log").toFile)
+      .redirectError(profile.resolve("errors.log").toFile)
+      .redirectOutput(output.toFile)
       .start()
     try
       if (!process.waitFor(LimitSeconds, TimeUnit.SECONDS)) {

@@ -110,7 +110,13 @@ final class TabSuite extends ScenarioSuite with Eventually {
     }
     val drawn = Screenshots.saved
     assert(drawn.keySet === Set("live", "live-lost-executor", "live-without-rdma", "history"))
-    drawn.foreach { case (name, bytes) => assert(bytes > 20_000, name) }
+    drawn.foreach { case (name, bytes) =>
+      assert(bytes > 20_000, name)
+      val document = Screenshots.document(name)
+      assert(document.contains("<h4>Executors</h4>"), document)
+      assert(document.contains("By READ:"), document)
+      assert("<polyline[^>]+points=\"[0-9]".r.findFirstIn(document).isDefined, document)
+    }
   }
 
   private def withUi(conf: SparkConf, logs: Path): SparkConf = conf
