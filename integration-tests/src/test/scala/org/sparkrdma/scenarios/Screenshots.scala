@@ -7,10 +7,9 @@ import java.nio.file.Path
 import java.util.concurrent.TimeUnit
 import scala.jdk.CollectionConverters._
 
-/**
- * Pictures and documents of pages by a headless Chromium, where the machine has one, in
- * `target/screenshots`.
- */
+/** Pictures and documents of pages by a headless Chromium, where the machine has one, in
+  * `target/screenshots`.
+  */
 private[scenarios] object Screenshots {
   private val Browser = Path.of("/usr/bin/chromium")
   private val LimitSeconds = 60L

@@ -122,7 +122,8 @@ final class Locator {
       lines
           .next(task.call().peer())
           .ifPresent(
-              omitted -> LOG.warn("Blocks could not be located; the reader uses TCP{}", omitted, e));
+              omitted ->
+                  LOG.warn("Blocks could not be located; the reader uses TCP{}", omitted, e));
     }
     finish(task);
     return ENDED;

@@ -96,8 +96,8 @@ final class UnleasedWindows {
   }
 
   /**
-   * Deregisters windows that are idle since this time or longer, at most {@code max}; returns
-   * their number.
+   * Deregisters windows that are idle since this time or longer, at most {@code max}; returns their
+   * number.
    */
   int deregisterIdleSince(long thenNs, int max) {
     assert state.isHeld();

@@ -150,7 +150,9 @@ final class TransportAgent implements Runnable, CompletionHandler {
 
   /** After an unexpected failure: fails every block, including later ones. */
   private void refuseUntilStopped(Throwable cause) {
-    guarded(() -> LOG.error("Transport agent failed; blocks use TCP until RDMA is started again", cause));
+    guarded(
+        () ->
+            LOG.error("Transport agent failed; blocks use TCP until RDMA is started again", cause));
     guarded(peers::stop);
     guarded(() -> failed.accept(cause));
     while (!stopping) {
