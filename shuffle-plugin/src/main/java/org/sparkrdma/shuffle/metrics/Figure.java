@@ -20,6 +20,8 @@ public enum Figure {
   SPEED("speed"),
   /** Bytes that are pinned now. */
   PINNED("pinned"),
+  /** Highest number of bytes that were pinned at one time. */
+  PINNED_HIGHEST("highest"),
   /** Maximum number of pinned bytes. */
   PINNED_LIMIT("limit"),
   /** Connections that are established now. */

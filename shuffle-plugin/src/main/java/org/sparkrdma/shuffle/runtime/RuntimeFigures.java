@@ -99,6 +99,7 @@ final class RuntimeFigures {
         addresses.stream().map(RuntimeFigures::hostPort).collect(Collectors.joining(", ")));
     put(figures, Figure.SPEED, speed.of(parts.device().info(), addresses));
     put(figures, Figure.PINNED, parts.budget().pinnedBytes());
+    put(figures, Figure.PINNED_HIGHEST, parts.budget().highestBytes());
     put(figures, Figure.PINNED_LIMIT, parts.budget().limitBytes());
   }
 

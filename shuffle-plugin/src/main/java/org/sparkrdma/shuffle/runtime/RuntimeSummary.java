@@ -14,7 +14,8 @@ final class RuntimeSummary {
   private RuntimeSummary() {}
 
   /**
-   * Bytes and blocks by path, fallbacks by reason, and the maximum of pinned memory.
+   * Bytes and blocks by path, fallbacks by reason, and the maximum of pinned memory. The copied
+   * bytes are those that peers were given from this executor's copy pool.
    *
    * @param pinned of this executor; empty without RDMA
    */
@@ -25,10 +26,12 @@ final class RuntimeSummary {
         fallbacks.put(reason.label(), counters.value(reason));
       }
     }
-    return "readBytes=%d readBlocks=%d tcpBytes=%d tcpBlocks=%d fallbacks=%s highestPinnedBytes=%d of %d"
+    return ("readBytes=%d readBlocks=%d copiedBytes=%d tcpBytes=%d tcpBlocks=%d fallbacks=%s"
+            + " highestPinnedBytes=%d of %d")
         .formatted(
             counters.value(Counter.RDMA_BYTES_READ),
             counters.value(Counter.RDMA_BLOCKS_READ),
+            counters.value(Counter.BYTES_FROM_SLOTS),
             counters.value(Counter.TCP_BYTES_READ),
             counters.value(Counter.TCP_BLOCKS_READ),
             fallbacks,

@@ -41,6 +41,10 @@ class RuntimeFiguresTest {
       Map<String, Object> figures =
           new RuntimeFigures(null, "7", lifecycle, new ShuffleCounters()).current();
       assertThat(figures).containsEntry("state", "up").containsEntry("addresses", "10.1.2.3:4711");
+      budget.tryGrant(8_192).orElseThrow().close();
+      assertThat(new RuntimeFigures(null, "7", lifecycle, new ShuffleCounters()).current())
+          .containsEntry("pinned", 0L)
+          .containsEntry("highest", 8_192L);
       String all = figures.toString();
       assertThat(secrets(token)).noneMatch(all::contains);
     }

@@ -17,6 +17,7 @@ class RuntimeSummaryTest {
   void shouldNameBytesByPathFallbacksAndTheMaximumOfPinnedMemory() {
     counters.add(Counter.RDMA_BYTES_READ, 4_096);
     counters.increment(Counter.RDMA_BLOCKS_READ);
+    counters.add(Counter.BYTES_FROM_SLOTS, 512);
     counters.add(Counter.TCP_BYTES_READ, 7);
     counters.increment(Counter.TCP_BLOCKS_READ);
     counters.fellBack(FallbackReason.TIMEOUT);
@@ -25,8 +26,8 @@ class RuntimeSummaryTest {
 
     assertThat(RuntimeSummary.of(counters, Optional.of(budget)))
         .isEqualTo(
-            "readBytes=4096 readBlocks=1 tcpBytes=7 tcpBlocks=1 fallbacks={timeout=1}"
-                + " highestPinnedBytes=8192 of 1048576");
+            "readBytes=4096 readBlocks=1 copiedBytes=512 tcpBytes=7 tcpBlocks=1"
+                + " fallbacks={timeout=1} highestPinnedBytes=8192 of 1048576");
   }
 
   @Test

@@ -25,10 +25,7 @@ public final class ApplicationFigures {
   private TimeSeries series = new TimeSeries();
 
   /** Sums of executors that were dropped. */
-  private BytesByPath droppedBytes = BytesByPath.NONE;
-
-  private long droppedFallbacks;
-  private long droppedQuarantines;
+  private ExecutorSums dropped = ExecutorSums.NONE;
 
   /** Nothing yet. */
   public ApplicationFigures() {}
@@ -114,9 +111,7 @@ public final class ApplicationFigures {
     while (all.hasNext()) {
       ExecutorFigures executor = all.next();
       if (executor.isRemoved()) {
-        droppedBytes = droppedBytes.plus(executor.bytes());
-        droppedFallbacks += executor.fallbackBlocks();
-        droppedQuarantines += executor.number(Figure.QUARANTINES);
+        dropped = dropped.plus(ExecutorSums.of(executor));
         all.remove();
         return true;
       }
@@ -133,16 +128,15 @@ public final class ApplicationFigures {
   private BytesByPath total() {
     return executors.values().stream()
         .map(ExecutorFigures::bytes)
-        .reduce(droppedBytes, BytesByPath::plus);
+        .reduce(dropped.bytes(), BytesByPath::plus);
   }
 
-  /** Sums for the metrics system. */
+  /** Sums for the metrics system and the summary. */
   public synchronized ApplicationTotals totals() {
     long up = 0;
     long off = 0;
     long full = 0;
-    long fallbacks = droppedFallbacks;
-    long quarantines = droppedQuarantines;
+    ExecutorSums sums = dropped;
     for (ExecutorFigures executor : executors.values()) {
       boolean running = !executor.isRemoved() && executor.hasReported();
       boolean isUp = executor.text(Figure.STATE).equals("up");
@@ -150,10 +144,9 @@ public final class ApplicationFigures {
       up += running && isUp ? 1 : 0;
       off += running && !isUp ? 1 : 0;
       full += running && isUp && executor.number(Figure.PINNED) >= FULL * limit ? 1 : 0;
-      fallbacks += executor.fallbackBlocks();
-      quarantines += executor.number(Figure.QUARANTINES);
+      sums = sums.plus(ExecutorSums.of(executor));
     }
-    return new ApplicationTotals(up, off, full, total(), fallbacks, quarantines);
+    return new ApplicationTotals(up, off, full, sums);
   }
 
   /** All that the page shows at this time. */

@@ -2,27 +2,28 @@
 package org.sparkrdma.shuffle.ui.figures;
 
 /**
- * Sums over the executors of an application, for Spark's metrics system. Sums of bytes and blocks
- * include executors that have ended.
+ * Sums over the executors of an application, for Spark's metrics system and the summary at the end.
  *
  * @param withRdma running executors whose RDMA is up
  * @param withoutRdma running executors that have reported another state
  * @param pinnedFull running executors that have pinned at least 95 % of what they may
- * @param bytes by path
- * @param fallbackBlocks blocks that used TCP although the plug-in is on
- * @param quarantines of peers
+ * @param sums of all executors, also of those that have ended
  */
 public record ApplicationTotals(
-    long withRdma,
-    long withoutRdma,
-    long pinnedFull,
-    BytesByPath bytes,
-    long fallbackBlocks,
-    long quarantines) {
+    long withRdma, long withoutRdma, long pinnedFull, ExecutorSums sums) {
   /** The line that the driver logs at the end of the application. */
   public String summary() {
-    return "readBytes=%d copiedBytes=%d tcpBytes=%d localBytes=%d fallbackBlocks=%d quarantines=%d"
+    BytesByPath bytes = sums.bytes();
+    return ("readBytes=%d copiedBytes=%d tcpBytes=%d localBytes=%d fallbackBlocks=%d quarantines=%d"
+            + " fallbacks=%s highestPinnedBytes=%d")
         .formatted(
-            bytes.read(), bytes.copied(), bytes.tcp(), bytes.local(), fallbackBlocks, quarantines);
+            bytes.read(),
+            bytes.copied(),
+            bytes.tcp(),
+            bytes.local(),
+            sums.fallbackBlocks(),
+            sums.quarantines(),
+            sums.fallbacks(),
+            sums.highestPinnedBytes());
   }
 }

@@ -15,9 +15,16 @@ public final class ExecutorFigures {
   private long remoteBytes;
   private long localBytes;
 
-  /** Takes over reported values; the others stay. */
+  /**
+   * Takes over reported values; the others stay. The highest number of pinned bytes does not fall
+   * when RDMA starts again and counts from 0.
+   */
   void update(Map<String, Object> reported) {
+    long highest = number(Figure.PINNED_HIGHEST);
     values.putAll(reported);
+    if (number(Figure.PINNED_HIGHEST) < highest) {
+      values.put(Figure.PINNED_HIGHEST.label(), highest);
+    }
   }
 
   /** Adds the bytes that a task has read of other executors and of its own. */
@@ -83,11 +90,6 @@ public final class ExecutorFigures {
           }
         });
     return fallbacks;
-  }
-
-  /** Number of blocks that used TCP, for all reasons. */
-  long fallbackBlocks() {
-    return fallbacks().values().stream().mapToLong(Long::longValue).sum();
   }
 
   /** Bytes by path. */

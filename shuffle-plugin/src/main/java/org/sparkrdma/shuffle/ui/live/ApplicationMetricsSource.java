@@ -23,12 +23,12 @@ final class ApplicationMetricsSource implements Source {
     add("executors.rdma.up", ApplicationTotals::withRdma);
     add("executors.rdma.off", ApplicationTotals::withoutRdma);
     add("executors.pinned.full", ApplicationTotals::pinnedFull);
-    add("bytes.read", all -> all.bytes().read());
-    add("bytes.copied", all -> all.bytes().copied());
-    add("bytes.tcp", all -> all.bytes().tcp());
-    add("bytes.local", all -> all.bytes().local());
-    add("blocks.fallback", ApplicationTotals::fallbackBlocks);
-    add("peers.quarantined", ApplicationTotals::quarantines);
+    add("bytes.read", all -> all.sums().bytes().read());
+    add("bytes.copied", all -> all.sums().bytes().copied());
+    add("bytes.tcp", all -> all.sums().bytes().tcp());
+    add("bytes.local", all -> all.sums().bytes().local());
+    add("blocks.fallback", all -> all.sums().fallbackBlocks());
+    add("peers.quarantined", all -> all.sums().quarantines());
   }
 
   private void add(String name, ToLongFunction<ApplicationTotals> value) {

@@ -19,6 +19,49 @@ class ApplicationFiguresTest {
   }
 
   @Test
+  void shouldSummarizeBytesByPathFallbacksByReasonAndTheHighestPinnedMemoryOfAnExecutor() {
+    ApplicationFigures figures = new ApplicationFigures();
+    figures.report(
+        "1", Map.of("read", 5L, "copied", 2L, "highest", 8_192L, "fallback.timeout", 3L), 0);
+    figures.report(
+        "2", Map.of("tcp", 7L, "highest", 4_096L, "fallback.timeout", 1L, "fallback.disk", 2L), 0);
+    figures.report("2", Map.of("quarantines", 4L), 0);
+    figures.addTask("1", 0, 5, 11, 0);
+    assertThat(figures.totals().summary())
+        .isEqualTo(
+            "readBytes=5 copiedBytes=2 tcpBytes=7 localBytes=11 fallbackBlocks=6 quarantines=4"
+                + " fallbacks={disk=2, timeout=4} highestPinnedBytes=8192");
+  }
+
+  @Test
+  void shouldKeepTheHighestPinnedMemoryWhenRdmaStartsAgain() {
+    ApplicationFigures figures = new ApplicationFigures();
+    figures.report("1", Map.of("highest", 8_192L), 0);
+    figures.report("1", Map.of("highest", 4_096L), 1);
+    assertThat(figures.totals().sums().highestPinnedBytes()).isEqualTo(8_192);
+    figures.report("1", Map.of("highest", 16_384L), 2);
+    assertThat(figures.totals().sums().highestPinnedBytes()).isEqualTo(16_384);
+  }
+
+  @Test
+  void shouldKeepTheSumsOfExecutorsThatItForgets() {
+    ApplicationFigures figures = new ApplicationFigures();
+    long executors = 3_000;
+    for (int i = 0; i < executors; i++) {
+      long highest = executors - i;
+      figures.report(
+          "e" + i,
+          Map.of("read", 2L, "quarantines", 1L, "highest", highest, "fallback.timeout", 3L),
+          0);
+      figures.remove("e" + i, "idle");
+    }
+    assertThat(figures.totals().summary())
+        .isEqualTo(
+            "readBytes=6000 copiedBytes=0 tcpBytes=0 localBytes=0 fallbackBlocks=9000"
+                + " quarantines=3000 fallbacks={timeout=9000} highestPinnedBytes=3000");
+  }
+
+  @Test
   void shouldForgetTheEarliestRemovedExecutors() {
     ApplicationFigures figures = new ApplicationFigures();
     figures.report("stays", Map.of("engine", "soft"), 0);

@@ -123,9 +123,9 @@ class PrometheusTest {
     assertThat(totals.withRdma()).isEqualTo(2);
     assertThat(totals.withoutRdma()).isEqualTo(1);
     assertThat(totals.pinnedFull()).isEqualTo(1);
-    assertThat(totals.bytes().read()).as("of removed executors too").isEqualTo(60);
-    assertThat(totals.fallbackBlocks()).isEqualTo(4 * 7);
-    assertThat(totals.quarantines()).isEqualTo(4);
+    assertThat(totals.sums().bytes().read()).as("of removed executors too").isEqualTo(60);
+    assertThat(totals.sums().fallbackBlocks()).isEqualTo(4 * 7);
+    assertThat(totals.sums().quarantines()).isEqualTo(4);
   }
 
   private static Map<String, Object> figures(String state, long pinned, long limit, long read) {
