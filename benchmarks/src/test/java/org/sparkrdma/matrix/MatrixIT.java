@@ -57,6 +57,7 @@ class MatrixIT {
             "matrix",
             "--cells",
             cell,
+            "--keep",
             "--work-dir",
             directory.resolve("work").toString(),
             "--report",
@@ -67,6 +68,21 @@ class MatrixIT {
     assertThat(cells).hasSize(1);
     assertThat(cells.get(0).path("answerRight").asBoolean()).isTrue();
     assertThat(cells.get(0).path("bytesByRead").asLong()).isPositive();
+    assertThat(driverLog())
+        .filteredOn(line -> line.contains("Shuffle of this application: "))
+        .as("one summary, also where Spark has no tab")
+        .singleElement()
+        .asString()
+        .contains("readBytes=", " fallbacks={", " highestPinnedBytes=");
+  }
+
+  /** Of the application with the plug-in. */
+  private List<String> driverLog() throws IOException {
+    try (Stream<Path> files = Files.walk(directory.resolve("work"))) {
+      Path log =
+          files.filter(file -> file.endsWith(Path.of("logs", "soft.log"))).findAny().orElseThrow();
+      return Files.readAllLines(log);
+    }
   }
 
   /** Executors of Spark 3.5 that cannot load the manager end at once and are replaced for ever. */

@@ -13,12 +13,13 @@ import org.sparkrdma.shuffle.directory.DriverDirectory;
 import org.sparkrdma.shuffle.doctor.FindingsLog;
 import org.sparkrdma.shuffle.settings.ShuffleSetting;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
-import org.sparkrdma.shuffle.ui.live.ShuffleUi;
+import org.sparkrdma.shuffle.spark.ExecutorIds;
+import org.sparkrdma.shuffle.ui.live.ApplicationMonitor;
 
 /**
  * The parts of the plug-in that run on the driver: the directory, the table of the doctor's
- * findings, and the tab in Spark's UI. Owned by the shuffle manager, which closes it. Safe for any
- * thread.
+ * findings, and the figures of the application with the tab in Spark's UI. Owned by the shuffle
+ * manager, which closes it. Safe for any thread.
  */
 final class DriverParts implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(DriverParts.class);
@@ -74,11 +75,12 @@ final class DriverParts implements AutoCloseable {
     if (context.isLocal() && settings.mode() == ShuffleSettings.Mode.REQUIRED) {
       LOG.warn("RDMA is required, but in local mode no block is remote and RDMA is not used");
     }
-    Optional<ShuffleUi> ui = ShuffleUi.attach(context, notesForUi(context));
+    Optional<ApplicationMonitor> monitor =
+        ApplicationMonitor.start(context, ExecutorIds.of(context), notesForUi(context));
     if (directory != null) {
       directory.watch(context);
-      if (ui.isPresent()) {
-        directory.giveFiguresTo(ui.get()::report);
+      if (monitor.isPresent()) {
+        directory.giveFiguresTo(monitor.get()::report);
       } else {
         // So that executors send only what has changed.
         directory.giveFiguresTo((executorId, values) -> {});

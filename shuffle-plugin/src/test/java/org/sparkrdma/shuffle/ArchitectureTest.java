@@ -11,10 +11,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.properties.HasName;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import java.util.Arrays;
 import java.util.stream.Stream;
+import org.apache.spark.SparkContext;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -160,6 +162,27 @@ class ArchitectureTest {
         .dependOnClassesThat()
         .resideInAnyPackage(ROOT + ".ui..")
         .check(CLASSES);
+  }
+
+  /** The summary and the metrics of the driver exist on Spark 3.5 too. */
+  @Test
+  void shouldNeedSparksPagesNeitherForFiguresNorForTheMonitorOfAnApplication() {
+    noClasses()
+        .that()
+        .resideInAnyPackage(ROOT + ".ui.figures", ROOT + ".ui.live")
+        .and()
+        .doNotHaveSimpleName("ShuffleUi")
+        .should()
+        .dependOnClassesThat(
+            resideInAnyPackage("org.apache.spark.ui..")
+                .or(HasName.Predicates.nameEndingWith(".RdmaTab")))
+        .check(CLASSES);
+  }
+
+  /** Its result is another class in Scala 2.12 than in 2.13. */
+  @Test
+  void shouldNotCallSparksListOfExecutors() {
+    noClasses().should().callMethod(SparkContext.class, "getExecutorIds").check(CLASSES);
   }
 
   /** The model knows no page, and the live tab and the History Server share nothing else. */

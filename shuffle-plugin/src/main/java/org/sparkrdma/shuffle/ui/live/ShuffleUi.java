@@ -1,81 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.ui.live;
 
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import org.apache.spark.SparkContext;
-import org.apache.spark.SparkEnv;
-import org.apache.spark.scheduler.SparkListenerApplicationEnd;
-import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
-import org.apache.spark.scheduler.SparkListenerJobEnd;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-import org.sparkrdma.shuffle.metrics.Figure;
 import org.sparkrdma.shuffle.ui.figures.ApplicationFigures;
-import org.sparkrdma.shuffle.ui.figures.FiguresListener;
 import org.sparkrdma.shuffle.ui.page.RdmaTab;
-import org.sparkrdma.shuffle.ui.page.UiSupport;
 
 /**
- * The tab of a running application, and the events for the History Server. Created by the driver's
- * shuffle manager; lives as long as the SparkContext. Safe for any thread.
+ * The tab of a running application, and the events for the History Server. Not used on Spark 3.5,
+ * which cannot load the classes of the tab. Safe for any thread.
  */
-public final class ShuffleUi {
-  private static final Logger LOG = LoggerFactory.getLogger(ShuffleUi.class);
-
-  private final ApplicationFigures figures = new ApplicationFigures();
+final class ShuffleUi {
+  private final ApplicationFigures figures;
   private final EventPosts posts;
 
   /** Used with the lock of {@link #posts}. */
   private final StageReports stages = new StageReports();
 
-  private ShuffleUi(SparkContext context, List<String> notes) {
+  /**
+   * Adds the tab to the UI of an application, if it has one.
+   *
+   * @param figures to show
+   * @param notes sentences for the first event
+   */
+  ShuffleUi(SparkContext context, ApplicationFigures figures, List<String> notes) {
+    this.figures = figures;
     this.posts = new EventPosts(event -> context.listenerBus().post(event), notes);
-    notes.forEach(figures::note);
-    if (!context.isLocal()) {
-      context
-          .getExecutorIds()
-          .foreach(
-              executorId -> {
-                figures.start(executorId);
-                return null;
-              });
-    }
-    SparkEnv.get().metricsSystem().registerSource(new ApplicationMetricsSource(figures::totals));
     if (context.ui().isDefined()) {
       RdmaTab.attach(context.ui().get(), figures, System::currentTimeMillis);
     }
-    context.addSparkListener(new LiveListener());
   }
 
   /**
-   * Adds the tab to the UI of an application.
+   * An executor has sent its figures.
    *
-   * @param notes sentences for the top of the page
-   * @return empty where Spark has no such tabs, or refuses
+   * @param ofStages bytes by stage; null without any
    */
-  public static Optional<ShuffleUi> attach(SparkContext context, List<String> notes) {
-    if (!UiSupport.hasPages()) {
-      LOG.info("This version of Spark gets no tab for the RDMA shuffle; metrics and logs have it");
-      return Optional.empty();
-    }
-    try {
-      return Optional.of(new ShuffleUi(context, notes));
-    } catch (Throwable e) {
-      // Also a LinkageError of a version of Spark that is not known: the job must run without it.
-      LOG.warn("Spark's UI gets no tab for the RDMA shuffle; metrics and logs have it", e);
-      return Optional.empty();
-    }
-  }
-
-  /** An executor has sent its figures. */
-  public void report(String executorId, Map<String, Object> reported) {
-    long nowMs = System.currentTimeMillis();
-    Map<String, Object> ofExecutor = new LinkedHashMap<>(reported);
-    Object ofStages = ofExecutor.remove(Figure.STAGES);
-    figures.report(executorId, ofExecutor, nowMs);
+  void report(String executorId, Map<String, Object> ofExecutor, Object ofStages, long nowMs) {
     synchronized (posts) {
       posts.add(executorId, ofExecutor);
       stages
@@ -85,43 +47,25 @@ public final class ShuffleUi {
     }
   }
 
-  private final class LiveListener extends FiguresListener {
-    LiveListener() {
-      super(figures);
+  /** The executor has ended. */
+  void remove(String executorId) {
+    synchronized (posts) {
+      posts.remove(executorId);
+      stages.remove(executorId);
     }
+  }
 
-    @Override
-    public void onExecutorRemoved(SparkListenerExecutorRemoved removed) {
-      super.onExecutorRemoved(removed);
-      guarded(
-          () -> {
-            synchronized (posts) {
-              posts.remove(removed.executorId());
-              stages.remove(removed.executorId());
-            }
-          });
+  /** Posts an event when it is time. */
+  void postIfDue() {
+    synchronized (posts) {
+      posts.postIfDue(System.currentTimeMillis());
     }
+  }
 
-    @Override
-    public void onJobEnd(SparkListenerJobEnd end) {
-      guarded(
-          () -> {
-            synchronized (posts) {
-              posts.postIfDue(System.currentTimeMillis());
-            }
-          });
-    }
-
-    /** The last event; figures that come later are lost for the History Server. */
-    @Override
-    public void onApplicationEnd(SparkListenerApplicationEnd end) {
-      LOG.info("Shuffle of this application: {}", figures.totals().summary());
-      guarded(
-          () -> {
-            synchronized (posts) {
-              posts.post(System.currentTimeMillis());
-            }
-          });
+  /** Posts the last event. */
+  void postLast() {
+    synchronized (posts) {
+      posts.post(System.currentTimeMillis());
     }
   }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The tab of a running application: {@link org.sparkrdma.shuffle.ui.live.ShuffleUi} starts it on
- * the driver, fills it with the reports of executors and with Spark's events, and posts events for
- * the event log.
+ * The figures of a running application on the driver: {@link
+ * org.sparkrdma.shuffle.ui.live.ApplicationMonitor} collects them from the reports of executors and
+ * from Spark's events, for metrics, a summary line, and, where Spark has pages, the tab and the
+ * events of the event log.
  */
 package org.sparkrdma.shuffle.ui.live;

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.ui.live;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.apache.spark.SparkContext;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.scheduler.SparkListenerApplicationEnd;
+import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
+import org.apache.spark.scheduler.SparkListenerJobEnd;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.metrics.Figure;
+import org.sparkrdma.shuffle.ui.figures.ApplicationFigures;
+import org.sparkrdma.shuffle.ui.figures.FiguresListener;
+import org.sparkrdma.shuffle.ui.page.UiSupport;
+
+/**
+ * Collects the figures of a running application on the driver: the metrics {@code
+ * rdma.application}, one summary line at the end, and where this Spark has pages also {@link
+ * ShuffleUi}. Created by the driver's shuffle manager; lives as long as the SparkContext. Safe for
+ * any thread.
+ */
+public final class ApplicationMonitor {
+  private static final Logger LOG = LoggerFactory.getLogger(ApplicationMonitor.class);
+
+  private final ApplicationFigures figures = new ApplicationFigures();
+  private final Optional<ShuffleUi> ui;
+
+  private ApplicationMonitor(
+      SparkContext context, List<String> executorIds, List<String> notes, boolean hasPages) {
+    notes.forEach(figures::note);
+    executorIds.forEach(figures::start);
+    SparkEnv.get().metricsSystem().registerSource(new ApplicationMetricsSource(figures::totals));
+    ui = hasPages ? ui(context, notes) : Optional.empty();
+    context.addSparkListener(new LiveListener());
+  }
+
+  /**
+   * Begins to collect.
+   *
+   * @param executorIds of the executors that run already
+   * @param notes sentences for the top of the tab
+   * @return empty where Spark refuses
+   */
+  public static Optional<ApplicationMonitor> start(
+      SparkContext context, List<String> executorIds, List<String> notes) {
+    boolean hasPages = UiSupport.hasPages();
+    if (!hasPages) {
+      LOG.info("This version of Spark gets no tab for the RDMA shuffle; metrics and logs have it");
+    }
+    return start(context, executorIds, notes, hasPages);
+  }
+
+  /**
+   * The same.
+   *
+   * @param hasPages whether this Spark has the page API of the tab
+   */
+  static Optional<ApplicationMonitor> start(
+      SparkContext context, List<String> executorIds, List<String> notes, boolean hasPages) {
+    try {
+      return Optional.of(new ApplicationMonitor(context, executorIds, notes, hasPages));
+    } catch (Throwable e) {
+      // Also a LinkageError of a version of Spark that is not known: the job must run without it.
+      LOG.warn("The driver collects no figures of the RDMA shuffle; executors log theirs", e);
+      return Optional.empty();
+    }
+  }
+
+  private Optional<ShuffleUi> ui(SparkContext context, List<String> notes) {
+    try {
+      return Optional.of(new ShuffleUi(context, figures, notes));
+    } catch (Throwable e) {
+      // Also a LinkageError.
+      LOG.warn("Spark's UI gets no tab for the RDMA shuffle; metrics and logs have it", e);
+      return Optional.empty();
+    }
+  }
+
+  /** An executor has sent its figures. */
+  public void report(String executorId, Map<String, Object> reported) {
+    long nowMs = System.currentTimeMillis();
+    Map<String, Object> ofExecutor = new LinkedHashMap<>(reported);
+    Object ofStages = ofExecutor.remove(Figure.STAGES);
+    figures.report(executorId, ofExecutor, nowMs);
+    ui.ifPresent(shown -> shown.report(executorId, ofExecutor, ofStages, nowMs));
+  }
+
+  private final class LiveListener extends FiguresListener {
+    LiveListener() {
+      super(figures);
+    }
+
+    @Override
+    public void onExecutorRemoved(SparkListenerExecutorRemoved removed) {
+      super.onExecutorRemoved(removed);
+      guarded(() -> ui.ifPresent(shown -> shown.remove(removed.executorId())));
+    }
+
+    @Override
+    public void onJobEnd(SparkListenerJobEnd end) {
+      guarded(() -> ui.ifPresent(ShuffleUi::postIfDue));
+    }
+
+    /** Figures that come later are lost for the summary and for the History Server. */
+    @Override
+    public void onApplicationEnd(SparkListenerApplicationEnd end) {
+      LOG.info("Shuffle of this application: {}", figures.totals().summary());
+      guarded(() -> ui.ifPresent(ShuffleUi::postLast));
+    }
+  }
+}
