@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import org.apache.spark.SparkEnv;
@@ -79,6 +80,7 @@ final class ExecutorCheck implements ExecutorDoctor.Checks {
                 spark,
                 probe,
                 List.of(),
+                Optional.empty(),
                 ExecutorCheck::sample));
     return new ExecutorFindings(env.executorId(), host(), outcome.up(), lines(report));
   }

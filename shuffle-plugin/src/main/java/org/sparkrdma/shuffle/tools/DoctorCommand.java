@@ -10,6 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
@@ -21,9 +22,11 @@ import org.sparkrdma.shuffle.tools.doctor.Doctor;
 import org.sparkrdma.shuffle.tools.doctor.Facts;
 import org.sparkrdma.shuffle.tools.doctor.Finding;
 import org.sparkrdma.shuffle.tools.doctor.Level;
+import org.sparkrdma.shuffle.tools.engines.AllDevicesProbe;
 import org.sparkrdma.shuffle.tools.engines.EngineDevices;
 import org.sparkrdma.shuffle.tools.engines.EngineProbe;
 import org.sparkrdma.shuffle.tools.engines.OpenDevice;
+import org.sparkrdma.shuffle.tools.engines.PortProbe;
 import org.sparkrdma.shuffle.tools.engines.Probe;
 import org.sparkrdma.shuffle.tools.engines.SparkSettings;
 import org.sparkrdma.shuffle.tools.peer.PeerCheck;
@@ -32,6 +35,7 @@ import org.sparkrdma.verbs.VerbsException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /** Checks everything that decides whether an executor here uses RDMA, and explains it. */
@@ -52,6 +56,14 @@ final class DoctorCommand implements Callable<Integer> {
   @Mixin private PeerOptions peerOptions;
   @Mixin private CollectOptions collectOptions;
 
+  @Option(
+      names = "--all",
+      description =
+          "Also open every device, not only the one that an executor would use, and show all GIDs."
+              + " With --peer also read between each pair of addresses in one subnet. The first line"
+              + " stays about the device that an executor would use.")
+  private boolean all;
+
   @Override
   public Integer call() {
     SparkSettings spark = settingsOptions.settings();
@@ -66,6 +78,9 @@ final class DoctorCommand implements Callable<Integer> {
     if (peerOptions.listens()) {
       if (collects) {
         throw Commands.wrongValue(spec, "--listen with --collect", "one of them");
+      }
+      if (all) {
+        throw Commands.wrongValue(spec, "--listen with --all", "one of them");
       }
       return listen(settings, host);
     }
@@ -88,13 +103,19 @@ final class DoctorCommand implements Callable<Integer> {
         .run(files, Facts.localDirectories(spark, System.getenv()));
   }
 
-  private static Doctor.Report report(
+  private Doctor.Report report(
       SystemFiles files,
       SparkSettings spark,
       ShuffleSettings settings,
       InetAddress host,
       PeerCheck peer,
       Probe probe) {
+    Optional<List<PortProbe>> ports =
+        all
+            ? Optional.of(
+                new AllDevicesProbe(settings, spark, host)
+                    .run(files, Facts.localDirectories(spark, System.getenv())))
+            : Optional.empty();
     Facts facts =
         new Facts(
             files,
@@ -102,7 +123,8 @@ final class DoctorCommand implements Callable<Integer> {
             javaProperties(),
             spark,
             probe,
-            peer == null ? List.of() : check(peer, probe, settings, host),
+            peer == null ? List.of() : check(peer, probe, settings, ports.orElse(List.of())),
+            ports,
             DoctorCommand::sample);
     return Doctor.run(facts);
   }
@@ -146,12 +168,12 @@ final class DoctorCommand implements Callable<Integer> {
   }
 
   private static List<Finding> check(
-      PeerCheck peer, Probe probe, ShuffleSettings settings, InetAddress host) {
+      PeerCheck peer, Probe probe, ShuffleSettings settings, List<PortProbe> ports) {
     if (!probe.usable()) {
       return peer.runWithoutDevice();
     }
-    try (OpenDevice device = OpenDevice.open(settings, host)) {
-      return peer.run(device);
+    try (OpenDevice device = OpenDevice.open(settings, probe.choice().orElseThrow())) {
+      return peer.run(device, ports);
     } catch (VerbsException e) {
       List<Finding> findings = new ArrayList<>();
       findings.add(Finding.problem(e.getMessage() + ".", "run this command again"));

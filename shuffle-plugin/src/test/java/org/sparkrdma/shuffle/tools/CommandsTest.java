@@ -141,6 +141,34 @@ class CommandsTest {
   }
 
   @Test
+  void shouldOpenEveryDeviceAndSayWhatTheSettingsExclude() throws IOException {
+    String other = settings("spark.shuffle.rdma.engine soft\nspark.shuffle.rdma.device mlx5_7\n");
+    assertThat(run("doctor", "--all", "--conf", other)).isEqualTo(Commands.NOT_USABLE);
+    assertThat(output.toString())
+        .startsWith("RDMA will not be used: ")
+        .contains("\nall devices\nnote     soft0 port 1 is usable at ")
+        .contains(" The settings exclude it: spark.shuffle.rdma.device=mlx5_7.\n         To do: ");
+    output.getBuffer().setLength(0);
+    assertThat(run("doctor", "--all", "--json", "--conf", soft)).isZero();
+    JsonNode findings = new ObjectMapper().readTree(output.toString()).path("findings");
+    assertThat(findings)
+        .filteredOn(finding -> finding.path("check").asText().equals("all devices"))
+        .singleElement()
+        .satisfies(finding -> assertThat(finding.path("level").asText()).isEqualTo("ok"))
+        .satisfies(
+            finding ->
+                assertThat(finding.path("message").asText())
+                    .startsWith("soft0 port 1 is usable at ")
+                    .endsWith("registered a file in each local directory."));
+  }
+
+  @Test
+  void shouldOpenOnlyTheChosenDeviceWithoutTheOption() {
+    run("doctor", "--conf", soft);
+    assertThat(output.toString()).doesNotContain("all devices");
+  }
+
+  @Test
   void shouldNameAPeerThatIsNotReachedAsTheReason() {
     assertThat(run("doctor", "--conf", soft, "--host", "127.0.0.1", "--peer", "127.0.0.1:1"))
         .isEqualTo(Commands.NOT_USABLE);
@@ -153,7 +181,7 @@ class CommandsTest {
     String none = settings("spark.shuffle.rdma.engine soft\nspark.shuffle.rdma.device none\n");
     String notTested =
         """
-         was not tested, because no device opens here.
+         was not tested, because an executor would use no device here.
                  To do: solve the problems under engine, then run this again
         """;
     assertThat(run("doctor", "--conf", none, "--peer", "127.0.0.1:1"))
@@ -236,6 +264,7 @@ class CommandsTest {
       textBlock =
           """
           doctor --listen 0 --peer a | Wrong value: --listen with --peer allowed=one of them
+          doctor --listen 0 --all    | Wrong value: --listen with --all allowed=one of them
           doctor --listen-for 5      | --listen-for has a meaning with --listen only
           doctor --listen=abc        | Wrong value: --listen abc allowed=a port from 0 to 65535
           doctor --listen= --listen-for=2s | Wrong value: --listen  allowed=a port from 0 to 65535

@@ -24,6 +24,7 @@ public final class Doctor {
           new SettingsCheck(),
           new EncryptionCheck(),
           new EngineCheck(),
+          new AllDevicesCheck(),
           new PeerFindings(),
           new CountersCheck());
 

@@ -44,7 +44,7 @@ final class EngineCheck implements Check {
   }
 
   /** A step towards RDMA where no other check has found a problem. */
-  private static String advice(String reason) {
+  static String advice(String reason) {
     if (reason.contains("ports are down")) {
       return "bring a port up: ip link set INTERFACE up (Ethernet), or start a subnet manager"
           + " (InfiniBand)";

@@ -6,9 +6,11 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.sparkrdma.shuffle.pinned.MachineMemory;
 import org.sparkrdma.shuffle.pinned.SystemFiles;
+import org.sparkrdma.shuffle.tools.engines.PortProbe;
 import org.sparkrdma.shuffle.tools.engines.Probe;
 import org.sparkrdma.shuffle.tools.engines.SparkSettings;
 import org.sparkrdma.verbs.device.Transport;
@@ -22,6 +24,7 @@ import org.sparkrdma.verbs.device.Transport;
  * @param spark settings of Spark
  * @param probe result of opening a device
  * @param peer findings about another host; empty when none was asked for
+ * @param all result of opening every device; empty when only the chosen one was opened
  * @param pause waits between two samples of the same counter
  */
 public record Facts(
@@ -31,6 +34,7 @@ public record Facts(
     SparkSettings spark,
     Probe probe,
     List<Finding> peer,
+    Optional<List<PortProbe>> all,
     Runnable pause) {
   /** The folder in which the kernel lists RDMA devices. */
   static final String DEVICES = "sys/class/infiniband";

@@ -9,6 +9,8 @@ import org.sparkrdma.shuffle.pinned.Mounts;
 
 /** File system of each local directory, and whether a file there could be registered. */
 final class LocalDirectoriesCheck implements Check {
+  static final String ADVICE = "use ext4 or xfs for spark.local.dir, and a directory that exists";
+
   @Override
   public String name() {
     return "local directories";
@@ -31,7 +33,7 @@ final class LocalDirectoriesCheck implements Check {
         findings.add(
             Finding.warning(
                 words + " Files there are not registered, so blocks are copied: " + refusal.get(),
-                "use ext4 or xfs for spark.local.dir, and a directory that exists"));
+                ADVICE));
       } else {
         findings.add(Finding.ok(words + " A file there was registered."));
       }

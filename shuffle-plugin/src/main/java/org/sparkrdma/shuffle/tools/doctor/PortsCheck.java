@@ -21,6 +21,7 @@ final class PortsCheck implements Check {
   /** For packets of 4096 bytes, which are the largest, with their headers. */
   private static final long FULL_MTU = 4_200;
 
+  /** Without {@code --all}. */
   private static final int MAX_GIDS = 8;
 
   /** Of the hardware address of an IPoIB interface, which has 20 bytes. */
@@ -34,14 +35,15 @@ final class PortsCheck implements Check {
   @Override
   public List<Finding> run(Facts facts) {
     List<Finding> findings = new ArrayList<>();
+    int maxGids = facts.all().isPresent() ? Integer.MAX_VALUE : MAX_GIDS;
     for (String port : facts.ports()) {
-      findings.addAll(new Port(facts.files(), port).findings());
+      findings.addAll(new Port(facts.files(), port, maxGids).findings());
     }
     return findings;
   }
 
   /** One port, read from its directory. */
-  private record Port(SystemFiles files, String directory) {
+  private record Port(SystemFiles files, String directory, int maxGids) {
     List<Finding> findings() {
       String state = afterColon(text("state"));
       String link = text("link_layer");
@@ -115,9 +117,13 @@ final class PortsCheck implements Check {
       if (gids.isEmpty()) {
         return Finding.warning(words + ".", "give its network interface an IP address");
       }
-      List<String> shown = gids.subList(0, Math.min(MAX_GIDS, gids.size()));
+      List<String> shown = gids.subList(0, Math.min(maxGids, gids.size()));
       return Finding.ok(
-          words + ": " + String.join(", ", shown) + (gids.size() > MAX_GIDS ? ", ..." : "") + ".");
+          words
+              + ": "
+              + String.join(", ", shown)
+              + (gids.size() > maxGids ? ", ... (--all shows all)" : "")
+              + ".");
     }
 
     /** Each entry of the table that is not empty: index, type, address and interface. */

@@ -1,32 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.tools.engines;
 
-import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.device.DeviceChoice;
 import org.sparkrdma.shuffle.device.DeviceTrials;
-import org.sparkrdma.shuffle.pinned.MachineMemory;
 import org.sparkrdma.shuffle.pinned.PinnedLimit;
-import org.sparkrdma.shuffle.pinned.Preflight;
 import org.sparkrdma.shuffle.pinned.SystemFiles;
-import org.sparkrdma.shuffle.pinned.WritePins;
-import org.sparkrdma.shuffle.serve.FileProbe;
-import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
-import org.sparkrdma.shuffle.transport.DeviceNeeds;
-import org.sparkrdma.shuffle.transport.RdmaTransport;
 import org.sparkrdma.verbs.Device;
-import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.Verbs;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.VerbsException;
@@ -45,7 +34,8 @@ public final class EngineProbe {
   private final InetAddress sparkHost;
   private final List<String> reasons = new ArrayList<>();
   private final List<String> failures = new ArrayList<>();
-  private final Map<Path, Optional<String>> directories = new HashMap<>();
+  private final DeviceTrial trial;
+  private Map<Path, Optional<String>> directories = Map.of();
 
   /**
    * A probe that has not run.
@@ -56,6 +46,7 @@ public final class EngineProbe {
     this.settings = settings;
     this.spark = spark;
     this.sparkHost = sparkHost;
+    trial = new DeviceTrial(settings, spark);
   }
 
   /**
@@ -93,11 +84,8 @@ public final class EngineProbe {
       VerbsEngine engine, DeviceChoice choice, SystemFiles files, List<Path> localDirectories)
       throws VerbsException {
     DeviceInfo info = choice.device();
-    boolean hardware = info.transport() != Transport.LOOPBACK;
-    PinnedLimit limit = ExecutorMemory.limit(settings, spark, files, hardware);
-    directories.clear();
-    DeviceNeeds.check(info, settings.trustedFabric());
-    use(engine, info, limit, files, localDirectories);
+    PinnedLimit limit = trial.limit(info, files);
+    directories = trial.run(engine, info, files, localDirectories);
     reasons.addAll(failures);
     return new Probe(Optional.of(choice), true, reasons, limit, directories);
   }
@@ -126,7 +114,7 @@ public final class EngineProbe {
         hardware = info.transport() != Transport.LOOPBACK;
         if (used) {
           try (Device opened = open.open(info)) {
-            registerFiles(opened, files, localDirectories);
+            directories = trial.registerFiles(opened, files, localDirectories);
           }
         }
       } catch (VerbsException e) {
@@ -135,53 +123,5 @@ public final class EngineProbe {
     }
     PinnedLimit limit = ExecutorMemory.limit(settings, spark, files, hardware);
     return new Probe(device, used, startReasons, limit, directories);
-  }
-
-  private void use(
-      VerbsEngine engine,
-      DeviceInfo info,
-      PinnedLimit limit,
-      SystemFiles files,
-      List<Path> localDirectories)
-      throws VerbsException {
-    MachineMemory machine = MachineMemory.current();
-    try (Device device = engine.open(info);
-        PinnedBudget budget = new PinnedBudget(limit.bytes(), machine.pageBytes())) {
-      new Preflight()
-          .check(
-              device,
-              budget,
-              limit,
-              machine,
-              RdmaTransport.needs(settings.transport(limit.bytes()), device, budget));
-      registerFiles(device, files, localDirectories);
-    }
-  }
-
-  private void registerFiles(Device device, SystemFiles files, List<Path> localDirectories)
-      throws VerbsException {
-    ServeSettings serve = settings.serve();
-    WritePins pins = WritePins.of(files);
-    if (serve.registersFiles(device)) {
-      try (ProtectionDomain domain = device.allocateProtectionDomain()) {
-        for (Path directory : localDirectories) {
-          Optional<String> objection =
-              serve.mayCopyInsteadOfPinning(device) ? pins.objection(directory) : Optional.empty();
-          directories.put(directory, objection.or(() -> refusal(domain, directory, serve, device)));
-        }
-      }
-    }
-  }
-
-  private static Optional<String> refusal(
-      ProtectionDomain domain, Path directory, ServeSettings serve, Device device) {
-    try {
-      FileProbe.tryIn(domain, directory, serve.fileAccess(device));
-      return Optional.empty();
-    } catch (VerbsException e) {
-      return Optional.of(e.getMessage());
-    } catch (IOException e) {
-      return Optional.of("no file can be written there: " + e);
-    }
   }
 }

@@ -28,13 +28,31 @@ public record OpenDevice(VerbsEngine engine, Device device, DeviceChoice choice)
    */
   public static OpenDevice open(ShuffleSettings settings, InetAddress sparkHost)
       throws VerbsException {
+    return open(settings, engine -> choose(engine, settings, sparkHost, 0));
+  }
+
+  /**
+   * Opens a device that was chosen before.
+   *
+   * @throws VerbsException when it does not open any more, with the reasons
+   */
+  public static OpenDevice open(ShuffleSettings settings, DeviceChoice choice)
+      throws VerbsException {
+    return open(settings, engine -> choice);
+  }
+
+  private interface Chooser {
+    DeviceChoice choose(VerbsEngine engine) throws VerbsException;
+  }
+
+  private static OpenDevice open(ShuffleSettings settings, Chooser chooser) throws VerbsException {
     Verbs.Choice engines = Verbs.choose(settings.engine(), settings.engineSettings());
     VerbsEngine engine = engines.engine();
     if (engine == null) {
       throw new VerbsException("open", String.join("; ", engines.reasons()));
     }
     try {
-      DeviceChoice choice = choose(engine, settings, sparkHost, 0);
+      DeviceChoice choice = chooser.choose(engine);
       return new OpenDevice(engine, engine.open(choice.device()), choice);
     } catch (VerbsException e) {
       engine.close();

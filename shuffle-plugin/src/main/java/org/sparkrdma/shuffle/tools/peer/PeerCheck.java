@@ -9,8 +9,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.sparkrdma.shuffle.address.AddressPair;
+import org.sparkrdma.shuffle.address.ListenerAddress;
+import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.tools.doctor.Finding;
+import org.sparkrdma.shuffle.tools.doctor.Level;
 import org.sparkrdma.shuffle.tools.engines.OpenDevice;
+import org.sparkrdma.shuffle.tools.engines.PortProbe;
+import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.VerbsException;
 
 /**
@@ -44,6 +49,16 @@ public final class PeerCheck {
    * @param own the device of this host
    */
   public List<Finding> run(OpenDevice own) {
+    return run(own, List.of());
+  }
+
+  /**
+   * Runs once; then reads between each other pair of addresses in one subnet.
+   *
+   * @param own the device of this host that an executor would use
+   * @param all every port of this host, also that of the device
+   */
+  public List<Finding> run(OpenDevice own, List<PortProbe> all) {
     try {
       Announcement peer = announcement();
       if (!peer.engine().equals(own.device().info().engine())) {
@@ -59,7 +74,13 @@ public final class PeerCheck {
                 "use the same engine on all hosts: spark.shuffle.rdma.engine"));
       } else {
         compareMtu(own.mtuBytes(), peer.mtuBytes());
-        read(own, AddressPair.of(own.choice().addresses(), peer.addresses()));
+        AddressPair chosen = AddressPair.of(own.choice().addresses(), peer.addresses());
+        read(own, chosen, Level.PROBLEM);
+        for (PortProbe one : all) {
+          if (one.usable()) {
+            readFrom(own, one, peer, chosen);
+          }
+        }
       }
     } catch (IOException e) {
       findings.add(notReached(e));
@@ -67,7 +88,7 @@ public final class PeerCheck {
     return List.copyOf(findings);
   }
 
-  /** Runs once, on a host where no device opens: tests TCP only. */
+  /** Runs once, on a host where an executor would use no device: tests TCP only. */
   public List<Finding> runWithoutDevice() {
     try {
       announcement();
@@ -76,7 +97,7 @@ public final class PeerCheck {
     }
     findings.add(
         Finding.note(
-            "RDMA to " + host + " was not tested, because no device opens here.",
+            "RDMA to " + host + " was not tested, because an executor would use no device here.",
             "solve the problems under engine, then run this again"));
     return List.copyOf(findings);
   }
@@ -120,7 +141,60 @@ public final class PeerCheck {
     }
   }
 
-  private void read(OpenDevice own, AddressPair pair) throws IOException {
+  private void readFrom(OpenDevice own, PortProbe from, Announcement peer, AddressPair chosen)
+      throws IOException {
+    boolean onChosen = from.device().name().equals(own.choice().device().name());
+    List<AddressPair> pairs = pairs(from.addresses(), peer.addresses());
+    if (pairs.isEmpty() && !(onChosen && from.port().getAsInt() == own.choice().port())) {
+      findings.add(
+          Finding.note(
+              from.name() + " was not tested: " + host + " offers no address in its subnet.",
+              "to test it, run doctor --listen there with the device of that subnet in"
+                  + " spark.shuffle.rdma.device"));
+    }
+    pairs.remove(chosen);
+    if (pairs.isEmpty()) {
+      return;
+    }
+    if (onChosen) {
+      readFrom(new OpenDevice(own.engine(), own.device(), from.choice()), peer, pairs);
+      return;
+    }
+    try (Device device = own.engine().open(from.device())) {
+      readFrom(new OpenDevice(own.engine(), device, from.choice()), peer, pairs);
+    } catch (VerbsException e) {
+      findings.add(Finding.warning(e.getMessage() + ".", "run this command again"));
+    }
+  }
+
+  private void readFrom(OpenDevice from, Announcement peer, List<AddressPair> pairs)
+      throws IOException {
+    if (from.mtuBytes() != peer.mtuBytes()) {
+      compareMtu(from.mtuBytes(), peer.mtuBytes());
+    }
+    for (AddressPair pair : pairs) {
+      read(from, pair, Level.WARNING);
+    }
+  }
+
+  /** All pairs in one subnet. */
+  private static List<AddressPair> pairs(List<NetworkAddress> own, List<ListenerAddress> peer) {
+    List<AddressPair> pairs = new ArrayList<>();
+    for (NetworkAddress ours : own) {
+      for (ListenerAddress theirs : peer) {
+        AddressPair pair = AddressPair.of(List.of(ours), List.of(theirs));
+        if (pair.inOneSubnet()) {
+          pairs.add(pair);
+        }
+      }
+    }
+    return pairs;
+  }
+
+  /**
+   * @param failure level of the finding when the peer is not reached
+   */
+  private void read(OpenDevice own, AddressPair pair, Level failure) throws IOException {
     try (ReadMeter meter = new ReadMeter(own.device())) {
       meter.connect(pair);
       long latencyNs = meter.latenciesNs(SMALL_BYTES, SMALL_READS)[SMALL_READS / 2];
@@ -131,7 +205,8 @@ public final class PeerCheck {
                   .formatted(pair, latencyNs / 1e3, speed / (1 << 20))));
     } catch (VerbsException e) {
       findings.add(
-          Finding.problem(
+          new Finding(
+              failure,
               "Peer " + host + " is not reached by RDMA " + pair + ": " + e.getMessage() + ".",
               "with RoCE v2 let a firewall pass UDP port 4791, with iWARP all TCP ports; check"
                   + " that both devices are in one network (VLAN, partition) and can ping each other"));

@@ -17,6 +17,7 @@ import org.sparkrdma.shuffle.pinned.PinnedLimit;
 import org.sparkrdma.shuffle.pinned.SystemFiles;
 import org.sparkrdma.shuffle.settings.DeviceSelector;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
+import org.sparkrdma.shuffle.tools.engines.PortProbe;
 import org.sparkrdma.shuffle.tools.engines.Probe;
 import org.sparkrdma.shuffle.tools.engines.SparkSettings;
 import org.sparkrdma.verbs.VerbsException;
@@ -43,6 +44,7 @@ final class FakeMachine {
   private Runnable pause = () -> {};
   private Optional<DeviceChoice> choice = Optional.empty();
   private boolean usable;
+  private Optional<List<PortProbe>> all = Optional.empty();
   private String reason = "ibverbs: no RDMA device";
 
   FakeMachine(Path root) {
@@ -106,6 +108,12 @@ final class FakeMachine {
     }
   }
 
+  /** With {@code --all}, and these results. */
+  FakeMachine all(PortProbe... ports) {
+    all = Optional.of(List.of(ports));
+    return this;
+  }
+
   FakeMachine memlock(String soft, String hard) {
     return file(
         "proc/self/limits",
@@ -142,6 +150,13 @@ final class FakeMachine {
     return this;
   }
 
+  /** Adds a GID with an address of IPv4 to a port. */
+  FakeMachine gid(String device, int index, String last) {
+    String gid = "0000:0000:0000:0000:0000:ffff:0a63:" + last;
+    gid(PORT.formatted(device), index, gid, "RoCE v2", "wire1");
+    return this;
+  }
+
   private void gid(String port, int index, String gid, String type, String network) {
     file(port + "gids/" + index, gid + "\n");
     file(port + "gid_attrs/types/" + index, type + "\n");
@@ -164,6 +179,7 @@ final class FakeMachine {
         new SparkSettings(spark),
         new Probe(choice, usable, usable ? List.of() : List.of(reason), limit, Map.of()),
         List.of(),
+        all,
         pause);
   }
 
