@@ -36,6 +36,10 @@ import org.sparkrdma.verbs.device.Transport;
  */
 public record DeviceChoice(
     DeviceInfo device, int port, List<NetworkAddress> addresses, String reason) {
+  /** Give an InfiniBand port an interface with an IP address. */
+  public static final String IPOIB_COMMANDS =
+      "modprobe ib_ipoib && ip link set ib0 up && ip addr add ADDRESS/PREFIX dev ib0";
+
   /** Preference of an address, best first. */
   private enum Reach {
     SPARK_ITSELF("its port has Spark's own address"),
@@ -162,8 +166,9 @@ public record DeviceChoice(
     // The connection manager could also connect GIDs (AF_IB); this version does not.
     return port.gids().stream().anyMatch(gid -> gid.type() == GidType.INFINIBAND)
         ? "has no IP address in this network namespace (link-local ones do not count): this version"
-            + " connects by IP addresses only; give the port's IPoIB interface one (modprobe ib_ipoib && ip link set ib0 up"
-            + " && ip addr add ADDRESS/PREFIX dev ib0)"
+            + " connects by IP addresses only; give the port's IPoIB interface one ("
+            + IPOIB_COMMANDS
+            + ")"
         : "has no IP address in this network namespace (link-local ones do not count): give its"
             + " network interface one (ip link set INTERFACE up && ip addr add ADDRESS/PREFIX dev"
             + " INTERFACE) or give a container the network of its host";

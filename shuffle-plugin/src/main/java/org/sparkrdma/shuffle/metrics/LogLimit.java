@@ -4,6 +4,7 @@ package org.sparkrdma.shuffle.metrics;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
@@ -46,19 +47,32 @@ public final class LogLimit {
    *
    * @return the end of the line: how many were omitted before it; empty when it is to be omitted
    */
-  public synchronized Optional<String> next(Object subject) {
-    long now = nanoClock.getAsLong();
+  public Optional<String> next(Object subject) {
+    OptionalInt omitted = omittedBefore(subject, nanoClock.getAsLong());
+    if (omitted.isEmpty()) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        omitted.getAsInt() == 0
+            ? ""
+            : "; lines like this that were omitted before: " + omitted.getAsInt());
+  }
+
+  /**
+   * Counts a line.
+   *
+   * @param now of the clock of all calls, in nanoseconds
+   * @return how many lines of this subject were omitted before it; empty when it is to be omitted
+   */
+  public synchronized OptionalInt omittedBefore(Object subject, long now) {
     Object key = keyOf(subject, now);
     Last last = lastLines.get(key);
     if (last != null && isRecent(last, now)) {
       last.omitted++;
-      return Optional.empty();
+      return OptionalInt.empty();
     }
     lastLines.put(key, new Last(now));
-    return Optional.of(
-        last == null || last.omitted == 0
-            ? ""
-            : "; lines like this that were omitted before: " + last.omitted);
+    return OptionalInt.of(last == null ? 0 : last.omitted);
   }
 
   private Object keyOf(Object subject, long now) {

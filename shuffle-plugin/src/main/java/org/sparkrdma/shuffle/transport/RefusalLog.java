@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.transport;
 
-import java.util.EnumMap;
-import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
+import java.util.OptionalInt;
+import org.sparkrdma.shuffle.metrics.LogLimit;
 import org.sparkrdma.shuffle.wire.Hello.Refusal;
 
 /**
@@ -12,14 +11,7 @@ import org.sparkrdma.shuffle.wire.Hello.Refusal;
  * one for each reason in ten seconds. Owned by the agent.
  */
 final class RefusalLog {
-  private static final long INTERVAL_NS = TimeUnit.SECONDS.toNanos(10);
-
-  private final Map<Refusal, Last> lastByReason = new EnumMap<>(Refusal.class);
-
-  private static final class Last {
-    private long loggedNs;
-    private int notLogged;
-  }
+  private final LogLimit limit = new LogLimit();
 
   /**
    * Counts a refusal.
@@ -28,20 +20,14 @@ final class RefusalLog {
    * @return the line to log; empty when the last one of this reason is too recent
    */
   Optional<String> line(Refusal reason, Object from, String detail, long nowNs) {
-    Last last = lastByReason.get(reason);
-    if (last == null) {
-      last = new Last();
-      lastByReason.put(reason, last);
-    } else if (nowNs - last.loggedNs < INTERVAL_NS) {
-      last.notLogged++;
+    OptionalInt omitted = limit.omittedBefore(reason, nowNs);
+    if (omitted.isEmpty()) {
       return Optional.empty();
     }
     String others =
-        last.notLogged == 0
+        omitted.getAsInt() == 0
             ? ""
-            : "; refused for this reason since the last line: " + last.notLogged;
-    last.loggedNs = nowNs;
-    last.notLogged = 0;
+            : "; refused for this reason since the last line: " + omitted.getAsInt();
     return Optional.of(
         "Refusing connection request from %s: reason=%s detail=%s; the peer uses TCP%s"
             .formatted(from, reason, detail, others));

@@ -4,29 +4,21 @@ package org.sparkrdma.shuffle.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.sparkrdma.shuffle.GeneratedPage;
 import org.sparkrdma.verbs.Verbs;
 import org.sparkrdma.verbs.spi.VerbsProvider;
 
 class ConfigurationPageTest {
   private static final Path PAGE = Path.of("..", "docs", "configuration.md");
-  private static final String UPDATE = "update.docs";
 
   @Test
   void shouldMatchThePageGeneratedFromTheSettings() throws IOException {
-    String page = page();
-    if (Boolean.getBoolean(UPDATE)) {
-      Files.createDirectories(PAGE.getParent());
-      Files.writeString(PAGE, page);
-    }
-    assertThat(Files.readString(PAGE))
-        .as("regenerate it by: ./mvnw test -pl shuffle-plugin -am -D" + UPDATE + "=true")
-        .isEqualTo(page);
+    GeneratedPage.shouldBe(PAGE, page());
   }
 
   @Test

@@ -6,14 +6,9 @@ package org.sparkrdma.verbs.ibverbs.ffi;
  * of threads stays as it is.
  */
 public final class MemoryPolicy {
-  static final int DEFAULT = 0;
   static final int PREFERRED = 1;
 
-  /** The system refuses the call, as the seccomp rules of containers do. */
-  static final int UNKNOWN = -1;
-
   private static final int EINVAL = 22;
-  private static final int OF_ADDRESS = 2;
   private static final int MAX_NODES = 1_024;
   private static final long SYSCALL = Symbols.ofC().get("syscall");
 
@@ -45,26 +40,6 @@ public final class MemoryPolicy {
               MAX_NODES + 1,
               0);
       return rc == 0 ? 0 : Downcalls.errno();
-    }
-  }
-
-  /** The mode of the calling thread's policy, or {@link #UNKNOWN}. */
-  static int mode() {
-    return mode(0, 0);
-  }
-
-  /** The mode of the policy of an address, or {@link #UNKNOWN}. */
-  static int modeOf(long address) {
-    return mode(address, OF_ADDRESS);
-  }
-
-  private static int mode(long address, int flags) {
-    try (NativeArena arena = new NativeArena()) {
-      long mode = arena.allocate(Integer.BYTES);
-      int rc =
-          Downcalls.callInt(
-              SYSCALL, Architecture.CURRENT.getMempolicy(), mode, 0, 0, address, flags);
-      return rc == 0 ? Memory.getInt(mode) : UNKNOWN;
     }
   }
 }

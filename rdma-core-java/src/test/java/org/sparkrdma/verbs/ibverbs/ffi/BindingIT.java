@@ -160,13 +160,13 @@ class BindingIT {
   @ParameterizedTest(name = "{0} bytes")
   @ValueSource(longs = {LENGTH, (4L << 20) + 4096})
   void shouldPreferPagesOfANodeInTheMappedRangeOnly(long length) {
-    int ofThread = MemoryPolicy.mode();
+    int ofThread = PolicyOfMemory.modeOfThread();
     PlacementOnNode placement = new PlacementOnNode(0);
 
     long address = Libc.map(length, placement);
     try {
-      int ofRange = MemoryPolicy.modeOf(address);
-      int atEnd = MemoryPolicy.modeOf(address + length - 1);
+      int ofRange = PolicyOfMemory.modeOf(address);
+      int atEnd = PolicyOfMemory.modeOf(address + length - 1);
 
       System.out.println("mbind of " + length + " bytes: errno=" + placement.errno);
       // Containers refuse the call, and kernels without NUMA lack it.
@@ -177,7 +177,7 @@ class BindingIT {
       assertThat(placement.address).isEqualTo(address);
       assertThat(placement.lengthBytes).isEqualTo(length);
       assertThat(placement.wasPresent).as("pages were present before").isFalse();
-      assertThat(MemoryPolicy.mode()).isEqualTo(ofThread);
+      assertThat(PolicyOfMemory.modeOfThread()).isEqualTo(ofThread);
       assertThat(Memory.getLong(address + length - 8)).isZero();
     } finally {
       Libc.unmap(address, length);

@@ -36,7 +36,7 @@ final class AllDevicesCheck implements Check {
     if (!port.usable()) {
       String reason = port.failure().orElseThrow();
       return Finding.warning(
-          port.name() + " is not usable: " + reason + "." + excluded, advice(reason));
+          port.name() + " is not usable: " + reason + "." + excluded, EngineCheck.advice(reason));
     }
     List<String> refusals = new ArrayList<>();
     new TreeMap<>(port.directories())
@@ -75,11 +75,5 @@ final class AllDevicesCheck implements Check {
                   : registered + " of " + directories + " local directories"));
     }
     return String.join(", ", steps) + ".";
-  }
-
-  private static String advice(String reason) {
-    return reason.contains("has no usable address")
-        ? "give the port an IP address that other hosts can reach, then run this again"
-        : EngineCheck.advice(reason);
   }
 }

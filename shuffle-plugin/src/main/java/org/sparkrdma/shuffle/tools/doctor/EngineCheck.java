@@ -57,6 +57,9 @@ final class EngineCheck implements Check {
           + " spark.shuffle.rdma.device, .device.port and .listen.address, or remove these"
           + " settings";
     }
+    if (reason.contains("has no usable address")) {
+      return "give the port an IP address that other hosts can reach, then run this again";
+    }
     if (reason.contains("no permission")) {
       return "give this user access to these files (a udev rule, or chmod a+rw)";
     }

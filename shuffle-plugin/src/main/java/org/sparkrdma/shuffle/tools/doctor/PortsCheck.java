@@ -9,6 +9,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.Set;
+import org.sparkrdma.shuffle.device.DeviceChoice;
 import org.sparkrdma.shuffle.pinned.SystemFiles;
 
 /** Ports of all devices: link layer, state, speed, MTU, and GIDs with type and address. */
@@ -84,7 +85,7 @@ final class PortsCheck implements Check {
             name()
                 + " has no IPoIB interface, so it has no IP address. This version connects by IP"
                 + " addresses only and cannot use the port.",
-            "run: modprobe ib_ipoib && ip link set ib0 up && ip addr add ADDRESS/PREFIX dev ib0");
+            "run: " + DeviceChoice.IPOIB_COMMANDS);
       }
       List<String> down = new ArrayList<>(own);
       down.removeIf(network -> !operState(network).equals("down"));

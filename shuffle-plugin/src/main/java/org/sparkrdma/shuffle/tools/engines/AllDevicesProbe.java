@@ -78,7 +78,8 @@ public final class AllDevicesProbe {
       Map<Path, Optional<String>> directories = Map.of();
       Optional<String> failure = Optional.empty();
       try {
-        directories = trial.run(engine, device, files, localDirectories);
+        directories =
+            trial.run(engine, device, trial.limit(device, files), files, localDirectories);
       } catch (VerbsException e) {
         failure = Optional.of(e.getMessage());
       }
@@ -131,7 +132,7 @@ public final class AllDevicesProbe {
     List<NetworkAddress> addresses = List.of();
     Optional<String> reason = failure;
     try {
-      addresses = DeviceChoice.of(List.of(only), unlimited(selector), networks).addresses();
+      addresses = DeviceChoice.of(List.of(only), selector.ofAnyAddress(), networks).addresses();
     } catch (VerbsException e) {
       reason = Optional.of(failure.map(text -> text + "; ").orElse("") + shortened(only, e));
     }
@@ -150,19 +151,6 @@ public final class AllDevicesProbe {
     String message = reason.getMessage();
     int at = message.indexOf(name);
     return at < 0 ? message : "it " + message.substring(at + name.length());
-  }
-
-  /** Allows every device, port and address. */
-  private static DeviceSelector unlimited(DeviceSelector selector) {
-    return new DeviceSelector(
-        List.of(),
-        OptionalInt.empty(),
-        OptionalInt.empty(),
-        Optional.empty(),
-        Optional.empty(),
-        selector.sparkHost(),
-        selector.routed(),
-        0);
   }
 
   /**
@@ -203,18 +191,8 @@ public final class AllDevicesProbe {
   }
 
   private boolean allowsAnAddress(DeviceInfo only, DeviceSelector selector) {
-    DeviceSelector ofAddresses =
-        new DeviceSelector(
-            List.of(),
-            OptionalInt.empty(),
-            selector.gid(),
-            selector.gidType(),
-            selector.address(),
-            selector.sparkHost(),
-            selector.routed(),
-            0);
     try {
-      DeviceChoice.of(List.of(only), ofAddresses, networks);
+      DeviceChoice.of(List.of(only), selector.ofAnyDevice(), networks);
       return true;
     } catch (VerbsException e) {
       return false;

@@ -45,14 +45,18 @@ final class DeviceTrial {
   /**
    * Runs once.
    *
+   * @param limit as {@link #limit} has it for this device
    * @return as {@link Probe#directories()}
    * @throws VerbsException when an executor could not use the device
    */
   Map<Path, Optional<String>> run(
-      VerbsEngine engine, DeviceInfo info, SystemFiles files, List<Path> localDirectories)
+      VerbsEngine engine,
+      DeviceInfo info,
+      PinnedLimit limit,
+      SystemFiles files,
+      List<Path> localDirectories)
       throws VerbsException {
     DeviceNeeds.check(info, settings.trustedFabric());
-    PinnedLimit limit = limit(info, files);
     MachineMemory machine = MachineMemory.current();
     try (Device device = engine.open(info);
         PinnedBudget budget = new PinnedBudget(limit.bytes(), machine.pageBytes())) {

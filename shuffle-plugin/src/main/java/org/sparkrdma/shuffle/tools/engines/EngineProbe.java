@@ -85,7 +85,7 @@ public final class EngineProbe {
       throws VerbsException {
     DeviceInfo info = choice.device();
     PinnedLimit limit = trial.limit(info, files);
-    directories = trial.run(engine, info, files, localDirectories);
+    directories = trial.run(engine, info, limit, files, localDirectories);
     reasons.addAll(failures);
     return new Probe(Optional.of(choice), true, reasons, limit, directories);
   }
