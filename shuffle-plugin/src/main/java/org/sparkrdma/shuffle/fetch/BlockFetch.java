@@ -6,8 +6,6 @@ import java.util.BitSet;
 import java.util.List;
 import java.util.function.Consumer;
 import org.apache.spark.network.shuffle.DownloadFileManager;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 
@@ -16,8 +14,6 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
  * thread, except its {@link BlockProgress} objects.
  */
 public final class BlockFetch {
-  private static final Logger LOG = LoggerFactory.getLogger(BlockFetch.class);
-
   private final Endpoint peer;
   private final DownloadFileManager files;
   private final FetchHandler handler;
@@ -91,13 +87,13 @@ public final class BlockFetch {
    * Answers every block without an answer, after the agent has failed. Their registered memory is
    * not released, because READs may still write it.
    */
-  public void failRest(FallbackReason reason, String detail) {
+  public void failRest(FallbackReason reason, String detail, DeliveryLog log) {
     for (int i = 0; i < blocks.size(); i++) {
       if (claimAnswer(i)) {
         try {
           handler.onFailed(i, reason, detail);
         } catch (Throwable e) {
-          LOG.error("Block handler threw an exception: block={}", blocks.get(i).range(), e);
+          log.handlerFailed(blocks.get(i), e);
         }
       }
     }

@@ -1,16 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.fetch;
 
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.metrics.LogLimit;
 
 /** Log lines about errors in the delivery of blocks, limited for each peer. Safe for any thread. */
-final class DeliveryLog {
+public final class DeliveryLog {
   private static final Logger LOG = LoggerFactory.getLogger(DeliveryLog.class);
 
-  private final LogLimit failures = new LogLimit();
-  private final LogLimit handlers = new LogLimit();
+  private final LogLimit failures;
+  private final LogLimit handlers;
+  private final LogLimit agents;
+
+  public DeliveryLog() {
+    this(System::nanoTime);
+  }
+
+  /**
+   * @param nanoClock as {@link System#nanoTime}
+   */
+  DeliveryLog(LongSupplier nanoClock) {
+    failures = new LogLimit(nanoClock);
+    handlers = new LogLimit(nanoClock);
+    agents = new LogLimit(nanoClock);
+  }
+
+  /** The transport agent cannot be given a request. */
+  public void notHandedToAgent(BlockFetch fetch, Throwable e) {
+    agents
+        .next(fetch.peer().incarnation())
+        .ifPresent(
+            omitted ->
+                LOG.warn(
+                    "Cannot hand a fetch to the transport agent; its blocks use TCP{}",
+                    omitted,
+                    e));
+  }
 
   void notDelivered(BlockProgress block, Throwable e) {
     failures

@@ -38,7 +38,10 @@ public final class LogLimit {
     this(System::nanoTime);
   }
 
-  LogLimit(LongSupplier nanoClock) {
+  /**
+   * @param nanoClock as {@link System#nanoTime}
+   */
+  public LogLimit(LongSupplier nanoClock) {
     this.nanoClock = nanoClock;
   }
 

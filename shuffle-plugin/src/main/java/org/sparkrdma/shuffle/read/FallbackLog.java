@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.read;
 
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.fetch.SuspectBlock;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.metrics.LogLimit;
 
 /**
- * Logs why blocks use TCP: at INFO the first time for an executor and a reason, at DEBUG after
- * that. Safe for any thread.
+ * Logs why blocks use TCP, limited for each peer. A reason is logged at INFO the first time for an
+ * executor, at DEBUG after that; an error or corrupt data once in ten seconds, with the number of
+ * those omitted before. Safe for any thread.
  */
 final class FallbackLog {
   private static final Logger LOG = LoggerFactory.getLogger(FallbackLog.class);
@@ -18,21 +23,41 @@ final class FallbackLog {
 
   private final Set<Report> reported = ConcurrentHashMap.newKeySet();
 
+  /** Of reasons beyond those remembered. */
+  private final LogLimit others;
+
+  private final LogLimit notStarted;
+  private final LogLimit corrupt;
+  private final LogLimit notCompared;
+
   private record Report(String executorId, FallbackReason reason) {}
 
+  FallbackLog() {
+    this(System::nanoTime);
+  }
+
+  /**
+   * @param nanoClock as {@link System#nanoTime}
+   */
+  FallbackLog(LongSupplier nanoClock) {
+    others = new LogLimit(nanoClock);
+    notStarted = new LogLimit(nanoClock);
+    corrupt = new LogLimit(nanoClock);
+    notCompared = new LogLimit(nanoClock);
+  }
+
+  /** Blocks use TCP. */
   void report(PeerAddress peer, FallbackReason reason, int blocks, String detail) {
-    if (reported.size() >= MAX_REMEMBERED) {
-      // Bounds the memory; a reason may be logged at INFO again.
-      reported.clear();
-    }
-    if (reported.add(new Report(peer.executorId(), reason))) {
+    Optional<String> omitted = omittedBefore(new Report(peer.executorId(), reason));
+    if (omitted.isPresent()) {
       LOG.info(
           "Blocks of peer executor={} use TCP: reason={} blocks={} detail={}; further ones with this"
-              + " reason are only counted",
+              + " reason are only counted{}",
           peer.executorId(),
           reason.label(),
           blocks,
-          detail);
+          detail,
+          omitted.get());
     } else {
       LOG.debug(
           "Blocks of peer executor={} use TCP: reason={} blocks={} detail={}",
@@ -41,5 +66,60 @@ final class FallbackLog {
           blocks,
           detail);
     }
+  }
+
+  /** The end of a line at INFO; empty when there is to be none. */
+  private Optional<String> omittedBefore(Report report) {
+    if (reported.contains(report)) {
+      return Optional.empty();
+    }
+    if (reported.size() >= MAX_REMEMBERED) {
+      // Remembers no more, so that many peers at once do not make earlier ones be logged again.
+      return others.next(report.reason());
+    }
+    return reported.add(report) ? Optional.of("") : Optional.empty();
+  }
+
+  /** The transport threw an exception instead of fetching. */
+  void notStarted(PeerAddress peer, Throwable e) {
+    notStarted
+        .next(peer.executorId())
+        .ifPresent(
+            omitted ->
+                LOG.warn(
+                    "Transport failed to start a fetch from peer executor={}; its blocks use TCP{}",
+                    peer.executorId(),
+                    omitted,
+                    e));
+  }
+
+  /** A READ and TCP brought different bytes. */
+  void corrupt(PeerAddress peer, String blockId, SuspectBlock suspect) {
+    corrupt
+        .next(peer.executorId())
+        .ifPresent(
+            omitted ->
+                LOG.warn(
+                    "Corrupt RDMA data from peer executor={}: block={} {}; the bytes that TCP"
+                        + " delivered are used{}",
+                    peer.executorId(),
+                    blockId,
+                    suspect.sums(),
+                    omitted));
+  }
+
+  /** A READ brought bytes with a wrong checksum, and those of TCP cannot be compared. */
+  void notCompared(PeerAddress peer, String blockId, Throwable e) {
+    notCompared
+        .next(peer.executorId())
+        .ifPresent(
+            omitted ->
+                LOG.warn(
+                    "Cannot compare the RDMA and TCP data of block={} from peer executor={}; the TCP"
+                        + " data is used{}",
+                    blockId,
+                    peer.executorId(),
+                    omitted,
+                    e));
   }
 }

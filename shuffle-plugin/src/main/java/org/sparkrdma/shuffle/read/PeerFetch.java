@@ -9,8 +9,6 @@ import java.util.Set;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.DownloadFileManager;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.BlockTransport;
@@ -25,8 +23,6 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
  * both. Blocks that fail while earlier ones are queued join their request. Safe for any thread.
  */
 final class PeerFetch implements FetchHandler {
-  private static final Logger LOG = LoggerFactory.getLogger(PeerFetch.class);
-
   /** Reasons after which the peer may have withdrawn its endpoint. */
   private static final Set<FallbackReason> SUGGESTS_A_CHANGE =
       EnumSet.of(
@@ -84,10 +80,7 @@ final class PeerFetch implements FetchHandler {
     try {
       transport.fetch(endpoint, ranges, files, this);
     } catch (Throwable e) {
-      LOG.warn(
-          "Transport failed to start a fetch from peer executor={}; its blocks use TCP",
-          peer.executorId(),
-          e);
+      fallbackLog.notStarted(peer, e);
       failRest(FallbackReason.READ_ERROR, e.toString());
     }
   }
@@ -138,7 +131,8 @@ final class PeerFetch implements FetchHandler {
     String blockId = blockIds.get(index);
     try {
       String[] one = {blockId};
-      SuspectListener compared = new SuspectListener(peer, suspect, listener, counters);
+      SuspectListener compared =
+          new SuspectListener(peer, suspect, listener, counters, fallbackLog);
       tcp.fetch(peer, task.stage(), () -> one, compared, files);
     } catch (Throwable e) {
       SafeListener.fail(listener, blockId, e);

@@ -5,13 +5,15 @@ import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.metrics.LogLimit;
 
 /**
  * Calls Spark's listener and handles its exceptions: without an answer Spark's iterator would wait
- * for a block for ever. Stateless.
+ * for a block for ever. Safe for any thread.
  */
 final class SafeListener {
   private static final Logger LOG = LoggerFactory.getLogger(SafeListener.class);
+  private static final LogLimit LIMIT = new LogLimit();
 
   private SafeListener() {}
 
@@ -32,8 +34,15 @@ final class SafeListener {
     try {
       listener.onBlockFetchFailure(blockId, failure);
     } catch (Throwable e) {
-      LOG.error(
-          "Spark's fetcher threw an exception when it received the result of block={}", blockId, e);
+      LIMIT
+          .next(e.getClass())
+          .ifPresent(
+              omitted ->
+                  LOG.error(
+                      "Spark's fetcher threw an exception when it received the result of block={}{}",
+                      blockId,
+                      omitted,
+                      e));
     }
   }
 }

@@ -3,30 +3,29 @@ package org.sparkrdma.shuffle.read;
 
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.fetch.SuspectBlock;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 
 /** Compares a suspect block with the TCP data, then delivers the TCP data. For one block. */
 final class SuspectListener implements BlockFetchingListener {
-  private static final Logger LOG = LoggerFactory.getLogger(SuspectListener.class);
-
   private final PeerAddress peer;
   private final SuspectBlock suspect;
   private final BlockFetchingListener listener;
   private final ShuffleCounters counters;
+  private final FallbackLog fallbackLog;
 
   SuspectListener(
       PeerAddress peer,
       SuspectBlock suspect,
       BlockFetchingListener listener,
-      ShuffleCounters counters) {
+      ShuffleCounters counters,
+      FallbackLog fallbackLog) {
     this.peer = peer;
     this.suspect = suspect;
     this.listener = listener;
     this.counters = counters;
+    this.fallbackLog = fallbackLog;
   }
 
   @Override
@@ -36,16 +35,11 @@ final class SuspectListener implements BlockFetchingListener {
       if (suspect.compare(buffer)) {
         reason = FallbackReason.CHECKSUM_UNUSABLE;
       } else {
-        LOG.warn(
-            "Corrupt RDMA data from peer executor={}: block={} {}; the bytes that TCP delivered are used",
-            peer.executorId(),
-            blockId,
-            suspect.sums());
+        fallbackLog.corrupt(peer, blockId, suspect);
       }
     } catch (Throwable e) {
       // An Error too: the block was received and is answered below.
-      LOG.warn(
-          "Cannot compare the RDMA and TCP data of block={}; the TCP data is used", blockId, e);
+      fallbackLog.notCompared(peer, blockId, e);
     }
     counters.fellBack(reason);
     listener.onBlockFetchSuccess(blockId, buffer);

@@ -18,7 +18,7 @@ public final class SettingMistakes {
   }
 
   /**
-   * One sentence for each wrong or unknown key of this plug-in, and one for the first contradiction
+   * One sentence for each wrong or unknown key of this plug-in, and one for each contradiction
    * between right keys.
    *
    * @param spark Spark's settings; those of others are ignored
@@ -33,15 +33,25 @@ public final class SettingMistakes {
             setting ->
                 setting.getKey().startsWith(ShuffleSetting.PREFIX)
                     && fails(mistakes, () -> check(setting, engines)));
-    List<String> contradictions = new ArrayList<>();
-    fails(contradictions, () -> ShuffleSettings.of(right));
-    // With a wrong key the rule would compare its default.
-    contradictions.removeIf(
-        mistake ->
-            spark.keySet().stream()
-                .anyMatch(key -> !right.containsKey(key) && mistake.contains(key)));
-    mistakes.addAll(contradictions);
+    // With a wrong key a rule would compare its default.
+    mistakes.addAll(
+        SettingRules.contradictions(
+            SettingValues.takeFrom(new TreeMap<>(right)),
+            setting -> right.containsKey(setting.key()) || !spark.containsKey(setting.key())));
+    fails(mistakes, () -> engines.validated(ofEngines(right, engines)));
     return List.copyOf(mistakes);
+  }
+
+  private static Map<String, String> ofEngines(Map<String, String> right, EngineKeys engines) {
+    Map<String, String> settings = new TreeMap<>();
+    right.forEach(
+        (key, text) -> {
+          String name = key.substring(Math.min(key.length(), ShuffleSetting.PREFIX.length()));
+          if (key.startsWith(ShuffleSetting.PREFIX) && engines.takes(name)) {
+            settings.put(name, text);
+          }
+        });
+    return settings;
   }
 
   private static boolean fails(List<String> mistakes, Runnable check) {

@@ -1,18 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.settings;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
+import java.util.function.Predicate;
 
-/** Rules between the values of two keys. Stateless. */
+/** Rules between the values of two keys. For one thread. */
 final class SettingRules {
-  private SettingRules() {}
+  private final SettingValues values;
+  private final Predicate<ShuffleSetting> compared;
+  private final List<String> contradictions = new ArrayList<>();
+
+  private SettingRules(SettingValues values, Predicate<ShuffleSetting> compared) {
+    this.values = values;
+    this.compared = compared;
+  }
 
   /**
-   * @throws IllegalArgumentException naming the keys, their values and what is allowed
+   * @throws IllegalArgumentException naming the keys, their values and what is allowed, for each
+   *     rule that they break
    */
   static void check(SettingValues values) {
+    List<String> contradictions = contradictions(values, setting -> true);
+    if (!contradictions.isEmpty()) {
+      throw new IllegalArgumentException(String.join("; ", contradictions));
+    }
+  }
+
+  /**
+   * A sentence for each rule that is broken.
+   *
+   * @param compared whether the value of a setting may be compared with others
+   */
+  static List<String> contradictions(SettingValues values, Predicate<ShuffleSetting> compared) {
+    SettingRules rules = new SettingRules(values, compared);
+    rules.compare();
+    return List.copyOf(rules.contradictions);
+  }
+
+  private void compare() {
     require(
-        values,
         values
                 .duration(ShuffleSetting.LEASE_TIMEOUT)
                 .compareTo(values.duration(ShuffleSetting.REQUEST_TIMEOUT))
@@ -21,7 +49,6 @@ final class SettingRules {
         "more than",
         ShuffleSetting.REQUEST_TIMEOUT);
     require(
-        values,
         values
                 .duration(ShuffleSetting.QUARANTINE_MAX)
                 .compareTo(values.duration(ShuffleSetting.QUARANTINE_MIN))
@@ -32,28 +59,22 @@ final class SettingRules {
     Optional<Long> pinned = values.bytesOrDerived(ShuffleSetting.PINNED_MAX);
     Optional<Long> pool = values.bytesOrDerived(ShuffleSetting.POOL_MAX);
     require(
-        values,
         pinned.isEmpty() || pool.isEmpty() || pool.get() <= pinned.get(),
         ShuffleSetting.POOL_MAX,
         "at most",
         ShuffleSetting.PINNED_MAX);
     Optional<Long> reads = values.bytesOrDerived(ShuffleSetting.READS_BYTES_MAX);
     require(
-        values,
         reads.isEmpty() || reads.get() >= 2 * values.bytes(ShuffleSetting.CHUNK_SIZE),
         ShuffleSetting.READS_BYTES_MAX,
         "at least 2 x",
         ShuffleSetting.CHUNK_SIZE);
   }
 
-  private static void require(
-      SettingValues values,
-      boolean right,
-      ShuffleSetting setting,
-      String relation,
-      ShuffleSetting other) {
-    if (!right) {
-      throw new IllegalArgumentException(
+  private void require(
+      boolean right, ShuffleSetting setting, String relation, ShuffleSetting other) {
+    if (!right && compared.test(setting) && compared.test(other)) {
+      contradictions.add(
           "bad setting: key="
               + setting.key()
               + " value="

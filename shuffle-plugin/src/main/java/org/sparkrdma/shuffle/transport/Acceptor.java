@@ -179,7 +179,7 @@ final class Acceptor {
   }
 
   private void abandon(PeerConnection connection, String detail) {
-    LOG.info("Cannot accept a connection of peer {}: detail={}", connection.peer(), detail);
+    context.peerLog().cannotAccept(connection.peer(), detail);
     peers.end(connection, BrokenConnection.connectionLost(detail));
   }
 

@@ -2,8 +2,6 @@
 package org.sparkrdma.shuffle.transport;
 
 import java.util.List;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.wire.MalformedMessageException;
@@ -18,8 +16,6 @@ import org.sparkrdma.verbs.WorkStatus;
  * agent.
  */
 final class ConnectionCompletions {
-  private static final Logger LOG = LoggerFactory.getLogger(ConnectionCompletions.class);
-
   private final PeerConnection connection;
   private final TransportContext context;
   private final ConnectionSetup setup;
@@ -77,7 +73,7 @@ final class ConnectionCompletions {
     Posted failed = WorkIds.isReceive(id) ? null : queues.sends().outstanding(id);
     String detail = "completion failed: status=" + status + " " + fetches.silence();
     if (connection.broken() == null) {
-      LOG.info("Connection to peer {} failed: {}", connection.peer(), detail);
+      context.peerLog().connectionFailed(connection.peer(), detail);
     }
     // A flush error does not identify the failed request; siw completes all with it.
     if (failed instanceof ReadOperation read && status != WorkStatus.FLUSH_ERROR) {

@@ -139,12 +139,8 @@ final class Connector {
   private void fail(PeerConnection connection, FallbackReason reason, String detail) {
     Peer peer = connection.peer();
     boolean ours = connection.isAttempt();
-    LOG.info(
-        "Cannot connect to peer {}{}: reason={} detail={}",
-        peer,
-        ours ? " " + AddressPair.of(addresses, peer.endpoint().addresses()) : "",
-        reason.label(),
-        detail);
+    String pair = ours ? AddressPair.of(addresses, peer.endpoint().addresses()).toString() : "";
+    context.peerLog().cannotConnect(peer, pair, reason, detail);
     peers.end(connection, BrokenConnection.connectionLost(detail));
     if (ours) {
       peers.giveUp(peer, reason, detail);

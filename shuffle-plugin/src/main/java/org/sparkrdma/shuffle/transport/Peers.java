@@ -11,8 +11,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockFetch;
 import org.sparkrdma.shuffle.fetch.BlockProgress;
@@ -24,7 +22,6 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
  * connection closes. Owned by the agent.
  */
 final class Peers {
-  private static final Logger LOG = LoggerFactory.getLogger(Peers.class);
   private static final int CORRUPTIONS_TOLERATED = 3;
   private static final Set<FallbackReason> QUARANTINING =
       EnumSet.of(
@@ -250,12 +247,7 @@ final class Peers {
     if (peer.endpoint() != null) {
       context.counters().quarantined().add(peer.endpoint().executorId());
     }
-    LOG.info(
-        "Quarantining peer {} for {} ms: reason={} detail={}; its blocks use TCP",
-        peer,
-        TimeUnit.NANOSECONDS.toMillis(forNs),
-        reason,
-        detail);
+    context.peerLog().quarantined(peer, TimeUnit.NANOSECONDS.toMillis(forNs), reason, detail);
   }
 
   /** Stops: closes every connection and fails every block, including later ones. */

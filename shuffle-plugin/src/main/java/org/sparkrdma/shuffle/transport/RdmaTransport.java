@@ -15,6 +15,7 @@ import org.sparkrdma.shuffle.fetch.BlockFetch;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.fetch.BlockTransport;
 import org.sparkrdma.shuffle.fetch.Delivery;
+import org.sparkrdma.shuffle.fetch.DeliveryLog;
 import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.serve.BlockServer;
@@ -59,6 +60,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
   private final Peers peers;
   private final Set<BlockFetch> open = ConcurrentHashMap.newKeySet();
   private final Consumer<String> outOfService;
+  private final DeliveryLog log = new DeliveryLog();
   private volatile boolean closed;
 
   /**
@@ -161,7 +163,8 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
             agent::execute,
             owner,
             env.outOfService(),
-            env.nanoClock());
+            env.nanoClock(),
+            new PeerLog(env.nanoClock()));
     table = new ConnectionTable(context, settings.maxConnections());
     peers = new Peers(context, table);
     agent.init(
@@ -216,7 +219,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     open.add(fetch);
     if (closed) {
       // An agent that hangs in a device call runs no command any more.
-      fetch.failRest(FallbackReason.STOPPED, "executor stops");
+      fetch.failRest(FallbackReason.STOPPED, "executor stops", log);
       return;
     }
     try {
@@ -225,14 +228,14 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
         agent.drain();
       }
     } catch (Throwable e) {
-      LOG.warn("Cannot hand a fetch to the transport agent; its blocks use TCP", e);
-      fetch.failRest(FallbackReason.READ_ERROR, e.toString());
+      log.notHandedToAgent(fetch, e);
+      fetch.failRest(FallbackReason.READ_ERROR, e.toString(), log);
     }
   }
 
   /** Fails every outstanding block of every fetch. */
   private void failOpen(FallbackReason reason, String detail) {
-    open.forEach(fetch -> fetch.failRest(reason, detail));
+    open.forEach(fetch -> fetch.failRest(reason, detail, log));
   }
 
   /** The agent failed. Runs on the agent's thread, which does not use the device after this. */

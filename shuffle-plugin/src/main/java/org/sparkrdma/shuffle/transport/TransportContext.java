@@ -30,6 +30,7 @@ import org.sparkrdma.verbs.device.DeviceInfo;
  * @param deviceLost receives the reason when the device cannot be used any more, possibly more than
  *     once
  * @param nanoClock as {@link System#nanoTime}
+ * @param peerLog lines about failing connections
  */
 record TransportContext(
     TransportSettings settings,
@@ -49,7 +50,8 @@ record TransportContext(
     Consumer<Runnable> agent,
     Owner owner,
     Consumer<String> deviceLost,
-    LongSupplier nanoClock) {
+    LongSupplier nanoClock,
+    PeerLog peerLog) {
   /** Key that creates and verifies proofs for {@code callee}. */
   byte[] proofKey(Endpoint callee) {
     return ProofKey.of(callee.token(), secret);

@@ -6,12 +6,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.DownloadFile;
 import org.apache.spark.network.shuffle.DownloadFileManager;
 import org.apache.spark.network.util.MapConfigProvider;
 import org.apache.spark.network.util.TransportConf;
 import org.junit.jupiter.api.Test;
+import org.sparkrdma.shuffle.CapturedLog;
 import org.sparkrdma.shuffle.address.TestAddresses;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
@@ -88,7 +90,7 @@ class DeliveryTest implements FetchHandler {
     BlockFetch fetch = fetch(null);
     BlockProgress first = learned(fetch, 0);
     delivery.deliver(list(first));
-    fetch.failRest(FallbackReason.STOPPED, "transport agent failed");
+    fetch.failRest(FallbackReason.STOPPED, "transport agent failed", new DeliveryLog());
     delivery.deliver(list(learned(fetch, 1)));
     delivery.fail(first, FallbackReason.LOST_PEER, "late");
     assertThat(answers).containsExactly("0 fetched", "1 stopped");
@@ -99,8 +101,31 @@ class DeliveryTest implements FetchHandler {
   void shouldAnswerTheOthersWhenAHandlerThrowsWhileTheAgentFails() {
     thrown = new OutOfMemoryError("thrown by the test");
     BlockFetch fetch = fetch(null);
-    fetch.failRest(FallbackReason.STOPPED, "transport agent failed");
+    fetch.failRest(FallbackReason.STOPPED, "transport agent failed", new DeliveryLog());
     assertThat(answers).containsExactly("0 stopped", "1 stopped");
+  }
+
+  @Test
+  void shouldWriteOneLineOfEachKindForManyFailuresOfAPeer() {
+    thrown = new OutOfMemoryError("thrown by the test");
+    long[] nowNs = {0};
+    DeliveryLog log = new DeliveryLog(() -> nowNs[0]);
+    try (CapturedLog captured = new CapturedLog(DeliveryLog.class.getName())) {
+      for (int i = 0; i < 50; i++) {
+        fetch(null).failRest(FallbackReason.STOPPED, "transport agent failed", log);
+        log.notHandedToAgent(fetch(null), thrown);
+      }
+      nowNs[0] = TimeUnit.SECONDS.toNanos(10);
+      fetch(null).failRest(FallbackReason.STOPPED, "transport agent failed", log);
+      log.notHandedToAgent(fetch(null), thrown);
+      String agent = "Cannot hand a fetch to the transport agent; its blocks use TCP";
+      String omitted = "; lines like this that were omitted before: ";
+      assertThat(captured.warnings()).hasSize(4);
+      assertThat(captured.warnings().get(0)).startsWith("Block handler threw an exception");
+      assertThat(captured.warnings().get(1)).isEqualTo(agent);
+      assertThat(captured.warnings().get(2)).endsWith(omitted + 99);
+      assertThat(captured.warnings().get(3)).isEqualTo(agent + omitted + 49);
+    }
   }
 
   private List<BlockProgress> list(BlockProgress... blocks) {

@@ -209,7 +209,8 @@ class HostileConversationPropertyTest {
               commands::add,
               new Owner(),
               reason -> {},
-              () -> nowNs);
+              () -> nowNs,
+              new PeerLog(() -> nowNs));
       table = new ConnectionTable(context, 4);
       peers = new Peers(context, table);
       Peer peer = peers.of(SERVER.incarnation());

@@ -52,7 +52,8 @@ class ReadLimitTest {
           null,
           null,
           null,
-          () -> 0);
+          () -> 0,
+          null);
   private final List<Reads> turns = new ArrayList<>();
 
   @AfterEach

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.transport;
 
+import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -17,6 +18,7 @@ import org.apache.spark.network.util.MapConfigProvider;
 import org.apache.spark.network.util.TransportConf;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.memory.RegisteredPool;
+import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.address.TestAddresses;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockFetch;
@@ -42,6 +44,7 @@ import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.Opcode;
 import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.DeviceLimits;
@@ -56,6 +59,7 @@ final class ScriptedReader {
   static final Duration REQUEST_TIMEOUT = Duration.ofSeconds(30);
   private static final int MESSAGE_BYTES = 16 << 10;
   private static final int MAX_CONNECTIONS = 1_001;
+  private static final InetAddress LOCALHOST = InetAddress.getLoopbackAddress();
   private static final byte[] KEY = new byte[Endpoint.TOKEN_BYTES];
   private static final Endpoint SELF =
       new Endpoint("1", TestAddresses.listener("127.0.0.1", 1), "none", 1, 1, KEY);
@@ -94,6 +98,7 @@ final class ScriptedReader {
   private final ConnectionTable table;
   private final Peers peers;
   private final PeerConnection connection;
+  private final Connector connector;
   private final ConnectionTurns turns;
   private final ArrayDeque<ScriptedConnection.Work> underWay = new ArrayDeque<>();
   private int locates;
@@ -145,7 +150,8 @@ final class ScriptedReader {
             commands::add,
             new Owner(),
             reason -> {},
-            () -> nowNs);
+            () -> nowNs,
+            new PeerLog(() -> nowNs));
     table = new ConnectionTable(context, MAX_CONNECTIONS);
     peers = new Peers(context, table);
     Peer peer = peers.of(SERVER.incarnation());
@@ -153,7 +159,8 @@ final class ScriptedReader {
     connection = table.initiate(peer, wire);
     peer.attempt(connection);
     // No manager: it has its only connection already.
-    var connector = new Connector(context, null, table, peers, List.of(), 1);
+    connector =
+        new Connector(context, null, table, peers, List.of(new NetworkAddress(LOCALHOST, 8)), 1);
     turns =
         new ConnectionTurns(
             context.settings(),
@@ -315,6 +322,22 @@ final class ScriptedReader {
       peer.attempt(attempt);
       connect(attempt, other);
       attempt.onCompletion(other.sends().poll().completion(0), nowNs);
+    }
+  }
+
+  /** Attempts to connect to another peer, one after the other, none of which the peer answers. */
+  void failAttempts(int count, Duration apart) {
+    Peer peer = peers.of(99);
+    peer.endpoint(SERVER);
+    for (int i = 0; i < count; i++) {
+      nowNs += apart.toNanos();
+      ScriptedConnection other = new ScriptedConnection();
+      PeerConnection attempt = table.initiate(peer, other);
+      peer.attempt(attempt);
+      connector.onEvent(
+          new ConnectionEvent(
+              ConnectionEvent.Type.UNREACHABLE, other, null, new byte[0], "no answer"),
+          nowNs);
     }
   }
 

@@ -163,7 +163,8 @@ final class VirtualExecutor implements AutoCloseable {
             agent::execute,
             owner,
             reason -> {},
-            fabric::nowNs);
+            fabric::nowNs,
+            new PeerLog(fabric::nowNs));
     table = new ConnectionTable(context, transport.maxConnections());
     peers = new Peers(context, table);
     agent.init(
