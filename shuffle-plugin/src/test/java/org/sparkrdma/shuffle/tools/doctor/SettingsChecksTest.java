@@ -28,7 +28,7 @@ class SettingsChecksTest {
   }
 
   @Test
-  void shouldFindThreeMistakesOfOneFileAtOnce() throws IOException {
+  void shouldFindThreeMistakesAndTwoContradictionsOfOneFileAtOnce() throws IOException {
     Path file =
         Files.writeString(
             root.resolve("spark-defaults.conf"),
@@ -37,8 +37,10 @@ class SettingsChecksTest {
             spark.shuffle.manager   org.sparkrdma.shuffle.RdmaShuffleManager
             spark.shuffle.rdma.pined.max  1g
             spark.shuffle.rdma.mode=sometimes
+            spark.shuffle.rdma.attempts.max  many
             spark.shuffle.rdma.quarantine.min  2m
             spark.shuffle.rdma.quarantine.max  1m
+            spark.shuffle.rdma.lease.timeout  5s
             other.key  x
             """);
     SparkSettings.read(file, new Properties()).values().forEach(machine::setting);
@@ -46,17 +48,29 @@ class SettingsChecksTest {
         .satisfiesExactly(
             text ->
                 assertThat(text)
+                    .startsWith(
+                        "PROBLEM bad setting: key=spark.shuffle.rdma.attempts.max value=many")
+                    .contains("allowed=a whole number from 1 to"),
+            text ->
+                assertThat(text)
                     .startsWith("PROBLEM bad setting: key=spark.shuffle.rdma.mode value=sometimes")
                     .contains("allowed=auto, required, off. The driver refuses to start"),
             text ->
                 assertThat(text)
                     .startsWith("PROBLEM unknown setting: key=spark.shuffle.rdma.pined.max")
-                    .contains("nearest=spark.shuffle.rdma.pinned.max"),
+                    .contains(
+                        " value=1g nearest=spark.shuffle.rdma.pinned.max allowed=auto, or bytes"),
             text ->
                 assertThat(text)
-                    .startsWith("PROBLEM bad setting: key=spark.shuffle.rdma.quarantine.max")
-                    .contains("at least spark.shuffle.rdma.quarantine.min=120000ms"));
-    assertThat(machine.report().reasons()).hasSizeGreaterThanOrEqualTo(3);
+                    .startsWith(
+                        "PROBLEM bad setting: key=spark.shuffle.rdma.lease.timeout value=5000ms")
+                    .contains("allowed=more than spark.shuffle.rdma.request.timeout=30000ms."),
+            text ->
+                assertThat(text)
+                    .startsWith(
+                        "PROBLEM bad setting: key=spark.shuffle.rdma.quarantine.max value=60000ms")
+                    .contains("allowed=at least spark.shuffle.rdma.quarantine.min=120000ms"));
+    assertThat(machine.report().reasons()).hasSizeGreaterThanOrEqualTo(5);
   }
 
   @Test
