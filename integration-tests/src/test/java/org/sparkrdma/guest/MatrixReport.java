@@ -52,7 +52,7 @@ final class MatrixReport {
   private static final String FOOT =
       """
 
-      `objects-40`, `objects-3`: at most so many RDMA objects (`hca_object` of the control group's `rdma.max`). With 3 RDMA must not start, and
+      `objects-40`, `objects-3`: the control group's `rdma.max` allows 40 or 3 RDMA objects (`hca_object`). With 3 RDMA must not start, and
       the log must name the limit. `vlan`: the address of RoCE is that of a VLAN interface.
       All cells of kernel 6.1, and of 6.12 those with xfs, NFS, a bond, a VLAN or a limit of RDMA objects, run on a kernel with more options
       (`integration-tests/guest/kernel.matrix.config`); NFS needs the package nfs-kernel-server, xfs the package xfsprogs.

@@ -197,7 +197,7 @@ public final class RegisteredPool implements AutoCloseable {
     }
   }
 
-  /** Deregisters at most so many slabs that are marked as idle; returns their number. */
+  /** Deregisters slabs that are marked as idle, up to a number; returns how many it was. */
   public synchronized int trimIdle(int max) {
     int trimmed = 0;
     Iterator<Slab> all = slabs.iterator();

@@ -47,7 +47,7 @@ final class DriverParts implements AutoCloseable {
       directory = DriverDirectory.open(conf, SparkEnv.get().rpcEnv(), withoutRdma()).orElse(null);
       if (directory != null && settings.doctor()) {
         findings = new FindingsLog();
-        directory.giveFindingsTo(findings::report);
+        directory.setFindingsConsumer(findings::report);
       }
     }
   }
@@ -80,10 +80,10 @@ final class DriverParts implements AutoCloseable {
     if (directory != null) {
       directory.watch(context);
       if (monitor.isPresent()) {
-        directory.giveFiguresTo(monitor.get()::report);
+        directory.setFiguresConsumer(monitor.get()::report);
       } else {
         // So that executors send only what has changed.
-        directory.giveFiguresTo((executorId, values) -> {});
+        directory.setFiguresConsumer((executorId, values) -> {});
       }
     }
   }

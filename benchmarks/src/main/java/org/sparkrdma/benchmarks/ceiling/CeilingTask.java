@@ -11,9 +11,9 @@ import org.apache.spark.SparkEnv;
 import org.sparkrdma.benchmarks.transfer.BlockFetcher;
 import org.sparkrdma.benchmarks.transfer.BlockSum;
 import org.sparkrdma.benchmarks.transfer.CounterDelta;
+import org.sparkrdma.benchmarks.transfer.ExecutorAddress;
 import org.sparkrdma.benchmarks.transfer.FetchPlan;
 import org.sparkrdma.benchmarks.transfer.Layout;
-import org.sparkrdma.benchmarks.transfer.Peer;
 import org.sparkrdma.benchmarks.transfer.RoundOutputs;
 import org.sparkrdma.benchmarks.transfer.RoundPeers;
 import org.sparkrdma.benchmarks.transfer.TransferEngine;
@@ -59,9 +59,9 @@ record CeilingTask(Layout layout, int peers, int round, long seed, int sampleMs,
     return shares;
   }
 
-  private List<CeilingShare> fetch(SparkEnv env, BarrierTaskContext context, Peer server)
+  private List<CeilingShare> fetch(SparkEnv env, BarrierTaskContext context, ExecutorAddress server)
       throws IOException, InterruptedException {
-    List<Peer> servers = FurtherPeers.with(server, peers);
+    List<ExecutorAddress> servers = FurtherPeers.with(server, peers);
     List<String[]> plan = FetchPlan.of(layout, round, peers);
     List<CeilingShare> shares = new ArrayList<>();
     for (TransferEngine engine : TransferEngine.order(round)) {

@@ -15,7 +15,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
-import org.sparkrdma.benchmarks.transfer.Peer;
+import org.sparkrdma.benchmarks.transfer.ExecutorAddress;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.directory.DirectoryClient;
@@ -48,10 +48,10 @@ final class FurtherPeers {
   private FurtherPeers() {}
 
   /** The server and as many of its further transports that there are {@code count} in all. */
-  static List<Peer> with(Peer server, int count) {
-    List<Peer> peers = new ArrayList<>(List.of(server));
+  static List<ExecutorAddress> with(ExecutorAddress server, int count) {
+    List<ExecutorAddress> peers = new ArrayList<>(List.of(server));
     for (int i = 1; i < count; i++) {
-      peers.add(new Peer(ID + i, server.host(), server.port()));
+      peers.add(new ExecutorAddress(ID + i, server.host(), server.port()));
     }
     return peers;
   }

@@ -21,7 +21,7 @@ public final class BlockFetcher {
   private static final long TIMEOUT_SECONDS = 120;
 
   private final BlockStoreClient client;
-  private final List<Peer> servers;
+  private final List<ExecutorAddress> servers;
   private final int blockBytes;
   private final BlockReader reader;
   private final BlockingQueue<Arrival> arrivals = new LinkedBlockingQueue<>();
@@ -41,7 +41,7 @@ public final class BlockFetcher {
    * @param blockBytes length of each block
    * @param sum sum over the bytes read
    */
-  BlockFetcher(BlockStoreClient client, Peer server, int blockBytes, BlockSum sum) {
+  BlockFetcher(BlockStoreClient client, ExecutorAddress server, int blockBytes, BlockSum sum) {
     this(client, List.of(server), blockBytes, new SummingReader(sum, blockBytes));
   }
 
@@ -51,7 +51,7 @@ public final class BlockFetcher {
    * @param reader reads each block
    */
   public BlockFetcher(
-      BlockStoreClient client, List<Peer> servers, int blockBytes, BlockReader reader) {
+      BlockStoreClient client, List<ExecutorAddress> servers, int blockBytes, BlockReader reader) {
     this.client = client;
     this.servers = List.copyOf(servers);
     this.blockBytes = blockBytes;
@@ -107,7 +107,7 @@ public final class BlockFetcher {
       nextRequest = following();
       bytesInFlight += requestBytes;
       blocksInFlight += request.length;
-      Peer server = servers.get(nextServer);
+      ExecutorAddress server = servers.get(nextServer);
       nextServer = (nextServer + 1) % servers.size();
       client.fetchBlocks(
           server.host(), server.port(), server.executorId(), request, new Queueing(), null);

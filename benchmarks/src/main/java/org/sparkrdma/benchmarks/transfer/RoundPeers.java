@@ -8,15 +8,17 @@ import org.apache.spark.BarrierTaskContext;
 import org.apache.spark.SparkEnv;
 
 /** The two executors of a round, as each of its tasks sees them. */
-public record RoundPeers(Peer self, Peer server) {
+public record RoundPeers(ExecutorAddress self, ExecutorAddress server) {
   /** Exchanges the addresses; the executor with the lower id always serves. */
   public static RoundPeers exchange(SparkEnv env, BarrierTaskContext context) {
     // Both executors must be registered before one looks up the other.
     TransferEngine.RDMA.client(env);
-    Peer self = Peer.ofThisExecutor(env);
-    List<Peer> peers = Stream.of(context.allGather(self.toString())).map(Peer::parse).toList();
-    Peer server = peers.stream().min(Comparator.comparing(Peer::executorId)).orElseThrow();
-    if (peers.stream().map(Peer::executorId).distinct().count() != peers.size()) {
+    ExecutorAddress self = ExecutorAddress.ofThisExecutor(env);
+    List<ExecutorAddress> peers =
+        Stream.of(context.allGather(self.toString())).map(ExecutorAddress::parse).toList();
+    ExecutorAddress server =
+        peers.stream().min(Comparator.comparing(ExecutorAddress::executorId)).orElseThrow();
+    if (peers.stream().map(ExecutorAddress::executorId).distinct().count() != peers.size()) {
       throw new IllegalStateException("both tasks run in the same executor: " + self);
     }
     return new RoundPeers(self, server);

@@ -60,7 +60,11 @@ record RoundTask(Layout layout, int round, boolean warmUp, long seed, CpuScope c
   }
 
   private EngineShare fetch(
-      SparkEnv env, BarrierTaskContext context, TransferEngine engine, Peer server, int shuffleId)
+      SparkEnv env,
+      BarrierTaskContext context,
+      TransferEngine engine,
+      ExecutorAddress server,
+      int shuffleId)
       throws IOException, InterruptedException {
     BlockSum sum = new BlockSum(warmUp);
     BlockStoreClient client = engine.client(env);

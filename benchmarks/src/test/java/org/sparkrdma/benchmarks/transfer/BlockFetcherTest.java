@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class BlockFetcherTest {
   private static final int BLOCK_BYTES = 1 << 20;
-  private static final Peer SERVER = new Peer("0", "127.0.0.1", 7_777);
+  private static final ExecutorAddress SERVER = new ExecutorAddress("0", "127.0.0.1", 7_777);
 
   private final BlockSum sum = new BlockSum(true);
   private final AnsweringClient client = new AnsweringClient();

@@ -114,7 +114,7 @@ public final class LimitChecks {
     }
   }
 
-  /** A request has at most so many elements and bytes. */
+  /** Refuses a request with too many elements or bytes. */
   public static void checkLength(WorkRequest request, int maxElements, long maxBytes) {
     if (request.elementCount() > maxElements || request.totalBytes() > maxBytes) {
       throw new IllegalArgumentException(

@@ -8,7 +8,7 @@ import org.sparkrdma.verbs.soft.wire.FrameHeader;
 import org.sparkrdma.verbs.soft.wire.Link;
 
 /** The end of a connection that a peer asks for. Confined to the device thread. */
-final class AcceptorEndpoint extends Endpoint {
+final class AcceptorEndpoint extends SoftEndpoint {
   private final SoftListener listener;
 
   AcceptorEndpoint(SoftContext context, SoftListener listener) {

@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import org.sparkrdma.verbs.soft.wire.Hello;
+import org.sparkrdma.verbs.soft.wire.LinkHello;
 
 /**
  * The endpoints of a device that have a socket, and the regular check whether the processes of
@@ -13,38 +13,38 @@ import org.sparkrdma.verbs.soft.wire.Hello;
  */
 final class Endpoints {
   private final DeviceThread thread;
-  private final Peers peers;
+  private final SoftPeers peers;
   private final long peerCheckNs;
-  private final Set<Endpoint> open = new HashSet<>();
+  private final Set<SoftEndpoint> open = new HashSet<>();
   private Timers.Timer peerCheck;
 
-  Endpoints(DeviceThread thread, Peers peers, long peerCheckNs) {
+  Endpoints(DeviceThread thread, SoftPeers peers, long peerCheckNs) {
     this.thread = thread;
     this.peers = peers;
     this.peerCheckNs = peerCheckNs;
   }
 
-  void add(Endpoint endpoint) {
+  void add(SoftEndpoint endpoint) {
     open.add(endpoint);
   }
 
-  void remove(Endpoint endpoint) {
+  void remove(SoftEndpoint endpoint) {
     open.remove(endpoint);
   }
 
   /** Number of those that have not received their peer's first message yet. */
   long halfOpenCount() {
-    return open.stream().filter(Endpoint::isHalfOpen).count();
+    return open.stream().filter(SoftEndpoint::isHalfOpen).count();
   }
 
-  /** Checks a peer's first message and makes its sender a peer, see {@link Peers#acquire}. */
-  Peer acquirePeer(Hello hello, int initiatorPort, int listenerPort) throws IOException {
-    Peer peer = peers.acquire(hello, initiatorPort, listenerPort);
+  /** Checks a peer's first message and makes its sender a peer, see {@link SoftPeers#acquire}. */
+  SoftPeer acquirePeer(LinkHello hello, int initiatorPort, int listenerPort) throws IOException {
+    SoftPeer peer = peers.acquire(hello, initiatorPort, listenerPort);
     scheduleCheck();
     return peer;
   }
 
-  void releasePeer(Peer peer) {
+  void releasePeer(SoftPeer peer) {
     peers.release(peer);
   }
 
@@ -56,8 +56,8 @@ final class Endpoints {
 
   private void checkPeers() {
     peerCheck = null;
-    for (Peer dead : peers.check()) {
-      for (Endpoint endpoint : List.copyOf(open)) {
+    for (SoftPeer dead : peers.check()) {
+      for (SoftEndpoint endpoint : List.copyOf(open)) {
         if (endpoint.peer() == dead) {
           endpoint.onEnded("the peer's process ended: pid=" + dead.process.pid());
         }
@@ -69,6 +69,6 @@ final class Endpoints {
   }
 
   void closeAll() {
-    List.copyOf(open).forEach(Endpoint::closeNow);
+    List.copyOf(open).forEach(SoftEndpoint::closeNow);
   }
 }

@@ -9,12 +9,12 @@ import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 import org.sparkrdma.verbs.soft.shared.SharedState;
 import org.sparkrdma.verbs.soft.wire.FrameHeader;
-import org.sparkrdma.verbs.soft.wire.Hello;
 import org.sparkrdma.verbs.soft.wire.Link;
+import org.sparkrdma.verbs.soft.wire.LinkHello;
 import org.sparkrdma.verbs.soft.wire.ProtocolException;
 
 /**
- * The first messages of a connection: makes this end's {@link Hello} and checks the peer's.
+ * The first messages of a connection: makes this end's {@link LinkHello} and checks the peer's.
  * Confined to the device thread.
  */
 final class Handshake {
@@ -24,8 +24,8 @@ final class Handshake {
   private final SoftContext context;
   private final boolean initiator;
   private final ByteBuffer body =
-      ByteBuffer.allocate(Hello.MAX_BYTES).order(ByteOrder.LITTLE_ENDIAN);
-  private Peer peer;
+      ByteBuffer.allocate(LinkHello.MAX_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+  private SoftPeer peer;
   private int peerNumber;
 
   /**
@@ -36,8 +36,8 @@ final class Handshake {
     this.initiator = initiator;
   }
 
-  /** The peer, or null before its Hello was checked and after {@link #releasePeer}. */
-  Peer peer() {
+  /** The peer, or null before its LinkHello was checked and after {@link #releasePeer}. */
+  SoftPeer peer() {
     return peer;
   }
 
@@ -46,15 +46,15 @@ final class Handshake {
     return peerNumber;
   }
 
-  /** Puts this end's Hello on the link. */
+  /** Puts this end's LinkHello on the link. */
   void sendHello(Link link, byte type, int queuePairNumber, byte[] privateData) throws IOException {
     SharedState shared = context.shared();
-    byte[] nonce = new byte[Hello.NONCE_BYTES];
+    byte[] nonce = new byte[LinkHello.NONCE_BYTES];
     RANDOM.nextBytes(nonce);
     byte[] proof =
-        Hello.proof(shared.table().secret(), nonce, initiatorPort(link), listenerPort(link));
+        LinkHello.proof(shared.table().secret(), nonce, initiatorPort(link), listenerPort(link));
     var hello =
-        new Hello(
+        new LinkHello(
             shared.host(),
             shared.self(),
             queuePairNumber,
@@ -84,7 +84,7 @@ final class Handshake {
 
   /** A frame of the handshake begins. */
   void onFrame(FrameHeader header) throws ProtocolException {
-    if (header.length > Hello.MAX_BYTES) {
+    if (header.length > LinkHello.MAX_BYTES) {
       throw new ProtocolException("handshake too long: lengthBytes=" + header.length);
     }
     body.clear();
@@ -95,13 +95,13 @@ final class Handshake {
   }
 
   /**
-   * Checks the Hello that was received and makes its sender a peer.
+   * Checks the LinkHello that was received and makes its sender a peer.
    *
    * @return the private data of its application
    * @throws IOException with the reason when it is refused
    */
   byte[] acceptHello(Link link) throws IOException {
-    Hello hello = Hello.decode(body.flip());
+    LinkHello hello = LinkHello.decode(body.flip());
     String difference = context.shared().host().differenceFrom(hello.host());
     if (!difference.isEmpty()) {
       throw new IOException(difference);

@@ -9,7 +9,7 @@ import org.sparkrdma.verbs.soft.wire.FrameHeader;
 import org.sparkrdma.verbs.soft.wire.Link;
 
 /** The end of a connection that asks for it. Confined to the device thread. */
-final class InitiatorEndpoint extends Endpoint {
+final class InitiatorEndpoint extends SoftEndpoint {
   InitiatorEndpoint(SoftContext context, SoftConnection connection) {
     super(context, true, State.CONNECTING);
     this.connection = connection;

@@ -41,7 +41,7 @@ final class OneSided {
    *
    * @param queuePairNumber the peer's
    */
-  WorkStatus step(Peer peer, int queuePairNumber, WorkEntry entry) {
+  WorkStatus step(SoftPeer peer, int queuePairNumber, WorkEntry entry) {
     SharedTable table = peer.table;
     int queuePair = QueuePairNumbers.indexOf(queuePairNumber);
     int region = RegionKeys.indexOf(entry.remoteKey);
@@ -92,7 +92,7 @@ final class OneSided {
     return offset >= 0 && offset <= table.regionLength(region) - entry.totalBytes;
   }
 
-  private static WorkStatus copy(Peer peer, int region, WorkEntry entry, ByteBuffer local) {
+  private static WorkStatus copy(SoftPeer peer, int region, WorkEntry entry, ByteBuffer local) {
     SharedTable table = peer.table;
     boolean write = entry.opcode != Opcode.READ;
     long position =

@@ -27,7 +27,7 @@ final class OneSidedTurn {
   private final SoftQueuePair queuePair;
   private final SoftContext context;
   private final ReadFaults readFaults;
-  private Peer peer;
+  private SoftPeer peer;
   private int peerNumber;
   private long bytesSinceSignal;
 
@@ -38,7 +38,7 @@ final class OneSidedTurn {
   }
 
   /** The connection is established: operations may begin. */
-  void onEstablished(Peer remote, int remoteNumber) {
+  void onEstablished(SoftPeer remote, int remoteNumber) {
     peer = remote;
     peerNumber = remoteNumber;
   }

@@ -57,7 +57,7 @@ final class SendSide {
   }
 
   /** The connection is established: work may begin. */
-  void onEstablished(Link toPeer, Peer remote, int remoteNumber, int receiverNotReadyRetries) {
+  void onEstablished(Link toPeer, SoftPeer remote, int remoteNumber, int receiverNotReadyRetries) {
     link = toPeer;
     answers.onEstablished(toPeer);
     oneSided.onEstablished(remote, remoteNumber);

@@ -15,13 +15,13 @@ import org.sparkrdma.verbs.soft.faults.FaultPlan;
 import org.sparkrdma.verbs.soft.wire.Link;
 
 /**
- * The owner's end of a connection: hands its commands to the {@link Endpoint} on the device thread,
- * which reports what became of them.
+ * The owner's end of a connection: hands its commands to the {@link SoftEndpoint} on the device
+ * thread, which reports what became of them.
  */
 final class SoftConnection extends EngineConnection<SoftQueuePair> {
   private final SoftContext context;
   private final SoftConnectionManager manager;
-  private final Endpoint endpoint;
+  private final SoftEndpoint endpoint;
 
   /** The endpoint of a connection that this end asks for; else null. */
   private final InitiatorEndpoint initiator;

@@ -35,7 +35,7 @@ record SoftContext(
     try {
       var thread = new DeviceThread("soft-rdma-" + SoftDeviceFacts.NAME);
       FaultPlan faults = FaultPlan.parse(settings.faults());
-      var peers = new Peers(shared.directory(), shared.self(), settings.maxOpenFiles());
+      var peers = new SoftPeers(shared.directory(), shared.self(), settings.maxOpenFiles());
       var context =
           new SoftContext(
               settings,

@@ -18,7 +18,7 @@ import org.sparkrdma.verbs.device.PortState;
 import org.sparkrdma.verbs.device.Transport;
 import org.sparkrdma.verbs.soft.shared.HostIdentity;
 import org.sparkrdma.verbs.soft.shared.SharedTable;
-import org.sparkrdma.verbs.soft.wire.Hello;
+import org.sparkrdma.verbs.soft.wire.LinkHello;
 
 /** Facts of the soft device: limits, capabilities, port. */
 final class SoftDeviceFacts {
@@ -63,7 +63,7 @@ final class SoftDeviceFacts {
         MAX_MESSAGE_BYTES,
         MAX_READS_IN_FLIGHT,
         settings.maxInlineBytes(),
-        Hello.MAX_PRIVATE_DATA_BYTES,
+        LinkHello.MAX_PRIVATE_DATA_BYTES,
         1);
   }
 

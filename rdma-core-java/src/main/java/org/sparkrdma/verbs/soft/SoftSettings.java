@@ -45,22 +45,23 @@ record SoftSettings(
           "directory",
           "/dev/shm",
           "an absolute path",
-          "Controls the directory on a tmpfs in which memory is shared; it must be the same for all"
-              + " processes. Set it when /dev/shm is too small.");
+          "Controls the directory on a tmpfs in which memory is shared; it must be the"
+              + " same for all processes. A file system on a disk would write shared memory to"
+              + " that disk. Set it when /dev/shm is too small.");
   private static final EngineSetting LATENCY =
       setting(
           "latency",
           "0us",
           "a duration with ns, us, ms or s, up to 10s",
-          "Controls the latency of the simulated network, added to each operation. Raise it to see"
-              + " how a job behaves on a slow network.");
+          "Controls the latency of the simulated network. It is added to each operation."
+              + " Raise it to see how a job behaves on a slow network.");
   private static final EngineSetting BANDWIDTH =
       setting(
           "bandwidth",
           "unlimited",
           "unlimited, or a rate with b/s, kb/s, mb/s or gb/s, at least 1kb/s",
-          "Controls the bandwidth of the simulated network, shared by the operations of a device."
-              + " Reduce it to see how a job behaves on a narrow network.");
+          "Controls the bandwidth of the simulated network. All operations of a device"
+              + " share it. Reduce it to see how a job behaves on a narrow network.");
   private static final EngineSetting FAULTS =
       setting(
           "faults",
@@ -68,59 +69,72 @@ record SoftSettings(
           "rules such as read-error@100, flip-bit@7, delay@3:200ms, hang@5, drop-connection@20,"
               + " refuse-connect@1, hang-connect@1, send-error@2, send-hang@2, register-error@1;"
               + " @n+ for the n-th and later, %p for a chance; seed=n",
-          "Controls which faults are injected, for tests: rules separated by commas.");
+          "Controls which faults are injected: rules separated by commas. Each rule makes"
+              + " an operation fail, stop or change a bit. Set it in tests only.");
   private static final EngineSetting PEER_CHECK =
       setting(
           "peer.check.interval",
           "500ms",
           "a duration with ns, us, ms or s, 1ms to 60s",
-          "Controls how often the processes of peers are checked to be alive. A longer interval"
-              + " detects the end of a process later.");
+          "Controls how often the processes of peers are checked to be alive. A longer"
+              + " interval detects the end of a process later. Change it in tests only: a check"
+              + " costs microseconds.");
   private static final EngineSetting HANDSHAKE_TIMEOUT =
       setting(
           "handshake.timeout",
           "5s",
           "a duration with ns, us, ms or s, 1ms to 60s",
-          "Controls how long the handshake of a new connection may take. Raise it on very busy"
-              + " hosts.");
+          "Controls how long the handshake of a new connection may take. A longer time"
+              + " detects a peer that does not answer later. Raise it on very busy hosts.");
   private static final EngineSetting RECEIVER_NOT_READY_DELAY =
       setting(
           "rnr.delay",
           "1ms",
           "a duration with ns, us, ms or s, 10us to 1s",
-          "Controls how long a sender waits before it sends again when the peer has no receive"
-              + " posted (receiver not ready).");
+          "Controls how long a sender waits before it sends again when the peer has no"
+              + " receive posted (receiver not ready). A longer delay makes such a SEND slower"
+              + " and its repetition cheaper. Change it in tests only.");
   private static final EngineSetting ACKNOWLEDGE_DELAY =
       setting(
           "ack.delay",
           "0us",
           "a duration with ns, us, ms or s, up to 10s",
-          "Controls how long the completion of a SEND is delayed, for tests: the answer may arrive"
-              + " before it.");
+          "Controls how long the completion of a SEND is delayed. With a delay the answer"
+              + " to a message may arrive before its completion, as it can on a card. Set it in"
+              + " tests only.");
   private static final EngineSetting MAX_HALF_OPEN =
       setting(
           "handshakes.max",
           "256",
           "1 to 65536",
-          "Controls the maximum number of connections whose handshake has not ended.");
+          "Controls the maximum number of connections whose handshake has not ended;"
+              + " further ones are closed. A higher number lets strangers hold more sockets."
+              + " Raise it when hundreds of processes connect to one at the same time.");
   private static final EngineSetting MAX_INLINE =
       setting(
           "inline.max",
           "256",
           "0 to 4096",
-          "Controls the maximum number of bytes inline in a work request.");
+          "Controls the maximum number of bytes inline in a work request. More inline"
+              + " bytes make each work request larger. Change it to test other devices, whose"
+              + " limit differs.");
   private static final EngineSetting MAX_DEPTH =
       setting(
           "depth.max",
           "16384",
           "1 to 65536",
-          "Controls the maximum number of work requests in one send or receive queue.");
+          "Controls the maximum number of work requests in one send or receive queue. A"
+              + " longer queue needs more memory for each queue pair. Change it to test other"
+              + " devices, whose limit differs.");
   private static final EngineSetting MAX_OPEN_FILES =
       setting(
           "files.max",
           "256",
           "1 to 65536",
-          "Controls the maximum number of files of one peer that are open at the same time.");
+          "Controls the maximum number of files of one peer that are open at the same"
+              + " time; the least recently used one is closed. More open files need more"
+              + " descriptors and save the time to open them again. Raise it when READs"
+              + " alternate between very many files.");
 
   private static final List<EngineSetting> ALL =
       List.of(

@@ -74,7 +74,7 @@ class DeregisterStressTest {
         var sink = domain.register(memory, 0, LENGTH, SINK)) {
       String name =
           new String(owner.getInputStream().readNBytes(64), StandardCharsets.US_ASCII).strip();
-      Peer peer = attach(device, name);
+      SoftPeer peer = attach(device, name);
       var oneSided = new OneSided(true);
       var entry = new WorkEntry(1, ByteBuffer.allocateDirect(0));
       var request = new WorkRequest(1);
@@ -105,10 +105,10 @@ class DeregisterStressTest {
     }
   }
 
-  private static Peer attach(SoftDevice device, String name) throws Exception {
+  private static SoftPeer attach(SoftDevice device, String name) throws Exception {
     Path directory = device.context().shared().directory().peer(name);
     SharedTable table = SharedTable.attach(directory.resolve(SharedDirectory.TABLE));
-    return new Peer(
+    return new SoftPeer(
         name,
         SharedDirectory.ownerOf(name),
         table,

@@ -32,7 +32,7 @@ import org.sparkrdma.verbs.soft.shared.ProcessIdentity;
 import org.sparkrdma.verbs.soft.shared.SharedDirectory;
 import org.sparkrdma.verbs.soft.shared.SharedTable;
 import org.sparkrdma.verbs.soft.wire.FrameHeader;
-import org.sparkrdma.verbs.soft.wire.Hello;
+import org.sparkrdma.verbs.soft.wire.LinkHello;
 import org.sparkrdma.verbs.spi.EngineSettings;
 
 /** Peers of other hosts and users, and peers that break the protocol. */
@@ -287,7 +287,7 @@ class ForeignPeersTest extends VerbsContract {
         .putLong(8, sequence);
   }
 
-  /** The files of a device that does not run, for its Hello. */
+  /** The files of a device that does not run, for its LinkHello. */
   private static final class Other implements AutoCloseable {
     private final byte[] secret = new byte[SharedTable.SECRET_BYTES];
     private final SharedDirectory directory;
@@ -305,14 +305,16 @@ class ForeignPeersTest extends VerbsContract {
       assertThat(Files.exists(directory.path())).isTrue();
     }
 
-    /** A Hello with its header. */
+    /** A LinkHello with its header. */
     ByteBuffer hello(byte type, Socket socket) throws IOException {
-      byte[] nonce = new byte[Hello.NONCE_BYTES];
-      byte[] proof = Hello.proof(secret, nonce, socket.getLocalPort(), socket.getPort());
+      byte[] nonce = new byte[LinkHello.NONCE_BYTES];
+      byte[] proof = LinkHello.proof(secret, nonce, socket.getLocalPort(), socket.getPort());
       var hello =
-          new Hello(HostIdentity.self(), process, 1, nonce, proof, directory.name(), new byte[0]);
+          new LinkHello(
+              HostIdentity.self(), process, 1, nonce, proof, directory.name(), new byte[0]);
       ByteBuffer out =
-          ByteBuffer.allocate(FrameHeader.BYTES + Hello.MAX_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+          ByteBuffer.allocate(FrameHeader.BYTES + LinkHello.MAX_BYTES)
+              .order(ByteOrder.LITTLE_ENDIAN);
       out.position(FrameHeader.BYTES);
       hello.encode(out);
       out.flip();

@@ -87,14 +87,14 @@ final class DirectoryService {
    * @param consumer receives the figures of executors, by executor id, in the thread of {@link
    *     #answer}
    */
-  synchronized void giveFiguresTo(BiConsumer<String, Map<String, Object>> consumer) {
+  synchronized void setFiguresConsumer(BiConsumer<String, Map<String, Object>> consumer) {
     figures = consumer;
   }
 
   /**
    * @param consumer receives the findings of executors, in the thread of {@link #answer}
    */
-  synchronized void giveFindingsTo(Consumer<ExecutorFindings> consumer) {
+  synchronized void setFindingsConsumer(Consumer<ExecutorFindings> consumer) {
     findings = consumer;
   }
 

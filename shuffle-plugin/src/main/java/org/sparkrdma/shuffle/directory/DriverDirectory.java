@@ -77,8 +77,8 @@ public final class DriverDirectory implements AutoCloseable {
    *
    * @param consumer called with the executor's id on Spark's dispatcher; must not block
    */
-  public void giveFiguresTo(BiConsumer<String, Map<String, Object>> consumer) {
-    service.giveFiguresTo(consumer);
+  public void setFiguresConsumer(BiConsumer<String, Map<String, Object>> consumer) {
+    service.setFiguresConsumer(consumer);
   }
 
   /**
@@ -86,8 +86,8 @@ public final class DriverDirectory implements AutoCloseable {
    *
    * @param consumer called on Spark's dispatcher; must not block
    */
-  public void giveFindingsTo(Consumer<ExecutorFindings> consumer) {
-    service.giveFindingsTo(consumer);
+  public void setFindingsConsumer(Consumer<ExecutorFindings> consumer) {
+    service.setFindingsConsumer(consumer);
   }
 
   @Override

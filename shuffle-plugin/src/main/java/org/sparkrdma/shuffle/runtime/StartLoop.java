@@ -62,7 +62,7 @@ final class StartLoop {
         last = restart(turnOff());
       }
     } catch (InterruptedException e) {
-      LOG.debug("Interrupted: RDMA is not started again", e);
+      LOG.debug("Interrupted: RDMA stays off", e);
     } finally {
       lifecycle.endStarts();
     }
@@ -132,7 +132,7 @@ final class StartLoop {
       }
     }
     if (now == Attempt.NOT_CLOSED) {
-      LOG.warn("RDMA is not started again in this executor: a part of it did not close");
+      LOG.warn("RDMA stays off in this executor: it did not close completely after a failure");
     }
     return now;
   }

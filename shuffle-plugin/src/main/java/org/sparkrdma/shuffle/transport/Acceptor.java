@@ -5,7 +5,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.metrics.Counter;
-import org.sparkrdma.shuffle.wire.Binding;
+import org.sparkrdma.shuffle.wire.ConnectionBinding;
 import org.sparkrdma.shuffle.wire.Hello;
 import org.sparkrdma.shuffle.wire.Hello.Refusal;
 import org.sparkrdma.shuffle.wire.MalformedMessageException;
@@ -72,7 +72,7 @@ final class Acceptor {
         makeRoom(nowNs);
         prepare(table.respond(peers.stranger(), connection), SetupExchange::acceptWithoutRequest);
       } else {
-        Binding binding = binding(connection);
+        ConnectionBinding binding = binding(connection);
         Hello request = checkProof(privateData, binding);
         Peer caller = peers.of(request.callerIncarnation());
         checkCollision(caller, request, nowNs);
@@ -91,7 +91,7 @@ final class Acceptor {
   /** A peer that was connected without a request has sent it. */
   void onHello(PeerConnection connection, byte[] content, long nowNs) {
     try {
-      Binding binding = binding(connection.connection());
+      ConnectionBinding binding = binding(connection.connection());
       Hello request = checkProof(content, binding);
       Peer caller = peers.of(request.callerIncarnation());
       checkCollision(caller, request, nowNs);
@@ -105,14 +105,14 @@ final class Acceptor {
     }
   }
 
-  private static Binding binding(Connection connection) {
-    return new Binding(
+  private static ConnectionBinding binding(Connection connection) {
+    return new ConnectionBinding(
         connection.requestQueuePairNumber(),
         connection.remoteAddress().getAddress(),
         connection.localAddress().getAddress());
   }
 
-  private Hello checkProof(byte[] content, Binding binding) throws RefusedException {
+  private Hello checkProof(byte[] content, ConnectionBinding binding) throws RefusedException {
     Hello request;
     try {
       request = Hello.decode(content);
@@ -152,7 +152,8 @@ final class Acceptor {
     }
   }
 
-  private void takeRequest(PeerConnection connection, Peer caller, Binding binding, Hello request) {
+  private void takeRequest(
+      PeerConnection connection, Peer caller, ConnectionBinding binding, Hello request) {
     int generation =
         caller.isBehind(request.generation()) ? caller.generation() : request.generation();
     connection.identify(caller);

@@ -3,8 +3,8 @@ package org.sparkrdma.shuffle.transport;
 
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
-import org.sparkrdma.shuffle.wire.Binding;
 import org.sparkrdma.shuffle.wire.Confirm;
+import org.sparkrdma.shuffle.wire.ConnectionBinding;
 import org.sparkrdma.shuffle.wire.Hello;
 import org.sparkrdma.shuffle.wire.MalformedMessageException;
 
@@ -47,7 +47,7 @@ final class ConnectionSetup {
   private final byte[] calleeKey;
   private final boolean initiator;
   private State state;
-  private Binding binding;
+  private ConnectionBinding binding;
   private Hello request;
   private Hello answer;
 
@@ -114,12 +114,12 @@ final class ConnectionSetup {
   byte[] request(Hello hello, int queuePairNumber, InetAddress source, InetAddress destination) {
     move(state == State.OPENING ? State.OPENING : State.RESOLVING, State.CONNECTING);
     request = hello;
-    binding = new Binding(queuePairNumber, source, destination);
+    binding = new ConnectionBinding(queuePairNumber, source, destination);
     return hello.encodeRequest(calleeKey, binding);
   }
 
   /** Responder: takes a proven request, to be answered with this answer. */
-  void takeRequest(Binding requestBinding, Hello provenRequest, Hello ownAnswer) {
+  void takeRequest(ConnectionBinding requestBinding, Hello provenRequest, Hello ownAnswer) {
     move(State.WAITING, State.ACCEPTING);
     binding = requestBinding;
     request = provenRequest;

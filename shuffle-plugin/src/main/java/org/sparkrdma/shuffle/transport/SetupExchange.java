@@ -6,7 +6,7 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.ToIntFunction;
 import org.sparkrdma.shuffle.settings.PacketSettings;
-import org.sparkrdma.shuffle.wire.Binding;
+import org.sparkrdma.shuffle.wire.ConnectionBinding;
 import org.sparkrdma.shuffle.wire.Hello;
 import org.sparkrdma.shuffle.wire.Hello.Refusal;
 import org.sparkrdma.shuffle.wire.HelloMessage;
@@ -144,7 +144,7 @@ final class SetupExchange {
   }
 
   /** Takes the proven request of the peer, to be answered with this answer. */
-  void takeRequest(Binding binding, Hello request, Hello answer) {
+  void takeRequest(ConnectionBinding binding, Hello request, Hello answer) {
     setup.takeRequest(binding, request, answer);
   }
 

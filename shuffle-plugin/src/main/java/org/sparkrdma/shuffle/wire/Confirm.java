@@ -27,7 +27,7 @@ public final class Confirm {
 
   /** Writes the message at index 0 of {@code target}; returns its length in bytes. */
   public static int encode(
-      ByteBuffer target, byte[] calleeKey, Binding binding, Hello request, Hello answer) {
+      ByteBuffer target, byte[] calleeKey, ConnectionBinding binding, Hello request, Hello answer) {
     ByteBuffer out = target.order(ByteOrder.LITTLE_ENDIAN).clear();
     out.putInt(MessageType.CONFIRM.code());
     Proof.ofConfirm(calleeKey, binding, request, answer).put(out);
@@ -41,7 +41,11 @@ public final class Confirm {
    * @throws MalformedMessageException when its length is wrong
    */
   public static boolean isProven(
-      ByteBuffer message, byte[] calleeKey, Binding binding, Hello request, Hello answer) {
+      ByteBuffer message,
+      byte[] calleeKey,
+      ConnectionBinding binding,
+      Hello request,
+      Hello answer) {
     ByteBuffer in = MessageType.CONFIRM.view(message, LENGTH_BYTES);
     if (in.remaining() != LENGTH_BYTES) {
       throw new MalformedMessageException("bad CONFIRM: lengthBytes=" + in.remaining());

@@ -23,12 +23,12 @@ import java.util.Arrays;
  * </pre>
  *
  * <p>All fields little-endian. A proof is the beginning of an HMAC-SHA-256 (RFC 2104) with the
- * callee's {@link ProofKey} over a letter that names the message, the {@link Binding}, the first 36
- * bytes of the request and, but for the request itself, those of the answer. Only executors that
- * received it from the driver know the key; so an old endpoint, another application on a port used
- * again, and a stranger all fail the same check. A replayed request cannot be confirmed, because
- * the confirmation covers the callee's nonce. The length byte is there because some transports pad
- * private data.
+ * callee's {@link ProofKey} over a letter that names the message, the {@link ConnectionBinding},
+ * the first 36 bytes of the request and, but for the request itself, those of the answer. Only
+ * executors that received it from the driver know the key; so an old endpoint, another application
+ * on a port used again, and a stranger all fail the same check. A replayed request cannot be
+ * confirmed, because the confirmation covers the callee's nonce. The length byte is there because
+ * some transports pad private data.
  */
 public final class Hello {
   /** Version of the protocol: of this layout and of all messages. */
@@ -146,23 +146,23 @@ public final class Hello {
   }
 
   /** The private data of this request, proven with the callee's key. */
-  public byte[] encodeRequest(byte[] calleeKey, Binding binding) {
+  public byte[] encodeRequest(byte[] calleeKey, ConnectionBinding binding) {
     return withProof(Proof.ofRequest(calleeKey, binding, this));
   }
 
   /** The private data of this answer, proven with the callee's own key. */
-  public byte[] encodeAnswer(byte[] calleeKey, Binding binding, Hello request) {
+  public byte[] encodeAnswer(byte[] calleeKey, ConnectionBinding binding, Hello request) {
     return withProof(Proof.ofAnswer(calleeKey, binding, request, this));
   }
 
   /** Whether the private data that this request was decoded from proves knowledge of the key. */
-  public boolean isProvenRequest(byte[] privateData, byte[] calleeKey, Binding binding) {
+  public boolean isProvenRequest(byte[] privateData, byte[] calleeKey, ConnectionBinding binding) {
     return Proof.ofRequest(calleeKey, binding, this).matches(privateData, Proof.AT_OF_HELLO);
   }
 
   /** Whether the private data that this answer was decoded from proves knowledge of the key. */
   public boolean isProvenAnswer(
-      byte[] privateData, byte[] calleeKey, Binding binding, Hello request) {
+      byte[] privateData, byte[] calleeKey, ConnectionBinding binding, Hello request) {
     return Proof.ofAnswer(calleeKey, binding, request, this)
         .matches(privateData, Proof.AT_OF_HELLO);
   }

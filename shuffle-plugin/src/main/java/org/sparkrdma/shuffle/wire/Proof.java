@@ -18,7 +18,7 @@ final class Proof {
 
   private final byte[] bytes;
 
-  private Proof(char message, byte[] key, Binding binding, Hello... messages) {
+  private Proof(char message, byte[] key, ConnectionBinding binding, Hello... messages) {
     Mac mac = Hmac.withKey(key);
     mac.update((byte) message);
     mac.update(binding.encode());
@@ -28,15 +28,15 @@ final class Proof {
     bytes = Arrays.copyOf(mac.doFinal(), BYTES);
   }
 
-  static Proof ofRequest(byte[] key, Binding binding, Hello request) {
+  static Proof ofRequest(byte[] key, ConnectionBinding binding, Hello request) {
     return new Proof('C', key, binding, request);
   }
 
-  static Proof ofAnswer(byte[] key, Binding binding, Hello request, Hello answer) {
+  static Proof ofAnswer(byte[] key, ConnectionBinding binding, Hello request, Hello answer) {
     return new Proof('A', key, binding, request, answer);
   }
 
-  static Proof ofConfirm(byte[] key, Binding binding, Hello request, Hello answer) {
+  static Proof ofConfirm(byte[] key, ConnectionBinding binding, Hello request, Hello answer) {
     return new Proof('F', key, binding, request, answer);
   }
 

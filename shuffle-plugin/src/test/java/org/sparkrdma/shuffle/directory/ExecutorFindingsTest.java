@@ -27,7 +27,7 @@ class ExecutorFindingsTest {
   void shouldGiveTheFindingsOfAClientToTheDriver() throws Exception {
     LinkedBlockingQueue<ExecutorFindings> received = new LinkedBlockingQueue<>();
     DirectoryService service = new DirectoryService("");
-    service.giveFindingsTo(received::add);
+    service.setFindingsConsumer(received::add);
     AtomicInteger calls = new AtomicInteger();
     DriverCall failsOnce =
         message -> {

@@ -71,7 +71,7 @@ class FiguresTest {
     List<Object> message =
         List.of(DirectoryService.FIGURES, new FiguresMessage("7", Map.of("read", 1L)).encode());
     assertThat(service.answer(message)).isEqualTo(false);
-    service.giveFiguresTo((executorId, figures) -> {});
+    service.setFiguresConsumer((executorId, figures) -> {});
     assertThat(service.answer(message)).isEqualTo(true);
   }
 
@@ -79,7 +79,7 @@ class FiguresTest {
   void shouldGiveTheFiguresOfAClientToTheDriverAndTheLastOnesAtItsClose() throws Exception {
     LinkedBlockingQueue<Map<String, Object>> received = new LinkedBlockingQueue<>();
     DirectoryService service = new DirectoryService("");
-    service.giveFiguresTo(
+    service.setFiguresConsumer(
         (executorId, figures) -> {
           assertThat(executorId).isEqualTo("7");
           received.add(figures);

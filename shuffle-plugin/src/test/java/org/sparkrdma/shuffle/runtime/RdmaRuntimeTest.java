@@ -321,7 +321,7 @@ class RdmaRuntimeTest {
       assertThat(starts).hasValue(1);
       assertThat(engine.closed()).isEmpty();
       assertThat(log.warnings().get(log.warnings().size() - 1))
-          .contains("a part of it did not close");
+          .contains("RDMA stays off in this executor");
     }
   }
 

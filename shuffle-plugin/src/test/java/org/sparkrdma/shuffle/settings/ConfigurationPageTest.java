@@ -31,6 +31,23 @@ class ConfigurationPageTest {
     assertThat(keys).isNotEmpty().allMatch(key -> key.matches("[a-z]+(\\.[a-z]+)*"));
   }
 
+  /** The control, the effect of a change, and when to change it. */
+  @Test
+  void shouldDescribeEverySettingInThreeSentences() {
+    List<String> meanings = new ArrayList<>();
+    Stream.of(ShuffleSetting.values()).map(ShuffleSetting::meaning).forEach(meanings::add);
+    for (VerbsProvider provider : Verbs.providers()) {
+      provider.settings().forEach(setting -> meanings.add(setting.meaning()));
+    }
+    assertThat(meanings)
+        .isNotEmpty()
+        .allSatisfy(
+            meaning -> {
+              assertThat(meaning).startsWith("Controls ").endsWith(".");
+              assertThat(meaning.split("\\. (?=[A-Z`])")).hasSizeGreaterThanOrEqualTo(3);
+            });
+  }
+
   private static String page() {
     StringBuilder page = new StringBuilder();
     page.append(

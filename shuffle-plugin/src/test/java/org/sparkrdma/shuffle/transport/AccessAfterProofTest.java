@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.settings.ServeSettings;
-import org.sparkrdma.shuffle.wire.Binding;
+import org.sparkrdma.shuffle.wire.ConnectionBinding;
 import org.sparkrdma.shuffle.wire.Hello;
 import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.verbs.WorkStatus;
@@ -65,7 +65,7 @@ class AccessAfterProofTest {
     public void onLocate(HostileServer.Question question) {}
 
     @Override
-    public byte[] answer(Hello request, Binding binding, Endpoint self) {
+    public byte[] answer(Hello request, ConnectionBinding binding, Endpoint self) {
       stall.set(goOn);
       await(stalled);
       return request

@@ -10,8 +10,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.shuffle.transport.ConnectionSetup.State;
-import org.sparkrdma.shuffle.wire.Binding;
 import org.sparkrdma.shuffle.wire.Confirm;
+import org.sparkrdma.shuffle.wire.ConnectionBinding;
 import org.sparkrdma.shuffle.wire.Hello;
 import org.sparkrdma.shuffle.wire.MalformedMessageException;
 
@@ -19,7 +19,7 @@ import org.sparkrdma.shuffle.wire.MalformedMessageException;
 class ConnectionSetupTest {
   private static final byte[] KEY = {1};
   private static final InetAddress HOST = InetAddress.getLoopbackAddress();
-  private static final Binding BINDING = new Binding(0, HOST, HOST);
+  private static final ConnectionBinding BINDING = new ConnectionBinding(0, HOST, HOST);
   private static final Hello REQUEST = Hello.request(0, 2, 1, new byte[Hello.NONCE_BYTES]);
   private static final Hello ANSWER = REQUEST.answer(5, new byte[Hello.NONCE_BYTES]);
 

@@ -20,7 +20,7 @@ import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
-import org.sparkrdma.shuffle.wire.Binding;
+import org.sparkrdma.shuffle.wire.ConnectionBinding;
 import org.sparkrdma.shuffle.wire.Hello;
 import org.sparkrdma.shuffle.wire.HelloMessage;
 import org.sparkrdma.verbs.VerbsException;
@@ -185,7 +185,7 @@ class HelloBySendTest {
     }
 
     @Override
-    default byte[] answer(Hello request, Binding binding, Endpoint self) {
+    default byte[] answer(Hello request, ConnectionBinding binding, Endpoint self) {
       return null;
     }
   }

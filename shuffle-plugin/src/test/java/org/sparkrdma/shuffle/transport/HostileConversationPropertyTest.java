@@ -40,7 +40,7 @@ import org.sparkrdma.shuffle.settings.PacketSettings;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.thread.Owner;
 import org.sparkrdma.shuffle.thread.SameThreadExecutor;
-import org.sparkrdma.shuffle.wire.Binding;
+import org.sparkrdma.shuffle.wire.ConnectionBinding;
 import org.sparkrdma.shuffle.wire.Hello;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.Opcode;
@@ -235,7 +235,7 @@ class HostileConversationPropertyTest {
         require(connection.broken() != null, "an early message to be refused", 0);
       } else {
         Hello answer = request.answer(1, new byte[Hello.NONCE_BYTES]);
-        Binding binding = TestBinding.ofInitiator(memory, wire);
+        ConnectionBinding binding = TestBinding.ofInitiator(memory, wire);
         require(
             connection.setup().takeAnswer(answer.encodeAnswer(KEY, binding, request)),
             "a proven peer",

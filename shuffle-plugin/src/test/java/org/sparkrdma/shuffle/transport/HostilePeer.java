@@ -11,8 +11,8 @@ import java.util.Set;
 import org.sparkrdma.leak.WatchedEngine;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockRange;
-import org.sparkrdma.shuffle.wire.Binding;
 import org.sparkrdma.shuffle.wire.Confirm;
+import org.sparkrdma.shuffle.wire.ConnectionBinding;
 import org.sparkrdma.shuffle.wire.Hello;
 import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
@@ -60,7 +60,7 @@ final class HostilePeer implements AutoCloseable {
   private Connection connection;
   private QueuePair queuePair;
   private Hello request;
-  private Binding binding;
+  private ConnectionBinding binding;
   private byte[] answer;
   private int answers;
   private int sentBytes;

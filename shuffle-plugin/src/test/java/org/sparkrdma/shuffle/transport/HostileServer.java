@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.sparkrdma.leak.WatchedEngine;
 import org.sparkrdma.shuffle.address.TestAddresses;
 import org.sparkrdma.shuffle.directory.Endpoint;
-import org.sparkrdma.shuffle.wire.Binding;
+import org.sparkrdma.shuffle.wire.ConnectionBinding;
 import org.sparkrdma.shuffle.wire.Hello;
 import org.sparkrdma.shuffle.wire.HelloMessage;
 import org.sparkrdma.shuffle.wire.Located;
@@ -79,7 +79,7 @@ final class HostileServer implements AutoCloseable {
   private final AtomicInteger confirms = new AtomicInteger();
   private final Thread thread;
   private QueuePair queuePair;
-  private Binding binding;
+  private ConnectionBinding binding;
   private Connection connection;
 
   /** Credits that an honest server has not granted. */
@@ -101,7 +101,7 @@ final class HostileServer implements AutoCloseable {
     }
 
     /** The answer to a connection request. */
-    default byte[] answer(Hello request, Binding binding, Endpoint self) {
+    default byte[] answer(Hello request, ConnectionBinding binding, Endpoint self) {
       return request
           .answer(request.generation() + 1, new byte[Hello.NONCE_BYTES])
           .encodeAnswer(self.token(), binding, request);

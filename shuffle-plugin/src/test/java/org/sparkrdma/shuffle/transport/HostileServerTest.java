@@ -25,7 +25,7 @@ import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
-import org.sparkrdma.shuffle.wire.Binding;
+import org.sparkrdma.shuffle.wire.ConnectionBinding;
 import org.sparkrdma.shuffle.wire.Hello;
 import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.shuffle.wire.Release;
@@ -447,7 +447,7 @@ class HostileServerTest {
     public void onLocate(HostileServer.Question question) {}
 
     @Override
-    public byte[] answer(Hello request, Binding binding, Endpoint self) {
+    public byte[] answer(Hello request, ConnectionBinding binding, Endpoint self) {
       return request
           .answer(1, new byte[Hello.NONCE_BYTES])
           .encodeAnswer(key.apply(self.token()), binding, request);

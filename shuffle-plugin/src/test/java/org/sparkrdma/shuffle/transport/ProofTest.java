@@ -23,7 +23,7 @@ import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockRange;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
-import org.sparkrdma.shuffle.wire.Binding;
+import org.sparkrdma.shuffle.wire.ConnectionBinding;
 import org.sparkrdma.shuffle.wire.Hello;
 import org.sparkrdma.verbs.CompletionChannel;
 import org.sparkrdma.verbs.CompletionQueue;
@@ -108,7 +108,8 @@ class ProofTest {
                 hello(server.endpoint())
                     .encodeRequest(
                         server.endpoint().token(),
-                        new Binding(binding.queuePairNumber(), elsewhere, binding.destination())));
+                        new ConnectionBinding(
+                            binding.queuePairNumber(), elsewhere, binding.destination())));
     assertThat(event.type()).isEqualTo(ConnectionEvent.Type.REJECTED);
     assertThat(Hello.decodeRefusal(event.privateData())).isEqualTo(Hello.Refusal.PROOF);
   }
@@ -230,8 +231,8 @@ class ProofTest {
   }
 
   /** The outcome of a request whose private data is made for its connection. */
-  private ConnectionEvent connect(TestExecutor server, Function<Binding, byte[]> privateData)
-      throws VerbsException {
+  private ConnectionEvent connect(
+      TestExecutor server, Function<ConnectionBinding, byte[]> privateData) throws VerbsException {
     Connection connection = initiator.resolve(server.endpoint(), 4);
     return initiator.request(
         connection, privateData.apply(TestBinding.ofInitiator(device, connection)));

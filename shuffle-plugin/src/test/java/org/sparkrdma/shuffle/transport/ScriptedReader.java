@@ -35,7 +35,7 @@ import org.sparkrdma.shuffle.settings.PacketSettings;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.thread.Owner;
 import org.sparkrdma.shuffle.thread.SameThreadExecutor;
-import org.sparkrdma.shuffle.wire.Binding;
+import org.sparkrdma.shuffle.wire.ConnectionBinding;
 import org.sparkrdma.shuffle.wire.Hello;
 import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
@@ -204,7 +204,7 @@ final class ScriptedReader {
     Hello request = Hello.request(0, 2, 1, new byte[Hello.NONCE_BYTES]);
     attempt.setup().request(request, 16);
     Hello answer = request.answer(1, new byte[Hello.NONCE_BYTES]);
-    Binding binding = TestBinding.ofInitiator(device, ofAttempt);
+    ConnectionBinding binding = TestBinding.ofInitiator(device, ofAttempt);
     if (!attempt.setup().takeAnswer(answer.encodeAnswer(KEY, binding, request))) {
       throw new IllegalStateException("peer not proven");
     }

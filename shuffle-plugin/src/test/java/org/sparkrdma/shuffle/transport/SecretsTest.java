@@ -28,7 +28,7 @@ import org.sparkrdma.shuffle.fetch.FetchHandler;
 import org.sparkrdma.shuffle.fetch.SuspectBlock;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.settings.ServeSettings;
-import org.sparkrdma.shuffle.wire.Binding;
+import org.sparkrdma.shuffle.wire.ConnectionBinding;
 import org.sparkrdma.shuffle.wire.Hello;
 import org.sparkrdma.shuffle.wire.ProofKey;
 import org.sparkrdma.verbs.MemoryRegion;
@@ -205,7 +205,7 @@ class SecretsTest {
 
   private void learnProofs(byte[] key, Collection<Object> all) {
     List<Hello> hellos = only(Hello.class, all);
-    for (Binding binding : only(Binding.class, all)) {
+    for (ConnectionBinding binding : only(ConnectionBinding.class, all)) {
       for (Hello request : hellos) {
         secrets.add(request.encodeRequest(key, binding));
         hellos.forEach(answer -> secrets.add(answer.encodeAnswer(key, binding, request)));

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockRange;
-import org.sparkrdma.shuffle.wire.Binding;
+import org.sparkrdma.shuffle.wire.ConnectionBinding;
 import org.sparkrdma.shuffle.wire.Hello;
 
 /**
@@ -43,7 +43,7 @@ class SourceAddressTest {
     }
 
     @Override
-    public byte[] answer(Hello request, Binding binding, Endpoint self) {
+    public byte[] answer(Hello request, ConnectionBinding binding, Endpoint self) {
       source.set(binding.source());
       return HostileServer.Script.super.answer(request, binding, self);
     }

@@ -22,8 +22,8 @@ class HelloFuzz {
   private static final byte[] KEY = new byte[32];
   private static final int PROVEN_BYTES = 36;
   private static final Hello REQUEST = Hello.request(1, 2, 3, new byte[Hello.NONCE_BYTES]);
-  private static final Binding BINDING =
-      new Binding(17, InetAddress.getLoopbackAddress(), InetAddress.getLoopbackAddress());
+  private static final ConnectionBinding BINDING =
+      new ConnectionBinding(17, InetAddress.getLoopbackAddress(), InetAddress.getLoopbackAddress());
 
   static Stream<byte[]> privateData() {
     byte[] request = REQUEST.encodeRequest(KEY, BINDING);

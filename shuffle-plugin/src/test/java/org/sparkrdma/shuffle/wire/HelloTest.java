@@ -19,7 +19,7 @@ class HelloTest {
   private final Random random = new Random(8);
   private static final byte[] NONCE = new byte[Hello.NONCE_BYTES];
   private final byte[] token = bytes(32);
-  private final Binding binding = new Binding(17, address(1), address(2));
+  private final ConnectionBinding binding = new ConnectionBinding(17, address(1), address(2));
 
   @Test
   void shouldReadARequestAsItWasWritten() {
@@ -72,14 +72,14 @@ class HelloTest {
   void shouldRefuseAProofOfAnotherConnection() throws Exception {
     byte[] request = hello().encodeRequest(token, binding);
     InetAddress other = InetAddress.getByName("10.0.0.3");
-    List<Binding> others =
+    List<ConnectionBinding> others =
         List.of(
-            new Binding(18, binding.source(), binding.destination()),
-            new Binding(17, other, binding.destination()),
-            new Binding(17, binding.source(), other),
-            new Binding(17, binding.destination(), binding.source()),
-            new Binding(17, InetAddress.getByName("2001:db8::1"), binding.destination()));
-    for (Binding elsewhere : others) {
+            new ConnectionBinding(18, binding.source(), binding.destination()),
+            new ConnectionBinding(17, other, binding.destination()),
+            new ConnectionBinding(17, binding.source(), other),
+            new ConnectionBinding(17, binding.destination(), binding.source()),
+            new ConnectionBinding(17, InetAddress.getByName("2001:db8::1"), binding.destination()));
+    for (ConnectionBinding elsewhere : others) {
       assertThat(Hello.decode(request).isProvenRequest(request, token, elsewhere)).isFalse();
     }
   }

@@ -27,8 +27,8 @@ class MessagesPropertyTest {
       new DecoderGuard("wire.properties", MalformedMessageException.class);
   private static final int MESSAGE_BYTES = 4096;
   private static final byte[] KEY = new byte[32];
-  private static final Binding BINDING =
-      new Binding(17, InetAddress.getLoopbackAddress(), InetAddress.getLoopbackAddress());
+  private static final ConnectionBinding BINDING =
+      new ConnectionBinding(17, InetAddress.getLoopbackAddress(), InetAddress.getLoopbackAddress());
 
   record Block(int shuffleId, long mapId, int start, int end, long offset) {}
 

@@ -38,7 +38,9 @@ public class FiguresListener extends SparkListener {
       step.run();
     } catch (Throwable e) {
       broken = true;
-      LOG.warn("The tab of the RDMA shuffle gets no more figures; metrics and logs have them", e);
+      LOG.warn(
+          "The tab of the RDMA shuffle is not updated any more; metrics and logs have its figures",
+          e);
     }
   }
 

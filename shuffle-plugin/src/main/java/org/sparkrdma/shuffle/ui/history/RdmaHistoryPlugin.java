@@ -54,7 +54,7 @@ public final class RdmaHistoryPlugin implements AppHistoryServerPlugin, SparkHis
       }
     } catch (Throwable e) {
       // Also a LinkageError: the History Server must show its own pages.
-      LOG.warn("Spark's UI gets no tab for the RDMA shuffle; metrics and logs have it", e);
+      LOG.warn("Spark's UI does not show the RDMA shuffle; metrics and logs have its figures", e);
     }
   }
 

@@ -49,7 +49,9 @@ public final class ApplicationMonitor {
       SparkContext context, List<String> executorIds, List<String> notes) {
     boolean hasPages = UiSupport.hasPages();
     if (!hasPages) {
-      LOG.info("This version of Spark gets no tab for the RDMA shuffle; metrics and logs have it");
+      LOG.info(
+          "The UI of this version of Spark does not show the RDMA shuffle; metrics and logs have its"
+              + " figures");
     }
     return start(context, executorIds, notes, hasPages);
   }
@@ -75,7 +77,7 @@ public final class ApplicationMonitor {
       return Optional.of(new ShuffleUi(context, figures, notes));
     } catch (Throwable e) {
       // Also a LinkageError.
-      LOG.warn("Spark's UI gets no tab for the RDMA shuffle; metrics and logs have it", e);
+      LOG.warn("Spark's UI does not show the RDMA shuffle; metrics and logs have its figures", e);
       return Optional.empty();
     }
   }

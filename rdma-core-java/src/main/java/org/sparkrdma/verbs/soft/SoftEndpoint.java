@@ -22,7 +22,7 @@ import org.sparkrdma.verbs.soft.wire.ProtocolException;
  *  then      LINGERING: sends the last frames and drops what is received; CLOSED
  * </pre>
  */
-abstract class Endpoint implements FrameHandler {
+abstract class SoftEndpoint implements FrameHandler {
   private static final long LINGER_NS = Duration.ofSeconds(1).toNanos();
 
   enum State {
@@ -49,14 +49,14 @@ abstract class Endpoint implements FrameHandler {
    * @param initiator whether this end asks for the connection
    * @param first its state before the first message
    */
-  Endpoint(SoftContext context, boolean initiator, State first) {
+  SoftEndpoint(SoftContext context, boolean initiator, State first) {
     this.context = context;
     handshake = new Handshake(context, initiator);
     timeLimit = new TimeLimit(context.thread());
     state = first;
   }
 
-  final Peer peer() {
+  final SoftPeer peer() {
     return handshake.peer();
   }
 

@@ -19,20 +19,21 @@ import org.sparkrdma.verbs.soft.shared.SharedDirectory;
 import org.sparkrdma.verbs.soft.shared.SharedTable;
 
 /** The first message on a socket to which any process of the host can connect. */
-class HelloFuzz {
-  private static final DecoderGuard GUARD = new DecoderGuard("soft.Hello", ProtocolException.class);
+class LinkHelloFuzz {
+  private static final DecoderGuard GUARD =
+      new DecoderGuard("soft.LinkHello", ProtocolException.class);
 
   static Stream<byte[]> hellos() {
     return Stream.of(hello("", new byte[0]), hello("12-34-0123456789abcdef", new byte[56]));
   }
 
   private static byte[] hello(String directory, byte[] privateData) {
-    ByteBuffer out = ByteBuffer.allocate(Hello.MAX_BYTES).order(ByteOrder.LITTLE_ENDIAN);
-    new Hello(
+    ByteBuffer out = ByteBuffer.allocate(LinkHello.MAX_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    new LinkHello(
             new HostIdentity(new UUID(1, 2), 3, 4, 5),
             new ProcessIdentity(6, 7),
             8,
-            new byte[Hello.NONCE_BYTES],
+            new byte[LinkHello.NONCE_BYTES],
             new byte[SharedTable.SECRET_BYTES],
             directory,
             privateData)
@@ -47,10 +48,10 @@ class HelloFuzz {
   }
 
   private static void read(byte[] input) throws ProtocolException {
-    Hello hello = Hello.decode(ByteBuffer.wrap(input).order(ByteOrder.LITTLE_ENDIAN));
+    LinkHello hello = LinkHello.decode(ByteBuffer.wrap(input).order(ByteOrder.LITTLE_ENDIAN));
     hello.isProvenBy(new byte[SharedTable.SECRET_BYTES], 1, 2);
     int dataBytes = hello.privateData().length;
-    require(dataBytes <= Hello.MAX_PRIVATE_DATA_BYTES, "short private data", dataBytes);
+    require(dataBytes <= LinkHello.MAX_PRIVATE_DATA_BYTES, "short private data", dataBytes);
     if (SharedDirectory.ownerOf(hello.directory()) != null) {
       require(hello.directory().matches("[-0-9a-f]+"), "a plain name", 0);
     }

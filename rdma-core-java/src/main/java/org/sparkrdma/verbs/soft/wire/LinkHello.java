@@ -31,7 +31,7 @@ import org.sparkrdma.verbs.soft.shared.SharedTable;
  * @param directory name of its shared directory
  * @param privateData of the application
  */
-public record Hello(
+public record LinkHello(
     HostIdentity host,
     ProcessIdentity process,
     int queuePairNumber,
@@ -63,9 +63,9 @@ public record Hello(
   /**
    * Reads what {@link #encode} wrote.
    *
-   * @throws ProtocolException when it is no Hello, or of another version
+   * @throws ProtocolException when it is no LinkHello, or of another version
    */
-  public static Hello decode(ByteBuffer in) throws ProtocolException {
+  public static LinkHello decode(ByteBuffer in) throws ProtocolException {
     try {
       if (in.getInt() != MAGIC) {
         throw new ProtocolException("not a soft device: wrong magic");
@@ -82,11 +82,11 @@ public record Hello(
       byte[] nonce = bytes(in, NONCE_BYTES);
       byte[] proof = bytes(in, SharedTable.SECRET_BYTES);
       byte[] name = bytes(in, length(in, SharedDirectory.MAX_NAME_BYTES));
-      byte[] data = bytes(in, length(in, Hello.MAX_PRIVATE_DATA_BYTES));
+      byte[] data = bytes(in, length(in, LinkHello.MAX_PRIVATE_DATA_BYTES));
       if (in.hasRemaining()) {
         throw new ProtocolException("hello too long: extraBytes=" + in.remaining());
       }
-      return new Hello(
+      return new LinkHello(
           host, process, number, nonce, proof, new String(name, StandardCharsets.US_ASCII), data);
     } catch (BufferUnderflowException e) {
       throw new ProtocolException("hello cut short");

@@ -20,22 +20,22 @@ import org.sparkrdma.verbs.soft.shared.ProcessIdentity;
 import org.sparkrdma.verbs.soft.shared.SharedDirectory;
 import org.sparkrdma.verbs.soft.shared.SharedTable;
 
-/** A Hello is decoded as it was encoded; one that is cut or too long is refused. */
-class HelloPropertyTest {
+/** A LinkHello is decoded as it was encoded; one that is cut or too long is refused. */
+class LinkHelloPropertyTest {
   private static final DecoderGuard GUARD =
       new DecoderGuard("soft.properties", ProtocolException.class);
 
   @Property(seed = "1")
   void shouldDecodeAHelloAsItWasEncoded(
       @ForAll long number,
-      @ForAll @Size(Hello.NONCE_BYTES) byte[] nonce,
+      @ForAll @Size(LinkHello.NONCE_BYTES) byte[] nonce,
       @ForAll @Size(SharedTable.SECRET_BYTES) byte[] proof,
       @ForAll @StringLength(max = SharedDirectory.MAX_NAME_BYTES) @CharRange(to = 127) String name,
-      @ForAll @Size(max = Hello.MAX_PRIVATE_DATA_BYTES) byte[] data,
+      @ForAll @Size(max = LinkHello.MAX_PRIVATE_DATA_BYTES) byte[] data,
       @ForAll @IntRange(max = 999) int cutPerMille)
       throws ProtocolException {
-    Hello hello =
-        new Hello(
+    LinkHello hello =
+        new LinkHello(
             new HostIdentity(new UUID(number, ~number), number + 1, number + 2, (int) number),
             new ProcessIdentity((int) (number >> 8), (int) (number >> 32)),
             (int) (number >> 16),
@@ -43,17 +43,17 @@ class HelloPropertyTest {
             proof,
             name,
             data);
-    ByteBuffer out = ByteBuffer.allocate(Hello.MAX_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    ByteBuffer out = ByteBuffer.allocate(LinkHello.MAX_BYTES).order(ByteOrder.LITTLE_ENDIAN);
     hello.encode(out);
     int length = out.position();
 
-    Hello read = Hello.decode(out.slice(0, length).order(ByteOrder.LITTLE_ENDIAN));
+    LinkHello read = LinkHello.decode(out.slice(0, length).order(ByteOrder.LITTLE_ENDIAN));
     assertThat(read).usingRecursiveComparison().isEqualTo(hello);
 
     ByteBuffer cut = out.slice(0, length * cutPerMille / 1000).order(ByteOrder.LITTLE_ENDIAN);
-    assertThat(GUARD.accepts(length, () -> Hello.decode(cut.rewind()))).isFalse();
+    assertThat(GUARD.accepts(length, () -> LinkHello.decode(cut.rewind()))).isFalse();
     ByteBuffer more = out.slice(0, length + 1).order(ByteOrder.LITTLE_ENDIAN);
-    assertThat(GUARD.accepts(length, () -> Hello.decode(more.rewind()))).isFalse();
+    assertThat(GUARD.accepts(length, () -> LinkHello.decode(more.rewind()))).isFalse();
   }
 
   @AfterContainer

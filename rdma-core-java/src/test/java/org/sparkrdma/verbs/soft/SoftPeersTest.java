@@ -16,17 +16,17 @@ import org.sparkrdma.verbs.soft.shared.HostIdentity;
 import org.sparkrdma.verbs.soft.shared.ProcessIdentity;
 import org.sparkrdma.verbs.soft.shared.SharedDirectory;
 import org.sparkrdma.verbs.soft.shared.SharedTable;
-import org.sparkrdma.verbs.soft.wire.Hello;
+import org.sparkrdma.verbs.soft.wire.LinkHello;
 
 /** The check of peers' processes, with a process that runs no engine. */
 @Timeout(value = 30, unit = TimeUnit.SECONDS)
-class PeersTest {
+class SoftPeersTest {
   @TempDir Path base;
   private Process sleeper;
   private ProcessIdentity identity;
   private SharedDirectory mine;
   private SharedDirectory its;
-  private Peers peers;
+  private SoftPeers peers;
   private final byte[] secret = new byte[SharedTable.SECRET_BYTES];
 
   @BeforeEach
@@ -37,7 +37,7 @@ class PeersTest {
     mine = SharedDirectory.create(base, host, ProcessIdentity.self());
     its = SharedDirectory.create(base, host, identity);
     SharedTable.create(its.path().resolve(SharedDirectory.TABLE), secret);
-    peers = new Peers(mine, ProcessIdentity.self(), 4);
+    peers = new SoftPeers(mine, ProcessIdentity.self(), 4);
   }
 
   @AfterEach
@@ -47,21 +47,21 @@ class PeersTest {
     mine.close();
   }
 
-  private Hello hello(ProcessIdentity process) throws IOException {
-    byte[] nonce = new byte[Hello.NONCE_BYTES];
-    return new Hello(
+  private LinkHello hello(ProcessIdentity process) throws IOException {
+    byte[] nonce = new byte[LinkHello.NONCE_BYTES];
+    return new LinkHello(
         HostIdentity.self(),
         process,
         1,
         nonce,
-        Hello.proof(secret, nonce, 1000, 2000),
+        LinkHello.proof(secret, nonce, 1000, 2000),
         its.name(),
         new byte[0]);
   }
 
   @Test
   void shouldReportAPeerWhoseProcessEnded() throws IOException {
-    Peer peer = peers.acquire(hello(identity), 1000, 2000);
+    SoftPeer peer = peers.acquire(hello(identity), 1000, 2000);
     assertThat(peers.check()).isEmpty();
     sleeper.destroyForcibly().onExit().join();
     assertThat(peers.check()).containsExactly(peer);
@@ -71,8 +71,8 @@ class PeersTest {
 
   @Test
   void shouldShareAPeerAmongItsConnections() throws IOException {
-    Peer first = peers.acquire(hello(identity), 1000, 2000);
-    Peer second = peers.acquire(hello(identity), 1000, 2000);
+    SoftPeer first = peers.acquire(hello(identity), 1000, 2000);
+    SoftPeer second = peers.acquire(hello(identity), 1000, 2000);
     assertThat(second).isSameAs(first);
     peers.release(first);
     assertThat(peers.isEmpty()).isFalse();

@@ -14,9 +14,9 @@ import org.sparkrdma.verbs.soft.shared.SharedTable;
 
 /**
  * Another device as this one uses it: its table, the reader slot of this device in it, and its open
- * files. Confined to the device thread; created and counted by {@link Peers}.
+ * files. Confined to the device thread; created and counted by {@link SoftPeers}.
  */
-final class Peer {
+final class SoftPeer {
   private static final Set<StandardOpenOption> READ_WRITE =
       Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE);
 
@@ -31,7 +31,7 @@ final class Peer {
   private OpenFile last;
   private long uses;
 
-  Peer(
+  SoftPeer(
       String name,
       ProcessIdentity process,
       SharedTable table,

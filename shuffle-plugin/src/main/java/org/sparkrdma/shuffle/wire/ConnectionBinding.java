@@ -14,7 +14,7 @@ import java.nio.ByteOrder;
  * @param source address of the initiator
  * @param destination address of the responder that the initiator has chosen
  */
-public record Binding(int queuePairNumber, InetAddress source, InetAddress destination) {
+public record ConnectionBinding(int queuePairNumber, InetAddress source, InetAddress destination) {
   private static final int ADDRESS_BYTES = 16;
 
   /** The bytes that a proof covers: number, source, destination; IPv4 addresses as IPv6-mapped. */

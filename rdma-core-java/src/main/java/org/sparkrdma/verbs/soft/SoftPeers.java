@@ -10,19 +10,19 @@ import java.util.Map;
 import org.sparkrdma.verbs.soft.shared.ProcessIdentity;
 import org.sparkrdma.verbs.soft.shared.SharedDirectory;
 import org.sparkrdma.verbs.soft.shared.SharedTable;
-import org.sparkrdma.verbs.soft.wire.Hello;
+import org.sparkrdma.verbs.soft.wire.LinkHello;
 
 /**
  * The devices that this one is connected to, by the name of their directory. Confined to the device
  * thread.
  */
-final class Peers {
+final class SoftPeers {
   private final SharedDirectory shared;
   private final ProcessIdentity self;
   private final int maxOpenFiles;
-  private final Map<String, Peer> byName = new HashMap<>();
+  private final Map<String, SoftPeer> byName = new HashMap<>();
 
-  Peers(SharedDirectory shared, ProcessIdentity self, int maxOpenFiles) {
+  SoftPeers(SharedDirectory shared, ProcessIdentity self, int maxOpenFiles) {
     this.shared = shared;
     this.self = self;
     this.maxOpenFiles = maxOpenFiles;
@@ -33,12 +33,12 @@ final class Peers {
    *
    * @throws IOException with the reason, when the message is not genuine
    */
-  Peer acquire(Hello hello, int initiatorPort, int listenerPort) throws IOException {
+  SoftPeer acquire(LinkHello hello, int initiatorPort, int listenerPort) throws IOException {
     if (!hello.process().equals(SharedDirectory.ownerOf(hello.directory()))
         || !hello.process().isAlive()) {
       throw new IOException("the hello names a directory of another process");
     }
-    Peer peer = byName.get(hello.directory());
+    SoftPeer peer = byName.get(hello.directory());
     if (peer == null) {
       peer = attach(hello);
     }
@@ -50,20 +50,21 @@ final class Peers {
     return peer;
   }
 
-  private Peer attach(Hello hello) throws IOException {
+  private SoftPeer attach(LinkHello hello) throws IOException {
     Path directory = shared.peer(hello.directory());
     SharedTable table = SharedTable.attach(directory.resolve(SharedDirectory.TABLE));
     int reader = table.claimReader(self);
     if (reader < 0) {
       throw new IOException("the peer has too many peers: limit=" + SharedTable.READERS);
     }
-    var peer = new Peer(hello.directory(), hello.process(), table, reader, directory, maxOpenFiles);
+    var peer =
+        new SoftPeer(hello.directory(), hello.process(), table, reader, directory, maxOpenFiles);
     byName.put(peer.name, peer);
     return peer;
   }
 
   /** Releases the peer for one connection. */
-  void release(Peer peer) {
+  void release(SoftPeer peer) {
     if (peer.connections > 0) {
       peer.connections--;
     }
@@ -78,9 +79,9 @@ final class Peers {
   }
 
   /** Closes files of deregistered regions; returns the peers whose process ended. */
-  List<Peer> check() {
-    List<Peer> dead = new ArrayList<>();
-    for (Peer peer : byName.values()) {
+  List<SoftPeer> check() {
+    List<SoftPeer> dead = new ArrayList<>();
+    for (SoftPeer peer : byName.values()) {
       peer.closeDeadFiles();
       if (!peer.process.isAlive()) {
         dead.add(peer);
