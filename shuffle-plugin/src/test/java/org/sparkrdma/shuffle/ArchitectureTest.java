@@ -108,7 +108,8 @@ class ArchitectureTest {
         .check(CLASSES);
     noClasses()
         .that()
-        .resideInAnyPackage(ROOT + ".tools.doctor..", ROOT + ".tools.engines..")
+        .resideInAnyPackage(
+            ROOT + ".tools.doctor..", ROOT + ".tools.engines..", ROOT + ".tools.counters..")
         .should()
         .dependOnClassesThat()
         .resideInAnyPackage("picocli..")

@@ -18,6 +18,7 @@ import org.sparkrdma.shuffle.pinned.SystemFiles;
 import org.sparkrdma.shuffle.settings.SettingMistakes;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.tools.collect.Archive;
+import org.sparkrdma.shuffle.tools.counters.Ethtool;
 import org.sparkrdma.shuffle.tools.doctor.Doctor;
 import org.sparkrdma.shuffle.tools.doctor.Facts;
 import org.sparkrdma.shuffle.tools.doctor.Finding;
@@ -125,6 +126,7 @@ final class DoctorCommand implements Callable<Integer> {
             probe,
             peer == null ? List.of() : check(peer, probe, settings, ports.orElse(List.of())),
             ports,
+            new Ethtool(),
             DoctorCommand::sample);
     return Doctor.run(facts);
   }

@@ -2,17 +2,16 @@
 package org.sparkrdma.shuffle.tools.doctor;
 
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalLong;
-import java.util.TreeMap;
-import org.sparkrdma.shuffle.pinned.SystemFiles;
+import java.util.StringJoiner;
+import org.sparkrdma.shuffle.tools.counters.CounterClass;
+import org.sparkrdma.shuffle.tools.counters.Ethtool;
+import org.sparkrdma.shuffle.tools.counters.PortCounters;
 
 /** Counters of loss and congestion of each port, read twice. */
 final class CountersCheck implements Check {
-  private static final String PAUSES =
-      "pause frames (PFC) are not in /sys; see: ethtool -S INTERFACE | grep -i pause";
-
   @Override
   public String name() {
     return "loss and congestion";
@@ -20,55 +19,74 @@ final class CountersCheck implements Check {
 
   @Override
   public List<Finding> run(Facts facts) {
-    List<String> ports = facts.ports();
-    if (ports.isEmpty()) {
+    Map<String, PortCounters> before = new LinkedHashMap<>();
+    facts.ports().forEach(port -> before.put(port, read(facts, port)));
+    if (before.isEmpty()) {
       return List.of();
     }
-    Map<String, Long> before = read(facts, ports);
     facts.pause().run();
-    Map<String, Long> after = read(facts, ports);
-    if (after.isEmpty()) {
-      return List.of(
-          Finding.note("The devices show no counters of loss or congestion in /sys.", PAUSES));
-    }
     List<Finding> findings = new ArrayList<>();
-    after.forEach(
-        (file, value) -> {
-          long growth = value - before.getOrDefault(file, value);
-          if (growth > 0 || value > 0) {
-            findings.add(finding(file, value, growth));
-          }
-        });
-    if (findings.isEmpty()) {
-      findings.add(Finding.ok("All " + after.size() + " counters of loss and congestion are 0."));
-    }
+    before.forEach((port, first) -> addFindings(findings, port, first, read(facts, port)));
     return findings;
   }
 
-  private static Finding finding(String file, long value, long growth) {
-    String[] parts = file.split("/", -1);
-    PortCounter counter = PortCounter.of(parts[parts.length - 1]).orElseThrow();
-    String words =
-        "%s port %s, %s=%d: %s."
-            .formatted(parts[3], parts[5], counter.file(), value, counter.meaning());
-    return growth > 0
-        ? Finding.warning(
-            words + " It grew by " + growth + " while this command looked.", counter.advice())
-        : Finding.note(words + " It did not grow while this command looked.", counter.advice());
+  private static PortCounters read(Facts facts, String port) {
+    return PortCounters.of(facts.files(), facts.statistics(), port);
   }
 
-  /** The known counters of the ports by file, sorted. */
-  private static Map<String, Long> read(Facts facts, List<String> ports) {
-    Map<String, Long> values = new TreeMap<>();
-    for (String port : ports) {
-      for (PortCounter counter : PortCounter.values()) {
-        for (String directory : List.of("hw_counters", "counters")) {
-          String file = port + "/" + directory + "/" + counter.file();
-          OptionalLong value = SystemFiles.number(facts.files().text(file).orElse(""));
-          value.ifPresent(number -> values.put(file, number));
-        }
+  private static void addFindings(
+      List<Finding> findings, String port, PortCounters before, PortCounters after) {
+    String[] parts = port.split("/", -1);
+    String name = parts[parts.length - 3] + " port " + parts[parts.length - 1];
+    List<String> zero = new ArrayList<>();
+    after
+        .values()
+        .forEach(
+            (one, values) -> {
+              if (values.values().stream().allMatch(value -> value == 0)) {
+                zero.add(one.title() + " (" + values.size() + ")");
+              } else {
+                findings.add(finding(name, one, before.values().getOrDefault(one, values), values));
+              }
+            });
+    if (!zero.isEmpty()) {
+      findings.add(Finding.ok(name + ": all counters are 0 of " + String.join(", ", zero) + "."));
+    }
+    if (!after.unread().isEmpty()) {
+      findings.add(unread(name, after.unread()));
+    }
+  }
+
+  private static Finding finding(
+      String port, CounterClass one, Map<String, Long> before, Map<String, Long> after) {
+    StringJoiner counters = new StringJoiner(", ");
+    boolean grows = false;
+    for (Map.Entry<String, Long> counter : after.entrySet()) {
+      long value = counter.getValue();
+      long growth = value - before.getOrDefault(counter.getKey(), value);
+      grows |= growth > 0;
+      if (value > 0) {
+        counters.add(counter.getKey() + "=" + value + (growth > 0 ? " (+" + growth + ")" : ""));
       }
     }
-    return values;
+    String words = "%s, %s: %s. %s.".formatted(port, one.title(), one.meaning(), counters);
+    return grows
+        ? Finding.warning(words + " They grew while this command looked.", one.advice())
+        : Finding.note(words + " They did not grow while this command looked.", one.advice());
+  }
+
+  /** The classes of which nothing is known, by reason. */
+  private static Finding unread(String port, Map<CounterClass, String> unread) {
+    Map<String, StringJoiner> titles = new LinkedHashMap<>();
+    unread.forEach(
+        (one, reason) ->
+            titles.computeIfAbsent(reason, key -> new StringJoiner(", ")).add(one.title()));
+    StringJoiner words = new StringJoiner("; ", port + ": not read: ", ".");
+    titles.forEach((reason, names) -> words.add(names + " (" + reason + ")"));
+    return Finding.note(
+        words.toString(),
+        unread.containsValue(Ethtool.MISSING)
+            ? "install ethtool and run this again; the switch has counters of the others"
+            : "look at the counters of the switch");
   }
 }

@@ -10,6 +10,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.sparkrdma.shuffle.pinned.MachineMemory;
 import org.sparkrdma.shuffle.pinned.SystemFiles;
+import org.sparkrdma.shuffle.tools.counters.NetworkStatistics;
 import org.sparkrdma.shuffle.tools.engines.PortProbe;
 import org.sparkrdma.shuffle.tools.engines.Probe;
 import org.sparkrdma.shuffle.tools.engines.SparkSettings;
@@ -25,6 +26,7 @@ import org.sparkrdma.verbs.device.Transport;
  * @param probe result of opening a device
  * @param peer findings about another host; empty when none was asked for
  * @param all result of opening every device; empty when only the chosen one was opened
+ * @param statistics of network interfaces
  * @param pause waits between two samples of the same counter
  */
 public record Facts(
@@ -35,6 +37,7 @@ public record Facts(
     Probe probe,
     List<Finding> peer,
     Optional<List<PortProbe>> all,
+    NetworkStatistics statistics,
     Runnable pause) {
   /** The folder in which the kernel lists RDMA devices. */
   static final String DEVICES = "sys/class/infiniband";

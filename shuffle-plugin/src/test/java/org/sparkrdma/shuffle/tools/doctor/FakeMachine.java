@@ -17,6 +17,9 @@ import org.sparkrdma.shuffle.pinned.PinnedLimit;
 import org.sparkrdma.shuffle.pinned.SystemFiles;
 import org.sparkrdma.shuffle.settings.DeviceSelector;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
+import org.sparkrdma.shuffle.tools.counters.Ethtool;
+import org.sparkrdma.shuffle.tools.counters.NetworkStatistics;
+import org.sparkrdma.shuffle.tools.counters.NetworkStatistics.Answer;
 import org.sparkrdma.shuffle.tools.engines.PortProbe;
 import org.sparkrdma.shuffle.tools.engines.Probe;
 import org.sparkrdma.shuffle.tools.engines.SparkSettings;
@@ -41,6 +44,7 @@ final class FakeMachine {
               "java.specification.version", "17",
               "java.io.tmpdir", "/tmp"));
   private final Map<String, String> spark = new TreeMap<>();
+  private NetworkStatistics statistics = name -> new Answer(Map.of(), Ethtool.MISSING);
   private Runnable pause = () -> {};
   private Optional<DeviceChoice> choice = Optional.empty();
   private boolean usable;
@@ -81,6 +85,11 @@ final class FakeMachine {
 
   FakeMachine pause(Runnable action) {
     pause = action;
+    return this;
+  }
+
+  FakeMachine statistics(NetworkStatistics source) {
+    statistics = source;
     return this;
   }
 
@@ -180,6 +189,7 @@ final class FakeMachine {
         new Probe(choice, usable, usable ? List.of() : List.of(reason), limit, Map.of()),
         List.of(),
         all,
+        statistics,
         pause);
   }
 
