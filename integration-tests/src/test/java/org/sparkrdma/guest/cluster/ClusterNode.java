@@ -179,16 +179,12 @@ public final class ClusterNode {
     }
   }
 
-  /**
-   * Both devices of a kernel then have an address in one subnet. A kernel answers ARP only by the
-   * device that has the address, as such hosts need it.
-   */
+  /** Both devices of a kernel then have an address in one subnet. */
   private void moveSecondRailsToFirstSubnet() throws IOException {
     for (int node = 1; node <= 2; node++) {
       host.ask(
           "exec %d ip addr add 10.99.1.%d/24 dev wire3 && ip addr del 10.99.3.%d/24 dev wire3"
-                  .formatted(node, node + 10, node)
-              + " && sysctl -qw net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2");
+              .formatted(node, node + 10, node));
     }
   }
 

@@ -55,7 +55,7 @@ public enum ShuffleSetting {
           + "address, and logs its choice with the reason. Several names, or several equally good "
           + "devices, are spread over the executors of a host, as far as they are in one subnet "
           + "(see `rails.routed`). Set it when a host has devices that must not carry shuffle data, "
-          + "or several that shall share the load; several in one subnet need "
+          + "or several that shall share the load; several in one layer-2 network need "
           + "`net.ipv4.conf.all.arp_ignore=1` and `arp_announce=2` on each host."),
   /** Whether a router joins the subnets of a host's devices. */
   RAILS_ROUTED(

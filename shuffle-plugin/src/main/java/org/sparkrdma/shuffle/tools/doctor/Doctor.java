@@ -18,6 +18,7 @@ public final class Doctor {
           new DeviceNodesCheck(),
           new NamespaceCheck(),
           new PortsCheck(),
+          new ArpCheck(),
           new LockedMemoryCheck(),
           new ControlGroupsCheck(),
           new LocalDirectoriesCheck(),

@@ -88,6 +88,32 @@ class HostChecksTest {
   }
 
   @Test
+  void shouldReportRoceInterfacesThatAnswerArpForEachOther() {
+    machine.rxe();
+    assertThat(machine.findings(new ArpCheck())).isEmpty();
+
+    machine
+        .port("rxe1", "4: ACTIVE", "2.5 Gb/sec (1X SDR)", "wire3")
+        .file("proc/sys/net/ipv4/conf/all/arp_ignore", "0\n")
+        .file("proc/sys/net/ipv4/conf/wire1/arp_ignore", "0\n");
+    assertThat(machine.findings(new ArpCheck()))
+        .singleElement()
+        .asString()
+        .startsWith("NOTE The interfaces wire1, wire3 may answer ARP for each other's addresses")
+        .contains("net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2");
+
+    machine.file("proc/sys/net/ipv4/conf/wire1/arp_ignore", "1\n");
+    assertThat(machine.findings(new ArpCheck()))
+        .singleElement()
+        .asString()
+        .startsWith("NOTE The interfaces wire3 may");
+
+    machine.file("proc/sys/net/ipv4/conf/all/arp_ignore", "2\n");
+    assertThat(machine.findings(new ArpCheck()))
+        .containsExactly("OK The interfaces wire1, wire3 answer ARP each for itself. | nothing");
+  }
+
+  @Test
   void shouldReportAPortThatIsDown() {
     machine.deviceFiles().port("mlx5_0", "1: DOWN", "40 Gb/sec (4X QDR)", "eth1");
     assertThat(machine.findings(new PortsCheck()))
