@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.launch.Installation;
+import org.sparkrdma.launch.Script;
+
+/** The commands of the plug-in's jar by {@code spark-submit --class}, with Spark's settings. */
+@Timeout(120)
+class SubmittedCommandsIT {
+  private static final int NOT_USED = 1;
+  private static final int MISUSE = 2;
+
+  @TempDir private Path directory;
+
+  private record Outcome(int exitCode, String output, String errors) {}
+
+  @Test
+  void shouldPrintHelp() throws Exception {
+    Outcome outcome = submit(List.of(), "--help");
+    assertThat(outcome.output()).startsWith("Usage: java -jar shuffle-plugin.jar");
+    assertThat(outcome.exitCode()).isZero();
+  }
+
+  @Test
+  void shouldExplainTheHostOfTheDriverWithTheSettingsOfSparkSubmit() throws Exception {
+    Outcome outcome = submit(List.of("--conf", "spark.shuffle.rdma.pined.max=1g"), "doctor");
+    assertThat(outcome.output())
+        .startsWith("RDMA will not be used: unknown setting: key=spark.shuffle.rdma.pined.max")
+        .contains("nearest=spark.shuffle.rdma.pinned.max")
+        .doesNotContain("\u001b");
+    assertThat(outcome.exitCode()).isEqualTo(NOT_USED);
+  }
+
+  @Test
+  void shouldListTheDeviceThatTheSettingsChooseAsJson() throws Exception {
+    Outcome outcome =
+        submit(List.of("--conf", "spark.shuffle.rdma.engine=soft"), "devices", "--json");
+    JsonNode answer = new ObjectMapper().readTree(outcome.output());
+    assertThat(answer.path("chosen").path("device").asText()).isEqualTo("soft0");
+    assertThat(outcome.exitCode()).isZero();
+  }
+
+  @Test
+  void shouldRefuseAWrongOptionInOneSentence() throws Exception {
+    Outcome outcome = submit(List.of(), "devices", "--jsn");
+    assertThat(outcome.output()).isEmpty();
+    assertThat(outcome.errors().lines().filter(line -> line.contains("--jsn")))
+        .singleElement()
+        .asString()
+        .endsWith("--help)");
+    assertThat(outcome.exitCode()).isEqualTo(MISUSE);
+  }
+
+  private Outcome submit(List<String> options, String... arguments) throws Exception {
+    Installation installation = new Installation(Path.of("..").toAbsolutePath().normalize());
+    List<String> command = new ArrayList<>(List.of("--class", "org.sparkrdma.shuffle.tools.Main"));
+    command.addAll(options);
+    command.add(installation.plugIn().toString());
+    Stream.of(arguments).forEach(command::add);
+    Path output = directory.resolve("output");
+    Path errors = directory.resolve("errors");
+    int exitCode =
+        new SparkLauncherCommand(installation.sparkHome(), Path.of(System.getProperty("java.home")))
+            .prepare("org.apache.spark.deploy.SparkSubmit", command, Script.briefly())
+            .redirectOutput(output.toFile())
+            .redirectError(errors.toFile())
+            .start()
+            .waitFor();
+    return new Outcome(exitCode, Files.readString(output), Files.readString(errors));
+  }
+}
