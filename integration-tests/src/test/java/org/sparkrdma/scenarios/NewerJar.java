@@ -14,15 +14,21 @@ import javax.tools.ToolProvider;
 import org.sparkrdma.shuffle.wire.Hello;
 
 /**
- * The plug-in's jar of a later version: its protocol number is one higher. The classes that have
- * the number are compiled anew from the sources of this build. Stateless.
+ * The plug-in's jar of a later version: the numbers of its protocol and of the schema of its events
+ * are one higher, and an event has one property more. The classes concerned are compiled anew from
+ * the sources of this build. Stateless.
  */
 public final class NewerJar {
-  /** {@code javac} copies the constant into the classes that use it. */
+  /** {@code javac} copies the constants into the classes that use them. */
   private static final List<String> CLASSES =
-      List.of("org/sparkrdma/shuffle/wire/Hello", "org/sparkrdma/shuffle/runtime/TransportFactory");
+      List.of(
+          "org/sparkrdma/shuffle/wire/Hello",
+          "org/sparkrdma/shuffle/runtime/TransportFactory",
+          "org/sparkrdma/shuffle/ui/RdmaShuffleEvent");
 
-  private static final String CONSTANT = "int PROTOCOL = ";
+  private static final String PROTOCOL = "int PROTOCOL = ";
+  private static final String SCHEMA = "int SCHEMA = ";
+  private static final String PROPERTY = "  @JsonProperty(\"schema\")\n  public";
 
   private NewerJar() {}
 
@@ -39,9 +45,7 @@ public final class NewerJar {
       Path changed = folder.resolve("sources").resolve(name + ".java");
       Files.createDirectories(changed.getParent());
       String text = Files.readString(sources.resolve(name + ".java").normalize());
-      Files.writeString(
-          changed,
-          text.replace(CONSTANT + Hello.PROTOCOL + ";", CONSTANT + (Hello.PROTOCOL + 1) + ";"));
+      Files.writeString(changed, later(text));
       command.add(changed.toString());
     }
     if (ToolProvider.getSystemJavaCompiler().run(null, null, null, command.toArray(String[]::new))
@@ -52,6 +56,22 @@ public final class NewerJar {
     Files.copy(Path.of(System.getProperty("it.plugin.jar")), jar);
     replace(folder.resolve("classes"), jar);
     return jar;
+  }
+
+  private static String later(String source) throws IOException {
+    String later =
+        source
+            .replace(PROTOCOL + Hello.PROTOCOL + ";", PROTOCOL + (Hello.PROTOCOL + 1) + ";")
+            .replace(SCHEMA + "1;", SCHEMA + "2;")
+            .replace(
+                PROPERTY,
+                "  @JsonProperty(\"later\") public List<String> later() { return List.of(); }\n"
+                    + PROPERTY);
+    boolean hasConstant = source.contains(PROTOCOL) || source.contains(SCHEMA);
+    if (hasConstant && later.equals(source)) {
+      throw new IOException("the constant of a class has changed: " + source.lines().findFirst());
+    }
+    return later;
   }
 
   private static void replace(Path classes, Path jar) throws IOException {

@@ -34,6 +34,7 @@ final class Suites {
           "DoctorSuite",
           "RequiredRdmaSuite",
           "TabSuite",
+          "HistorySuite",
           "DeliverySuite");
 
   private Suites() {}

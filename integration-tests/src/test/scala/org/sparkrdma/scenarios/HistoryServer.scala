@@ -20,8 +20,8 @@ private[scenarios] final class HistoryServer private (process: SparkJvm, port: I
   def url(applicationId: String, tab: String): String =
     s"http://127.0.0.1:$port/history/$applicationId/$tab/"
 
-  /** Its output so far. */
-  def printed: String = process.printed
+  /** Lines of WARN and ERROR in its log so far. */
+  def warnings: Seq[String] = process.warnings
 
   override def close(): Unit = process.kill()
 }

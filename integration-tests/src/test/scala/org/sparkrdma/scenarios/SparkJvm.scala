@@ -8,10 +8,14 @@ import scala.jdk.CollectionConverters._
 
 /** A JVM that runs a main class with only Spark's jars on its class path. Killed by its creator.
   */
-private[scenarios] final class SparkJvm private (process: Process, output: Path) {
+private[scenarios] final class SparkJvm private (process: Process, output: Path, log: Path) {
 
   /** Its output so far. */
   def printed: String = Files.readString(output)
+
+  /** Lines of WARN and ERROR in its log so far. */
+  def warnings: Seq[String] =
+    if (Files.exists(log)) Files.readAllLines(log).asScala.filter(SparkJvm.isWarning).toSeq else Nil
 
   /** The rest of the output line that begins with this word. */
   def valueAfter(word: String): Option[String] =
@@ -26,6 +30,9 @@ private[scenarios] final class SparkJvm private (process: Process, output: Path)
 }
 
 private[scenarios] object SparkJvm {
+  private val Warning = "[0-9:.]+ [0-9]+ (WARN|ERROR|FATAL) .*"
+
+  private def isWarning(line: String): Boolean = line.matches(Warning)
 
   /** Starts it.
     *
@@ -46,9 +53,10 @@ private[scenarios] object SparkJvm {
     builder.directory(directory.toFile)
     builder.redirectErrorStream(true)
     builder.redirectOutput(output.toFile)
-    builder.environment.put("IT_LOG", directory.resolve("all-processes.log").toString)
+    val log = directory.resolve("all-processes.log")
+    builder.environment.put("IT_LOG", log.toString)
     Seq("SPARK_DIST_CLASSPATH", "SPARK_TESTING").foreach(builder.environment.remove(_))
-    new SparkJvm(builder.start(), output)
+    new SparkJvm(builder.start(), output, log)
   }
 
   private def command(mainClass: String, moreJars: Seq[String]): Seq[String] = {

@@ -82,8 +82,12 @@ final class TabSuite extends ScenarioSuite with Eventually {
       Screenshots.save("history", history.url(id))
     } finally history.close()
     val without = HistoryServer.start(logs, jars = Nil)
-    try awaitPage(without.url(id, "executors"))(_.contains("<title>scenario - Executors"))
-    finally without.close()
+    try {
+      awaitPage(without.url(id, "executors"))(_.contains("<title>scenario - Executors"))
+      val warnings = without.warnings.filter(_.contains("RdmaShuffleEvent"))
+      assert(warnings.size === 1, without.warnings)
+      assert(warnings.head.contains("Drop unrecognized event"), warnings)
+    } finally without.close()
   }
 
   test("should say why RDMA is not used") {

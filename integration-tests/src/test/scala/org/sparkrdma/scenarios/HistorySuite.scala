@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.scenarios
+
+import java.net.URI
+import java.net.http.HttpClient
+import java.net.http.HttpRequest
+import java.net.http.HttpResponse
+import java.net.http.HttpResponse.BodyHandlers
+import java.nio.file.Files
+import java.nio.file.Path
+
+import scala.util.Using
+
+import org.scalatest.concurrent.Eventually
+import org.scalatest.time.Millis
+import org.scalatest.time.Seconds
+import org.scalatest.time.Span
+
+/** Event logs of an earlier, this and a later version of the plug-in, in History Servers without
+  * its jar, with this one and with a later one.
+  */
+final class HistorySuite extends ScenarioSuite with Eventually {
+  override implicit val patienceConfig: PatienceConfig =
+    PatienceConfig(timeout = Span(90, Seconds), interval = Span(300, Millis))
+
+  private val Ok = 200
+  private val Event = "\"Event\":\"org.sparkrdma.shuffle.ui.RdmaShuffleEvent\",\"schema\":"
+  private val Tab = "RDMA shuffle"
+  private val LaterNote = "a later version of the plug-in wrote this log"
+
+  /** Written by the plug-in of November 2026 with Spark 4.2.0, by an application that lost an
+    * executor; every later version must replay it. Of Spark's own events those that the tab uses
+    * are kept, with few properties of the environment; the name of the user is another.
+    */
+  private val FrozenId = "app-20261123020920-0000"
+
+  /** What its tab shows. */
+  private val FrozenParts = Seq(
+    "By READ:</strong> 106.3 MiB",
+    "<td>lost: Command exited with code 137</td>",
+    "192.0.2.2:45753"
+  )
+
+  private val client =
+    HttpClient.newBuilder().followRedirects(HttpClient.Redirect.NORMAL).build()
+
+  private lazy val logs = Files.createTempDirectory("event-logs")
+
+  private lazy val id = runOnce()
+
+  private lazy val frozenLog: Path = {
+    val log = logs.resolve(FrozenId)
+    Using.resource(classOf[HistorySuite].getResourceAsStream(s"event-log-$FrozenId"))(
+      Files.copy(_, log)
+    ): Unit
+    log
+  }
+
+  private lazy val laterId = {
+    val text = Files.readString(logs.resolve(id))
+    assert(text.contains(Event + "1,"), "this version has another schema: add a frozen log of it")
+    val later = "\"shape\":{\"of\":[1,null]},\"zeal\":\"high\",\"count\":-1.5e300,\"none\":null,"
+    val laterId = id + "-later"
+    Files.writeString(
+      logs.resolve(laterId),
+      text.replace(Event + "1,", Event + "7," + later).replace(id, laterId)
+    )
+    laterId
+  }
+
+  test("should be replayed without the jar, with one WARN for each log") {
+    val server = HistoryServer.start(allLogs(), jars = Nil)
+    try {
+      val ids = Seq(id, laterId, FrozenId)
+      ids.foreach { application =>
+        assert(page(server, application, "executors").contains("Executors"))
+        assert(!page(server, application, "jobs").contains(Tab))
+      }
+      val ours = server.warnings.filter(_.toLowerCase.contains("rdma"))
+      assert(ours.size === ids.size, server.warnings)
+      assert(ours.forall(_.contains("Drop unrecognized event")), ours)
+      assertNoError(server)
+    } finally server.close()
+  }
+
+  test("should be replayed with this jar, without a WARN") {
+    assertTabs(Seq(sys.props("it.plugin.jar")), noted = Set(laterId))
+  }
+
+  test("should be replayed with a jar of a later version, without a WARN") {
+    assertTabs(Seq(NewerJar.make().toString), noted = Set(laterId))
+  }
+
+  /** Asserts that a History Server shows the tab of each log.
+    *
+    * @param noted
+    *   applications with a note that a later version wrote their logs
+    */
+  private def assertTabs(jars: Seq[String], noted: Set[String]): Unit = {
+    val server = HistoryServer.start(allLogs(), jars)
+    try {
+      Seq(id, laterId, FrozenId).foreach { application =>
+        assert(page(server, application, "jobs").contains(Tab))
+        val tab = page(server, application, "rdma-shuffle")
+        assert(tab.contains("<td>soft</td>"), tab)
+        assert("By READ:</strong> [1-9]".r.findFirstIn(tab).isDefined, tab)
+        assert(tab.contains(LaterNote) === noted.contains(application), tab)
+      }
+      val frozen = page(server, FrozenId, "rdma-shuffle")
+      FrozenParts.foreach(part => assert(frozen.contains(part), frozen))
+      assert(server.warnings.filter(_.toLowerCase.contains("rdma")).isEmpty, server.warnings)
+      assertNoError(server)
+    } finally server.close()
+  }
+
+  private def assertNoError(server: HistoryServer): Unit =
+    assert(!server.warnings.exists(_.contains(" ERROR ")), server.warnings)
+
+  private def allLogs(): Path = {
+    assert(Files.exists(logs.resolve(laterId)) && Files.exists(frozenLog))
+    logs
+  }
+
+  /** A page of an application, as soon as the server has read its log. */
+  private def page(server: HistoryServer, application: String, tab: String): String = eventually {
+    val answer = get(server.url(application, tab))
+    assert(answer.statusCode === Ok, answer.body)
+    answer.body
+  }
+
+  private def get(url: String): HttpResponse[String] =
+    client.send(HttpRequest.newBuilder(URI.create(url)).build(), BodyHandlers.ofString())
+
+  /** Runs an application until its log has bytes by READ; returns its id. */
+  private def runOnce(): String = {
+    val conf = Clusters
+      .soft()
+      .set("spark.ui.enabled", "true")
+      .set("spark.ui.port", "0")
+      .set("spark.eventLog.enabled", "true")
+      .set("spark.eventLog.rolling.enabled", "false")
+      .set("spark.eventLog.compress", "false")
+      .set("spark.eventLog.dir", logs.toUri.toString)
+    SparkCluster.run(conf) { cluster =>
+      Jobs.groupBy(cluster.spark)
+      eventually {
+        val tab = get(cluster.sc.uiWebUrl.get + "/rdma-shuffle/").body
+        assert("By READ:</strong> [1-9]".r.findFirstIn(tab).isDefined, tab)
+      }
+      cluster.sc.applicationId
+    }
+  }
+}
