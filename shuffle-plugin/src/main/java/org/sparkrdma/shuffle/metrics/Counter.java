@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.metrics;
 
-/** All counters of the plug-in; the label is the key in reports and in Spark's metrics. */
+/**
+ * All counters of the plug-in; the label is the key in reports and in Spark's metrics. The comment
+ * of each is its meaning in docs/metrics.md.
+ */
 public enum Counter {
   /** Bytes delivered to tasks by RDMA READ. */
   RDMA_BYTES_READ("rdma.bytes.read"),

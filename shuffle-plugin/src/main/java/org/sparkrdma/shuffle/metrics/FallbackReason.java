@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.metrics;
 
-/** Reason why blocks used TCP although the plug-in is on; users see the label. */
+/**
+ * Reason why blocks used TCP although the plug-in is on; users see the label. The comment of each
+ * is its meaning in docs/metrics.md.
+ */
 public enum FallbackReason {
-  /** This executor has no RDMA; Spark's own reader ran. */
+  /** Shuffle reads that Spark's own reader did, because this executor has no RDMA. */
   UNAVAILABLE("unavailable"),
   /** The directory has no endpoint of the executor. */
   NO_ENDPOINT("no-endpoint"),
@@ -11,23 +14,34 @@ public enum FallbackReason {
   INCOMPATIBLE("incompatible"),
   /** The connection was refused, or the peer's proof failed. */
   REFUSED("refused"),
-  /** No connection within the time that blocks wait; the attempt may go on. */
+  /**
+   * No connection within {@code connect.timeout}: the attempt failed, goes on in the background, or
+   * waited for its turn ({@code attempts.max}).
+   */
   CONNECT_FAILED("connect-failed"),
   /** The peer is quarantined. */
   QUARANTINED("quarantined"),
-  /** A work request completed with an error. */
+  /**
+   * A work request completed with an error, or the fetch failed inside the executor (see its log).
+   */
   READ_ERROR("read-error"),
   /** The request timed out. */
   TIMEOUT("timeout"),
   /** The connection was lost twice during the request. */
   LOST_PEER("lost-peer"),
-  /** The peer answered BUSY: it had no memory to register or copy. */
+  /**
+   * The peer answered BUSY: it had no memory to register or copy, or no room for another connection
+   * ({@code connections.max}).
+   */
   PEER_BUSY("peer-busy"),
   /** Too many requests wait at the peer, and it answered "fetch by TCP". */
   PEER_OVERLOADED("peer-overloaded"),
   /** The peer cannot find or read the block, and answered "fetch by TCP". */
   PEER_UNKNOWN_BLOCK("peer-unknown-block"),
-  /** No receive memory was free. */
+  /**
+   * No receive memory or connection was free, or the block is larger than half of the receive
+   * memory; the executor's INFO line has the detail.
+   */
   POOL_EMPTY("pool-empty"),
   /** A checksum did not match, and TCP delivered other bytes or none. */
   CORRUPT("corrupt"),

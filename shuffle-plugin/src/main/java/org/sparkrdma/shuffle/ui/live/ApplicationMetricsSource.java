@@ -10,7 +10,8 @@ import org.sparkrdma.shuffle.ui.figures.ApplicationTotals;
 
 /**
  * Totals of the application as gauges of the driver's metrics system, where Spark's Prometheus
- * servlet shows them: executors have no web server. Safe for any thread.
+ * servlet shows them: executors have no web server. The comment of each is its meaning in
+ * docs/metrics.md. Safe for any thread.
  */
 final class ApplicationMetricsSource implements Source {
   private static final String NAME = "rdma.application";
@@ -20,14 +21,23 @@ final class ApplicationMetricsSource implements Source {
 
   ApplicationMetricsSource(Supplier<ApplicationTotals> totals) {
     this.totals = totals;
+    // Running executors that use RDMA.
     add("executors.rdma.up", ApplicationTotals::withRdma);
+    // Running executors that use no RDMA at present.
     add("executors.rdma.off", ApplicationTotals::withoutRdma);
+    // Running executors that have pinned at least 95 % of what they may.
     add("executors.pinned.full", ApplicationTotals::pinnedFull);
+    // Bytes delivered to tasks by RDMA READ.
     add("bytes.read", all -> all.sums().bytes().read());
+    // Bytes located for peers in the copy pool.
     add("bytes.copied", all -> all.sums().bytes().copied());
+    // Bytes of other executors delivered by TCP.
     add("bytes.tcp", all -> all.sums().bytes().tcp());
+    // Bytes that executors read from their own disks.
     add("bytes.local", all -> all.sums().bytes().local());
+    // Blocks that used TCP although the plug-in is on.
     add("blocks.fallback", all -> all.sums().fallbackBlocks());
+    // Quarantines of peers.
     add("peers.quarantined", all -> all.sums().quarantines());
   }
 
