@@ -11,8 +11,9 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
- * The command {@code doctor} of the packaged plug-in on kernel RDMA, without Spark: as root, and as
- * a user who may lock 64 KiB.
+ * The command {@code doctor} of the packaged plug-in on kernel RDMA, without Spark: as root, as a
+ * user who may lock 64 KiB, with peers that are not reached, and without device files.
+ * docs/doctor.md shows these outputs.
  */
 @Execution(ExecutionMode.CONCURRENT)
 @Timeout(200)
@@ -21,17 +22,24 @@ final class DoctorIT {
   private static final String LIMITED =
       "ulimit -l 64; setpriv --reuid 65534 --clear-groups --inh-caps=-all --bounding-set=-all ";
 
+  /** A copy, because that user may not be allowed to read the build's folder. */
+  private static final String COPY =
+      "install -m 644 " + Build.property("it.plugin.jar") + " /tmp/plugin.jar; ";
+
+  private static final String DOCTOR =
+      GuestJdk.home() + "/bin/java " + GuestJdk.START_SOON + " -jar /tmp/plugin.jar doctor";
+
+  /**
+   * As in a container without the device: the kernel has it, and the folder of its files is empty.
+   */
+  private static final String WITHOUT_FILES =
+      "unshare --mount bash -c 'mount -t tmpfs tmpfs /dev/infiniband && " + DOCTOR + "'";
+
   @Test
   void shouldUseTheDeviceAsRootAndNameTheLimitOfLockedMemoryAsAnotherUser() throws Exception {
-    // A copy, because that user may not be allowed to read the build's folder.
-    String doctor =
-        GuestJdk.home() + "/bin/java " + GuestJdk.START_SOON + " -jar /tmp/plugin.jar doctor";
     GuestResult result =
         GuestTests.guest("rocev2", Duration.ofSeconds(150))
-            .bash(
-                ("install -m 644 " + Build.property("it.plugin.jar") + " /tmp/plugin.jar; ")
-                    + (doctor + "; echo exit $?; ")
-                    + (LIMITED + doctor + "; echo exit $?"));
+            .bash(COPY + (DOCTOR + "; echo exit $?; ") + (LIMITED + DOCTOR + "; echo exit $?"));
 
     assertThat(result.exitCode()).as(result.output()).isZero();
     List<String> lines = result.node(1).lines();
@@ -52,5 +60,39 @@ final class DoctorIT {
         .anyMatch(
             line -> line.startsWith("problem  This process may lock 65536 bytes (soft limit)"))
         .endsWith("exit 1");
+  }
+
+  @Test
+  void shouldNameAWrongPeerAPeerWithoutListenerAndMissingDeviceFiles() throws Exception {
+    GuestResult result =
+        GuestTests.guest("rocev2", Duration.ofSeconds(150))
+            .bash(
+                COPY
+                    + (DOCTOR + " --peer nowhere.example; echo exit $?; ")
+                    + (DOCTOR + " --peer 10.99.1.1; echo exit $?; ")
+                    + (WITHOUT_FILES + "; echo exit $?"));
+
+    assertThat(result.exitCode()).as(result.output()).isZero();
+    List<String> lines = result.node(1).lines();
+    lines.forEach(System.out::println);
+    assertThat(lines.stream().filter(line -> line.startsWith("RDMA will ")))
+        .containsExactly(
+            "RDMA will not be used: Peer nowhere.example is an unknown host: its name has no"
+                + " address here",
+            "RDMA will not be used: Peer 10.99.1.1 port 7474 is not reached by TCP: Connection"
+                + " refused",
+            "RDMA will not be used: ibverbs: the kernel has RDMA devices, but /dev/infiniband is"
+                + " not there: start the container with --device=/dev/infiniband, or load the"
+                + " module ib_uverbs");
+    assertThat(lines)
+        .anyMatch(
+            line ->
+                line.startsWith("problem  The kernel has RDMA devices [rxe0")
+                    && line.endsWith("but this process sees no /dev/infiniband/uverbs file."))
+        .containsSequence(
+            "problem  Peer nowhere.example is an unknown host: its name has no address here.",
+            "         To do: correct the name, or give the address of the peer");
+    assertThat(lines.stream().filter(line -> line.startsWith("exit ")))
+        .containsExactly("exit 1", "exit 1", "exit 1");
   }
 }

@@ -3,6 +3,8 @@ package org.sparkrdma.scenarios
 
 import java.nio.file.{Files, Path}
 
+import scala.jdk.CollectionConverters._
+
 import org.scalatest.concurrent.Eventually
 import org.scalatest.time.{Millis, Seconds, Span}
 
@@ -34,6 +36,25 @@ final class DoctorSuite extends ScenarioSuite with Eventually {
     assert(table.contains("\nRDMA is not used: 2 executors, "), table)
     assert(table.contains("\n  problem  engine            ibverbs: "), table)
     assert(!table.contains("not-for-logs"), table)
+  }
+
+  test("should run tasks while the checks hang, and report that after ten seconds") {
+    val length = Files.size(log)
+    val conf = Clusters
+      .fallback()
+      .setAll(LongTimeouts.SETTINGS.asScala)
+      .set("spark.shuffle.rdma.doctor", "true")
+    SparkCluster.run(EngineJar.addTo(conf, classOf[HungProvider])) { cluster =>
+      def hung() = cluster.onEveryExecutor(() => HungProvider.isHung)
+      Jobs.groupBy(cluster.spark)
+      eventually(assert(hung().values.forall(identity)))
+      val (_, traffic) = cluster.trafficOf(Jobs.groupBy(cluster.spark))
+      assertAllByRead(traffic)
+      eventually(assert(tablesAfter(length).nonEmpty))
+    }
+    val table = tablesAfter(length).head
+    assert(table.startsWith("RDMA is used in 2, not used in 0. "), table)
+    assert(table.contains("gave no result: they did not end within 10 s."), table)
   }
 
   test("should check nothing unless it is set") {

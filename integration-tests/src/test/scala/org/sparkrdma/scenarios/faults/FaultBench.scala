@@ -1,25 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.scenarios.faults
 
-import java.io.FileOutputStream
-import java.nio.charset.StandardCharsets
 import java.nio.file.Files
-import java.nio.file.Path
-import java.util.jar.JarEntry
-import java.util.jar.JarOutputStream
 
 import scala.jdk.CollectionConverters._
-import scala.util.Using
 
 import org.apache.spark.SparkConf
 import org.apache.spark.SparkEnv
 import org.sparkrdma.scenarios.Clusters
+import org.sparkrdma.scenarios.EngineJar
 import org.sparkrdma.scenarios.SparkCluster
 import org.sparkrdma.scenarios.SparkInternals
 import org.sparkrdma.scenarios.faults.plan.Faults
 import org.sparkrdma.scenarios.faults.engine.FaultyProvider
 import org.sparkrdma.scenarios.faults.plan.Report
-import org.sparkrdma.verbs.spi.VerbsProvider
 
 /** A cluster whose executors have an engine with faults. Used by the test's thread. */
 private[faults] final class FaultBench extends AutoCloseable {
@@ -70,7 +64,7 @@ private[faults] object FaultBench {
 
   /** Short time-outs, so that tests stay short. */
   def conf(): SparkConf = {
-    val plain = Clusters.fallback(coresEach = 2)
+    val plain = EngineJar.addTo(Clusters.fallback(coresEach = 2), classOf[FaultyProvider])
     val settings = Map(
       // Files and windows are used from the first block on.
       "copy.first" -> "false",
@@ -84,23 +78,7 @@ private[faults] object FaultBench {
     )
     settings
       .foldLeft(plain) { case (conf, (key, value)) => conf.set(s"spark.shuffle.rdma.$key", value) }
-      // Behind Spark's class path: with a jar before it executors could not use the archive of classes.
-      .set(
-        "spark.executorEnv.SPARK_DIST_CLASSPATH",
-        sys.env("SPARK_DIST_CLASSPATH") + ":" + providerJar()
-      )
       .set("spark.reducer.maxSizeInFlight", "200k")
       .set("spark.shuffle.io.retryWait", "1s")
-  }
-
-  /** A jar with only the service file that names the engine. */
-  private def providerJar(): Path = {
-    val jar = Files.createTempFile("faults", ".jar")
-    Using.resource(new JarOutputStream(new FileOutputStream(jar.toFile))) { out =>
-      out.putNextEntry(new JarEntry(s"META-INF/services/${classOf[VerbsProvider].getName}"))
-      out.write(classOf[FaultyProvider].getName.getBytes(StandardCharsets.UTF_8))
-      out.closeEntry()
-    }
-    jar
   }
 }
