@@ -5,16 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.sparkrdma.launch.Installation;
-import org.sparkrdma.launch.Script;
+import org.sparkrdma.cluster.SparkSubmit.Outcome;
 
 /** The commands of the plug-in's jar by {@code spark-submit --class}, with Spark's settings. */
 @Timeout(120)
@@ -23,8 +20,6 @@ class SubmittedCommandsIT {
   private static final int MISUSE = 2;
 
   @TempDir private Path directory;
-
-  private record Outcome(int exitCode, String output, String errors) {}
 
   @Test
   void shouldPrintHelp() throws Exception {
@@ -64,20 +59,10 @@ class SubmittedCommandsIT {
   }
 
   private Outcome submit(List<String> options, String... arguments) throws Exception {
-    Installation installation = new Installation(Path.of("..").toAbsolutePath().normalize());
     List<String> command = new ArrayList<>(List.of("--class", "org.sparkrdma.shuffle.tools.Main"));
     command.addAll(options);
-    command.add(installation.plugIn().toString());
-    Stream.of(arguments).forEach(command::add);
-    Path output = directory.resolve("output");
-    Path errors = directory.resolve("errors");
-    int exitCode =
-        new SparkLauncherCommand(installation.sparkHome(), Path.of(System.getProperty("java.home")))
-            .prepare("org.apache.spark.deploy.SparkSubmit", command, Script.briefly())
-            .redirectOutput(output.toFile())
-            .redirectError(errors.toFile())
-            .start()
-            .waitFor();
-    return new Outcome(exitCode, Files.readString(output), Files.readString(errors));
+    command.add(SparkSubmit.installation().plugIn().toString());
+    command.addAll(List.of(arguments));
+    return SparkSubmit.run(directory, command);
   }
 }

@@ -223,6 +223,13 @@ class ScriptsIT {
     assertThat(outcome.exitCode()).isEqualTo(MISUSE);
   }
 
+  @Test
+  void shouldListTheJobs() throws Exception {
+    Outcome outcome = run(Map.of(), "bench list");
+    Script.assertSucceeded(outcome, "groupby");
+    assertThat(outcome.output()).contains("terasort", "pagerank");
+  }
+
   /** The build is a script that ends the one that waits for it. */
   @Test
   void shouldEndWithTheExitCodeOfTheSignalDuringTheBuild() throws Exception {

@@ -40,7 +40,7 @@ final class MatrixReport {
       The table is `integration-tests/src/test/resources/guest/matrix.csv`; `GuestMatrixIT` runs it and writes this page
       (`-Dguest.cells=NAME,NAME` selects cells):
 
-      ```
+      ```bash
       ./mvnw verify -Pguest,nightly -Dit.skipSuites=true -Dit.test=GuestMatrixIT -Dupdate.docs=true
       ```
 

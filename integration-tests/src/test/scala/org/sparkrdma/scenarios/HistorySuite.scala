@@ -34,7 +34,7 @@ final class HistorySuite extends ScenarioSuite with Eventually {
     */
   private val FrozenId = "app-20261123020920-0000"
 
-  /** What its tab shows. */
+  /** Parts of its tab. */
   private val FrozenParts = Seq(
     "By READ:</strong> 106.3 MiB",
     "<td>lost: Command exited with code 137</td>",

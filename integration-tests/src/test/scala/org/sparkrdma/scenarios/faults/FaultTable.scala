@@ -95,7 +95,7 @@ private[scenarios] object FaultTable {
       |This page lists faults during the fetch of a block and their results. Run them all, and rewrite this
       |page, with
       |
-      |```
+      |```bash
       |./mvnw -Psuites verify -Dit.suites=FaultsSuite -Dupdate.docs=true
       |```
       |

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.launch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The commands in the pages: each is run by a test or a script of this project, or is marked as
+ * "not run, needs …" on its line or in the paragraph before it.
+ */
+class CommandsDocumentationTest {
+  private static final Path PROJECT = Path.of("..").toAbsolutePath().normalize();
+  private static final List<String> MODULES =
+      List.of("shuffle-plugin", "benchmarks", "integration-tests");
+  private static final String FENCE = "```";
+  private static final String SHELL = FENCE + "bash";
+  private static final Pattern NOT_RUN = Pattern.compile("not run\\b.*\\bneeds ");
+  private static final Pattern COMMENT = Pattern.compile("(^|\\s+)# (.*)$");
+  private static final Pattern ASSIGNMENT = Pattern.compile("[A-Z_]+=\\S*");
+
+  /** First words of commands, by which a block without a language is recognised as one of them. */
+  private static final Pattern COMMAND =
+      Pattern.compile(
+          "([A-Z_]+=\\S+ +)*(\\./\\S+( .*)?|(java|spark-submit|sbin/\\S+|apt-get|dnf|modprobe"
+              + "|systemctl|docker|kubectl|mkdir|cp|ibv_\\w+|ib_read_bw|ethtool) .+)");
+
+  /** A test or script that runs the commands of a form. */
+  private record Runner(Pattern form, String file, String evidence) {}
+
+  private static Runner by(String form, String file, String evidence) {
+    return new Runner(Pattern.compile(form), file, evidence);
+  }
+
+  private static final String JAR = "java -jar shuffle-plugin\\.jar ";
+
+  /** In the order in which they are tried. */
+  private static final List<Runner> RUNNERS =
+      List.of(
+          by("\\./quickstart", "JobScriptsIT.java", "run(\"quickstart --size 1m "),
+          by(
+              "\\./mvnw -pl shuffle-plugin -am -Dmaven\\.test\\.skip=true package",
+              ".ci/run",
+              "./mvnw -pl shuffle-plugin -am -Dmaven.test.skip=true package"),
+          by(
+              "\\./mvnw -pl benchmarks -am -Dmaven\\.test\\.skip=true package",
+              ".ci/run",
+              "./mvnw -pl benchmarks -am -Dmaven.test.skip=true package"),
+          by(
+              "cp shuffle-plugin/target/\\S+\\.jar shuffle-plugin\\.jar",
+              ".ci/run",
+              "cp shuffle-plugin/target/shuffle-plugin-0.1.0-SNAPSHOT.jar"),
+          by("\\./mvnw verify", ".ci/run", "./mvnw -B -ntp verify "),
+          by("\\./mvnw verify -Pguest", ".ci/run", "./mvnw -B -ntp verify -Pguest "),
+          by("\\./mvnw .*-Dit\\.suites=FaultsSuite .*", "Suites.java", "\"faults.FaultsSuite\""),
+          by("\\./mvnw .*-Dit\\.test=GuestMatrixIT .*", "GuestMatrixIT.java", "@Tag(\"nightly\")"),
+          by("\\./guest build", ".ci/run", "./guest build"),
+          by("apt-get install \\$\\(\\./guest packages\\)", ".ci/run", "< <(./guest packages)"),
+          by("\\./guest run -- \\S+/spark-job", "SparkJobIT.java", "\"guest/spark-job\""),
+          by("\\./bench list", "ScriptsIT.java", "run(Map.of(), \"bench list\")"),
+          by("\\./bench groupby .*", "JobScriptsIT.java", "run(\"bench groupby "),
+          by("\\./bench compare .*", "JobScriptsIT.java", "run(\"bench compare "),
+          by("\\./bench regress .*", "RegressCommandTest.java", "regress(\"slow\", \"fast\""),
+          by("\\./bench ceiling .*", "ScriptsIT.java", "\"bench ceiling --sizes"),
+          by(
+              "spark-submit --jars shuffle-plugin\\.jar --conf spark\\.shuffle\\.manager=\\S+ .*",
+              "integration-tests/guest/spark-job",
+              "--jars "),
+          by(
+              "spark-submit --class org\\.sparkrdma\\.shuffle\\.tools\\.Main \\S+ doctor",
+              "SubmittedCommandsIT.java",
+              "\"doctor\")"),
+          by(
+              "spark-submit --conf spark\\.shuffle\\.rdma\\.doctor=true .*",
+              "DoctorSuite.scala",
+              ".set(\"spark.shuffle.rdma.doctor\", \"true\")"),
+          by(
+              "spark-submit .*--class org\\.sparkrdma\\.benchmarks\\.jobs\\.ShuffleBenchmark .*",
+              "SubmittedBenchmarkIT.java",
+              "ShuffleBenchmark.class.getName()"),
+          by(JAR + "doctor( --conf \\S+)?", "PlugInCommandsIT.java", "run(\"doctor\", \"--conf\""),
+          by(JAR + "doctor --all", "CommandsTest.java", "run(\"doctor\", \"--all\""),
+          by(JAR + "doctor --collect \\S+", "CommandsTest.java", "\"--collect\""),
+          by(JAR + "doctor --listen", "CommandsTest.java", "\"--listen\""),
+          by(JAR + "doctor --peer \\S+", "PerfIT.java", " doctor --peer "),
+          by(JAR + "perf server", "PerfIT.java", " perf server "),
+          by(JAR + "perf client \\S+", "PerfIT.java", " perf client "),
+          by(JAR + "devices", "PlugInCommandsIT.java", "run(\"devices\""),
+          by(
+              "java -cp \"\\$CP\" org\\.sparkrdma\\.examples\\.\\w+ (server|client) soft .*",
+              "ExamplesTest.java",
+              "with the arguments of docs/verbs.md"));
+
+  /** A command of a page, without its comment. */
+  private record Documented(Path page, int line, String command, boolean marked) {
+    @Override
+    public String toString() {
+      return page.getFileName() + ":" + line + ": " + command;
+    }
+  }
+
+  @Test
+  void shouldRunEveryCommandOrMarkIt() throws IOException {
+    List<Documented> commands = commands();
+    assertThat(commands).hasSizeGreaterThan(50);
+    assertThat(commands.stream().filter(one -> !one.marked() && runners(one).isEmpty()))
+        .as("neither run by a test nor marked \"not run, needs …\"")
+        .isEmpty();
+    assertThat(commands.stream().filter(one -> one.marked() && !runners(one).isEmpty()))
+        .as("marked although a test runs them")
+        .isEmpty();
+  }
+
+  @Test
+  void shouldNameNoRunnerOfACommandThatNoPageHas() throws IOException {
+    List<Documented> commands = commands();
+    assertThat(RUNNERS)
+        .allMatch(
+            runner ->
+                commands.stream().anyMatch(one -> runner.form().matcher(one.command()).matches()));
+  }
+
+  @Test
+  void shouldFindWhatEachRunnerRuns() throws IOException {
+    for (Runner runner : RUNNERS) {
+      assertThat(Files.readString(file(runner.file())))
+          .as("%s runs %s", runner.file(), runner.form())
+          .contains(runner.evidence());
+    }
+  }
+
+  @Test
+  void shouldMarkEveryBlockOfCommandsAsShell() throws IOException {
+    List<String> unmarked = new ArrayList<>();
+    for (Path page : pages()) {
+      boolean inBlock = false;
+      boolean shell = false;
+      for (String line : Files.readAllLines(page)) {
+        if (line.strip().startsWith(FENCE)) {
+          inBlock = !inBlock;
+          shell = line.strip().equals(SHELL);
+        } else if (inBlock && !shell && COMMAND.matcher(line.strip()).matches()) {
+          unmarked.add(page.getFileName() + ": " + line);
+        }
+      }
+    }
+    assertThat(unmarked).as("in a block that does not begin with " + SHELL).isEmpty();
+  }
+
+  private static List<Runner> runners(Documented documented) {
+    return RUNNERS.stream()
+        .filter(runner -> runner.form().matcher(documented.command()).matches())
+        .toList();
+  }
+
+  private static List<Path> pages() throws IOException {
+    List<Path> pages = new ArrayList<>(List.of(PROJECT.resolve("README.md")));
+    try (Stream<Path> docs = Files.list(PROJECT.resolve("docs"))) {
+      docs.filter(page -> page.toString().endsWith(".md")).sorted().forEach(pages::add);
+    }
+    return pages;
+  }
+
+  private static List<Documented> commands() throws IOException {
+    List<Documented> commands = new ArrayList<>();
+    for (Path page : pages()) {
+      collect(page, Files.readAllLines(page), commands);
+    }
+    return commands;
+  }
+
+  private static void collect(Path page, List<String> lines, List<Documented> commands) {
+    for (int begin = 0; begin < lines.size(); begin++) {
+      if (lines.get(begin).strip().equals(SHELL)) {
+        boolean marked = NOT_RUN.matcher(paragraphBefore(lines, begin)).find();
+        boolean nextMarked = false;
+        StringBuilder command = new StringBuilder();
+        int line = begin + 1;
+        for (; !lines.get(line).strip().equals(FENCE); line++) {
+          String text = lines.get(line).strip();
+          var comment = COMMENT.matcher(text);
+          boolean commented = comment.find();
+          boolean markedHere = commented && NOT_RUN.matcher(comment.group(2)).find();
+          String plain = commented ? text.substring(0, comment.start()) : text;
+          if (plain.isEmpty()) {
+            nextMarked |= markedHere;
+            continue;
+          }
+          command.append(plain.endsWith("\\") ? plain.substring(0, plain.length() - 1) : plain);
+          if (!plain.endsWith("\\") && !ASSIGNMENT.matcher(plain).matches()) {
+            commands.add(
+                new Documented(
+                    page,
+                    line + 1,
+                    command.toString().replaceAll(" +", " "),
+                    marked || markedHere || nextMarked));
+          }
+          if (!plain.endsWith("\\")) {
+            command.setLength(0);
+            nextMarked = false;
+          }
+        }
+        begin = line;
+      }
+    }
+  }
+
+  /** The text above a block, up to an empty line, as one line. */
+  private static String paragraphBefore(List<String> lines, int begin) {
+    int last = begin - 1;
+    while (last >= 0 && lines.get(last).isBlank()) {
+      last--;
+    }
+    int first = last;
+    while (first > 0 && !lines.get(first - 1).isBlank()) {
+      first--;
+    }
+    return last < 0 ? "" : String.join(" ", lines.subList(first, last + 1));
+  }
+
+  /** A file of the project by its path, or a test by its name. */
+  private static Path file(String name) throws IOException {
+    if (name.contains("/")) {
+      return PROJECT.resolve(name);
+    }
+    List<Path> found = new ArrayList<>();
+    for (String module : MODULES) {
+      try (Stream<Path> files = Files.walk(PROJECT.resolve(module).resolve("src/test"))) {
+        files.filter(file -> file.endsWith(name)).forEach(found::add);
+      }
+    }
+    assertThat(found).as(name).hasSize(1);
+    return found.get(0);
+  }
+}
