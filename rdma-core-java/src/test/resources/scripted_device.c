@@ -7,6 +7,7 @@
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <infiniband/verbs.h>
@@ -26,7 +27,7 @@
   X(rdma_listen) X(rdma_resolve_addr) X(rdma_resolve_route) X(rdma_create_qp) X(rdma_connect)      \
   X(rdma_accept) X(rdma_reject) X(rdma_disconnect) X(rdma_notify) X(rdma_set_option) X(ibv_query_device)          \
   X(ibv_query_port) X(_ibv_query_gid_table) X(ibv_alloc_pd) X(ibv_reg_mr) X(ibv_dereg_mr)          \
-  X(ibv_create_comp_channel) X(ibv_create_cq) X(ibv_create_qp) X(ibv_modify_qp) X(ibv_post_send)   \
+  X(ibv_create_comp_channel) X(ibv_create_cq) X(ibv_create_qp) X(ibv_modify_qp) X(ibv_query_qp) X(ibv_post_send)   \
   X(ibv_post_recv) X(ibv_poll_cq) X(ibv_req_notify_cq) X(ibv_get_cq_event) X(rdma_get_cm_event)    \
   X(ibv_get_async_event)
 
@@ -956,6 +957,36 @@ int ibv_query_device(struct ibv_context *of, struct ibv_device_attr *attributes)
   int error = enter(CALL_ibv_query_device);
   (void)of;
   *attributes = (struct ibv_device_attr){
+      .fw_ver = "1.2.3",
+      .node_guid = htobe64(0x0102030405060708),
+      .sys_image_guid = htobe64(0x1112131415161718),
+      .page_size_cap = 0xfffff000,
+      .vendor_id = 0x2c9,
+      .vendor_part_id = 4119,
+      .hw_ver = 0xa0,
+      .device_cap_flags = IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_XRC | IBV_DEVICE_MANAGED_FLOW_STEERING,
+      .max_cq = 2001,
+      .max_pd = 2002,
+      .max_ee_rd_atom = 2003,
+      .max_res_rd_atom = 2004,
+      .max_ee_init_rd_atom = 2005,
+      .atomic_cap = IBV_ATOMIC_HCA,
+      .max_ee = 2006,
+      .max_rdd = 2007,
+      .max_mw = 2008,
+      .max_raw_ipv6_qp = 2009,
+      .max_raw_ethy_qp = 2010,
+      .max_mcast_grp = 2011,
+      .max_mcast_qp_attach = 2012,
+      .max_total_mcast_qp_attach = 2013,
+      .max_ah = 2014,
+      .max_fmr = 2015,
+      .max_map_per_fmr = 2016,
+      .max_srq = 2017,
+      .max_srq_wr = 2018,
+      .max_srq_sge = 2019,
+      .max_pkeys = 65000,
+      .local_ca_ack_delay = 200,
       .max_mr_size = UINT64_MAX,
       .max_qp = 64,
       .max_qp_wr = RING,
@@ -973,7 +1004,22 @@ int ibv_query_port(struct ibv_context *of, uint8_t port, struct _compat_ibv_port
   (void)of;
   (void)port;
   attributes->state = IBV_PORT_ACTIVE;
+  attributes->max_mtu = IBV_MTU_4096;
   attributes->active_mtu = IBV_MTU_1024;
+  attributes->port_cap_flags = IBV_PORT_CM_SUP | IBV_PORT_IP_BASED_GIDS;
+  attributes->bad_pkey_cntr = 3001;
+  attributes->qkey_viol_cntr = 3002;
+  attributes->pkey_tbl_len = 3003;
+  attributes->lid = 65001;
+  attributes->sm_lid = 3004;
+  attributes->lmc = 7;
+  attributes->max_vl_num = 8;
+  attributes->sm_sl = 9;
+  attributes->subnet_timeout = 18;
+  attributes->init_type_reply = 10;
+  attributes->active_width = 2;
+  attributes->active_speed = 32;
+  attributes->phys_state = 5;
   attributes->gid_tbl_len = 1;
   attributes->max_msg_sz = 1u << 30;
   attributes->link_layer =
@@ -1126,6 +1172,16 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attribu
   struct ibv_qp *qp = new_pair(pd, attributes);
   pthread_mutex_unlock(&lock);
   return qp;
+}
+
+int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attributes, int mask,
+                 struct ibv_qp_init_attr *initial) {
+  (void)qp;
+  *initial = (struct ibv_qp_init_attr){.qp_type = IBV_QPT_RC};
+  if (mask & IBV_QP_PATH_MTU) {
+    attributes->path_mtu = IBV_MTU_2048;
+  }
+  return enter(CALL_ibv_query_qp);
 }
 
 int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attributes, int mask) {

@@ -219,6 +219,10 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attribu
 }
 
 int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attributes, int mask) { return 0; }
+int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attributes, int mask,
+                 struct ibv_qp_init_attr *initial) {
+  return 0;
+}
 
 int ibv_destroy_qp(struct ibv_qp *qp) {
   free(qp);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.verbs.device;
 
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /**
@@ -14,6 +17,8 @@ import java.util.Set;
  * @param limits its limits
  * @param capabilities its optional features
  * @param ports its ports, by number
+ * @param reported everything that the device reports, for people: values by the names of
+ *     ibv_devinfo(1), each a Long, a String, or a List of Strings; empty for engines without
  */
 public record DeviceInfo(
     String name,
@@ -22,10 +27,25 @@ public record DeviceInfo(
     long nodeGuid,
     DeviceLimits limits,
     Set<Capability> capabilities,
-    List<PortInfo> ports) {
+    List<PortInfo> ports,
+    Map<String, Object> reported) {
   public DeviceInfo {
     capabilities = Set.copyOf(capabilities);
     ports = List.copyOf(ports);
+    // Keeps the order.
+    reported = Collections.unmodifiableMap(new LinkedHashMap<>(reported));
+  }
+
+  /** The facts of a device that reports no more. */
+  public DeviceInfo(
+      String name,
+      String engine,
+      Transport transport,
+      long nodeGuid,
+      DeviceLimits limits,
+      Set<Capability> capabilities,
+      List<PortInfo> ports) {
+    this(name, engine, transport, nodeGuid, limits, capabilities, ports, Map.of());
   }
 
   /** Whether the device has this capability. */

@@ -2,7 +2,10 @@
 package org.sparkrdma.verbs.device;
 
 import java.net.InetAddress;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * A port of a device, see ibv_query_port(3).
@@ -13,11 +16,29 @@ import java.util.List;
  * @param gids its GID table, without empty entries
  * @param addresses of this host that the connection manager reaches by this port; with RoCE those
  *     in the GID table, with iWARP and InfiniBand those of its network interface
+ * @param reported as {@link DeviceInfo#reported()}
  */
 public record PortInfo(
-    int number, PortState state, int activeMtuBytes, List<Gid> gids, List<InetAddress> addresses) {
+    int number,
+    PortState state,
+    int activeMtuBytes,
+    List<Gid> gids,
+    List<InetAddress> addresses,
+    Map<String, Object> reported) {
   public PortInfo {
     addresses = List.copyOf(addresses);
     gids = List.copyOf(gids);
+    // Keeps the order.
+    reported = Collections.unmodifiableMap(new LinkedHashMap<>(reported));
+  }
+
+  /** A port that reports no more. */
+  public PortInfo(
+      int number,
+      PortState state,
+      int activeMtuBytes,
+      List<Gid> gids,
+      List<InetAddress> addresses) {
+    this(number, state, activeMtuBytes, gids, addresses, Map.of());
   }
 }

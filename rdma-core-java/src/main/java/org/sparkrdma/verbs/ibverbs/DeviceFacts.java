@@ -13,6 +13,7 @@ import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.DeviceInfo;
@@ -83,7 +84,8 @@ final class DeviceFacts {
       if (inline > 0) {
         capabilities.add(Capability.INLINE);
       }
-      if (pagesOnDemand(arena, name)) {
+      long extended = extended(arena, name);
+      if (pagesOnDemand(extended)) {
         capabilities.add(Capability.ON_DEMAND_PAGING);
       }
       return new DeviceInfo(
@@ -93,8 +95,20 @@ final class DeviceFacts {
           Long.reverseBytes(Memory.getLong(device + IbvDeviceAttr.NODE_GUID)),
           limits(device, maxMessageBytes, inline, vectors()),
           capabilities,
-          ports);
+          ports,
+          reported(name, device, extended));
     }
+  }
+
+  private Map<String, Object> reported(String name, long device, long extended) {
+    Map<String, Object> reported = ReportedAttributes.ofDevice(device, extended);
+    try {
+      reported.put("board_id", Files.readString(SYSTEM.resolve(name).resolve("board_id")).trim());
+    } catch (IOException e) {
+      // Only some drivers have it.
+    }
+    reported.put("num_comp_vectors", (long) Memory.getInt(context + IbvContext.NUM_COMP_VECTORS));
+    return reported;
   }
 
   /** Drivers without interrupts report none. */
@@ -102,12 +116,17 @@ final class DeviceFacts {
     return Math.max(1, Memory.getInt(context + IbvContext.NUM_COMP_VECTORS));
   }
 
-  private boolean pagesOnDemand(NativeArena arena, String name) throws VerbsException {
+  /** Address of a struct ibv_device_attr_ex; zero where nothing is reported. */
+  private long extended(NativeArena arena, String name) throws VerbsException {
     long attributes = arena.allocate(IbvDeviceAttrEx.SIZE);
     int rc = VerbsLibrary.queryDeviceEx(context, attributes);
     if (rc != 0) {
       throw Libraries.failure("ibv_query_device_ex", rc, "device=" + name);
     }
+    return attributes;
+  }
+
+  private static boolean pagesOnDemand(long attributes) {
     long general = Memory.getLong(attributes + IbvDeviceAttrEx.ODP_CAPS_GENERAL);
     int reliable = Memory.getInt(attributes + IbvDeviceAttrEx.ODP_CAPS_RC);
     return (general & VerbsLibrary.ODP_SUPPORT) != 0
@@ -142,15 +161,14 @@ final class DeviceFacts {
     boolean ethernet =
         Memory.getByte(attributes + IbvPortAttr.LINK_LAYER) == VerbsLibrary.LINK_LAYER_ETHERNET;
     int tableLength = Memory.getInt(attributes + IbvPortAttr.GID_TBL_LEN);
-    // The MTU is encoded: 1 means 256 bytes, 5 means 4096.
-    int mtu = 128 << Memory.getInt(attributes + IbvPortAttr.ACTIVE_MTU);
     List<Gid> gids = gids(name, number, tableLength, ethernet);
     return new PortInfo(
         number,
         state >= 0 && state < states.length ? states[state] : PortState.NOP,
-        mtu,
+        (int) ReportedAttributes.mtuBytes(attributes + IbvPortAttr.ACTIVE_MTU),
         gids,
-        rules.hasAddressesAsGids(ethernet) ? addresses(gids) : ofLinks(gids));
+        rules.hasAddressesAsGids(ethernet) ? addresses(gids) : ofLinks(gids),
+        ReportedAttributes.ofPort(attributes));
   }
 
   private List<Gid> gids(String name, int port, int tableLength, boolean ethernet)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.verbs.ibverbs;
 
+import java.util.OptionalInt;
 import java.util.Set;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.QueuePairSettings;
@@ -8,6 +9,7 @@ import org.sparkrdma.verbs.QueuePairState;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.WorkRequest;
 import org.sparkrdma.verbs.device.Capability;
+import org.sparkrdma.verbs.device.Transport;
 import org.sparkrdma.verbs.engine.CompletionView;
 import org.sparkrdma.verbs.engine.device.DeviceQueuePair;
 import org.sparkrdma.verbs.engine.device.WorkRing;
@@ -15,6 +17,7 @@ import org.sparkrdma.verbs.ibverbs.ffi.Downcalls;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvContext;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvQp;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvQpAttr;
+import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvQpInitAttr;
 import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvWc;
 import org.sparkrdma.verbs.ibverbs.ffi.Libc;
 import org.sparkrdma.verbs.ibverbs.ffi.Memory;
@@ -245,6 +248,24 @@ final class IbverbsQueuePair extends DeviceQueuePair {
       if (rc != 0) {
         throw Libraries.failure("ibv_modify_qp", rc, "access=" + access);
       }
+    }
+  }
+
+  @Override
+  public synchronized OptionalInt pathMtuBytes() throws VerbsException {
+    if (state() != QueuePairState.READY_TO_SEND
+        || device.info().transport() != Transport.INFINIBAND) {
+      return OptionalInt.empty();
+    }
+    try (NativeArena one = new NativeArena()) {
+      long attributes = one.allocate(IbvQpAttr.SIZE);
+      long initial = one.allocate(IbvQpInitAttr.SIZE);
+      VerbsLibrary verbs = device.libraries().verbs();
+      int rc = verbs.queryQp(qp, attributes, VerbsLibrary.ATTR_PATH_MTU, initial);
+      if (rc != 0) {
+        throw Libraries.failure("ibv_query_qp", rc, "queuePair=" + number());
+      }
+      return OptionalInt.of((int) ReportedAttributes.mtuBytes(attributes + IbvQpAttr.PATH_MTU));
     }
   }
 

@@ -21,6 +21,7 @@ import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.HostMemory;
 import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.ProtectionDomain;
+import org.sparkrdma.verbs.QueuePair;
 import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.VerbsException;
@@ -81,6 +82,7 @@ final class ScriptedExchange implements AutoCloseable {
   private Listener listener;
   private final byte[] content = new byte[BYTES];
   private String failure;
+  private QueuePair queuePair;
 
   /** Whether both ends get ESTABLISHED; else only the initiator. */
   boolean bothEndsNotified = true;
@@ -88,6 +90,11 @@ final class ScriptedExchange implements AutoCloseable {
   /** Takes over nothing: the caller closes the engine. */
   ScriptedExchange(VerbsEngine engine) throws VerbsException {
     device = engine.open(ScriptedEngine.DEVICE);
+  }
+
+  /** That of the initiator, once connected. */
+  QueuePair queuePair() {
+    return queuePair;
   }
 
   /** Everything from the start to the end. */
@@ -100,7 +107,7 @@ final class ScriptedExchange implements AutoCloseable {
   void connect() throws VerbsException, Failed {
     Connection initiator = resolve(CONNECT_TIMEOUT);
     expect(ConnectionEvent.Type.RESOLVED);
-    initiator.createQueuePair(domain, settings());
+    queuePair = initiator.createQueuePair(domain, settings());
     initiator.connect(parameters());
     Connection responder = expect(ConnectionEvent.Type.CONNECT_REQUEST).connection();
     ends.add(responder);

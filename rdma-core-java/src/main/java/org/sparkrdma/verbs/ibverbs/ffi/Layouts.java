@@ -61,6 +61,10 @@ public final class Layouts {
     public static final int SIZE = 400;
     public static final int ODP_CAPS_GENERAL = 240;
     public static final int ODP_CAPS_RC = 248;
+    public static final int ODP_CAPS_UC = 252;
+    public static final int ODP_CAPS_UD = 256;
+    public static final int HCA_CORE_CLOCK = 272;
+    public static final int XRC_ODP_CAPS = 392;
 
     private IbvDeviceAttrEx() {}
   }
@@ -69,8 +73,12 @@ public final class Layouts {
   public static final class IbvDeviceAttr {
     public static final int SIZE = 232;
     public static final int NODE_GUID = 64;
+    public static final int SYS_IMAGE_GUID = 72;
     public static final int MAX_MR_SIZE = 80;
+    public static final int PAGE_SIZE_CAP = 88;
     public static final int VENDOR_ID = 96;
+    public static final int VENDOR_PART_ID = 100;
+    public static final int HW_VER = 104;
     public static final int MAX_QP = 108;
     public static final int MAX_QP_WR = 112;
     public static final int MAX_SGE = 120;
@@ -79,6 +87,9 @@ public final class Layouts {
     public static final int MAX_MR = 136;
     public static final int MAX_QP_RD_ATOM = 144;
     public static final int MAX_QP_INIT_RD_ATOM = 156;
+    public static final int MAX_SRQ_SGE = 220;
+    public static final int MAX_PKEYS = 224;
+    public static final int LOCAL_CA_ACK_DELAY = 226;
     public static final int PHYS_PORT_CNT = 227;
 
     private IbvDeviceAttr() {}
@@ -88,9 +99,24 @@ public final class Layouts {
   public static final class IbvPortAttr {
     public static final int SIZE = 52;
     public static final int STATE = 0;
+    public static final int MAX_MTU = 4;
     public static final int ACTIVE_MTU = 8;
     public static final int GID_TBL_LEN = 12;
+    public static final int PORT_CAP_FLAGS = 16;
     public static final int MAX_MSG_SZ = 20;
+    public static final int BAD_PKEY_CNTR = 24;
+    public static final int QKEY_VIOL_CNTR = 28;
+    public static final int PKEY_TBL_LEN = 32;
+    public static final int LID = 34;
+    public static final int SM_LID = 36;
+    public static final int LMC = 38;
+    public static final int MAX_VL_NUM = 39;
+    public static final int SM_SL = 40;
+    public static final int SUBNET_TIMEOUT = 41;
+    public static final int INIT_TYPE_REPLY = 42;
+    public static final int ACTIVE_WIDTH = 43;
+    public static final int ACTIVE_SPEED = 44;
+    public static final int PHYS_STATE = 45;
     public static final int LINK_LAYER = 46;
 
     private IbvPortAttr() {}
@@ -155,6 +181,7 @@ public final class Layouts {
   public static final class IbvQpAttr {
     public static final int SIZE = 144;
     public static final int QP_STATE = 0;
+    public static final int PATH_MTU = 8;
     public static final int QP_ACCESS_FLAGS = 32;
     public static final int MIN_RNR_TIMER = 128;
 

@@ -12,6 +12,7 @@ public final class VerbsLibrary {
   public static final int QP_STATE_ERR = 6;
   public static final int ATTR_STATE = 1;
   public static final int ATTR_ACCESS_FLAGS = 1 << 3;
+  public static final int ATTR_PATH_MTU = 1 << 8;
   public static final int ATTR_MIN_RNR_TIMER = 1 << 15;
   public static final int TRANSPORT_IB = 0;
   public static final int TRANSPORT_IWARP = 1;
@@ -45,6 +46,7 @@ public final class VerbsLibrary {
   private final long ackCqEvents;
   private final long createQp;
   private final long modifyQp;
+  private final long queryQp;
   private final long destroyQp;
   private final long getAsyncEvent;
   private final long ackAsyncEvent;
@@ -67,6 +69,7 @@ public final class VerbsLibrary {
     ackCqEvents = symbols.get("ibv_ack_cq_events");
     createQp = symbols.get("ibv_create_qp");
     modifyQp = symbols.get("ibv_modify_qp");
+    queryQp = symbols.get("ibv_query_qp");
     destroyQp = symbols.get("ibv_destroy_qp");
     getAsyncEvent = symbols.get("ibv_get_async_event");
     ackAsyncEvent = symbols.get("ibv_ack_async_event");
@@ -180,6 +183,10 @@ public final class VerbsLibrary {
 
   public int modifyQp(long qp, long attributes, int mask) {
     return Downcalls.callInt(modifyQp, qp, attributes, mask);
+  }
+
+  public int queryQp(long qp, long attributes, int mask, long initAttributes) {
+    return Downcalls.callInt(queryQp, qp, attributes, mask, initAttributes);
   }
 
   public int destroyQp(long qp) {

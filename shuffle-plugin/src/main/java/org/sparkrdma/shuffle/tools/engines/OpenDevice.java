@@ -9,6 +9,7 @@ import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.Verbs;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.device.PortInfo;
 
 /**
  * The device that an executor would use, open, and its engine. Closed by the caller that opened it.
@@ -74,11 +75,21 @@ public record OpenDevice(VerbsEngine engine, Device device, DeviceChoice choice)
 
   /** Path MTU of the chosen port. */
   public int mtuBytes() {
+    return port().activeMtuBytes();
+  }
+
+  /** The largest path MTU that the chosen port could use. */
+  public int maxMtuBytes() {
+    return port().reported().get("max_mtu") instanceof Long most
+        ? Math.max(most.intValue(), mtuBytes())
+        : mtuBytes();
+  }
+
+  private PortInfo port() {
     return choice.device().ports().stream()
         .filter(port -> port.number() == choice.port())
-        .mapToInt(port -> port.activeMtuBytes())
         .findFirst()
-        .orElse(0);
+        .orElseThrow();
   }
 
   @Override

@@ -12,31 +12,33 @@ import org.sparkrdma.shuffle.address.ListenerAddress;
 import org.sparkrdma.shuffle.address.NetworkAddress;
 
 /**
- * The line that a listener writes to each TCP connection, as in {@code sparkrdma-doctor 1 ibverbs
- * 4096 10.99.1.1/24/40123}: version, engine, MTU of its port, and each address with the length of
- * its prefix and a port.
+ * The line that a listener writes to each TCP connection, as in {@code sparkrdma-doctor 2 ibverbs
+ * 1024/4096 10.99.1.1/24/40123}: version, engine, MTU of its port and its maximum, and each address
+ * with the length of its prefix and a port.
  *
  * @param engine name of the listener's engine
  * @param mtuBytes path MTU of the listener's port
+ * @param maxMtuBytes the largest that the port could use
  * @param addresses where it listens by RDMA, preferred first
  */
-record Announcement(String engine, int mtuBytes, List<ListenerAddress> addresses) {
+record Announcement(String engine, int mtuBytes, int maxMtuBytes, List<ListenerAddress> addresses) {
   private static final int MAX_CHARS = 4_096;
-  private static final String BEGIN = "sparkrdma-doctor 1 ";
+  private static final String BEGIN = "sparkrdma-doctor 2 ";
 
   /** Only literal addresses, so that no line makes this host ask a name server. */
   private static final Pattern ADDRESS =
       Pattern.compile("([0-9a-fA-F:.]{2,45})/([0-9]{1,3})/([0-9]{1,5})");
 
   private static final Pattern LINE =
-      Pattern.compile(BEGIN + "([a-z]{1,20}) ([0-9]{1,6})((?: [0-9a-fA-F:./]{1,60}){1,32})");
+      Pattern.compile(
+          BEGIN + "([a-z]{1,20}) ([0-9]{1,6})/([0-9]{1,6})((?: [0-9a-fA-F:./]{1,60}){1,32})");
 
   Announcement {
     addresses = List.copyOf(addresses);
   }
 
   String line() {
-    StringBuilder line = new StringBuilder(BEGIN + engine + " " + mtuBytes);
+    StringBuilder line = new StringBuilder(BEGIN + engine + " " + mtuBytes + "/" + maxMtuBytes);
     for (ListenerAddress address : addresses) {
       String literal = address.network().address().getHostAddress().replaceFirst("%.*", "");
       line.append(" %s/%d/%d".formatted(literal, address.network().prefixBits(), address.port()));
@@ -68,10 +70,14 @@ record Announcement(String engine, int mtuBytes, List<ListenerAddress> addresses
       throw new IOException("not the line of a doctor --listen or perf server of this version");
     }
     List<ListenerAddress> addresses = new ArrayList<>();
-    for (String word : matcher.group(3).trim().split(" ", -1)) {
+    for (String word : matcher.group(4).trim().split(" ", -1)) {
       addresses.add(address(word));
     }
-    return new Announcement(matcher.group(1), Integer.parseInt(matcher.group(2)), addresses);
+    return new Announcement(
+        matcher.group(1),
+        Integer.parseInt(matcher.group(2)),
+        Integer.parseInt(matcher.group(3)),
+        addresses);
   }
 
   private static ListenerAddress address(String word) throws IOException {

@@ -7,6 +7,7 @@ import java.net.Socket;
 import java.net.UnknownHostException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
 import org.sparkrdma.shuffle.address.AddressPair;
 import org.sparkrdma.shuffle.address.ListenerAddress;
@@ -17,6 +18,7 @@ import org.sparkrdma.shuffle.tools.engines.OpenDevice;
 import org.sparkrdma.shuffle.tools.engines.PortProbe;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.device.Transport;
 
 /**
  * Reaches one peer by TCP and by RDMA, and measures a few READs. Confined to the calling thread.
@@ -73,9 +75,9 @@ public final class PeerCheck {
                     + "; blocks between them use TCP.",
                 "use the same engine on all hosts: spark.shuffle.rdma.engine"));
       } else {
-        compareMtu(own.mtuBytes(), peer.mtuBytes());
+        compareMtu(own, peer);
         AddressPair chosen = AddressPair.of(own.choice().addresses(), peer.addresses());
-        read(own, chosen, Level.PROBLEM);
+        read(own, peer, chosen, Level.PROBLEM);
         for (PortProbe one : all) {
           if (one.usable()) {
             readFrom(own, one, peer, chosen);
@@ -124,21 +126,38 @@ public final class PeerCheck {
     }
   }
 
-  private void compareMtu(int own, int peer) {
-    if (own != peer) {
+  /** Ports with different MTUs may reach each other, but drop large packets. */
+  private void compareMtu(OpenDevice own, Announcement peer) {
+    if (!isIwarp(own) && own.mtuBytes() != peer.mtuBytes()) {
       findings.add(
           Finding.warning(
-              "The port here has a path MTU of "
-                  + own
-                  + " bytes, that of "
-                  + host
-                  + " "
-                  + peer
-                  + ".",
+              "The port here has a path MTU of %d bytes, that of %s %d."
+                  .formatted(own.mtuBytes(), host, peer.mtuBytes()),
               "set the same MTU on all hosts and switches"));
-    } else {
-      findings.add(Finding.ok("Both ports have a path MTU of " + own + " bytes."));
     }
+  }
+
+  /**
+   * @param connected path MTU of the connection, where the engine knows it
+   */
+  private static Finding pathMtu(
+      OpenDevice own, Announcement peer, AddressPair pair, OptionalInt connected) {
+    int bytes = connected.orElse(Math.min(own.mtuBytes(), peer.mtuBytes()));
+    int most = Math.min(own.maxMtuBytes(), peer.maxMtuBytes());
+    return bytes < most
+        ? Finding.note(
+            "The path MTU %s is %d bytes, but both ports could use %d: data takes more packets."
+                .formatted(pair, bytes, most),
+            "on Ethernet set an MTU of at least 4200 on the interfaces of both hosts and on all"
+                + " switches: ip link set INTERFACE mtu 9000; on InfiniBand raise the MTU of the"
+                + " partition in the subnet manager")
+        : Finding.ok(
+            "The path MTU %s is %d bytes, the maximum of both ports.".formatted(pair, bytes));
+  }
+
+  /** Its packets are those of TCP. */
+  private static boolean isIwarp(OpenDevice own) {
+    return own.device().info().transport() == Transport.IWARP;
   }
 
   private void readFrom(OpenDevice own, PortProbe from, Announcement peer, AddressPair chosen)
@@ -169,11 +188,9 @@ public final class PeerCheck {
 
   private void readFrom(OpenDevice from, Announcement peer, List<AddressPair> pairs)
       throws IOException {
-    if (from.mtuBytes() != peer.mtuBytes()) {
-      compareMtu(from.mtuBytes(), peer.mtuBytes());
-    }
+    compareMtu(from, peer);
     for (AddressPair pair : pairs) {
-      read(from, pair, Level.WARNING);
+      read(from, peer, pair, Level.WARNING);
     }
   }
 
@@ -194,9 +211,17 @@ public final class PeerCheck {
   /**
    * @param failure level of the finding when the peer is not reached
    */
-  private void read(OpenDevice own, AddressPair pair, Level failure) throws IOException {
+  private void read(OpenDevice own, Announcement peer, AddressPair pair, Level failure)
+      throws IOException {
     try (ReadMeter meter = new ReadMeter(own.device())) {
       meter.connect(pair);
+      if (!isIwarp(own)) {
+        Finding mtu = pathMtu(own, peer, pair, meter.pathMtuBytes());
+        // Of other pairs only what needs something.
+        if (failure == Level.PROBLEM || mtu.level() != Level.OK) {
+          findings.add(mtu);
+        }
+      }
       long latencyNs = meter.latenciesNs(SMALL_BYTES, SMALL_READS)[SMALL_READS / 2];
       double speed = meter.speed(BLOCK_BYTES, READS_AT_ONCE, MEASURE_NS).bytesPerSecond();
       findings.add(

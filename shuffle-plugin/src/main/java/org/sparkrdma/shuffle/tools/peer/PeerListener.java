@@ -102,7 +102,8 @@ public final class PeerListener implements AutoCloseable {
       Listener listener = manager.listen(new InetSocketAddress(address.address(), 0), BACKLOG);
       addresses.add(new ListenerAddress(address, listener.address().getPort()));
     }
-    announcement = new Announcement(device.info().engine(), open.mtuBytes(), addresses);
+    announcement =
+        new Announcement(device.info().engine(), open.mtuBytes(), open.maxMtuBytes(), addresses);
     server = bind(port);
   }
 

@@ -23,6 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.shuffle.address.ListenerAddress;
 import org.sparkrdma.shuffle.address.NetworkAddress;
+import org.sparkrdma.shuffle.device.DeviceChoice;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.tools.doctor.Finding;
 import org.sparkrdma.shuffle.tools.doctor.Level;
@@ -30,6 +31,7 @@ import org.sparkrdma.shuffle.tools.engines.CardsEngine;
 import org.sparkrdma.shuffle.tools.engines.OpenDevice;
 import org.sparkrdma.shuffle.tools.engines.PortProbe;
 import org.sparkrdma.verbs.device.DeviceInfo;
+import org.sparkrdma.verbs.device.PortInfo;
 import org.sparkrdma.verbs.device.PortState;
 
 /** Both sides on the loopback engine. */
@@ -67,13 +69,64 @@ class PeerCheckTest {
           .extracting(Finding::message)
           .satisfiesExactly(
               text -> assertThat(text).isEqualTo("Peer 127.0.0.1 answers by TCP."),
-              text -> assertThat(text).isEqualTo("Both ports have a path MTU of 4096 bytes."),
+              text ->
+                  assertThat(text)
+                      .isEqualTo(
+                          "The path MTU from=127.0.0.1 to=127.0.0.1 is 4096 bytes, the maximum of"
+                              + " both ports."),
               text ->
                   assertThat(text)
                       .startsWith("RDMA from=127.0.0.1 to=127.0.0.1: a READ of 8 bytes takes ")
                       .contains("READs of 64 KiB bring "));
       assertThat(again).hasSize(3).allMatch(finding -> finding.level() == Level.OK);
     }
+  }
+
+  @Test
+  void shouldSayThatBothPortsCouldUseALargerMtu() throws Exception {
+    AtomicBoolean over = new AtomicBoolean();
+    try (OpenDevice theirs = device();
+        PeerListener listener = PeerListener.forChecks(ofSmallMtu(theirs), 0)) {
+      Thread server = new Thread(() -> serve(listener, over), "peer-listener");
+      server.start();
+      List<Finding> findings = new PeerCheck(HERE, listener.port()).run(ofSmallMtu(own));
+      over.set(true);
+      server.join();
+      assertThat(findings).hasSize(3);
+      assertThat(findings.get(1).level()).isEqualTo(Level.NOTE);
+      assertThat(findings.get(1).message())
+          .isEqualTo(
+              "The path MTU from=127.0.0.1 to=127.0.0.1 is 1024 bytes, but both ports could use"
+                  + " 4096: data takes more packets.");
+      assertThat(findings.get(1).advice()).contains("ip link set INTERFACE mtu 9000");
+    }
+  }
+
+  /** The same device, as if its port had an MTU below its maximum. */
+  private static OpenDevice ofSmallMtu(OpenDevice open) {
+    DeviceInfo info = open.choice().device();
+    PortInfo port = info.ports().get(0);
+    PortInfo small =
+        new PortInfo(
+            port.number(),
+            port.state(),
+            1_024,
+            port.gids(),
+            port.addresses(),
+            Map.of("max_mtu", 4_096L));
+    DeviceInfo other =
+        new DeviceInfo(
+            info.name(),
+            info.engine(),
+            info.transport(),
+            info.nodeGuid(),
+            info.limits(),
+            info.capabilities(),
+            List.of(small));
+    return new OpenDevice(
+        open.engine(),
+        open.device(),
+        new DeviceChoice(other, 1, open.choice().addresses(), open.choice().reason()));
   }
 
   @Test
@@ -99,7 +152,7 @@ class PeerCheckTest {
           .extracting(finding -> finding.level() + " " + finding.message())
           .satisfiesExactly(
               text -> assertThat(text).isEqualTo("OK Peer 127.0.0.1 answers by TCP."),
-              text -> assertThat(text).startsWith("OK Both ports have a path MTU"),
+              text -> assertThat(text).startsWith("OK The path MTU from=127.0.0.1"),
               text -> assertThat(text).startsWith("OK RDMA from=127.0.0.1 to=127.0.0.1: a READ"),
               text -> assertThat(text).startsWith("OK RDMA from=127.0.0.2 to=127.0.0.1: a READ"),
               text -> assertThat(text).startsWith("OK RDMA from=127.0.0.3 to=127.0.0.1: a READ"),
@@ -117,11 +170,10 @@ class PeerCheckTest {
     ListenerAddress none =
         new ListenerAddress(NetworkAddress.ofHost(InetAddress.getLoopbackAddress()), 9);
     List<PortProbe> all = List.of(port(own.choice().device(), HERE, "127.0.0.2"));
-    assertThat(answeredBy(new Announcement("soft", 4_096, List.of(none)).line(), all))
+    assertThat(answeredBy(new Announcement("soft", 4_096, 4_096, List.of(none)).line(), all))
         .extracting(finding -> finding.level() + " " + finding.message())
         .satisfiesExactly(
             text -> assertThat(text).startsWith("OK Peer"),
-            text -> assertThat(text).startsWith("OK Both ports"),
             text ->
                 assertThat(text)
                     .startsWith("PROBLEM Peer 127.0.0.1 is not reached by RDMA from=127.0.0.1"),
@@ -167,7 +219,7 @@ class PeerCheckTest {
     try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       ListenerAddress any =
           new ListenerAddress(NetworkAddress.ofHost(InetAddress.getLoopbackAddress()), 9);
-      String line = new Announcement("ibverbs", 4_096, List.of(any)).line();
+      String line = new Announcement("ibverbs", 4_096, 4_096, List.of(any)).line();
       Thread answer = new Thread(() -> write(server, line), "peer-answer");
       answer.start();
       assertThat(new PeerCheck(HERE, server.getLocalPort()).runWithoutDevice())
@@ -191,7 +243,7 @@ class PeerCheckTest {
   void shouldReportThatOnlyTcpReachesThePeer() throws Exception {
     ListenerAddress none =
         new ListenerAddress(NetworkAddress.ofHost(InetAddress.getLoopbackAddress()), 9);
-    assertThat(answeredBy(new Announcement("soft", 1_024, List.of(none)).line()))
+    assertThat(answeredBy(new Announcement("soft", 1_024, 4_096, List.of(none)).line()))
         .extracting(finding -> finding.level() + " " + finding.message())
         .satisfiesExactly(
             text -> assertThat(text).startsWith("OK Peer"),
@@ -205,7 +257,7 @@ class PeerCheckTest {
   void shouldReportThatThePeerUsesAnotherEngine() throws Exception {
     ListenerAddress any =
         new ListenerAddress(NetworkAddress.ofHost(InetAddress.getLoopbackAddress()), 9);
-    assertThat(answeredBy(new Announcement("disni", 4_096, List.of(any)).line()))
+    assertThat(answeredBy(new Announcement("disni", 4_096, 4_096, List.of(any)).line()))
         .last()
         .satisfies(
             finding -> assertThat(finding.message()).contains("engine disni, this host soft"));
@@ -216,6 +268,7 @@ class PeerCheckTest {
     Announcement announcement =
         new Announcement(
             "ibverbs",
+            1_024,
             4_096,
             List.of(
                 new ListenerAddress(new NetworkAddress(InetAddress.getByName("10.9.1.1"), 24), 7),
@@ -227,12 +280,13 @@ class PeerCheckTest {
   @ValueSource(
       strings = {
         "",
-        "sparkrdma-doctor 1 ibverbs 4096",
-        "sparkrdma-doctor 2 ibverbs 4096 10.9.1.1/24/7",
-        "sparkrdma-doctor 1 ibverbs 4096 10.9.1.1/24",
-        "sparkrdma-doctor 1 ibverbs 4096 10.9.1.1/99/7",
-        "sparkrdma-doctor 1 ibverbs 4096 10.9.1.1/24/70000",
-        "sparkrdma-doctor 1 ibverbs 4096 dead.beef/24/7"
+        "sparkrdma-doctor 2 ibverbs 4096/4096",
+        "sparkrdma-doctor 3 ibverbs 4096/4096 10.9.1.1/24/7",
+        "sparkrdma-doctor 1 ibverbs 4096 10.9.1.1/24/7",
+        "sparkrdma-doctor 2 ibverbs 4096/4096 10.9.1.1/24",
+        "sparkrdma-doctor 2 ibverbs 4096/4096 10.9.1.1/99/7",
+        "sparkrdma-doctor 2 ibverbs 4096/4096 10.9.1.1/24/70000",
+        "sparkrdma-doctor 2 ibverbs 4096/4096 dead.beef/24/7"
       })
   void shouldRefuseOtherLines(String line) {
     assertThatThrownBy(() -> Announcement.parse(line)).isInstanceOf(IOException.class);
