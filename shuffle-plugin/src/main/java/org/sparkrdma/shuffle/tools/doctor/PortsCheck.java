@@ -17,6 +17,10 @@ final class PortsCheck implements Check {
   private static final String ACTIVE = "ACTIVE";
   private static final String ETHERNET = "Ethernet";
   private static final String INFINIBAND = "InfiniBand";
+
+  /** How the kernel's file node_type begins for a device of iWARP. */
+  private static final String RNIC = "4:";
+
   private static final String INTERFACES = "sys/class/net";
 
   /** For packets of 4096 bytes, which are the largest, with their headers. */
@@ -137,11 +141,17 @@ final class PortsCheck implements Check {
         String gid = text("gids/" + index);
         String address = address(gid);
         if (!address.isEmpty()) {
-          String type = files.text(directory + "/gid_attrs/types/" + index).orElse("InfiniBand");
-          gids.add(index + " " + type + " " + address);
+          gids.add(index + " " + gidType(index) + " " + address);
         }
       }
       return gids;
+    }
+
+    /** For iWARP, whose GIDs have none, the kernel's file has that of RoCE v1. */
+    private String gidType(String index) {
+      return files.text(directory + "/../../node_type").orElse("").startsWith(RNIC)
+          ? "iWARP"
+          : files.text(directory + "/gid_attrs/types/" + index).orElse(INFINIBAND);
     }
 
     /** The address of a GID; none for an empty entry or what is no address. */
