@@ -11,8 +11,8 @@ import org.sparkrdma.verbs.ibverbs.ffi.Layouts.IbvPortAttr;
 import org.sparkrdma.verbs.ibverbs.ffi.Memory;
 
 /**
- * What a device and its ports report, under the names and with the words of ibv_devinfo(1), in its
- * order. A value is a Long, a String, or a List of Strings. Stateless.
+ * Attributes that a device and its ports report, under the names and with the words of
+ * ibv_devinfo(1), in its order. A value is a Long, a String, or a List of Strings. Stateless.
  */
 final class ReportedAttributes {
   private static final String UNKNOWN = "unknown ";

@@ -18,7 +18,7 @@ final class PortsCheck implements Check {
   private static final String ETHERNET = "Ethernet";
   private static final String INFINIBAND = "InfiniBand";
 
-  /** How the kernel's file node_type begins for a device of iWARP. */
+  /** Begin of the kernel's file node_type for a device of iWARP. */
   private static final String RNIC = "4:";
 
   private static final String INTERFACES = "sys/class/net";
