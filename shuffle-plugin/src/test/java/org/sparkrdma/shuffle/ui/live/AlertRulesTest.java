@@ -4,14 +4,12 @@ package org.sparkrdma.shuffle.ui.live;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import java.io.File;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -31,11 +29,7 @@ class AlertRulesTest {
 
   @BeforeEach
   void find() throws Exception {
-    Optional<Path> found =
-        Stream.of(System.getenv("PATH").split(File.pathSeparator))
-            .map(folder -> Path.of(folder, "promtool"))
-            .filter(Files::isExecutable)
-            .findFirst();
+    Optional<Path> found = SearchPath.find("promtool");
     assumeTrue(found.isPresent(), "no promtool in the search path");
     promtool = found.get().toString();
     Files.copy(RULES, directory.resolve(RULES.getFileName()));

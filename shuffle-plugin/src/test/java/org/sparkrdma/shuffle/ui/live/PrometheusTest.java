@@ -62,6 +62,18 @@ class PrometheusTest {
 
   /** The servlet's text in an application that has shuffled. */
   private static String scrape() throws Exception {
+    try (JavaSparkContext spark = shuffled()) {
+      URI uri = URI.create(spark.sc().uiWebUrl().get() + "/metrics/prometheus/");
+      HttpClient client =
+          HttpClient.newBuilder().followRedirects(HttpClient.Redirect.NORMAL).build();
+      return client
+          .send(HttpRequest.newBuilder(uri).build(), HttpResponse.BodyHandlers.ofString())
+          .body();
+    }
+  }
+
+  /** An application that has shuffled, with the settings of the page; the caller closes it. */
+  static JavaSparkContext shuffled() {
     String sink = "spark.metrics.conf.driver.sink.prometheusServlet.";
     SparkConf conf =
         new SparkConf(false)
@@ -73,19 +85,13 @@ class PrometheusTest {
             .set(sink + "class", "org.apache.spark.metrics.sink.PrometheusServlet")
             .set(sink + "path", "/metrics/prometheus")
             .set("spark.shuffle.manager", RdmaShuffleManager.class.getName());
-    try (JavaSparkContext spark = new JavaSparkContext(conf)) {
-      spark
-          .parallelize(List.of(1, 2, 3), 2)
-          .mapToPair(number -> new Tuple2<>(number % 2, number))
-          .reduceByKey(Integer::sum)
-          .count();
-      URI uri = URI.create(spark.sc().uiWebUrl().get() + "/metrics/prometheus/");
-      HttpClient client =
-          HttpClient.newBuilder().followRedirects(HttpClient.Redirect.NORMAL).build();
-      return client
-          .send(HttpRequest.newBuilder(uri).build(), HttpResponse.BodyHandlers.ofString())
-          .body();
-    }
+    JavaSparkContext spark = new JavaSparkContext(conf);
+    spark
+        .parallelize(List.of(1, 2, 3), 2)
+        .mapToPair(number -> new Tuple2<>(number % 2, number))
+        .reduceByKey(Integer::sum)
+        .count();
+    return spark;
   }
 
   @Test
