@@ -92,6 +92,11 @@ class CommandsDocumentationTest {
           by(JAR + "doctor --peer \\S+", "PerfIT.java", " doctor --peer "),
           by(JAR + "perf server", "PerfIT.java", " perf server "),
           by(JAR + "perf client \\S+", "PerfIT.java", " perf client "),
+          by(
+              "ib_read_bw -d rxe0 -x 1 -F -t 16 -s .*",
+              "read-bw.sh",
+              "ib_read_bw -d rxe0 -x 1 -F -t 16 -s"),
+          by("\\./mvnw .*-Dit\\.test=ReadBwIT", "ReadBwIT.java", "@Tag(\"nightly\")"),
           by(JAR + "devices", "PlugInCommandsIT.java", "run(\"devices\""),
           by(
               "java -cp \"\\$CP\" org\\.sparkrdma\\.examples\\.\\w+ (server|client) soft .*",
