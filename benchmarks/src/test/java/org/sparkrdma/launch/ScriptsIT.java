@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -89,7 +90,7 @@ class ScriptsIT {
         "bench recovery -x",
         "bench serve --report x",
         "bench verbs --forks 1",
-        "bench growth --executors 5",
+        "bench growth --peers 5",
         "bench growth 5",
         "bench list extra",
         "bench transfer extra",
@@ -135,6 +136,8 @@ class ScriptsIT {
         "bench regress --modes vanilla,fast HEAD",
         "bench groupby --modes rdmaa",
         "bench growth --report",
+        "bench growth --executors few",
+        "bench growth --executors 9",
         "bench verbs -f 0",
         "bench verbs -i",
         "bench verbs -rf html",
@@ -317,6 +320,36 @@ class ScriptsIT {
     Script.assertSucceeded(outcome, "Benchmark");
     assertThat(outcome.output()).contains("ns/op").doesNotContain("<failure>");
     assertThat(results).content().contains(",java.lang.foreign", ",jffi");
+  }
+
+  /** It runs Maven. */
+  @Test
+  @Tag("nightly")
+  void shouldSimulateGrowth() throws Exception {
+    Path report = directory.resolve("growth");
+    Outcome outcome = run(Map.of(), "bench growth --executors 30 --report " + report);
+    assertThat(outcome.exitCode()).as(outcome.output()).isZero();
+    assertThat(outcome.output()).contains("| connections | linear | 9 | 29 |", "30 servers");
+    assertThat(report.resolve("growth.html")).content().contains("<svg");
+  }
+
+  /** It builds both commits. */
+  @Test
+  @Tag("nightly")
+  @Timeout(1_800)
+  void shouldCompareTwoCommits() throws Exception {
+    Path report = directory.resolve("regress.json");
+    Outcome outcome =
+        run(
+            Map.of(),
+            "bench regress --shapes 4x4x4k --pairs 5 --warm-ups 0 --work-dir %s --report %s HEAD~1 HEAD"
+                .formatted(directory.resolve("work"), report));
+    // With such short runs a ratio may well differ, and then the exit code is 1.
+    assertThat(outcome.output())
+        .containsAnyOf("No ratio is worse beyond its spread", "Ratios that are worse beyond");
+    JsonNode result = new ObjectMapper().readTree(report.toFile());
+    assertThat(result.at("/headRuns/cases/0/runs").size()).isPositive();
+    assertThat(result.at("/changes/0/verdict").asText()).isNotEmpty();
   }
 
   @Test

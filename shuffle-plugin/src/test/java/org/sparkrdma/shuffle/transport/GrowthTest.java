@@ -112,18 +112,24 @@ class GrowthTest {
   @Test
   @Tag("measurement")
   void shouldMeasureGrowth() throws Exception {
+    int most = Integer.getInteger("growth.executors", 2_000);
     List<GrowthRun.Result> growth = new ArrayList<>();
-    for (int executors : new int[] {10, 30, 100, 300, 1_000, 2_000}) {
-      growth.add(run(executors, 10_000, 4, 64 << 10));
+    for (int executors : new int[] {5, 10, 30, 100, 300, 1_000, 2_000}) {
+      // Two points at least, for a law.
+      if (executors <= most && (executors >= 10 || most < 30)) {
+        growth.add(run(executors, 10_000, 4, 64 << 10));
+      }
     }
+    int incastExecutors = Math.min(1_000, most) + 1;
     List<GrowthRun.Result> incast = new ArrayList<>();
     for (long pinnedBytes : new long[] {256L << 20, 1L << 30, 4L << 30}) {
-      incast.add(run(new GrowthRun.Shape(1_001, 1_001, 64, 64 << 10, pinnedBytes)));
+      incast.add(
+          run(new GrowthRun.Shape(incastExecutors, incastExecutors, 64, 64 << 10, pinnedBytes)));
     }
     GrowthReport report =
         new GrowthReport(
             Instant.now().truncatedTo(ChronoUnit.SECONDS).toString(),
-            "./bench growth",
+            most == 2_000 ? "./bench growth" : "./bench growth --executors " + most,
             growth,
             incast);
     report.write(Path.of(System.getProperty("growth.report", "target/growth")));

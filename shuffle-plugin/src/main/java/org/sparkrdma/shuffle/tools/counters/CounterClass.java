@@ -4,8 +4,9 @@ package org.sparkrdma.shuffle.tools.counters;
 /**
  * Classes of loss and congestion, with the names of their counters in {@code hw_counters} and
  * {@code counters} of a port. The names are those that the InfiniBand specification and the
- * kernel's drivers mlx5, mlx4, irdma, bnxt_re, hns, mana_ib, efa, cxgb4 and rxe use; siw has no
- * counters.
+ * kernel's drivers mlx5, mlx4, irdma, bnxt_re, mana_ib, efa, cxgb4 and rxe use, those of irdma's
+ * third generation as its patches have them, and those of hns as programs of others read them. Only
+ * those of rxe were seen on a running kernel. siw has no counters.
  */
 public enum CounterClass {
   LOST(

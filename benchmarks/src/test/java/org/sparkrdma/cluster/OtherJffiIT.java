@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.launch.Installation;
+import org.sparkrdma.matrix.MatrixApplication;
+import org.sparkrdma.matrix.MatrixPlan;
+
+/**
+ * Jobs whose class path has another version of jffi than the plug-in's, as users of jnr-posix bring
+ * it: the executors look for RDMA devices by the ibverbs engine, which calls C through jffi on Java
+ * 17 and 21.
+ */
+@Tag("nightly")
+@Timeout(value = 5, unit = TimeUnit.MINUTES)
+class OtherJffiIT {
+  private static final Installation INSTALLATION =
+      new Installation(Path.of("..").toAbsolutePath().normalize());
+  private static final Path OTHERS = Path.of("../rdma-core-java/target/other-jffi");
+
+  @TempDir private Path directory;
+
+  @Test
+  void shouldRunAJobWithAnotherJffiBeforeOrAfterThePlugIns() throws Exception {
+    String others = String.join(":", otherJars().stream().map(Path::toString).toList());
+    try (StandaloneCluster cluster =
+        StandaloneCluster.start(ClusterSettings.twoWorkers(INSTALLATION.sparkHome(), directory))) {
+      List<String> first =
+          rows(
+              cluster,
+              "user-first",
+              otherJars(),
+              Map.of(
+                  "spark.driver.userClassPathFirst", "true",
+                  "spark.executor.userClassPathFirst", "true"));
+      List<String> second =
+          rows(
+              cluster,
+              "extra-class-path",
+              List.of(),
+              Map.of(
+                  "spark.driver.extraClassPath", others,
+                  "spark.executor.extraClassPath", others));
+      assertThat(first).isNotEmpty().isEqualTo(second);
+    }
+    List<Path> executors = executorLogs();
+    assertThat(executors).hasSizeGreaterThanOrEqualTo(4);
+    for (Path log : executors) {
+      List<String> lines = Files.readAllLines(log);
+      assertThat(lines)
+          .as("%s", log)
+          .noneMatch(line -> line.matches(".*(LinkageError|NoClassDefFound|UnsatisfiedLink).*"));
+      assertThat(lines)
+          .as("%s", lines)
+          .filteredOn(line -> line.contains("RDMA is not used in this executor"))
+          .singleElement()
+          .asString()
+          .contains("ibverbs: ");
+    }
+  }
+
+  private static List<Path> otherJars() throws IOException {
+    try (Stream<Path> jars = Files.list(OTHERS)) {
+      List<Path> others =
+          jars.filter(jar -> jar.toString().endsWith(".jar"))
+              .map(jar -> jar.toAbsolutePath().normalize())
+              .sorted()
+              .toList();
+      assertThat(others).hasSize(2);
+      return others;
+    }
+  }
+
+  /** The rows that a query of the application returned. */
+  private List<String> rows(
+      StandaloneCluster cluster, String name, List<Path> jars, Map<String, String> more)
+      throws Exception {
+    Path own = Files.createDirectory(directory.resolve(name));
+    Path answer = own.resolve("rows");
+    Path plan = own.resolve("plan.json");
+    String data = "file:" + own.resolve("data");
+    new ObjectMapper()
+        .writeValue(
+            plan.toFile(),
+            new MatrixPlan(true, data, data + "-sorted", answer.toString(), 1_000, 2, 100));
+    Map<String, String> conf = new TreeMap<>(more);
+    conf.put("spark.shuffle.manager", "org.sparkrdma.shuffle.RdmaShuffleManager");
+    conf.put("spark.driver.host", "127.0.0.1");
+    conf.put("spark.driver.bindAddress", "127.0.0.1");
+    conf.put("spark.ui.enabled", "false");
+    conf.put("spark.executor.extraJavaOptions", "-Dlog4j2.configurationFile=file:" + logging());
+    // Both executors are on this host.
+    conf.put("spark.shuffle.readHostLocalDisk", "false");
+    List<Path> shipped = new ArrayList<>(jars);
+    shipped.addAll(INSTALLATION.jarsToShip());
+    int exitCode =
+        cluster.run(
+            new SparkApplication(
+                name,
+                MatrixApplication.class.getName(),
+                INSTALLATION.jobs(),
+                shipped,
+                512,
+                conf,
+                List.of(plan.toString(), own.resolve("result.json").toString())),
+            line -> {});
+    assertThat(exitCode).isZero();
+    return Files.readAllLines(answer);
+  }
+
+  /**
+   * With userClassPathFirst Log4j configures the classes of these jars anew, without Spark's
+   * defaults, because their class loader names no parent.
+   */
+  private Path logging() throws IOException {
+    return Files.writeString(
+        directory.resolve("log4j2.properties"),
+        """
+        rootLogger.level = info
+        rootLogger.appenderRef.stderr.ref = stderr
+        appender.stderr.type = Console
+        appender.stderr.name = stderr
+        appender.stderr.target = SYSTEM_ERR
+        appender.stderr.layout.type = PatternLayout
+        appender.stderr.layout.pattern = %p %c{1}: %m%n%ex
+        """);
+  }
+
+  private List<Path> executorLogs() throws IOException {
+    try (Stream<Path> files = Files.walk(directory)) {
+      return files
+          .filter(file -> file.endsWith("stderr") && file.toString().contains("app-"))
+          .toList();
+    }
+  }
+}
