@@ -43,6 +43,11 @@ public final class CapturedLog implements AutoCloseable {
     return new CapturedLog(name, Level.INFO);
   }
 
+  /** Lines from DEBUG on. */
+  public static CapturedLog fromDebug(String name) {
+    return new CapturedLog(name, Level.DEBUG);
+  }
+
   private CapturedLog(String name, Level from) {
     this.name = name;
     this.from = from;

@@ -6,7 +6,8 @@ import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
  * Counts latencies in buckets whose bounds grow by a fixed factor: eight buckets from a power of
- * two to the next, so that a quantile is at most an eighth too high. Safe for any thread.
+ * two to the next, so that a quantile is at most an eighth too high. HdrHistogram (its 2.2.2 has
+ * 177 KB) does not fit into the 2 MB of the plug-in's jar. Safe for any thread.
  */
 public final class LatencyHistogram {
   private static final int PER_OCTAVE_BITS = 3;

@@ -59,7 +59,7 @@ final class FallbackLog {
           detail,
           omitted.get());
     } else {
-      LOG.debug(
+      LOG.trace(
           "Blocks of peer executor={} use TCP: reason={} blocks={} detail={}",
           peer.executorId(),
           reason.label(),

@@ -132,7 +132,7 @@ final class BlockWriter {
         }
       }
     } catch (IOException e) {
-      LOG.debug("Block cannot be read; the reader uses TCP", e);
+      LOG.trace("Block cannot be read; the reader uses TCP", e);
       return byTcp(block, Located.Kind.UNKNOWN);
     }
     begun = false;

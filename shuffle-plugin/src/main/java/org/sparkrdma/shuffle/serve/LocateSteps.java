@@ -72,7 +72,7 @@ final class LocateSteps {
     try {
       disks.get(disk).execute(() -> advance(task, disk));
     } catch (Throwable e) {
-      LOG.debug(
+      LOG.trace(
           "No disk thread for a LOCATE: connection={} disk={}; the reader uses TCP",
           task.call().peer(),
           disk,

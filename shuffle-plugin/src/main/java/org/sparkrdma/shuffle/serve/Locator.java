@@ -268,7 +268,7 @@ final class Locator {
       outputs.load(output, request.startReduceId(i), request.endReduceId(i));
       return true;
     } catch (IOException e) {
-      LOG.debug("Index cannot be read; the reader uses TCP", e);
+      LOG.trace("Index cannot be read; the reader uses TCP", e);
       return false;
     }
   }

@@ -75,7 +75,7 @@ final class ServedOutputs {
       try {
         mapOutput = state.unlocked(() -> mapOutputs.open(shuffleId, mapId));
       } catch (IOException e) {
-        LOG.debug("Map output cannot be served: shuffle={} map={}", shuffleId, mapId, e);
+        LOG.trace("Map output cannot be served: shuffle={} map={}", shuffleId, mapId, e);
         return null;
       }
       ServedOutput other = cached(shuffleId, mapId);

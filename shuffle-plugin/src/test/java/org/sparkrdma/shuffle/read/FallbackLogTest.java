@@ -22,7 +22,10 @@ class FallbackLogTest {
   private final TcpFallback tcp = new TcpFallback(spark, counters, 1);
   private final RecordingListener listener = new RecordingListener();
   private final FakeTransport transport = new FakeTransport();
-  private final CapturedLog captured = CapturedLog.fromInfo(FallbackLog.class.getName());
+
+  /** Lines of single blocks are below DEBUG. */
+  private final CapturedLog captured = CapturedLog.fromDebug(FallbackLog.class.getName());
+
   private long nowNs;
   private final FallbackLog log = new FallbackLog(() -> nowNs);
 
