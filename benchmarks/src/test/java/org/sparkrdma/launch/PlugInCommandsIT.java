@@ -9,6 +9,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipFile;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -67,6 +69,22 @@ class PlugInCommandsIT {
     assertThat(answer.path("chosen").path("device").asText()).isEqualTo("soft0");
     assertThat(answer.path("engines").findValuesAsText("maxSge")).contains("16");
     assertThat(outcome.exitCode()).isZero();
+  }
+
+  @Test
+  void shouldOpenEveryDeviceAndPackTheFindings() throws Exception {
+    Path conf = directory.resolve("spark-defaults.conf");
+    Files.writeString(conf, "spark.shuffle.rdma.engine soft\n");
+    Outcome all = run("doctor", "--all", "--conf", conf.toString());
+    assertThat(all.errors()).isEmpty();
+    assertThat(all.output()).contains("soft0 port 1 is usable");
+
+    Path zip = directory.resolve("findings.zip");
+    Outcome collected = run("doctor", "--collect", zip.toString(), "--conf", conf.toString());
+    assertThat(collected.errors()).isEmpty();
+    try (ZipFile file = new ZipFile(zip.toFile())) {
+      assertThat(file.stream().map(ZipEntry::getName)).contains("README.txt", "counters-1.txt");
+    }
   }
 
   @Test

@@ -14,7 +14,10 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class TroubleshootingPageTest {
-  private static final Pattern ROW = Pattern.compile("(?m)^\\| `([^`]+)` \\| .* \\|$");
+  /** A warning, its meaning, and what to do. */
+  private static final Pattern ROW =
+      Pattern.compile("(?m)^\\| `([^`]+)` \\| [^|]+ \\| [^|]+ \\|$");
+
   private static final Pattern WARNING = Pattern.compile("\\.warn\\(\\s*\"([^\"]*)\"");
   private static final Path PAGE = Path.of("..", "docs", "troubleshooting.md");
   private static final Path IBVERBS =
