@@ -15,8 +15,7 @@ import org.junit.jupiter.api.Test;
 
 class TroubleshootingPageTest {
   /** A warning, its meaning, and what to do. */
-  private static final Pattern ROW =
-      Pattern.compile("(?m)^\\| `([^`]+)` \\| [^|]+ \\| [^|]+ \\|$");
+  private static final Pattern ROW = Pattern.compile("(?m)^\\| `([^`]+)` \\| [^|]+ \\| [^|]+ \\|$");
 
   private static final Pattern WARNING = Pattern.compile("\\.warn\\(\\s*\"([^\"]*)\"");
   private static final Path PAGE = Path.of("..", "docs", "troubleshooting.md");
