@@ -22,4 +22,16 @@ public final class GeneratedPage {
         .as("regenerate it by: ./mvnw test -pl shuffle-plugin -am -D" + UPDATE + "=true")
         .isEqualTo(expected);
   }
+
+  /** The same for the part of a page between two lines, each of which it has once. */
+  public static void partShouldBe(Path path, String begin, String end, String expected)
+      throws IOException {
+    String page = Files.readString(path);
+    assertThat(page).containsOnlyOnce(begin).containsOnlyOnce(end);
+    shouldBe(
+        path,
+        page.substring(0, page.indexOf(begin) + begin.length())
+            + expected
+            + page.substring(page.indexOf(end)));
+  }
 }

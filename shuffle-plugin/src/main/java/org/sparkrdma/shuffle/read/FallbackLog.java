@@ -13,7 +13,7 @@ import org.sparkrdma.shuffle.metrics.LogLimit;
 
 /**
  * Logs why blocks use TCP, limited for each peer. A reason is logged at INFO the first time for an
- * executor, at DEBUG after that; an error or corrupt data once in ten seconds, with the number of
+ * executor, at TRACE after that; an error or corrupt data once in ten seconds, with the number of
  * those omitted before. Safe for any thread.
  */
 final class FallbackLog {

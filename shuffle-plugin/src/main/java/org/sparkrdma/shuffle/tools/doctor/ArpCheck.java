@@ -48,7 +48,7 @@ final class ArpCheck implements Check {
   private static Set<String> interfacesOfRoce(SystemFiles files, String port) {
     Set<String> interfaces = new TreeSet<>();
     for (String index : files.names(port + "/gid_attrs/types")) {
-      if (files.text(port + "/gid_attrs/types/" + index).orElse("").contains("RoCE")) {
+      if (new PortFiles(files, port).gidType(index).contains("RoCE")) {
         files.text(port + "/gid_attrs/ndevs/" + index).ifPresent(interfaces::add);
       }
     }

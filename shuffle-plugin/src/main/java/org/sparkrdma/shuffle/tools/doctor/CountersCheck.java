@@ -26,7 +26,10 @@ final class CountersCheck implements Check {
     }
     facts.pause().run();
     List<Finding> findings = new ArrayList<>();
-    before.forEach((port, first) -> addFindings(findings, port, first, read(facts, port)));
+    before.forEach(
+        (port, first) ->
+            addFindings(
+                findings, new PortFiles(facts.files(), port).name(), first, read(facts, port)));
     return findings;
   }
 
@@ -35,9 +38,7 @@ final class CountersCheck implements Check {
   }
 
   private static void addFindings(
-      List<Finding> findings, String port, PortCounters before, PortCounters after) {
-    String[] parts = port.split("/", -1);
-    String name = parts[parts.length - 3] + " port " + parts[parts.length - 1];
+      List<Finding> findings, String name, PortCounters before, PortCounters after) {
     List<String> zero = new ArrayList<>();
     after
         .values()

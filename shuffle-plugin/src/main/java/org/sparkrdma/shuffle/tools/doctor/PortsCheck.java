@@ -18,9 +18,6 @@ final class PortsCheck implements Check {
   private static final String ETHERNET = "Ethernet";
   private static final String INFINIBAND = "InfiniBand";
 
-  /** Begin of the kernel's file node_type for a device of iWARP. */
-  private static final String RNIC = "4:";
-
   private static final String INTERFACES = "sys/class/net";
 
   /** For packets of 4096 bytes, which are the largest, with their headers. */
@@ -141,17 +138,10 @@ final class PortsCheck implements Check {
         String gid = text("gids/" + index);
         String address = address(gid);
         if (!address.isEmpty()) {
-          gids.add(index + " " + gidType(index) + " " + address);
+          gids.add(index + " " + new PortFiles(files, directory).gidType(index) + " " + address);
         }
       }
       return gids;
-    }
-
-    /** For iWARP, whose GIDs have none, the kernel's file has that of RoCE v1. */
-    private String gidType(String index) {
-      return files.text(directory + "/../../node_type").orElse("").startsWith(RNIC)
-          ? "iWARP"
-          : files.text(directory + "/gid_attrs/types/" + index).orElse(INFINIBAND);
     }
 
     /** The address of a GID; none for an empty entry or what is no address. */
@@ -204,8 +194,7 @@ final class PortsCheck implements Check {
     }
 
     private String name() {
-      String[] parts = directory.split("/", -1);
-      return parts[parts.length - 3] + " port " + parts[parts.length - 1];
+      return new PortFiles(files, directory).name();
     }
   }
 }

@@ -102,6 +102,11 @@ class HostChecksTest {
         .startsWith("NOTE The interfaces wire1, wire3 may answer ARP for each other's addresses")
         .contains("net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2");
 
+    // iWARP, whose GIDs have RoCE's type in the kernel's files.
+    machine.file("sys/class/infiniband/rxe1/node_type", "4: RNIC\n");
+    assertThat(machine.findings(new ArpCheck())).isEmpty();
+    machine.file("sys/class/infiniband/rxe1/node_type", "1: CA\n");
+
     machine.file("proc/sys/net/ipv4/conf/wire1/arp_ignore", "1\n");
     assertThat(machine.findings(new ArpCheck()))
         .singleElement()
