@@ -58,7 +58,6 @@ class CommandsDocumentationTest {
               ".ci/run",
               "cp shuffle-plugin/target/shuffle-plugin-0.1.0-SNAPSHOT.jar"),
           by("\\./mvnw verify", ".ci/run", "./mvnw -B -ntp verify "),
-          by("\\./mvnw verify -Pguest", ".ci/run", "./mvnw -B -ntp verify -Pguest "),
           by("\\./mvnw .*-Dit\\.suites=FaultsSuite .*", "Suites.java", "\"faults.FaultsSuite\""),
           by("\\./mvnw .*-Dit\\.test=GuestMatrixIT .*", "GuestMatrixIT.java", "@Tag(\"nightly\")"),
           by("\\./guest build", ".ci/run", "./guest build"),
@@ -70,7 +69,7 @@ class CommandsDocumentationTest {
           by("\\./bench regress .*", "RegressCommandTest.java", "regress(\"slow\", \"fast\""),
           by("\\./bench ceiling .*", "ScriptsIT.java", "\"bench ceiling --sizes"),
           by(
-              "spark-submit --jars shuffle-plugin\\.jar --conf spark\\.shuffle\\.manager=\\S+ .*",
+              "spark-submit --jars \\S*shuffle-plugin\\S*\\.jar --conf spark\\.shuffle\\.manager=\\S+ .*",
               "integration-tests/guest/spark-job",
               "--jars "),
           by(
