@@ -85,6 +85,21 @@ class TemplatesTest {
                     && line.endsWith(" " + container.at("/name").asText()));
   }
 
+  /** The capability is a comment of the template, because it has no effect in Spark's own image. */
+  @Test
+  void shouldHaveTheCapabilityToLockMemoryForAPodThatRunsAsRoot() throws IOException {
+    String file = "kubernetes-executor-pod.yaml";
+    assertThat(capabilities(Files.readString(CONF.resolve(file)))).isEmpty();
+
+    String asRoot =
+        Files.readString(CONF.resolve(file)).replace("# securityContext:", "securityContext:");
+    assertThat(capabilities(asRoot)).extracting(JsonNode::asText).containsExactly("IPC_LOCK");
+  }
+
+  private static Iterable<JsonNode> capabilities(String pod) throws IOException {
+    return new YAMLMapper().readTree(pod).at("/spec/containers/0/securityContext/capabilities/add");
+  }
+
   @Test
   void shouldLiftTheLimitOfLockedMemory() throws IOException {
     assertThat(lines("systemd-memlock.conf")).containsExactly("[Service]", "LimitMEMLOCK=infinity");

@@ -16,6 +16,8 @@ public enum Counter {
   TCP_BYTES_READ("tcp.bytes.read"),
   /** Blocks delivered to tasks by TCP through the plug-in. */
   TCP_BLOCKS_READ("tcp.blocks.read"),
+  /** Bytes delivered to tasks by TCP although this executor and the peer use RDMA. */
+  FALLBACK_BYTES_READ("tcp.bytes.fallback"),
   /** Blocks whose checksum matched. */
   BLOCKS_VERIFIED("verify.blocks"),
   /** Blocks delivered without verification because no usable checksum exists. */

@@ -36,6 +36,8 @@ public enum Figure {
   COPIED("copied"),
   /** Bytes delivered to tasks by TCP through the plug-in. */
   TCP("tcp"),
+  /** Bytes delivered to tasks by TCP although this executor and the peer use RDMA. */
+  TCP_FALLBACK("tcpFallback"),
   /** Half of the READs completed within so many microseconds. */
   LATENCY_P50_US("p50us"),
   /** 99 of 100 READs completed within so many microseconds. */

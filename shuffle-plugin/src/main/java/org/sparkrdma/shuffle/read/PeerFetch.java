@@ -23,6 +23,10 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
  * both. Blocks that fail while earlier ones are queued join their request. Safe for any thread.
  */
 final class PeerFetch implements FetchHandler {
+  /** Reasons of blocks whose reader or peer has no RDMA. */
+  private static final Set<FallbackReason> WITHOUT_RDMA =
+      EnumSet.of(FallbackReason.UNAVAILABLE, FallbackReason.NO_ENDPOINT);
+
   /** Reasons after which the peer may have withdrawn its endpoint. */
   private static final Set<FallbackReason> SUGGESTS_A_CHANGE =
       EnumSet.of(
@@ -118,7 +122,7 @@ final class PeerFetch implements FetchHandler {
       report(reason, 1, detail);
     } finally {
       if (first) {
-        fetchFailedByTcp();
+        fetchFailedByTcp(reason);
       }
     }
   }
@@ -132,7 +136,8 @@ final class PeerFetch implements FetchHandler {
     try {
       String[] one = {blockId};
       SuspectListener compared =
-          new SuspectListener(peer, suspect, listener, counters, fallbackLog);
+          new SuspectListener(
+              peer, suspect, new FallbackBytes(listener, counters), counters, fallbackLog);
       tcp.fetch(peer, task.stage(), () -> one, compared, files);
     } catch (Throwable e) {
       SafeListener.fail(listener, blockId, e);
@@ -155,7 +160,7 @@ final class PeerFetch implements FetchHandler {
       report(reason, count, detail);
     } finally {
       if (first && count > 0) {
-        fetchFailedByTcp();
+        fetchFailedByTcp(reason);
       }
     }
   }
@@ -182,9 +187,15 @@ final class PeerFetch implements FetchHandler {
     }
   }
 
-  private void fetchFailedByTcp() {
+  /**
+   * @param reason of the first block; those that join it have one of the same kind, because a
+   *     request without an endpoint fails as a whole
+   */
+  private void fetchFailedByTcp(FallbackReason reason) {
     try {
-      tcp.fetch(peer, task.stage(), this::takeFailed, listener, files);
+      BlockFetchingListener receiver =
+          WITHOUT_RDMA.contains(reason) ? listener : new FallbackBytes(listener, counters);
+      tcp.fetch(peer, task.stage(), this::takeFailed, receiver, files);
     } catch (Throwable e) {
       for (String blockId : takeFailed()) {
         SafeListener.fail(listener, blockId, e);

@@ -87,6 +87,7 @@ class RdmaBlockClientTest {
     assertThat(spark.calls()).hasSize(1);
     assertThat(counters.value(FallbackReason.NO_ENDPOINT)).isEqualTo(3);
     assertThat(counters.value(Counter.TCP_BLOCKS_READ)).isEqualTo(3);
+    assertThat(counters.value(Counter.FALLBACK_BYTES_READ)).as("the peer has no RDMA").isZero();
     assertThat(transport.requests).isEmpty();
   }
 
@@ -103,6 +104,9 @@ class RdmaBlockClientTest {
         .extracting(FakeSparkClient.Call::blockIds)
         .containsExactly(List.of("shuffle_0_2_0"));
     assertThat(counters.value(FallbackReason.PEER_BUSY)).isEqualTo(1);
+    assertThat(counters.value(Counter.FALLBACK_BYTES_READ))
+        .isEqualTo(counters.value(Counter.TCP_BYTES_READ))
+        .isPositive();
     assertThat(listener.failures()).isEmpty();
   }
 
@@ -165,6 +169,7 @@ class RdmaBlockClientTest {
     fetch("shuffle_0_2_0");
     listener.awaitAnswers(2);
     assertThat(counters.value(FallbackReason.UNAVAILABLE)).isEqualTo(2);
+    assertThat(counters.value(Counter.FALLBACK_BYTES_READ)).isZero();
   }
 
   @Test
@@ -266,6 +271,7 @@ class RdmaBlockClientTest {
     transport.requests.get(0).handler().onSuspect(0, suspect);
     assertThat(listener.awaitAnswers(1)).hasSize(1);
     assertThat(listener.failures()).isEmpty();
+    assertThat(counters.value(Counter.FALLBACK_BYTES_READ)).isEqualTo(10);
   }
 
   @Test

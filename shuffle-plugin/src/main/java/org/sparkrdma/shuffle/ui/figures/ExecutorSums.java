@@ -11,23 +11,26 @@ import org.sparkrdma.shuffle.metrics.Figure;
  * Figures of several executors together.
  *
  * @param bytes by path
+ * @param fallbackBytes that TCP brought although reader and peer use RDMA
  * @param fallbacks blocks that used TCP although the plug-in is on, by the label of the reason
  * @param quarantines of peers
  * @param highestPinnedBytes the maximum over executors of the bytes that one has pinned at one time
  */
 public record ExecutorSums(
     BytesByPath bytes,
+    long fallbackBytes,
     SortedMap<String, Long> fallbacks,
     long quarantines,
     long highestPinnedBytes) {
   /** Of no executor. */
   static final ExecutorSums NONE =
-      new ExecutorSums(BytesByPath.NONE, Collections.emptySortedMap(), 0, 0);
+      new ExecutorSums(BytesByPath.NONE, 0, Collections.emptySortedMap(), 0, 0);
 
   /** Those of one executor. */
   static ExecutorSums of(ExecutorFigures executor) {
     return new ExecutorSums(
         executor.bytes(),
+        executor.number(Figure.TCP_FALLBACK),
         new TreeMap<>(executor.fallbacks()),
         executor.number(Figure.QUARANTINES),
         executor.number(Figure.PINNED_HIGHEST));
@@ -41,6 +44,7 @@ public record ExecutorSums(
     }
     return new ExecutorSums(
         bytes.plus(other.bytes),
+        fallbackBytes + other.fallbackBytes,
         all,
         quarantines + other.quarantines,
         Math.max(highestPinnedBytes, other.highestPinnedBytes));

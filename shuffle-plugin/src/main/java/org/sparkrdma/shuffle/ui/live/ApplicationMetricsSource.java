@@ -33,6 +33,8 @@ final class ApplicationMetricsSource implements Source {
     add("bytes.copied", all -> all.sums().bytes().copied());
     // Bytes of other executors delivered by TCP.
     add("bytes.tcp", all -> all.sums().bytes().tcp());
+    // Bytes delivered by TCP although the reading executor and its peer use RDMA.
+    add("bytes.fallback", all -> all.sums().fallbackBytes());
     // Bytes that executors read from their own disks.
     add("bytes.local", all -> all.sums().bytes().local());
     // Blocks that used TCP although the plug-in is on.

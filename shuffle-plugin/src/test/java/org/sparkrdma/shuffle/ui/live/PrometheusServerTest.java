@@ -118,7 +118,7 @@ class PrometheusServerTest {
   private static List<String> metrics() throws IOException {
     List<String> metrics = new ArrayList<>();
     METRIC.matcher(Files.readString(PAGE)).results().forEach(row -> metrics.add(row.group(1)));
-    assertThat(metrics).hasSize(9);
+    assertThat(metrics).hasSize(10);
     return metrics;
   }
 

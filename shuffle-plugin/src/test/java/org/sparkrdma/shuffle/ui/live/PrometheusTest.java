@@ -42,7 +42,7 @@ class PrometheusTest {
   @Tag("slow")
   void shouldShowTheNamesThatTheTemplatesAndThePageUse() throws Exception {
     Set<String> shown = namesIn(scrape());
-    assertThat(shown).hasSize(9);
+    assertThat(shown).hasSize(10);
     assertThat(shown)
         .containsAll(namesIn(Files.readString(CONF.resolve("prometheus-alerts.yaml"))));
     String dashboard = Files.readString(CONF.resolve("grafana-dashboard.json"));
@@ -131,6 +131,7 @@ class PrometheusTest {
     assertThat(totals.pinnedFull()).isEqualTo(1);
     assertThat(totals.sums().bytes().read()).as("of removed executors too").isEqualTo(60);
     assertThat(totals.sums().fallbackBlocks()).isEqualTo(4 * 7);
+    assertThat(totals.sums().fallbackBytes()).isEqualTo(4 * 3);
     assertThat(totals.sums().quarantines()).isEqualTo(4);
   }
 
@@ -146,6 +147,8 @@ class PrometheusTest {
         read,
         Figure.QUARANTINES.label(),
         1L,
+        Figure.TCP_FALLBACK.label(),
+        3L,
         Figure.FALLBACK + "timeout",
         5L,
         Figure.FALLBACK + "disk",
