@@ -9,8 +9,10 @@ import java.net.http.HttpResponse.BodyHandlers
 import java.nio.file.Files
 import java.nio.file.Path
 
+import scala.jdk.CollectionConverters._
 import scala.util.Using
 
+import com.fasterxml.jackson.databind.ObjectMapper
 import org.scalatest.concurrent.Eventually
 import org.scalatest.time.Millis
 import org.scalatest.time.Seconds
@@ -46,7 +48,7 @@ final class HistorySuite extends ScenarioSuite with Eventually {
 
   private lazy val logs = Files.createTempDirectory("event-logs")
 
-  private lazy val id = runOnce()
+  private lazy val (id, remoteBytes) = runOnce()
 
   private lazy val frozenLog: Path = {
     val log = logs.resolve(FrozenId)
@@ -66,6 +68,14 @@ final class HistorySuite extends ScenarioSuite with Eventually {
       text.replace(Event + "1,", Event + "7," + later).replace(id, laterId)
     )
     laterId
+  }
+
+  test("should have all bytes of a short application that stops right after its job") {
+    val read = s"readBytes=$remoteBytes copiedBytes="
+    val summaries = Files.readString(Path.of(sys.env("IT_LOG"))).linesIterator
+    assert(summaries.exists(line => line.contains("Shuffle of this application: " + read)), read)
+    val events = Files.readString(logs.resolve(id)).linesIterator.filter(_.contains(Event)).toSeq
+    assert(bytesByRead(events) === remoteBytes, events)
   }
 
   test("should be replayed without the jar, with one WARN for each log") {
@@ -131,8 +141,21 @@ final class HistorySuite extends ScenarioSuite with Eventually {
   private def get(url: String): HttpResponse[String] =
     client.send(HttpRequest.newBuilder(URI.create(url)).build(), BodyHandlers.ofString())
 
-  /** Runs an application until its log has bytes by READ; returns its id. */
-  private def runOnce(): String = {
+  /** The last value of each executor in the plug-in's events, added up. */
+  private def bytesByRead(events: Seq[String]): Long =
+    events
+      .flatMap(event => new ObjectMapper().readTree(event).path("executors").asScala)
+      .map(executor => executor.asScala.map(_.asText).toSeq)
+      .filter(_.contains("read"))
+      .map(values => values.head -> values(values.indexOf("read") + 1).toLong)
+      .toMap
+      .values
+      .sum
+
+  /** Runs an application that stops right after its job; returns its id and the bytes that its
+    * tasks have read of other executors.
+    */
+  private def runOnce(): (String, Long) = {
     val conf = Clusters
       .soft()
       .set("spark.ui.enabled", "true")
@@ -141,13 +164,13 @@ final class HistorySuite extends ScenarioSuite with Eventually {
       .set("spark.eventLog.rolling.enabled", "false")
       .set("spark.eventLog.compress", "false")
       .set("spark.eventLog.dir", logs.toUri.toString)
-    SparkCluster.run(conf) { cluster =>
-      Jobs.groupBy(cluster.spark)
-      eventually {
-        val tab = get(cluster.sc.uiWebUrl.get + "/rdma-shuffle/").body
-        assert("By READ:</strong> [1-9]".r.findFirstIn(tab).isDefined, tab)
-      }
-      cluster.sc.applicationId
-    }
+    val cluster = SparkCluster.start(conf)
+    val applicationId = cluster.sc.applicationId
+    val (_, jobSeconds) =
+      try timed(Jobs.groupBy(cluster.spark))
+      finally cluster.close()
+    info(f"the job took $jobSeconds%.2f s")
+    assert(cluster.log.remoteBytesRead > 0)
+    (applicationId, cluster.log.remoteBytesRead)
   }
 }

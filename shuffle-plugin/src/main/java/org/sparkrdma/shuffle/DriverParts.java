@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -23,6 +24,9 @@ import org.sparkrdma.shuffle.ui.live.ApplicationMonitor;
  */
 final class DriverParts implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(DriverParts.class);
+
+  /** Tasks send their executor's figures at their end, so the wait is a few milliseconds. */
+  private static final Duration LAST_REPORTS = Duration.ofMillis(200);
 
   private final SparkConf conf;
   private final ShuffleSettings settings;
@@ -76,7 +80,11 @@ final class DriverParts implements AutoCloseable {
       LOG.warn("RDMA is required, but in local mode no block is remote and RDMA is not used");
     }
     Optional<ApplicationMonitor> monitor =
-        ApplicationMonitor.start(context, ExecutorIds.of(context), notesForUi(context));
+        ApplicationMonitor.start(
+            context,
+            ExecutorIds.of(context),
+            notesForUi(context),
+            directory == null ? Duration.ZERO : LAST_REPORTS);
     if (directory != null) {
       directory.watch(context);
       if (monitor.isPresent()) {

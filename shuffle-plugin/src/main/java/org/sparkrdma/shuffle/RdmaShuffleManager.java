@@ -152,6 +152,9 @@ public class RdmaShuffleManager extends SortShuffleManager {
       TaskContext context,
       ShuffleReadMetricsReporter metrics) {
     RdmaRuntime rdma = awaitRuntime();
+    if (rdma != null) {
+      rdma.beginRead(context);
+    }
     boolean local = isDriver && settings.mode() != ShuffleSettings.Mode.OFF;
     if (local || (rdma != null && rdma.mayFetch())) {
       return new RdmaShuffleReader<>(

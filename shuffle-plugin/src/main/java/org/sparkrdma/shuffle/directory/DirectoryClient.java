@@ -36,8 +36,11 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
   private final RecordPublisher records;
   private final EndpointCache endpoints;
 
-  /** Sends the last figures; null until {@link #report}. */
-  private Runnable lastReport;
+  /** Null until {@link #report}, and after the close. */
+  private FigureSender sender;
+
+  /** Whether {@link #reportAfterReads} is scheduled. */
+  private boolean reportsSoon;
 
   /** Creates the client of this executor. */
   public DirectoryClient(SparkEnv env, Duration timeout) {
@@ -108,11 +111,39 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
    * {@link FigureReports}. Called once.
    */
   public void report(String executorId, Supplier<Map<String, Object>> figures) {
-    FigureSender sender = new FigureSender(driver, nowNs, executorId, figures);
+    FigureSender created = new FigureSender(driver, nowNs, executorId, figures);
     synchronized (this) {
-      lastReport = sender::sendLast;
+      sender = created;
     }
-    schedule(() -> reportNext(sender), 0);
+    schedule(() -> reportNext(created), 0);
+  }
+
+  /**
+   * The last task that reads has ended: new figures are sent at once, or 100 ms after the last
+   * ones. Returns at once.
+   */
+  public void reportSoon() {
+    FigureSender reporting;
+    synchronized (this) {
+      if (sender == null || reportsSoon) {
+        return;
+      }
+      reportsSoon = true;
+      reporting = sender;
+    }
+    schedule(() -> reportAfterReads(reporting), 0);
+  }
+
+  private void reportAfterReads(FigureSender reporting) {
+    long pauseNs = reporting.pauseNs();
+    if (pauseNs > 0) {
+      schedule(() -> reportAfterReads(reporting), TimeUnit.NANOSECONDS.toMillis(pauseNs) + 1);
+      return;
+    }
+    synchronized (this) {
+      reportsSoon = false;
+    }
+    reporting.sendUnsent();
   }
 
   /**
@@ -138,11 +169,11 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
     }
   }
 
-  private void reportNext(FigureSender sender) {
+  private void reportNext(FigureSender reporting) {
     try {
-      sender.sendDue();
+      reporting.sendDue();
     } finally {
-      schedule(() -> reportNext(sender), FigureReports.TICK_MS);
+      schedule(() -> reportNext(reporting), FigureReports.TICK_MS);
     }
   }
 
@@ -176,13 +207,13 @@ public final class DirectoryClient implements EndpointLookup, AutoCloseable {
   @Override
   public void close() {
     endpoints.close();
-    Runnable last;
+    FigureSender last;
     synchronized (this) {
-      last = lastReport;
-      lastReport = null;
+      last = sender;
+      sender = null;
     }
     if (last != null) {
-      schedule(last, 0);
+      schedule(last::sendUnsent, 0);
       asker.shutdown();
       awaitLastFigures();
     }

@@ -7,16 +7,18 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * The times at which an executor sends its figures: every ten seconds while they change, earlier
- * when they have stopped changing, and again after ten seconds when the driver has not taken them.
- * Confined to the thread of the {@link DirectoryClient}.
+ * The times at which an executor sends its figures: at once when its last task that reads has
+ * ended, at most every 100 ms; every ten seconds while they change, after a second when they have
+ * stopped changing, and again after ten seconds when the driver has not taken them. Confined to the
+ * thread of the {@link DirectoryClient}.
  */
 final class FigureReports {
   /** Interval of {@link #due}. */
   static final long TICK_MS = 500;
 
   private static final long INTERVAL_NS = TimeUnit.SECONDS.toNanos(10);
-  private static final long QUIET_INTERVAL_NS = TimeUnit.SECONDS.toNanos(5);
+  private static final long QUIET_INTERVAL_NS = TimeUnit.SECONDS.toNanos(1);
+  private static final long MIN_INTERVAL_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
   private final Supplier<Map<String, Object>> figures;
   private Map<String, Object> seen = Map.of();
@@ -39,8 +41,13 @@ final class FigureReports {
     return !begun || soon || sinceNs >= INTERVAL_NS ? news(now, nowNs) : Optional.empty();
   }
 
-  /** The figures to send when no other report follows. */
-  Optional<Map<String, Object>> last(long nowNs) {
+  /** Time in ns until figures may be sent after reads; at most 0 when they may be sent now. */
+  long pauseNs(long nowNs) {
+    return begun ? triedNs + MIN_INTERVAL_NS - nowNs : 0;
+  }
+
+  /** The figures to send now whatever the time; empty when the driver has them. */
+  Optional<Map<String, Object>> unsent(long nowNs) {
     return news(figures.get(), nowNs);
   }
 

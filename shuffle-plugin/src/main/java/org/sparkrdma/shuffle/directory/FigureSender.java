@@ -37,9 +37,14 @@ final class FigureSender {
     reports.due(nowNs.getAsLong()).ifPresent(this::send);
   }
 
-  /** No other report follows. */
-  void sendLast() {
-    reports.last(nowNs.getAsLong()).ifPresent(this::send);
+  /** Time in ns until {@link #sendUnsent} may be called after reads; at most 0 for now. */
+  long pauseNs() {
+    return reports.pauseNs(nowNs.getAsLong());
+  }
+
+  /** Sends figures that the driver does not have. */
+  void sendUnsent() {
+    reports.unsent(nowNs.getAsLong()).ifPresent(this::send);
   }
 
   private void send(Map<String, Object> figures) {

@@ -7,6 +7,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadFactory;
 import org.apache.spark.SparkEnv;
+import org.apache.spark.TaskContext;
 import org.apache.spark.TaskKilledException;
 import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
@@ -160,6 +161,11 @@ public final class RdmaRuntime implements AutoCloseable {
   public boolean mayFetch() {
     State now = lifecycle.state();
     return now == State.UP || (now == State.STARTING && !start.forbidden());
+  }
+
+  /** A task begins to read; the driver gets this executor's figures soon after all have ended. */
+  public void beginRead(TaskContext task) {
+    figures.beginRead(task);
   }
 
   /** Fetches for all readers of this executor. */

@@ -5,7 +5,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
+import org.apache.spark.TaskContext;
+import org.apache.spark.util.TaskCompletionListener;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.address.ListenerAddress;
@@ -18,7 +21,7 @@ import org.sparkrdma.shuffle.metrics.StageReads;
 
 /**
  * The figures of this executor for the driver: state, device, pinned memory, bytes by path and
- * fallbacks. Called by the thread of the directory.
+ * fallbacks. Collected by the thread of the directory; tasks only say when they read.
  */
 final class RuntimeFigures {
   private static final Logger LOG = LoggerFactory.getLogger(RuntimeFigures.class);
@@ -28,6 +31,7 @@ final class RuntimeFigures {
   private final RuntimeLifecycle lifecycle;
   private final ShuffleCounters counters;
   private final LinkSpeed speed = new LinkSpeed();
+  private final AtomicInteger openReads = new AtomicInteger();
 
   RuntimeFigures(
       DirectoryClient directory,
@@ -47,6 +51,24 @@ final class RuntimeFigures {
     } catch (Throwable e) {
       // "unable to create native thread" is an Error: RDMA works without.
       LOG.debug("Figures of this executor are not sent to the driver", e);
+    }
+  }
+
+  /** A task begins to read; the figures are sent soon after the last such task has ended. */
+  void beginRead(TaskContext task) {
+    openReads.incrementAndGet();
+    var unused = task.addTaskCompletionListener((TaskCompletionListener) ended -> endRead());
+  }
+
+  private void endRead() {
+    if (openReads.decrementAndGet() > 0) {
+      return;
+    }
+    try {
+      directory.reportSoon();
+    } catch (Throwable e) {
+      // "unable to create native thread" is an Error: the task must not fail.
+      LOG.debug("Figures of this executor are not sent to the driver after a task", e);
     }
   }
 

@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
@@ -47,14 +48,40 @@ class FiguresTest {
   void shouldReportOnceWhenFiguresHaveStoppedChanging() {
     reports.onAnswer(reports.due(0).orElseThrow(), true);
     present.set(Map.of("read", 2L));
-    assertThat(reports.due(SECOND_NS)).isEmpty();
-    assertThat(reports.due(2 * SECOND_NS)).as("too soon after the first").isEmpty();
-    assertThat(reports.due(5 * SECOND_NS)).contains(Map.of("read", 2L));
+    assertThat(reports.due(SECOND_NS)).as("they have just changed").isEmpty();
+    assertThat(reports.due(SECOND_NS + 1)).contains(Map.of("read", 2L));
     reports.onAnswer(Map.of("read", 2L), true);
     assertThat(reports.due(60 * SECOND_NS)).isEmpty();
-    assertThat(reports.last(61 * SECOND_NS)).isEmpty();
+    assertThat(reports.unsent(61 * SECOND_NS)).isEmpty();
     present.set(Map.of("read", 3L));
-    assertThat(reports.last(62 * SECOND_NS)).contains(Map.of("read", 3L));
+    assertThat(reports.unsent(62 * SECOND_NS)).contains(Map.of("read", 3L));
+  }
+
+  @Test
+  void shouldReportNothingByItselfWithinASecondOfTheLastReport() {
+    reports.onAnswer(reports.due(0).orElseThrow(), true);
+    present.set(Map.of("read", 2L));
+    assertThat(reports.due(SECOND_NS / 2)).isEmpty();
+    assertThat(reports.due(SECOND_NS - 1)).as("quiet, but too soon").isEmpty();
+  }
+
+  @Test
+  void shouldReportAtOnceAfterReadsButAtMostEvery100Milliseconds() {
+    assertThat(reports.pauseNs(0)).isNotPositive();
+    reports.onAnswer(reports.unsent(0).orElseThrow(), true);
+    assertThat(reports.pauseNs(SECOND_NS / 100)).isEqualTo(SECOND_NS * 9 / 100);
+    assertThat(reports.pauseNs(SECOND_NS / 10)).isNotPositive();
+    assertThat(reports.unsent(SECOND_NS / 10)).as("nothing new").isEmpty();
+    present.set(Map.of("read", 2L));
+    assertThat(reports.unsent(SECOND_NS / 10)).contains(Map.of("read", 2L));
+  }
+
+  /** As at the first shuffle of an application: until then the driver takes no figures. */
+  @Test
+  void shouldReportAfterReadsAlsoWhenTheDriverHasNotTakenTheLast() {
+    reports.onAnswer(reports.due(0).orElseThrow(), false);
+    assertThat(reports.due(SECOND_NS)).isEmpty();
+    assertThat(reports.unsent(SECOND_NS)).contains(Map.of("read", 1L));
   }
 
   @Test
@@ -91,6 +118,31 @@ class FiguresTest {
     present.set(Map.of("read", 5L, "state", "stopped"));
     client.close();
     assertThat(received).last().isEqualTo(Map.of("read", 5L, "state", "stopped"));
+  }
+
+  @Test
+  void shouldGiveTheFiguresAfterReadsToTheDriverSoon() throws Exception {
+    LinkedBlockingQueue<Map<String, Object>> received = new LinkedBlockingQueue<>();
+    DirectoryService service = new DirectoryService("");
+    service.setFiguresConsumer((executorId, figures) -> received.add(figures));
+    // The time stands still, so that no report is due by itself.
+    AtomicLong nowNs = new AtomicLong();
+    try (DirectoryClient client =
+        new DirectoryClient(service::answer, Duration.ofSeconds(20), nowNs::get)) {
+      client.reportSoon();
+      client.report("7", present::get);
+      assertThat(received.poll(20, TimeUnit.SECONDS)).isEqualTo(Map.of("read", 1L));
+      present.set(Map.of("read", 5L));
+      client.reportSoon();
+      client.reportSoon();
+      // The thread of the reports has answered this after it has looked at the time.
+      client.exclude("7").get();
+      assertThat(received).as("too soon").isEmpty();
+      nowNs.addAndGet(SECOND_NS / 10);
+      assertThat(received.poll(20, TimeUnit.SECONDS)).isEqualTo(Map.of("read", 5L));
+      assertThat(received).isEmpty();
+    }
+    assertThat(received).as("the driver has the last figures").isEmpty();
   }
 
   @Test

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.ui.figures;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 import org.sparkrdma.shuffle.metrics.Figure;
 
 /**
@@ -51,6 +53,7 @@ public final class ApplicationFigures {
   public synchronized void report(Map<String, Map<String, Object>> figures, long timeMs) {
     figures.forEach((executorId, values) -> executor(executorId).update(values));
     sample(timeMs);
+    notifyAll();
   }
 
   /** A task has ended. */
@@ -117,6 +120,18 @@ public final class ApplicationFigures {
       }
     }
     return false;
+  }
+
+  /** Waits until executors have reported all bytes that Spark has counted. */
+  public synchronized void awaitReports(Duration limit) throws InterruptedException {
+    long deadlineNs = System.nanoTime() + limit.toNanos();
+    while (executors.values().stream().anyMatch(ExecutorFigures::hasUnreported)) {
+      long leftMs = TimeUnit.NANOSECONDS.toMillis(deadlineNs - System.nanoTime());
+      if (leftMs <= 0) {
+        return;
+      }
+      wait(leftMs);
+    }
   }
 
   private void sample(long timeMs) {

@@ -75,6 +75,11 @@ public final class ExecutorFigures {
     return neverUp ? Math.max(counted, remoteBytes) : counted;
   }
 
+  /** Whether its tasks have read bytes of other executors that it has not reported yet. */
+  boolean hasUnreported() {
+    return !isRemoved() && remoteBytes > number(Figure.READ) + tcpBytes();
+  }
+
   /** Bytes that it read from its own disks. */
   long localBytes() {
     return localBytes;

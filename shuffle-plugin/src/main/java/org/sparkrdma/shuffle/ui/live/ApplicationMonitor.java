@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.ui.live;
 
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -28,9 +29,15 @@ public final class ApplicationMonitor {
 
   private final ApplicationFigures figures = new ApplicationFigures();
   private final Optional<ShuffleUi> ui;
+  private final Duration lastReports;
 
   private ApplicationMonitor(
-      SparkContext context, List<String> executorIds, List<String> notes, boolean hasPages) {
+      SparkContext context,
+      List<String> executorIds,
+      List<String> notes,
+      Duration lastReports,
+      boolean hasPages) {
+    this.lastReports = lastReports;
     notes.forEach(figures::note);
     executorIds.forEach(figures::start);
     SparkEnv.get().metricsSystem().registerSource(new ApplicationMetricsSource(figures::totals));
@@ -43,17 +50,19 @@ public final class ApplicationMonitor {
    *
    * @param executorIds of the executors that run already
    * @param notes sentences for the top of the tab
+   * @param lastReports maximum wait for figures at the end, which {@code SparkContext.stop()} waits
+   *     too; zero where executors send none
    * @return empty where Spark refuses
    */
   public static Optional<ApplicationMonitor> start(
-      SparkContext context, List<String> executorIds, List<String> notes) {
+      SparkContext context, List<String> executorIds, List<String> notes, Duration lastReports) {
     boolean hasPages = UiSupport.hasPages();
     if (!hasPages) {
       LOG.info(
           "The UI of this version of Spark does not show the RDMA shuffle; metrics and logs have its"
               + " figures");
     }
-    return start(context, executorIds, notes, hasPages);
+    return start(context, executorIds, notes, lastReports, hasPages);
   }
 
   /**
@@ -62,9 +71,14 @@ public final class ApplicationMonitor {
    * @param hasPages whether this Spark has the page API of the tab
    */
   static Optional<ApplicationMonitor> start(
-      SparkContext context, List<String> executorIds, List<String> notes, boolean hasPages) {
+      SparkContext context,
+      List<String> executorIds,
+      List<String> notes,
+      Duration lastReports,
+      boolean hasPages) {
     try {
-      return Optional.of(new ApplicationMonitor(context, executorIds, notes, hasPages));
+      return Optional.of(
+          new ApplicationMonitor(context, executorIds, notes, lastReports, hasPages));
     } catch (Throwable e) {
       // Also a LinkageError of a version of Spark that is not known: the job must run without it.
       LOG.warn("The driver collects no figures of the RDMA shuffle; executors log theirs", e);
@@ -107,9 +121,19 @@ public final class ApplicationMonitor {
       guarded(() -> ui.ifPresent(ShuffleUi::postIfDue));
     }
 
-    /** Figures that come later are lost for the summary and for the History Server. */
+    /**
+     * Waits for the figures of tasks that have just ended. What comes later is lost for the summary
+     * and for the History Server. Spark drops events from its own end on, so those that are here
+     * are posted before the wait.
+     */
     @Override
     public void onApplicationEnd(SparkListenerApplicationEnd end) {
+      guarded(() -> ui.ifPresent(ShuffleUi::postLast));
+      try {
+        figures.awaitReports(lastReports);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
       LOG.info("Shuffle of this application: {}", figures.totals().summary());
       guarded(() -> ui.ifPresent(ShuffleUi::postLast));
     }

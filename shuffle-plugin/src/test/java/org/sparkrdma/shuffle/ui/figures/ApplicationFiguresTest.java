@@ -3,9 +3,12 @@ package org.sparkrdma.shuffle.ui.figures;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 class ApplicationFiguresTest {
   @Test
@@ -31,6 +34,38 @@ class ApplicationFiguresTest {
         .isEqualTo(
             "readBytes=5 copiedBytes=2 tcpBytes=7 localBytes=11 fallbackBlocks=6 quarantines=4"
                 + " fallbacks={disk=2, timeout=4} highestPinnedBytes=8192");
+  }
+
+  @Test
+  @Timeout(20)
+  void shouldWaitUntilExecutorsHaveReportedWhatTheirTasksHaveRead() throws Exception {
+    ApplicationFigures figures = new ApplicationFigures();
+    figures.addTask("1", 0, 5, 11, 0);
+    figures.addTask("off", 0, 3, 0, 0);
+    figures.report("off", Map.of("state", "off"), 0);
+    figures.addTask("lost", 0, 7, 0, 0);
+    figures.remove("lost", "killed");
+    figures.report("1", Map.of("state", "up", "read", 4L), 0);
+    figures.awaitReports(Duration.ofMillis(1));
+    CompletableFuture<Void> waited = new CompletableFuture<>();
+    Thread thread =
+        new Thread(
+            () -> {
+              try {
+                figures.awaitReports(Duration.ofDays(1));
+                waited.complete(null);
+              } catch (Throwable e) {
+                waited.completeExceptionally(e);
+              }
+            });
+    thread.start();
+    while (thread.getState() != Thread.State.TIMED_WAITING) {
+      assertThat(waited).isNotDone();
+      Thread.onSpinWait();
+    }
+    figures.report("1", Map.of("read", 4L, "tcp", 1L), 0);
+    waited.get();
+    thread.join();
   }
 
   @Test

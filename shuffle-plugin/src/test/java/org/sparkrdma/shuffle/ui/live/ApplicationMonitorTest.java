@@ -4,6 +4,7 @@ package org.sparkrdma.shuffle.ui.live;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.codahale.metrics.Gauge;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -52,7 +53,8 @@ class ApplicationMonitorTest {
       try (JavaSparkContext spark = new JavaSparkContext(conf())) {
         spark.sc().addSparkListener(events);
         ApplicationMonitor monitor =
-            ApplicationMonitor.start(spark.sc(), List.of("7"), List.of("a note"), hasPages)
+            ApplicationMonitor.start(
+                    spark.sc(), List.of("7"), List.of("a note"), Duration.ZERO, hasPages)
                 .orElseThrow();
         monitor.report("7", FIGURES);
         assertThat(gauge("bytes.read").getValue()).isEqualTo(5L);
