@@ -3,11 +3,23 @@ package org.sparkrdma.shuffle.tools.doctor;
 
 import java.nio.file.Path;
 import java.util.List;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.sparkrdma.shuffle.pinned.Mounts;
 
-/** Version of Java, and how C libraries are called on it. */
+/**
+ * Version of Java, how C libraries are called on it, and whether executors may do so. Java 22 and
+ * newer prints a warning at the first call of C from a module without {@code
+ * --enable-native-access}, and a later version will refuse it (JEP 472). The manifest of the
+ * plug-in's jar allows it to {@code java -jar} only, not to executors.
+ */
 final class JavaCheck implements Check {
   private static final int FIRST_WITH_FOREIGN = 22;
+  private static final String FLAG = "--enable-native-access=ALL-UNNAMED";
+
+  /** The option in either spelling, alone or in a list of modules. */
+  private static final Pattern ALLOWED =
+      Pattern.compile("--enable-native-access[= ]([^\\s\"']*,)?ALL-UNNAMED(?![\\w.-])");
 
   @Override
   public String name() {
@@ -19,7 +31,18 @@ final class JavaCheck implements Check {
     String version = facts.java().getOrDefault("java.version", "unknown");
     String text = "Java " + version + " calls the libraries through ";
     if (feature(facts) >= FIRST_WITH_FOREIGN) {
-      return List.of(Finding.ok(text + "java.lang.foreign."));
+      text += "java.lang.foreign.";
+      return List.of(
+          allowsNativeAccess(facts)
+              ? Finding.ok(text)
+              : Finding.note(
+                  text
+                      + " No setting allows that to executors: Java prints a warning, and a later"
+                      + " version of Java will refuse it.",
+                  "add "
+                      + FLAG
+                      + " to spark.executor.extraJavaOptions; Spark 4.1 and newer adds it"
+                      + " by itself"));
     }
     String folder =
         facts
@@ -34,6 +57,16 @@ final class JavaCheck implements Check {
                 text + " That file system is mounted noexec.",
                 "set -Djffi.extract.dir=DIR in spark.executor.extraJavaOptions, with a folder that"
                     + " allows executable files, or use Java 22 or newer"));
+  }
+
+  /** Whether the options that every executor gets allow calls of C to the class path. */
+  private static boolean allowsNativeAccess(Facts facts) {
+    return Stream.concat(
+            Stream.of("spark.executor.defaultJavaOptions", "spark.executor.extraJavaOptions")
+                .map(key -> facts.spark().value(key, "")),
+            Stream.of("JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS")
+                .map(key -> facts.environment().getOrDefault(key, "")))
+        .anyMatch(options -> ALLOWED.matcher(options).find());
   }
 
   private static int feature(Facts facts) {

@@ -13,6 +13,8 @@ import java.util.Set;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.PortInfo;
 import org.sparkrdma.verbs.device.PortState;
@@ -348,6 +350,35 @@ class HostChecksTest {
         .singleElement()
         .asString()
         .contains("through java.lang.foreign");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          21 | --none                                                           | OK
+          22 | --none                                                           | NOTE
+          25 | --enable-native-access=java.base                                 | NOTE
+          25 | --enable-native-access=ALL-UNNAMED-NOT                           | NOTE
+          25 | -Xms1g --enable-native-access=ALL-UNNAMED -Dany=1                | OK
+          25 | --enable-native-access=java.base,ALL-UNNAMED                     | OK
+          25 | --enable-native-access ALL-UNNAMED                               | OK
+          """)
+  void shouldFindExecutorsThatMayNotCallC(String version, String options, String level) {
+    List<FakeMachine> machines =
+        List.of(
+            new FakeMachine(root).setting("spark.executor.extraJavaOptions", options),
+            new FakeMachine(root).setting("spark.executor.defaultJavaOptions", options),
+            new FakeMachine(root).variable("JDK_JAVA_OPTIONS", options),
+            new FakeMachine(root).variable("JAVA_TOOL_OPTIONS", options));
+    for (FakeMachine one : machines) {
+      String finding =
+          one.java("java.specification.version", version).findings(new JavaCheck()).get(0);
+      assertThat(finding).startsWith(level + " Java ");
+      assertThat(finding.contains("add --enable-native-access=ALL-UNNAMED to"))
+          .isEqualTo(level.equals("NOTE"));
+    }
   }
 
   @Test
