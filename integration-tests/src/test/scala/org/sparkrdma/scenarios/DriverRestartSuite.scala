@@ -2,8 +2,6 @@
 package org.sparkrdma.scenarios
 
 import java.lang.ref.Reference
-import java.net.InetAddress
-import java.net.ServerSocket
 import java.nio.file.Files
 
 import scala.util.Using
@@ -40,7 +38,7 @@ final class DriverRestartSuite extends ScenarioSuite with Eventually {
       .set("spark.driver.host", Host)
       .set("spark.driver.bindAddress", Host)
       // The second driver gets the port of the first, where its executors expect it.
-      .set("spark.driver.port", freePort().toString)
+      .set("spark.driver.port", FreePort.choose().toString)
       .set("spark.port.maxRetries", "0")
     val standalone = new StandaloneCluster(conf)
     try {
@@ -156,7 +154,4 @@ final class DriverRestartSuite extends ScenarioSuite with Eventually {
   private def signal(name: String, pid: Long): Unit = {
     new ProcessBuilder("kill", s"-$name", pid.toString).start().waitFor(): Unit
   }
-
-  private def freePort(): Int =
-    Using.resource(new ServerSocket(0, 1, InetAddress.getByName(Host)))(_.getLocalPort)
 }

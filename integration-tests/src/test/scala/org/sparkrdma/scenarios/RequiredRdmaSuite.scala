@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.scenarios
 
-import java.net.InetAddress
-import java.net.ServerSocket
 import java.util.concurrent.atomic.AtomicInteger
 
 import org.apache.spark.ExceptionFailure
@@ -22,7 +20,7 @@ final class RequiredRdmaSuite extends ScenarioSuite {
     val conf = Clusters
       .soft()
       .set("spark.shuffle.rdma.mode", "required")
-      .set("spark.shuffle.rdma.listen.port", freePort().toString)
+      .set("spark.shuffle.rdma.listen.port", FreePort.choose().toString)
       // The first failure of a task or an executor fails the test.
       .set("spark.task.maxFailures", "1")
       .set("spark.deploy.maxExecutorRetries", "1")
@@ -35,12 +33,6 @@ final class RequiredRdmaSuite extends ScenarioSuite {
       assert(ends.failed.get === 0)
       assert(ends.removed.get === 0)
     }
-  }
-
-  private def freePort(): Int = {
-    val socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress)
-    try socket.getLocalPort
-    finally socket.close()
   }
 
   private final class Ends extends SparkListener {

@@ -5,6 +5,7 @@ import java.nio.file.Files
 import java.nio.file.Path
 
 import scala.jdk.CollectionConverters._
+import scala.util.matching.Regex
 
 /** A JVM that runs a main class with only Spark's jars on its class path. Killed by its creator.
   */
@@ -16,6 +17,10 @@ private[scenarios] final class SparkJvm private (process: Process, output: Path,
   /** Lines of WARN and ERROR in its log so far. */
   def warnings: Seq[String] =
     if (Files.exists(log)) Files.readAllLines(log).asScala.filter(SparkJvm.isWarning).toSeq else Nil
+
+  /** The first match in its log so far. */
+  def logged(pattern: Regex): Option[Regex.Match] =
+    if (Files.exists(log)) pattern.findFirstMatchIn(Files.readString(log)) else None
 
   /** The rest of the output line that begins with this word. */
   def valueAfter(word: String): Option[String] =

@@ -210,7 +210,7 @@ final class TabSuite extends ScenarioSuite with Eventually {
     awaitPage(url(cluster))(isReady)
 
   /** Executors send their figures from time to time. */
-  private def awaitPage(url: String)(isReady: String => Boolean): String = eventually {
+  private def awaitPage(url: => String)(isReady: String => Boolean): String = eventually {
     val page = TabSuite.get(url)
     assert(isReady(page), page)
     page

@@ -8,8 +8,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.net.ConnectException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -20,6 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.junit.jupiter.api.Tag;
@@ -34,6 +33,7 @@ class PrometheusServerTest {
   private static final Path PAGE = Path.of("..", "docs", "metrics.md");
   private static final Path RULES = Path.of("..", "conf", "prometheus-alerts.yaml");
   private static final String CONFIGURATION = "rule_files:";
+  private static final Pattern LISTENING = Pattern.compile("msg=\"Listening on\" address=(\\S+)");
   private static final Pattern METRIC = Pattern.compile("`(rdma\\.application\\.[a-z.]+)` \\|");
 
   private final HttpClient client = HttpClient.newHttpClient();
@@ -43,7 +43,6 @@ class PrometheusServerTest {
   void shouldReadEveryMetricOfTheDriverAndEvaluateTheAlerts() throws Exception {
     Optional<Path> program = SearchPath.find("prometheus");
     assumeTrue(program.isPresent(), "no prometheus in the search path");
-    int port = freePort();
     try (JavaSparkContext spark = PrometheusTest.shuffled()) {
       String driver = URI.create(spark.sc().uiWebUrl().get()).getAuthority();
       Files.copy(RULES, directory.resolve(RULES.getFileName()));
@@ -56,7 +55,7 @@ class PrometheusServerTest {
                   program.get().toString(),
                   "--config.file=prometheus.yml",
                   "--storage.tsdb.path=data",
-                  "--web.listen-address=127.0.0.1:" + port)
+                  "--web.listen-address=127.0.0.1:0")
               .directory(directory.toFile())
               .redirectErrorStream(true)
               .redirectOutput(directory.resolve("output").toFile())
@@ -66,13 +65,13 @@ class PrometheusServerTest {
           String name = "metrics_spark_driver_" + metric.replace('.', '_') + "_Value";
           await(
               server,
-              "http://127.0.0.1:" + port + "/api/v1/query?query=" + name,
+              "/api/v1/query?query=" + name,
               answer -> answer.at("/data/result").size() == 1);
         }
         JsonNode rules =
             await(
                 server,
-                "http://127.0.0.1:" + port + "/api/v1/rules",
+                "/api/v1/rules",
                 answer -> answer.findValuesAsText("health").stream().noneMatch("unknown"::equals));
         assertThat(rules.findValuesAsText("health")).containsExactly("ok", "ok", "ok");
         assertThat(rules.findValuesAsText("state")).containsOnly("inactive");
@@ -83,10 +82,15 @@ class PrometheusServerTest {
   }
 
   /** Asks until the answer is as wanted. */
-  private JsonNode await(Process server, String url, Predicate<JsonNode> wanted) throws Exception {
+  private JsonNode await(Process server, String path, Predicate<JsonNode> wanted) throws Exception {
     while (true) {
-      assertThat(server.isAlive()).as(Files.readString(directory.resolve("output"))).isTrue();
-      Optional<JsonNode> answer = get(url).filter(wanted);
+      String output = Files.readString(directory.resolve("output"));
+      assertThat(server.isAlive()).as(output).isTrue();
+      Matcher listening = LISTENING.matcher(output);
+      Optional<JsonNode> answer =
+          listening.find()
+              ? get("http://" + listening.group(1) + path).filter(wanted)
+              : Optional.empty();
       if (answer.isPresent()) {
         return answer.get();
       }
@@ -120,11 +124,5 @@ class PrometheusServerTest {
     METRIC.matcher(Files.readString(PAGE)).results().forEach(row -> metrics.add(row.group(1)));
     assertThat(metrics).hasSize(10);
     return metrics;
-  }
-
-  private static int freePort() throws IOException {
-    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      return socket.getLocalPort();
-    }
   }
 }
