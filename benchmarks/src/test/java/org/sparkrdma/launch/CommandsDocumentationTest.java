@@ -13,16 +13,18 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * The commands in the pages: each is run by a test or a script of this project, or is marked as
- * "not run, needs …" on its line or in the paragraph before it.
+ * The commands in the blocks of the pages: each is run by a test or a script of this project, or is
+ * marked as "not run, needs …" on its line or in the paragraph before it. Commands that only tests
+ * tagged {@code nightly} run are marked as "run nightly". {@link CommandsInTextDocumentationTest}
+ * checks commands in running text.
  */
 class CommandsDocumentationTest {
-  private static final Path PROJECT = Path.of("..").toAbsolutePath().normalize();
-  private static final List<String> MODULES =
-      List.of("shuffle-plugin", "benchmarks", "integration-tests");
+  private static final String NIGHTLY_TAG = "@Tag(\"nightly\")";
   private static final String FENCE = "```";
   private static final String SHELL = FENCE + "bash";
   private static final Pattern NOT_RUN = Pattern.compile("not run\\b.*\\bneeds ");
+  private static final Pattern NIGHTLY = Pattern.compile("\\brun nightly\\b");
+  private static final Pattern TEST = Pattern.compile("\n  @(Parameterized)?Test\n");
   private static final Pattern COMMENT = Pattern.compile("(^|\\s+)# (.*)$");
   private static final Pattern ASSIGNMENT = Pattern.compile("[A-Z_]+=\\S*");
 
@@ -33,10 +35,14 @@ class CommandsDocumentationTest {
               + "|systemctl|docker|kubectl|mkdir|cp|ibv_\\w+|ib_read_bw|ethtool) .+)");
 
   /** A test or script that runs the commands of a form. */
-  private record Runner(Pattern form, String file, String evidence) {}
+  private record Runner(Pattern form, String file, String evidence, boolean nightly) {}
 
   private static Runner by(String form, String file, String evidence) {
-    return new Runner(Pattern.compile(form), file, evidence);
+    return new Runner(Pattern.compile(form), file, evidence, false);
+  }
+
+  private static Runner nightly(String form, String file, String evidence) {
+    return new Runner(Pattern.compile(form), file, evidence, true);
   }
 
   private static final String JAR = "java -jar shuffle-plugin\\.jar ";
@@ -59,10 +65,23 @@ class CommandsDocumentationTest {
               "cp shuffle-plugin/target/shuffle-plugin-0.1.0-SNAPSHOT.jar"),
           by("\\./mvnw verify", ".ci/run", "./mvnw -B -ntp verify "),
           by("\\./mvnw .*-Dit\\.suites=FaultsSuite .*", "Suites.java", "\"faults.FaultsSuite\""),
-          by("\\./mvnw .*-Dit\\.test=GuestMatrixIT .*", "GuestMatrixIT.java", "@Tag(\"nightly\")"),
+          nightly(
+              "\\./mvnw .*-Dit\\.test=GuestMatrixIT .*",
+              "GuestMatrixIT.java",
+              "shouldAnswerRightInEachOtherCell("),
           by("\\./guest build", ".ci/run", "./guest build"),
           by("apt-get install \\$\\(\\./guest packages\\)", ".ci/run", "< <(./guest packages)"),
           by("\\./guest run -- \\S+/spark-job", "SparkJobIT.java", "\"guest/spark-job\""),
+          by("\\./guest run -- ibv_devinfo", "GuestToolIT.java", "ONE.run(\"ibv_devinfo\")"),
+          by("\\./guest run --nodes 2 -- bash -c .*rping.*", "GuestToolIT.java", "\"rping -s -C 3"),
+          by("\\./guest ctl NAME link down", "GuestToolIT.java", "running.linkDown()"),
+          by("\\./guest ctl NAME netem .*", "GuestToolIT.java", "running.netem(\""),
+          by("\\./guest ctl NAME lose 'REQ 1'", "LostMessagesIT.java", "lose(List.of(\"REQ\")"),
+          by("\\./guest ctl NAME kill 2", "GuestToolIT.java", "running.kill(2)"),
+          by(
+              "\\./guest ctl NAME exec 1 'rdma link delete rxe0'",
+              "MatrixCell.java",
+              "rdma link delete rxe0"),
           by("\\./bench list", "ScriptsIT.java", "run(Map.of(), \"bench list\")"),
           by("\\./bench groupby .*", "JobScriptsIT.java", "run(\"bench groupby "),
           by("\\./bench compare .*", "JobScriptsIT.java", "run(\"bench compare "),
@@ -87,15 +106,15 @@ class CommandsDocumentationTest {
           by(JAR + "doctor( --conf \\S+)?", "PlugInCommandsIT.java", "run(\"doctor\", \"--conf\""),
           by(JAR + "doctor --all", "PlugInCommandsIT.java", "run(\"doctor\", \"--all\""),
           by(JAR + "doctor --collect \\S+", "PlugInCommandsIT.java", "\"--collect\""),
-          by(JAR + "doctor --listen", "CommandsTest.java", "\"--listen\""),
-          by(JAR + "doctor --peer \\S+", "PerfIT.java", " doctor --peer "),
+          by(JAR + "doctor --listen", "PlugInCommandsIT.java", "\"--listen\","),
+          by(JAR + "doctor --peer \\S+", "PlugInCommandsIT.java", "\"--peer\","),
           by(JAR + "perf server", "PerfIT.java", " perf server "),
           by(JAR + "perf client \\S+", "PerfIT.java", " perf client "),
-          by(
+          nightly(
               "ib_read_bw -d rxe0 -x 1 -F -t 16 -s .*",
               "read-bw.sh",
               "ib_read_bw -d rxe0 -x 1 -F -t 16 -s"),
-          by("\\./mvnw .*-Dit\\.test=ReadBwIT", "ReadBwIT.java", "@Tag(\"nightly\")"),
+          nightly("\\./mvnw .*-Dit\\.test=ReadBwIT", "ReadBwIT.java", "shouldReadBesideIbReadBw("),
           by(JAR + "devices", "PlugInCommandsIT.java", "run(\"devices\""),
           by(
               "java -cp \"\\$CP\" org\\.sparkrdma\\.examples\\.\\w+ (server|client) soft .*",
@@ -103,7 +122,7 @@ class CommandsDocumentationTest {
               "with the arguments of docs/verbs.md"));
 
   /** A command of a page, without its comment. */
-  private record Documented(Path page, int line, String command, boolean marked) {
+  private record Documented(Path page, int line, String command, boolean marked, boolean nightly) {
     @Override
     public String toString() {
       return page.getFileName() + ":" + line + ": " + command;
@@ -123,6 +142,42 @@ class CommandsDocumentationTest {
   }
 
   @Test
+  void shouldMarkCommandsThatOnlyNightlyTestsRun() throws IOException {
+    assertThat(
+            commands().stream()
+                .filter(
+                    one ->
+                        one.nightly()
+                            != (!runners(one).isEmpty()
+                                && runners(one).stream().allMatch(Runner::nightly))))
+        .as("marked \"run nightly\" although CI runs them, or not marked although it does not")
+        .isEmpty();
+  }
+
+  @Test
+  void shouldTakeNoNightlyTestForOneThatCiRuns() throws IOException {
+    for (Runner runner : RUNNERS) {
+      Path file = DocumentationFiles.find(runner.file());
+      if (file.toString().endsWith("IT.java") || file.toString().endsWith("Test.java")) {
+        assertThat(isNightly(Files.readString(file), runner.evidence()))
+            .as("%s of %s is tagged nightly", runner.evidence(), file)
+            .isEqualTo(runner.nightly());
+      }
+    }
+  }
+
+  /** Whether the class is tagged, or all methods that have this evidence. */
+  private static boolean isNightly(String text, String evidence) {
+    if (text.substring(0, text.indexOf("\nclass ") + 1 + text.indexOf("\nfinal class ") + 1)
+        .contains(NIGHTLY_TAG)) {
+      return true;
+    }
+    return Stream.of(TEST.split(text, -1))
+        .filter(method -> method.contains(evidence))
+        .allMatch(method -> method.contains(NIGHTLY_TAG));
+  }
+
+  @Test
   void shouldNameNoRunnerOfACommandThatNoPageHas() throws IOException {
     List<Documented> commands = commands();
     assertThat(RUNNERS)
@@ -134,7 +189,7 @@ class CommandsDocumentationTest {
   @Test
   void shouldFindWhatEachRunnerRuns() throws IOException {
     for (Runner runner : RUNNERS) {
-      assertThat(Files.readString(file(runner.file())))
+      assertThat(Files.readString(DocumentationFiles.find(runner.file())))
           .as("%s runs %s", runner.file(), runner.form())
           .contains(runner.evidence());
     }
@@ -143,7 +198,7 @@ class CommandsDocumentationTest {
   @Test
   void shouldMarkEveryBlockOfCommandsAsShell() throws IOException {
     List<String> unmarked = new ArrayList<>();
-    for (Path page : pages()) {
+    for (Path page : DocumentationFiles.userPages()) {
       boolean inBlock = false;
       boolean shell = false;
       for (String line : Files.readAllLines(page)) {
@@ -164,17 +219,9 @@ class CommandsDocumentationTest {
         .toList();
   }
 
-  private static List<Path> pages() throws IOException {
-    List<Path> pages = new ArrayList<>(List.of(PROJECT.resolve("README.md")));
-    try (Stream<Path> docs = Files.list(PROJECT.resolve("docs"))) {
-      docs.filter(page -> page.toString().endsWith(".md")).sorted().forEach(pages::add);
-    }
-    return pages;
-  }
-
   private static List<Documented> commands() throws IOException {
     List<Documented> commands = new ArrayList<>();
-    for (Path page : pages()) {
+    for (Path page : DocumentationFiles.userPages()) {
       collect(page, Files.readAllLines(page), commands);
     }
     return commands;
@@ -183,7 +230,9 @@ class CommandsDocumentationTest {
   private static void collect(Path page, List<String> lines, List<Documented> commands) {
     for (int begin = 0; begin < lines.size(); begin++) {
       if (lines.get(begin).strip().equals(SHELL)) {
-        boolean marked = NOT_RUN.matcher(paragraphBefore(lines, begin)).find();
+        String above = paragraphBefore(lines, begin);
+        boolean marked = NOT_RUN.matcher(above).find();
+        boolean nightly = NIGHTLY.matcher(above).find();
         boolean nextMarked = false;
         StringBuilder command = new StringBuilder();
         int line = begin + 1;
@@ -192,6 +241,7 @@ class CommandsDocumentationTest {
           var comment = COMMENT.matcher(text);
           boolean commented = comment.find();
           boolean markedHere = commented && NOT_RUN.matcher(comment.group(2)).find();
+          boolean nightlyHere = commented && NIGHTLY.matcher(comment.group(2)).find();
           String plain = commented ? text.substring(0, comment.start()) : text;
           if (plain.isEmpty()) {
             nextMarked |= markedHere;
@@ -204,7 +254,8 @@ class CommandsDocumentationTest {
                     page,
                     line + 1,
                     command.toString().replaceAll(" +", " "),
-                    marked || markedHere || nextMarked));
+                    marked || markedHere || nextMarked,
+                    nightly || nightlyHere));
           }
           if (!plain.endsWith("\\")) {
             command.setLength(0);
@@ -227,20 +278,5 @@ class CommandsDocumentationTest {
       first--;
     }
     return last < 0 ? "" : String.join(" ", lines.subList(first, last + 1));
-  }
-
-  /** A file of the project by its path, or a test by its name. */
-  private static Path file(String name) throws IOException {
-    if (name.contains("/")) {
-      return PROJECT.resolve(name);
-    }
-    List<Path> found = new ArrayList<>();
-    for (String module : MODULES) {
-      try (Stream<Path> files = Files.walk(PROJECT.resolve(module).resolve("src/test"))) {
-        files.filter(file -> file.endsWith(name)).forEach(found::add);
-      }
-    }
-    assertThat(found).as(name).hasSize(1);
-    return found.get(0);
   }
 }

@@ -9,6 +9,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 import org.junit.jupiter.api.Test;
@@ -23,6 +26,7 @@ class PlugInCommandsIT {
   private static final long MAX_JAR_BYTES = 2_000_000;
   private static final int NOT_USED = 1;
   private static final int MISUSE = 2;
+  private static final Pattern LISTENING = Pattern.compile("Listening at TCP port (\\d+)");
 
   @TempDir private Path directory;
 
@@ -88,6 +92,52 @@ class PlugInCommandsIT {
   }
 
   @Test
+  void shouldReachAListenerInAnotherProcess() throws Exception {
+    Path conf = directory.resolve("spark-defaults.conf");
+    Files.writeString(
+        conf,
+        """
+        spark.shuffle.manager org.sparkrdma.shuffle.RdmaShuffleManager
+        spark.shuffle.rdma.engine soft
+        spark.local.dir %s
+        """
+            .formatted(directory));
+    String[] common = {"--conf", conf.toString(), "--host", "127.0.0.1"};
+    String peer;
+    Process listener =
+        new ProcessBuilder(command(with(common, "doctor", "--listen", "0")))
+            .redirectError(directory.resolve("errors-of-the-listener").toFile())
+            .start();
+    try {
+      Matcher line = LISTENING.matcher(listener.inputReader().readLine());
+      assertThat(line.lookingAt()).as(line.toString()).isTrue();
+      peer = "127.0.0.1:" + line.group(1);
+
+      Outcome outcome = run(with(common, "doctor", "--peer", peer));
+      assertThat(outcome.errors()).isEmpty();
+      assertThat(outcome.output())
+          .startsWith("RDMA will be used: device soft0 ")
+          .containsPattern("(?m)^ok +Peer 127\\.0\\.0\\.1 answers by TCP\\.$")
+          .containsPattern("(?m)^ok +RDMA from=.* to=.*: a READ of 8 bytes takes ");
+      assertThat(outcome.exitCode()).isZero();
+    } finally {
+      listener.destroy();
+      listener.waitFor();
+    }
+    assertThat(directory.resolve("errors-of-the-listener")).isEmptyFile();
+
+    Outcome alone = run(with(common, "doctor", "--peer", peer));
+    assertThat(alone.output())
+        .startsWith("RDMA will not be used: Peer 127.0.0.1 port ")
+        .contains("is not reached by TCP: Connection refused");
+    assertThat(alone.exitCode()).isEqualTo(NOT_USED);
+  }
+
+  private static String[] with(String[] common, String... first) {
+    return Stream.concat(Stream.of(first), Stream.of(common)).toArray(String[]::new);
+  }
+
+  @Test
   void shouldExplainThisMachineInOneLineAndInJson() throws Exception {
     Path conf = directory.resolve("spark-defaults.conf");
     Files.writeString(conf, "spark.shuffle.rdma.pined.max 1g\n");
@@ -110,16 +160,20 @@ class PlugInCommandsIT {
     return new Installation(Path.of("..")).plugIn().toAbsolutePath();
   }
 
-  private Outcome run(String... arguments) throws Exception {
+  private static List<String> command(String... arguments) throws Exception {
     List<String> command = new ArrayList<>();
     command.add(System.getProperty("java.home") + "/bin/java");
     command.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-jar"));
     command.add(jar().toString());
     command.addAll(List.of(arguments));
+    return command;
+  }
+
+  private Outcome run(String... arguments) throws Exception {
     Path output = directory.resolve("output");
     Path errors = directory.resolve("errors");
     int exitCode =
-        new ProcessBuilder(command)
+        new ProcessBuilder(command(arguments))
             .redirectOutput(output.toFile())
             .redirectError(errors.toFile())
             .start()

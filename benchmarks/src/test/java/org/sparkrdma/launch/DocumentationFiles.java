@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.launch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** Pages of the project, and files that they name. */
+final class DocumentationFiles {
+  /** The folder of the project. */
+  static final Path PROJECT = Path.of("..").toAbsolutePath().normalize();
+
+  private static final List<String> MODULES =
+      List.of("rdma-core-java", "shuffle-plugin", "benchmarks", "integration-tests");
+
+  private DocumentationFiles() {}
+
+  /** The pages for users: README.md, that of the guest, and docs/. */
+  static List<Path> userPages() throws IOException {
+    List<Path> pages = new ArrayList<>();
+    pages.add(PROJECT.resolve("README.md"));
+    pages.add(PROJECT.resolve("integration-tests/guest/README.md"));
+    try (Stream<Path> docs = Files.list(PROJECT.resolve("docs"))) {
+      docs.filter(page -> page.toString().endsWith(".md")).sorted().forEach(pages::add);
+    }
+    return pages;
+  }
+
+  /** A file of the project by its path, or a test or resource of tests by its name. */
+  static Path find(String name) throws IOException {
+    if (name.contains("/")) {
+      return PROJECT.resolve(name);
+    }
+    List<Path> found = withName(name);
+    assertThat(found).as(name).hasSize(1);
+    return found.get(0);
+  }
+
+  /** All tests or resources of tests with this name. */
+  static List<Path> withName(String name) throws IOException {
+    List<Path> found = new ArrayList<>();
+    for (String module : MODULES) {
+      try (Stream<Path> files = Files.walk(PROJECT.resolve(module).resolve("src/test"))) {
+        files.filter(file -> file.endsWith(name)).forEach(found::add);
+      }
+    }
+    return found;
+  }
+}
