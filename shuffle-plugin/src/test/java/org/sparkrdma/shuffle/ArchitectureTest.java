@@ -61,6 +61,7 @@ class ArchitectureTest {
     "read, 'metrics directory fetch spark settings'",
     "runtime, 'address device directory fetch metrics output pinned read settings spark thread transport wire'",
     "ui, 'metrics'",
+    "driver, 'directory doctor settings spark ui'",
     "doctor, 'device directory pinned runtime settings thread tools'",
     "tools, 'address device pinned serve settings transport'",
   })
@@ -147,7 +148,7 @@ class ArchitectureTest {
 
   /** Spark 3.5 cannot load what extends pages of Spark 4; see UiSupport. */
   @Test
-  void shouldUseSparksPagesInOnePackageThatOnlyTheManagerStarts() {
+  void shouldUseSparksPagesInOnePackageThatOnlyTheDriverStarts() {
     noClasses()
         .that()
         .resideOutsideOfPackage(ROOT + ".ui..")
@@ -158,7 +159,7 @@ class ArchitectureTest {
     noClasses().should().dependOnClassesThat().resideInAnyPackage("javax.servlet..").check(CLASSES);
     noClasses()
         .that()
-        .resideOutsideOfPackages(ROOT + ".ui..", ROOT)
+        .resideOutsideOfPackages(ROOT + ".ui..", ROOT + ".driver")
         .should()
         .dependOnClassesThat()
         .resideInAnyPackage(ROOT + ".ui..")

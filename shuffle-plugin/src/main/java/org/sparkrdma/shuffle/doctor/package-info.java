@@ -2,7 +2,7 @@
 /**
  * The doctor inside an application: {@link org.sparkrdma.shuffle.doctor.ExecutorDoctor} runs the
  * checks in each executor, in a thread of its own, and {@link
- * org.sparkrdma.shuffle.doctor.FindingsLog} logs their findings at the driver. Only the shuffle
- * manager starts them.
+ * org.sparkrdma.shuffle.doctor.FindingsLog} logs their findings at the driver. The shuffle manager
+ * starts the first, {@code driver} the second.
  */
 package org.sparkrdma.shuffle.doctor;

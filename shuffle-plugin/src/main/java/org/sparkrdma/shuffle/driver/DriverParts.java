@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.shuffle;
+package org.sparkrdma.shuffle.driver;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -22,7 +22,7 @@ import org.sparkrdma.shuffle.ui.live.ApplicationMonitor;
  * findings, and the figures of the application with the tab in Spark's UI. Owned by the shuffle
  * manager, which closes it. Safe for any thread.
  */
-final class DriverParts implements AutoCloseable {
+public final class DriverParts implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(DriverParts.class);
 
   /** Tasks send their executor's figures at their end, so the wait is a few milliseconds. */
@@ -39,14 +39,14 @@ final class DriverParts implements AutoCloseable {
   /**
    * @param warnings reasons from the settings why RDMA must not be used, for the tab
    */
-  DriverParts(SparkConf conf, ShuffleSettings settings, List<String> warnings) {
+  public DriverParts(SparkConf conf, ShuffleSettings settings, List<String> warnings) {
     this.conf = conf;
     this.settings = settings;
     this.warnings = List.copyOf(warnings);
   }
 
   /** Opens the directory once; needs Spark's environment. Not after {@link #close}. */
-  synchronized void begin() {
+  public synchronized void begin() {
     if (directory == null && !closed && settings.mode() != ShuffleSettings.Mode.OFF) {
       directory = DriverDirectory.open(conf, SparkEnv.get().rpcEnv(), withoutRdma()).orElse(null);
       if (directory != null && settings.doctor()) {
@@ -71,7 +71,7 @@ final class DriverParts implements AutoCloseable {
   }
 
   /** Attaches the parts that need the context to it; calls after the first do nothing. */
-  synchronized void watch(SparkContext context) {
+  public synchronized void watch(SparkContext context) {
     if (watching) {
       return;
     }
