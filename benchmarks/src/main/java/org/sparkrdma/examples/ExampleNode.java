@@ -4,9 +4,7 @@ package org.sparkrdma.examples;
 import java.io.PrintStream;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
-import java.time.Duration;
 import java.util.EnumSet;
-import java.util.HashSet;
 import java.util.Set;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.CompletionChannel;
@@ -20,9 +18,7 @@ import org.sparkrdma.verbs.RemoteRegion;
 import org.sparkrdma.verbs.Verbs;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.VerbsException;
-import org.sparkrdma.verbs.WorkCompletion;
 import org.sparkrdma.verbs.WorkRequest;
-import org.sparkrdma.verbs.WorkStatus;
 import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionManager;
@@ -43,31 +39,26 @@ final class ExampleNode implements AutoCloseable {
   private static final long RECEIVED = 1;
   private static final long DONE = 2;
   private static final int DEPTH = 8;
-  private static final long PAUSE_NS = 1_000_000;
-  private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
   private final VerbsEngine engine;
   private final Device device;
   private final ProtectionDomain domain;
-  private final CompletionChannel channel;
   private final CompletionQueue queue;
   private final ConnectionManager manager;
   private final HostMemory messages;
   private final MemoryRegion messageRegion;
   private final WorkRequest work = new WorkRequest(1);
-  private final Set<Long> completed = new HashSet<>();
+  private final EventWaiter waiter;
   private Connection connection;
-  private ConnectionEvent event;
-  private long receivedBytes;
-  private int immediate;
 
   private ExampleNode(VerbsEngine engine) throws VerbsException {
     this.engine = engine;
     device = engine.open(engine.devices().get(0));
     domain = device.allocateProtectionDomain();
-    channel = device.createCompletionChannel();
+    CompletionChannel channel = device.createCompletionChannel();
     queue = device.createCompletionQueue(2 * DEPTH, channel);
     manager = device.createConnectionManager(channel);
+    waiter = new EventWaiter(channel, queue, manager);
     // The first half is for the message received, the second for the message sent.
     messages = device.allocate(2 * MESSAGE_BYTES);
     messageRegion =
@@ -105,22 +96,19 @@ final class ExampleNode implements AutoCloseable {
   void accept(InetSocketAddress address, Set<AccessFlag> ofPeer, PrintStream out)
       throws VerbsException {
     out.println("listening at " + manager.listen(address, 1).address());
-    while (event == null) {
-      pollOrWait();
-    }
-    connection = take(ConnectionEvent.Type.CONNECT_REQUEST).connection();
+    connection = waiter.awaitAnyTime(ConnectionEvent.Type.CONNECT_REQUEST).connection();
     createQueuePair(ofPeer);
     connection.accept(ConnectionParameters.of(new byte[0]));
-    await(ConnectionEvent.Type.ESTABLISHED);
+    waiter.await(ConnectionEvent.Type.ESTABLISHED);
   }
 
   /** Connects to an end that listens. */
   void connect(InetSocketAddress address) throws VerbsException {
-    connection = manager.resolve(address, null, TIMEOUT);
-    await(ConnectionEvent.Type.RESOLVED);
+    connection = manager.resolve(address, null, EventWaiter.TIMEOUT);
+    waiter.await(ConnectionEvent.Type.RESOLVED);
     createQueuePair(Set.of());
     connection.connect(ConnectionParameters.of(new byte[0]));
-    await(ConnectionEvent.Type.ESTABLISHED);
+    waiter.await(ConnectionEvent.Type.ESTABLISHED);
   }
 
   private void createQueuePair(Set<AccessFlag> ofPeer) throws VerbsException {
@@ -145,16 +133,16 @@ final class ExampleNode implements AutoCloseable {
 
   /** Waits for a message of the other end. */
   ByteBuffer receive() {
-    await(RECEIVED);
-    ByteBuffer message = ByteBuffer.allocate((int) receivedBytes);
-    message.put(messages.slice(0, (int) receivedBytes)).flip();
+    int lengthBytes = (int) waiter.await(RECEIVED).byteLength();
+    ByteBuffer message = ByteBuffer.allocate(lengthBytes);
+    message.put(messages.slice(0, lengthBytes)).flip();
     postReceive();
     return message;
   }
 
   /** Waits for a WRITE with immediate of the other end; returns the number that came with it. */
   int receiveImmediate() {
-    await(RECEIVED);
+    int immediate = waiter.await(RECEIVED).immediate();
     postReceive();
     return immediate;
   }
@@ -195,83 +183,12 @@ final class ExampleNode implements AutoCloseable {
     if (!connection.queuePair().postSend(request.signalled())) {
       throw new IllegalStateException("the send queue is full");
     }
-    await(DONE);
+    waiter.await(DONE);
   }
 
   /** Waits until the other end has closed the connection. */
   void awaitDisconnect() {
-    while (event == null) {
-      pollOrWait();
-    }
-    take(ConnectionEvent.Type.DISCONNECTED);
-  }
-
-  private void await(ConnectionEvent.Type type) {
-    long deadlineNs = System.nanoTime() + TIMEOUT.toNanos();
-    while (event == null) {
-      pollOrWait();
-      checkDeadline(deadlineNs, type);
-    }
-    take(type);
-  }
-
-  private ConnectionEvent take(ConnectionEvent.Type expected) {
-    ConnectionEvent taken = event;
-    event = null;
-    if (taken.type() != expected) {
-      throw new IllegalStateException(
-          "unexpected event: type=" + taken.type() + " reason=" + taken.reason());
-    }
-    return taken;
-  }
-
-  private void await(long id) {
-    long deadlineNs = System.nanoTime() + TIMEOUT.toNanos();
-    while (!completed.remove(id)) {
-      if (event != null) {
-        throw new IllegalStateException("the connection has ended: type=" + event.type());
-      }
-      pollOrWait();
-      checkDeadline(deadlineNs, id);
-    }
-  }
-
-  private static void checkDeadline(long deadlineNs, Object awaited) {
-    if (System.nanoTime() - deadlineNs > 0) {
-      throw new IllegalStateException("no answer in " + TIMEOUT + ": awaited=" + awaited);
-    }
-  }
-
-  /** Polls completions and one event; waits a little when there are none. */
-  private void pollOrWait() {
-    if (queue.poll(DEPTH, this::onCompletion) > 0 || pollEvent()) {
-      return;
-    }
-    queue.arm();
-    // A completion that came before arm() wakes nothing.
-    if (queue.poll(DEPTH, this::onCompletion) == 0) {
-      channel.await(PAUSE_NS);
-    }
-  }
-
-  private boolean pollEvent() {
-    if (event == null) {
-      event = manager.pollEvent();
-    }
-    return event != null;
-  }
-
-  private void onCompletion(WorkCompletion completion) {
-    if (completion.succeeded()) {
-      if (completion.requestId() == RECEIVED) {
-        receivedBytes = completion.byteLength();
-        immediate = completion.immediate();
-      }
-      completed.add(completion.requestId());
-    } else if (completion.status() != WorkStatus.FLUSH_ERROR) {
-      // Work is flushed when the connection ends; its event says so.
-      throw new IllegalStateException("work request failed: status=" + completion.status());
-    }
+    waiter.awaitAnyTime(ConnectionEvent.Type.DISCONNECTED);
   }
 
   @Override

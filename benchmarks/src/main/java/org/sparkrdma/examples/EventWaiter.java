@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.examples;
+
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import org.sparkrdma.verbs.CompletionChannel;
+import org.sparkrdma.verbs.CompletionQueue;
+import org.sparkrdma.verbs.WorkCompletion;
+import org.sparkrdma.verbs.WorkStatus;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
+import org.sparkrdma.verbs.cm.ConnectionManager;
+
+/**
+ * Waits for one completion or one connection event. The thread sleeps on the completion channel,
+ * which both wake.
+ *
+ * <p>Confined to the thread that posts the work. The owner of the device closes its objects.
+ */
+final class EventWaiter {
+  /** Maximum time to wait for an answer of the other end. */
+  static final Duration TIMEOUT = Duration.ofSeconds(30);
+
+  private static final int POLLED_AT_ONCE = 16;
+  private static final long PAUSE_NS = 1_000_000;
+
+  private final CompletionChannel channel;
+  private final CompletionQueue queue;
+  private final ConnectionManager manager;
+  private final Map<Long, Completed> completed = new HashMap<>();
+  private ConnectionEvent event;
+
+  /**
+   * Result of a completed request. A handler may use a {@link WorkCompletion} only during its call,
+   * so this is a copy.
+   *
+   * @param byteLength bytes received or read
+   * @param immediate the number that came with a WRITE or SEND
+   */
+  record Completed(long byteLength, int immediate) {}
+
+  /**
+   * @param channel that completions of the queue and events of the manager wake
+   */
+  EventWaiter(CompletionChannel channel, CompletionQueue queue, ConnectionManager manager) {
+    this.channel = channel;
+    this.queue = queue;
+    this.manager = manager;
+  }
+
+  /**
+   * Waits for the next event, as long as it takes.
+   *
+   * @throws IllegalStateException when it is of another type
+   */
+  ConnectionEvent awaitAnyTime(ConnectionEvent.Type type) {
+    while (event == null) {
+      pollOrWait();
+    }
+    return take(type);
+  }
+
+  /**
+   * Waits for the next event, for at most {@link #TIMEOUT}.
+   *
+   * @throws IllegalStateException when it is of another type, or does not come in time
+   */
+  ConnectionEvent await(ConnectionEvent.Type type) {
+    long deadlineNs = System.nanoTime() + TIMEOUT.toNanos();
+    while (event == null) {
+      pollOrWait();
+      checkDeadline(deadlineNs, type);
+    }
+    return take(type);
+  }
+
+  /**
+   * Waits for the completion of a request, for at most {@link #TIMEOUT}. Of two requests with the
+   * same id, the first must be awaited before the second is posted.
+   *
+   * @throws IllegalStateException when a request fails, the connection ends, or time runs out
+   */
+  Completed await(long requestId) {
+    long deadlineNs = System.nanoTime() + TIMEOUT.toNanos();
+    Completed found = completed.remove(requestId);
+    while (found == null) {
+      if (event != null) {
+        throw new IllegalStateException("the connection has ended: type=" + event.type());
+      }
+      pollOrWait();
+      checkDeadline(deadlineNs, requestId);
+      found = completed.remove(requestId);
+    }
+    return found;
+  }
+
+  private static void checkDeadline(long deadlineNs, Object awaited) {
+    if (System.nanoTime() - deadlineNs > 0) {
+      throw new IllegalStateException("no answer in " + TIMEOUT + ": awaited=" + awaited);
+    }
+  }
+
+  private ConnectionEvent take(ConnectionEvent.Type expected) {
+    ConnectionEvent taken = event;
+    event = null;
+    if (taken.type() != expected) {
+      throw new IllegalStateException(
+          "unexpected event: type=" + taken.type() + " reason=" + taken.reason());
+    }
+    return taken;
+  }
+
+  /** Polls completions and one event; waits a little when there are none. */
+  private void pollOrWait() {
+    if (queue.poll(POLLED_AT_ONCE, this::onCompletion) > 0 || pollEvent()) {
+      return;
+    }
+    queue.arm();
+    // A completion that came before arm() wakes nothing.
+    if (queue.poll(POLLED_AT_ONCE, this::onCompletion) == 0) {
+      channel.await(PAUSE_NS);
+    }
+  }
+
+  private boolean pollEvent() {
+    if (event == null) {
+      event = manager.pollEvent();
+    }
+    return event != null;
+  }
+
+  private void onCompletion(WorkCompletion completion) {
+    if (completion.succeeded()) {
+      completed.put(
+          completion.requestId(), new Completed(completion.byteLength(), completion.immediate()));
+    } else if (completion.status() != WorkStatus.FLUSH_ERROR) {
+      // Work is flushed when the connection ends; its event says so.
+      throw new IllegalStateException("work request failed: status=" + completion.status());
+    }
+  }
+}
