@@ -40,7 +40,7 @@ static const char *const call_names[] = {CALLS(AS_NAME)};
 #define KIND_IN_ENUM(name) KIND_##name,
 enum kind { KINDS(KIND_IN_ENUM) KIND_COUNT };
 
-#define LIMITS(X) X(memlock) X(rd_atom) X(inline_data) X(sge) X(cqe) X(objects) X(mr) X(qp) X(infiniband) X(odp)
+#define LIMITS(X) X(memlock) X(rd_atom) X(inline_data) X(sge) X(cqe) X(objects) X(mr) X(qp) X(infiniband) X(odp) X(ports)
 #define LIMIT_IN_ENUM(name) LIMIT_##name,
 enum limit { LIMITS(LIMIT_IN_ENUM) LIMIT_COUNT };
 static const char *const limit_names[] = {LIMITS(AS_NAME)};
@@ -995,7 +995,7 @@ int ibv_query_device(struct ibv_context *of, struct ibv_device_attr *attributes)
       .max_mr = RING,
       .max_qp_rd_atom = reads,
       .max_qp_init_rd_atom = reads,
-      .phys_port_cnt = 1};
+      .phys_port_cnt = (uint8_t)limited(LIMIT_ports, 1)};
   return error;
 }
 

@@ -14,6 +14,7 @@ import java.util.EnumSet;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.DeviceInfo;
@@ -30,7 +31,7 @@ import org.sparkrdma.verbs.ibverbs.ffi.Memory;
 import org.sparkrdma.verbs.ibverbs.ffi.NativeArena;
 import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
 
-/** Queries attributes and limits of a device. */
+/** Queries attributes and limits of a device, once. A port that fails is left out. */
 final class DeviceFacts {
   /** Private data that fits into a connection request on RoCE; iWARP has more room. */
   static final int MAX_PRIVATE_DATA_BYTES = 56;
@@ -46,6 +47,8 @@ final class DeviceFacts {
   private final Libraries libraries;
   private final long context;
   private final TransportRules rules;
+  private final List<PortInfo> ports = new ArrayList<>();
+  private long maxMessageBytes = Integer.MAX_VALUE;
 
   private DeviceFacts(Libraries libraries, long context) {
     this.libraries = libraries;
@@ -53,12 +56,18 @@ final class DeviceFacts {
     rules = TransportRules.of(Contexts.transportType(context));
   }
 
-  static DeviceInfo of(Libraries libraries, long context, IbverbsSettings settings)
+  /**
+   * @param skipped takes the reason for each port that is left out because it cannot be queried
+   * @throws VerbsException when the device or all its ports cannot be queried
+   */
+  static DeviceInfo of(
+      Libraries libraries, long context, IbverbsSettings settings, Consumer<String> skipped)
       throws VerbsException {
-    return new DeviceFacts(libraries, context).info(settings);
+    return new DeviceFacts(libraries, context).info(settings, skipped);
   }
 
-  private DeviceInfo info(IbverbsSettings settings) throws VerbsException {
+  private DeviceInfo info(IbverbsSettings settings, Consumer<String> skipped)
+      throws VerbsException {
     String name = Contexts.name(context);
     try (NativeArena arena = new NativeArena()) {
       long device = arena.allocate(IbvDeviceAttr.SIZE);
@@ -66,19 +75,7 @@ final class DeviceFacts {
       if (rc != 0) {
         throw Libraries.failure("ibv_query_device", rc, "device=" + name);
       }
-      List<PortInfo> ports = new ArrayList<>();
-      long maxMessageBytes = Integer.MAX_VALUE;
-      for (int port = 1; port <= Memory.getByte(device + IbvDeviceAttr.PHYS_PORT_CNT); port++) {
-        // The exported function fills an older, shorter struct; the memory has room for both.
-        long attributes = arena.allocate(2L * IbvPortAttr.SIZE);
-        rc = libraries.verbs().queryPort(context, port, attributes);
-        if (rc != 0) {
-          throw Libraries.failure("ibv_query_port", rc, "device=" + name + " port=" + port);
-        }
-        ports.add(port(name, port, attributes));
-        long ofPort = rules.maxMessageBytes(Memory.getInt(attributes + IbvPortAttr.MAX_MSG_SZ));
-        maxMessageBytes = Math.min(maxMessageBytes, ofPort);
-      }
+      queryPorts(arena, name, Memory.getByte(device + IbvDeviceAttr.PHYS_PORT_CNT), skipped);
       int inline = InlineProbe.of(libraries.verbs(), context, settings.maxInlineBytes());
       var capabilities = EnumSet.copyOf(rules.capabilities());
       if (inline > 0) {
@@ -93,11 +90,41 @@ final class DeviceFacts {
           IbverbsSettings.NAME,
           rules.transport(),
           Long.reverseBytes(Memory.getLong(device + IbvDeviceAttr.NODE_GUID)),
-          limits(device, maxMessageBytes, inline, vectors()),
+          limits(device, inline),
           capabilities,
           ports,
           reported(name, device, extended));
     }
+  }
+
+  private void queryPorts(NativeArena arena, String name, int count, Consumer<String> skipped)
+      throws VerbsException {
+    List<VerbsException> failures = new ArrayList<>();
+    for (int port = 1; port <= count; port++) {
+      try {
+        queryPort(arena, name, port);
+      } catch (VerbsException e) {
+        failures.add(e);
+      }
+    }
+    if (ports.isEmpty() && !failures.isEmpty()) {
+      throw failures.get(0);
+    }
+    failures.forEach(failure -> skipped.accept(failure.getMessage()));
+  }
+
+  private void queryPort(NativeArena arena, String name, int port) throws VerbsException {
+    // The exported function fills an older, shorter struct; the memory has room for both.
+    long attributes = arena.allocate(2L * IbvPortAttr.SIZE);
+    int rc = libraries.verbs().queryPort(context, port, attributes);
+    if (rc != 0) {
+      throw Libraries.failure("ibv_query_port", rc, "device=" + name + " port=" + port);
+    }
+    ports.add(port(name, port, attributes));
+    maxMessageBytes =
+        Math.min(
+            maxMessageBytes,
+            rules.maxMessageBytes(Memory.getInt(attributes + IbvPortAttr.MAX_MSG_SZ)));
   }
 
   private Map<String, Object> reported(String name, long device, long extended) {
@@ -133,7 +160,7 @@ final class DeviceFacts {
         && (reliable & VerbsLibrary.ODP_SUPPORT_READ) != 0;
   }
 
-  private static DeviceLimits limits(long device, long maxMessageBytes, int inline, int vectors) {
+  private DeviceLimits limits(long device, int inline) {
     int maxSge = Memory.getInt(device + IbvDeviceAttr.MAX_SGE);
     long maxRegion = Memory.getLong(device + IbvDeviceAttr.MAX_MR_SIZE);
     int reads =
@@ -152,7 +179,7 @@ final class DeviceFacts {
         Math.min(reads, MAX_READS_IN_FLIGHT),
         inline,
         MAX_PRIVATE_DATA_BYTES,
-        vectors);
+        vectors());
   }
 
   private PortInfo port(String name, int number, long attributes) throws VerbsException {

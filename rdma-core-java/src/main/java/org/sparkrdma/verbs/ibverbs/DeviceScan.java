@@ -11,8 +11,8 @@ import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.DeviceInfo;
 
 /**
- * Queries all devices of the machine. A device that fails is skipped and logged once with its
- * reason, so that it does not disable the others. Safe for any thread.
+ * Queries all devices of the machine. A device or port that fails is skipped and logged once with
+ * its reason, so that it does not disable the others. Safe for any thread.
  */
 final class DeviceScan {
   private static final Logger LOG = LoggerFactory.getLogger(DeviceScan.class);
@@ -55,5 +55,12 @@ final class DeviceScan {
       }
     }
     return devices;
+  }
+
+  /** Logs once that a port is not used. */
+  void skipPort(String reason) {
+    if (logged.add(reason)) {
+      LOG.warn("Skipping a port of an RDMA device that cannot be queried: {}", reason);
+    }
   }
 }

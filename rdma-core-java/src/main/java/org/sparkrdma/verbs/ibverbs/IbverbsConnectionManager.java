@@ -206,14 +206,17 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
     }
   }
 
-  /** The addresses of a port changed, see IBV_EVENT_GID_CHANGE. */
+  /**
+   * The addresses of a port changed, see IBV_EVENT_GID_CHANGE. Peers know the addresses of all
+   * listeners, so the loss of one needs a new start.
+   */
   void onAddressesChanged(int port) {
     if (listenerPorts.contains(port)
-        && listeners().stream()
-            .noneMatch(listener -> isOfThisHost(listener.address().getAddress()))) {
+        && !listeners().stream()
+            .allMatch(listener -> isOfThisHost(listener.address().getAddress()))) {
       offerOfDevice(
           ConnectionEvent.Type.DEVICE_DOWN,
-          "all addresses of the listeners were removed: device=" + device.info().name());
+          "an address of the listeners was removed: device=" + device.info().name());
     }
   }
 

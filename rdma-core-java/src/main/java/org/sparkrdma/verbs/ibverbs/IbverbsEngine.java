@@ -30,13 +30,13 @@ final class IbverbsEngine implements VerbsEngine {
   @Override
   public List<DeviceInfo> devices() throws VerbsException {
     try (Contexts contexts = Contexts.open(libraries)) {
-      return scan.run(contexts.all(), context -> DeviceFacts.of(libraries, context, settings));
+      return scan.run(contexts.all(), this::facts);
     }
   }
 
   @Override
   public Device open(String deviceName) throws VerbsException {
-    return open(deviceName, context -> DeviceFacts.of(libraries, context, settings));
+    return open(deviceName, this::facts);
   }
 
   @Override
@@ -65,6 +65,10 @@ final class IbverbsEngine implements VerbsEngine {
       contexts.close();
       throw e;
     }
+  }
+
+  private DeviceInfo facts(long context) throws VerbsException {
+    return DeviceFacts.of(libraries, context, settings, scan::skipPort);
   }
 
   @Override

@@ -113,7 +113,8 @@ public final class ScriptedLibrary {
 
   /**
    * Lowers a limit of the device: memlock, rd_atom, inline_data, sge, cqe, mr, qp, or objects,
-   * which a control group counts together. infiniband makes its port one of InfiniBand.
+   * which a control group counts together. infiniband makes its port one of InfiniBand, ports is
+   * their number.
    */
   public void limit(String name, long value) {
     call("script_limit", name, value);
