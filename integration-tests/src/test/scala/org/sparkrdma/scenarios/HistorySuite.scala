@@ -71,6 +71,7 @@ final class HistorySuite extends ScenarioSuite with Eventually {
   }
 
   test("should have all bytes of a short application that stops right after its job") {
+    assert(remoteBytes > 0)
     val read = s"readBytes=$remoteBytes copiedBytes="
     val summaries = Files.readString(Path.of(sys.env("IT_LOG"))).linesIterator
     assert(summaries.exists(line => line.contains("Shuffle of this application: " + read)), read)
@@ -152,12 +153,14 @@ final class HistorySuite extends ScenarioSuite with Eventually {
       .values
       .sum
 
-  /** Runs an application that stops right after its job; returns its id and the bytes that its
-    * tasks have read of other executors.
+  /** Runs an application that stops right after its job, with the name that SparkRDMA used; returns
+    * its id and the bytes that its tasks have read of other executors.
     */
   private def runOnce(): (String, Long) = {
+    val expected = VanillaAnswers.everyday("groupBy")
     val conf = Clusters
       .soft()
+      .set("spark.shuffle.manager", "org.apache.spark.shuffle.rdma.RdmaShuffleManager")
       .set("spark.ui.enabled", "true")
       .set("spark.ui.port", "0")
       .set("spark.eventLog.enabled", "true")
@@ -166,11 +169,11 @@ final class HistorySuite extends ScenarioSuite with Eventually {
       .set("spark.eventLog.dir", logs.toUri.toString)
     val cluster = SparkCluster.start(conf)
     val applicationId = cluster.sc.applicationId
-    val (_, jobSeconds) =
+    val (answer, jobSeconds) =
       try timed(Jobs.groupBy(cluster.spark))
       finally cluster.close()
     info(f"the job took $jobSeconds%.2f s")
-    assert(cluster.log.remoteBytesRead > 0)
+    assert(answer === expected)
     (applicationId, cluster.log.remoteBytesRead)
   }
 }

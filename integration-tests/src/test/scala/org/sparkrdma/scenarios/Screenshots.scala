@@ -34,27 +34,41 @@ private[scenarios] object Screenshots {
   /** The document of a page, as the browser had it after all scripts. */
   def document(name: String): String = Files.readString(directory.resolve(s"$name.html"))
 
+  /** All that scripts of a page and the browser wrote to the console while it got the document. */
+  def console(name: String): Seq[String] =
+    Files
+      .readAllLines(directory.resolve(s"$name.errors"))
+      .asScala
+      .filter(_.contains(":CONSOLE"))
+      .toSeq
+
   /** Takes a picture of a page, and its document. The browser reaches no other host. */
   def save(name: String, url: String): Unit = if (available) {
     Files.createDirectories(directory)
     val picture = directory.resolve(s"$name.png")
     Files.deleteIfExists(picture)
-    browse(url, s"--screenshot=$picture", directory.resolve(s"$name.log"))
-    browse(url, "--dump-dom", directory.resolve(s"$name.html"))
+    browse(url, s"--screenshot=$picture", s"$name.log", s"$name.picture-errors")
+    saveDocument(name, url)
   }
 
-  private def browse(url: String, action: String, output: Path): Unit = {
+  /** Takes the document of a page, and what the console of the browser gets. */
+  def saveDocument(name: String, url: String): Unit = {
+    Files.createDirectories(directory)
+    browse(url, "--dump-dom", s"$name.html", s"$name.errors")
+  }
+
+  private def browse(url: String, action: String, output: String, errors: String): Unit = {
     val profile = Files.createTempDirectory("chromium")
     val command = Seq(Browser.toString, "--headless") ++ Options ++
       Seq(
-        s"--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE ${URI.create(url).getHost}",
+        s"--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE ${Option(URI.create(url).getHost).getOrElse("127.0.0.1")}",
         s"--user-data-dir=$profile",
         action,
         url
       )
     val process = new ProcessBuilder(command.asJava)
-      .redirectError(profile.resolve("errors.log").toFile)
-      .redirectOutput(output.toFile)
+      .redirectError(directory.resolve(errors).toFile)
+      .redirectOutput(directory.resolve(output).toFile)
       .start()
     try
       if (!process.waitFor(LimitSeconds, TimeUnit.SECONDS)) {
@@ -67,6 +81,7 @@ private[scenarios] object Screenshots {
   private val Options = Seq(
     "--no-sandbox",
     "--disable-gpu",
+    "--enable-logging=stderr",
     "--disable-quic",
     "--disable-background-networking",
     "--disable-component-update",

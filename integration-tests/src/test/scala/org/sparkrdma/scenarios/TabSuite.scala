@@ -6,7 +6,6 @@ import java.net.http.HttpClient
 import java.net.http.HttpRequest
 import java.net.http.HttpResponse.BodyHandlers
 import java.nio.file.Files
-import java.nio.file.Path
 import java.util.Base64
 import java.util.HexFormat
 
@@ -27,18 +26,40 @@ final class TabSuite extends ScenarioSuite with Eventually {
     PatienceConfig(timeout = Span(90, Seconds), interval = Span(300, Millis))
 
   private val Secret = "of-this-tab-7f3a"
+  private val Sink = "spark.metrics.conf.driver.sink.prometheusServlet."
   private val Remote = 0
   private val Read = 1
   private val Copied = 2
   private val Tcp = 3
+  private lazy val logs = Files.createTempDirectory("event-logs")
+
+  /** Id of the application that has no RDMA; empty until it has run. */
+  private var withoutRdma = ""
+
   private val Latency = ".. (µs|ms)</td>".r
 
+  test("should say why RDMA is not used") {
+    withoutRdma = SparkCluster.run(withUi(Clusters.fallback())) { cluster =>
+      val spark = remoteBytes(cluster)
+      Jobs.groupBy(cluster.spark)
+      val page = await(cluster)(page =>
+        page.contains("Not used in 2 executors:</strong>") &&
+          page.contains("<td>unavailable</td>")
+      )
+      assert(page.contains("ibverbs: "), page)
+      assert(up(page) === 0, page)
+      val stages = awaitStages(cluster, spark)
+      info(s"bytes by stage: $stages")
+      assert(stages.values.forall(stage => stage(Read) == 0 && stage(Copied) == 0), stages)
+      Screenshots.save("live-without-rdma", url(cluster))
+      cluster.sc.applicationId
+    }
+  }
+
   test("should show executors with their devices, bytes by READ and a lost executor") {
-    val logs = Files.createTempDirectory("event-logs")
-    val conf = withUi(Clusters.soft(), logs)
+    val conf = withUi(Clusters.soft())
       .set("spark.authenticate", "true")
       .set("spark.authenticate.secret", Secret)
-      .set("spark.eventLog.compress", "false")
     val (id, stages) = SparkCluster.run(conf) { cluster =>
       val spark = remoteBytes(cluster)
       Jobs.groupBy(cluster.spark)
@@ -54,6 +75,7 @@ final class TabSuite extends ScenarioSuite with Eventually {
       assert(stages.values.exists(_(Read) > 0), stages)
       assert(stages.values.forall(stage => stage(Copied) <= stage(Read)), stages)
       info(s"bytes by stage: $stages")
+      assertScraped(cluster)
       Screenshots.save("live", url(cluster))
       assert(row(busy, "1").contains("<td>soft</td>"), busy)
       assert("<td>[0-9.]+:[0-9]+".r.findFirstIn(row(busy, "1")).isDefined, busy)
@@ -69,7 +91,6 @@ final class TabSuite extends ScenarioSuite with Eventually {
       Screenshots.save("live-lost-executor", url(cluster))
       (cluster.sc.applicationId, stages)
     }
-    val events = eventsOf(logs)
     assert(events.nonEmpty)
     assert(!events.exists(hasSecret))
     val history = HistoryServer.start(logs)
@@ -80,32 +101,19 @@ final class TabSuite extends ScenarioSuite with Eventually {
       assert(!hasSecret(page))
       assert(stagesOf(page).filter(_._2(Remote) > 0).toSet.intersect(stages.toSet) === stages.toSet)
       Screenshots.save("history", history.url(id))
+      awaitPage(history.url(withoutRdma))(_.contains("Not used in 2 executors:</strong>"))
+      Screenshots.save("history-without-rdma", history.url(withoutRdma))
     } finally history.close()
     val without = HistoryServer.start(logs, jars = Nil)
     try {
-      awaitPage(without.url(id, "executors"))(_.contains("<title>scenario - Executors"))
+      val ids = Seq(id, withoutRdma)
+      ids.foreach(one =>
+        awaitPage(without.url(one, "executors"))(_.contains("<title>scenario - Executors"))
+      )
       val warnings = without.warnings.filter(_.contains("RdmaShuffleEvent"))
-      assert(warnings.size === 1, without.warnings)
-      assert(warnings.head.contains("Drop unrecognized event"), warnings)
+      assert(warnings.size === ids.size, without.warnings)
+      assert(warnings.forall(_.contains("Drop unrecognized event")), warnings)
     } finally without.close()
-  }
-
-  test("should say why RDMA is not used") {
-    SparkCluster.run(withUi(Clusters.fallback(), Files.createTempDirectory("event-logs"))) {
-      cluster =>
-        val spark = remoteBytes(cluster)
-        Jobs.groupBy(cluster.spark)
-        val page = await(cluster)(page =>
-          page.contains("Not used in 2 executors:</strong>") &&
-            page.contains("<td>unavailable</td>")
-        )
-        assert(page.contains("ibverbs: "), page)
-        assert(up(page) === 0, page)
-        val stages = awaitStages(cluster, spark)
-        info(s"bytes by stage: $stages")
-        assert(stages.values.forall(stage => stage(Read) == 0 && stage(Copied) == 0), stages)
-        Screenshots.save("live-without-rdma", url(cluster))
-    }
   }
 
   test("should be drawn by a browser") {
@@ -113,24 +121,63 @@ final class TabSuite extends ScenarioSuite with Eventually {
       cancel("no /usr/bin/chromium")
     }
     val drawn = Screenshots.saved
-    assert(drawn.keySet === Set("live", "live-lost-executor", "live-without-rdma", "history"))
+    assert(
+      drawn.keySet === Set(
+        "live",
+        "live-lost-executor",
+        "live-without-rdma",
+        "history",
+        "history-without-rdma"
+      )
+    )
     drawn.foreach { case (name, bytes) =>
       assert(bytes > 20_000, name)
       val document = Screenshots.document(name)
       assert(document.contains("<h4>Executors</h4>"), document)
       assert(document.contains("By READ:"), document)
       assert("<polyline[^>]+points=\"[0-9]".r.findFirstIn(document).isDefined, document)
+      assert(Screenshots.console(name) === Nil, name)
     }
+    assertFindsErrors()
   }
 
-  private def withUi(conf: SparkConf, logs: Path): SparkConf = conf
+  /** Asserts that the log of the browser has errors of scripts. */
+  private def assertFindsErrors(): Unit = {
+    val page = Files.writeString(
+      Files.createTempDirectory("page").resolve("page.html"),
+      "<html><body><script>thisFunctionIsMissing()</script></body></html>"
+    )
+    Screenshots.saveDocument("script-that-fails", page.toUri.toString)
+    val console = Screenshots.console("script-that-fails")
+    assert(console.exists(_.contains("thisFunctionIsMissing is not defined")), console)
+  }
+
+  private def withUi(conf: SparkConf): SparkConf = conf
     .set("spark.ui.enabled", "true")
     .set("spark.ui.port", "0")
     .set("spark.eventLog.enabled", "true")
     .set("spark.eventLog.dir", logs.toUri.toString)
+    .set("spark.eventLog.compress", "false")
+    .set("spark.metrics.namespace", "spark")
+    .set(Sink + "class", "org.apache.spark.metrics.sink.PrometheusServlet")
+    .set(Sink + "path", "/metrics/prometheus")
+
+  /** Asserts that Prometheus gets the bytes that Spark has counted; all executors have reported. */
+  private def assertScraped(cluster: SparkCluster): Unit = {
+    val text = TabSuite.get(cluster.sc.uiWebUrl.get + "/metrics/prometheus/")
+    def value(name: String): Long =
+      s"metrics_spark_driver_rdma_application_${name}_Value\\{[^}]*\\} (\\d+)".r
+        .findFirstMatchIn(text)
+        .map(_.group(1).toLong)
+        .getOrElse(throw new AssertionError(text))
+    assert(value("bytes_read") > 0, text)
+    assert(value("bytes_read") + value("bytes_tcp") === cluster.log.remoteBytesRead, text)
+    assert(value("executors_rdma_up") === 2, text)
+    assert(value("executors_rdma_off") === 0, text)
+  }
 
   /** The plug-in's events in the logs of applications. */
-  private def eventsOf(logs: Path): Seq[String] = {
+  private def events: Seq[String] = {
     val files = Files.walk(logs)
     try
       files
