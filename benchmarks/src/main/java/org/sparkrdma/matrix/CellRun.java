@@ -2,11 +2,14 @@
 package org.sparkrdma.matrix;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.sparkrdma.cluster.ClusterException;
 import org.sparkrdma.cluster.StandaloneCluster;
 import org.sparkrdma.launch.Installation;
@@ -17,11 +20,13 @@ import org.sparkrdma.launch.RunDirectory;
 
 /** Runs the application of one cell twice on its cluster and compares. Used once, by one thread. */
 final class CellRun {
+  private static final String SOFT = "soft";
   private static final long RECORDS = 200_000;
   private static final int PARTITIONS = 8;
   private static final long ORDERS = 100_000;
 
   private final Cell cell;
+  private final StandaloneCluster cluster;
   private final Path plugIn;
   private final MeasuringRuns runs;
   private final RunDirectory directory;
@@ -35,6 +40,7 @@ final class CellRun {
       ProgressLog progress)
       throws LaunchException, IOException {
     this.cell = cell;
+    this.cluster = cluster;
     this.plugIn = installation.plugIn();
     this.runs = new MeasuringRuns(cluster, installation, directory, progress);
     this.directory = directory;
@@ -42,9 +48,28 @@ final class CellRun {
 
   CellResult run() throws ClusterException, LaunchException, IOException, InterruptedException {
     MatrixResult vanilla = runApplication("vanilla", true, Map.of("spark.shuffle.manager", "sort"));
-    MatrixResult soft = runApplication("soft", false, softConf());
+    MatrixResult soft = runApplication(SOFT, false, softConf());
+    TabCheck tab =
+        new TabCheck(
+            Optional.ofNullable(soft.tab()),
+            soft.counters().getOrDefault("rdma.bytes.read", 0L),
+            errors(),
+            HistoryReplay.of(cluster, "history-with-jar", events(), List.of(plugIn)),
+            HistoryReplay.of(cluster, "history-without-jar", events(), List.of()));
     double seconds = (System.nanoTime() - startNs) / (double) TimeUnit.SECONDS.toNanos(1);
-    return CellResult.compared(cell, soft, seconds, difference(vanilla, soft).orElse(null));
+    Optional<String> problem = difference(vanilla, soft);
+    return CellResult.compared(cell, soft, seconds, problem.orElse(null), tab);
+  }
+
+  /** ERROR lines of the driver with the plug-in. */
+  private List<String> errors() throws IOException {
+    try (Stream<String> log = Files.lines(cluster.driverLog(SOFT))) {
+      return log.filter(line -> line.contains(" ERROR ")).toList();
+    }
+  }
+
+  private Path events() {
+    return directory.data().resolve("events");
   }
 
   private MatrixResult runApplication(String name, boolean generate, Map<String, String> conf)
@@ -61,8 +86,12 @@ final class CellRun {
     return runs.run(name, MatrixApplication.class, plan, conf, MatrixResult.class);
   }
 
-  private Map<String, String> softConf() {
+  private Map<String, String> softConf() throws IOException {
     Map<String, String> conf = new HashMap<>();
+    conf.put("spark.ui.enabled", "true");
+    conf.put("spark.ui.port", "0");
+    conf.put("spark.eventLog.enabled", "true");
+    conf.put("spark.eventLog.dir", Files.createDirectories(events()).toUri().toString());
     conf.put("spark.shuffle.manager", "org.sparkrdma.shuffle.RdmaShuffleManager");
     conf.put("spark.shuffle.rdma.engine", "soft");
     if (!cell.spark().jarsReachManager()) {
@@ -91,7 +120,7 @@ final class CellRun {
         return Optional.of("the sorted records are not the input sorted: " + result);
       }
     }
-    Optional<String> rows = AnswerComparison.rows(answer("vanilla"), answer("soft"));
+    Optional<String> rows = AnswerComparison.rows(answer("vanilla"), answer(SOFT));
     return rows.isPresent()
         ? rows
         : AnswerComparison.sortedRecords(

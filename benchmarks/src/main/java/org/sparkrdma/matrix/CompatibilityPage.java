@@ -60,19 +60,28 @@ final class CompatibilityPage {
         engine. The answer is right when all rows of the query and all bytes of the sorted records are
         equal.
 
-        | Spark | Scala | Java | answer | read by RDMA READ | read by TCP |
-        |---|---|---|---|---|---|
+        The two columns of the [tab "RDMA shuffle"](ui.md) are the bytes by READ that it shows: in the
+        UI of the running application, and in a History Server of the same version, with the jar on its
+        class path, that has replayed the event log without an ERROR. They are the bytes that the
+        executors have counted. A History Server without the jar shows all jobs too and logs one WARN.
+        Spark 3.5 has no tab; there neither the driver nor a History Server, with or without the jar,
+        logs an ERROR or an unknown event.
+
+        | Spark | Scala | Java | answer | read by RDMA READ | read by TCP | tab | tab in History Server |
+        |---|---|---|---|---|---|---|---|
         """);
     for (CellResult cell : report.cells()) {
       page.append(
-          "| %s | %s | %s | %s | %s | %s |\n"
+          "| %s | %s | %s | %s | %s | %s | %s | %s |\n"
               .formatted(
                   cell.spark(),
                   cell.scala(),
                   cell.javaVersion() == null ? cell.java() : cell.javaVersion(),
                   cell.hasPassed() ? "right" : "**" + cell.problem().replace('|', '/') + "**",
                   new DataSize(cell.bytesByRead()),
-                  new DataSize(cell.bytesByTcp())));
+                  new DataSize(cell.bytesByTcp()),
+                  size(cell.tabBytesByRead()),
+                  size(cell.historyBytesByRead())));
     }
     page.append(
         """
@@ -88,6 +97,11 @@ final class CompatibilityPage {
               .formatted(cell.spark(), cell.scala(), cell.java(), cell.reason()));
     }
     return page.toString();
+  }
+
+  /** Bytes that a tab shows. */
+  static String size(Long bytes) {
+    return bytes == null ? "none" : new DataSize(bytes).toString();
   }
 
   private static String osName() {

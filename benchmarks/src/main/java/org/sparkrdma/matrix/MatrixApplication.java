@@ -55,6 +55,7 @@ public final class MatrixApplication {
     TeraValidate.Summary output = TeraValidate.summarize(spark, plan.output());
 
     spark.sc().listenerBus().waitUntilEmpty(LISTENER_TIMEOUT_MS);
+    Map<String, Long> counters = counters(spark);
     return new MatrixResult(
         spark.version(),
         System.getProperty("java.version"),
@@ -63,7 +64,26 @@ public final class MatrixApplication {
         input.checksum(),
         output.disorder().isEmpty(),
         totals.remoteBytes(),
-        counters(spark));
+        counters,
+        tab(spark, counters.getOrDefault("rdma.bytes.read", 0L)));
+  }
+
+  /** Of the UI, if that is enabled, when executors have reported these bytes; null without it. */
+  private static TabPage tab(JavaSparkContext spark, long bytesByRead)
+      throws IOException, InterruptedException {
+    if (spark.sc().uiWebUrl().isEmpty()) {
+      return null;
+    }
+    String ui = spark.sc().uiWebUrl().get();
+    if (!TabPage.isLinkedFrom(WebPage.get(ui + "/jobs/"))) {
+      return null;
+    }
+    String page =
+        WebPage.await(
+            ui + "/rdma-shuffle/",
+            html ->
+                TabPage.parse(html).filter(tab -> tab.bytesByRead() == bytesByRead).isPresent());
+    return TabPage.parse(page).orElse(null);
   }
 
   private static void writeAnswer(MatrixPlan plan) throws IOException {

@@ -11,11 +11,16 @@ import java.nio.file.Path;
 import java.time.LocalDate;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class CompatibilityPageTest {
   private static final Cell OLDEST = Cell.all().get(0);
+  private static final HistoryReplay REPLAY =
+      new HistoryReplay(true, Optional.empty(), List.of(), List.of());
+  private static final TabCheck NO_TAB =
+      new TabCheck(Optional.empty(), 0, List.of(), REPLAY, REPLAY);
 
   @TempDir private Path directory;
 
@@ -28,7 +33,7 @@ class CompatibilityPageTest {
     assertThat(CompatibilityPage.text(report, LocalDate.of(2026, 11, 21)))
         .contains(
             "On 2026-11-21, ",
-            "| 3.5.9 | 2.12 | 17.0.15 | right | 3 MiB | 0 B |",
+            "| 3.5.9 | 2.12 | 17.0.15 | right | 3 MiB | 0 B | none | none |",
             "| 4.2.0 | 2.13 | 21 | not run: no JDK 21 on this machine |");
     assertThat(report.allPassed()).isTrue();
   }
@@ -87,7 +92,7 @@ class CompatibilityPageTest {
   }
 
   private static CellResult result(Map<String, Long> counters, String difference) {
-    MatrixResult soft = new MatrixResult("3.5.9", "17.0.15", 1, "a", "a", true, 0, counters);
-    return CellResult.compared(OLDEST, soft, 60, difference);
+    MatrixResult soft = new MatrixResult("3.5.9", "17.0.15", 1, "a", "a", true, 0, counters, null);
+    return CellResult.compared(OLDEST, soft, 60, difference, NO_TAB);
   }
 }
