@@ -6,7 +6,7 @@
 
 set -euo pipefail
 
-# Exit code for a command line that makes no sense; failures of a run use 1.
+# Exit code for a wrong command line; failures of a run use 1.
 readonly misuse=2
 
 # A size in lower or upper case, as DataSize reads it.

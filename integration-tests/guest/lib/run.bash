@@ -199,7 +199,7 @@ raise_map_count() {
       "sudo sysctl -w vm.max_map_count=$max_map_count"
 }
 
-# Namespaces of mounts, processes and the network are what a run is in and goes away with.
+# A run has its own namespaces of mounts, processes and the network, which end with it.
 choose_namespaces() {
   namespaces=(--mount --net --pid)
   if (($(id -u) == 0)) && unshare "${namespaces[@]}" --fork true 2>/dev/null; then return; fi
@@ -221,7 +221,7 @@ run_nodes() {
     open_channel "$node" out 1
     open_channel "$node" err 2
   done
-  # Dies with us, and everything in its namespace with it.
+  # The kernel kills it when this process ends, and then all processes in its namespace.
   setpriv --pdeathsig KILL unshare "${namespaces[@]}" --fork --kill-child=KILL \
     bash "${tool:?}/supervisor" "$state" "$kernel" "${channels[@]}" 3>&2 2>/dev/null </dev/null &
   supervisor=$!
@@ -243,7 +243,7 @@ run_nodes() {
   exit "$timed_out"
 }
 
-# Once both kernels have opened their wires; their commands wait for it.
+# Called when both kernels have opened their wires; their commands wait for it.
 widen_wires() {
   until [[ -e $state/control/ready1 && -e $state/control/ready2 ]]; do
     [[ ! -e $state/control/done1 && ! -e $state/control/done2 && -d $state/control ]] || return 0
@@ -254,7 +254,7 @@ widen_wires() {
   : >"$state/control/wired"
 }
 
-# One run of a name at a time; a directory whose owner has died is free.
+# One run of a name at a time; a directory whose owner has ended may be used.
 make_state() {
   [[ -d $state_root ]] || mkdir -m 700 "$state_root" 2>/dev/null || true
   [[ -O $state_root && ! -L $state_root ]] || fail "$state_root belongs to somebody else"
@@ -309,7 +309,7 @@ end_run() {
   local code=$? init
   trap '' INT TERM HUP
   if [[ -n $supervisor ]] && kill -0 "$supervisor" 2>/dev/null; then
-    # The namespace's first process: its end is the end of all of them, and unshare waits for it.
+    # The namespace's first process: its end ends all others, and unshare waits for it.
     init=$(cat "$state/supervisor.pid" 2>/dev/null) || true
     kill -KILL "${init:-$supervisor}" 2>/dev/null || true
     { wait "$supervisor" || true; } 2>/dev/null

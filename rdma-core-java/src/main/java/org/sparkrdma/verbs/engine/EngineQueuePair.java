@@ -158,7 +158,10 @@ public abstract class EngineQueuePair implements QueuePair {
     return postSends(requests, offset, count);
   }
 
-  /** Posts up to so many; returns how many. A bad request is reported after those before it. */
+  /**
+   * Posts at most this number; returns the number posted. A bad request is reported after those
+   * before it.
+   */
   protected abstract int postSends(WorkRequest[] requests, int offset, int count);
 
   /**

@@ -25,7 +25,7 @@ final class RecordPublisher {
   private long lastEpoch;
 
   /**
-   * @param thread runs a task on the directory's thread after so many milliseconds
+   * @param thread runs a task on the directory's thread after a number of milliseconds
    */
   RecordPublisher(DriverCall driver, ObjLongConsumer<Runnable> thread) {
     this.driver = driver;

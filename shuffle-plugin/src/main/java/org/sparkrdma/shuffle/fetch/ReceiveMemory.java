@@ -125,14 +125,14 @@ public final class ReceiveMemory {
     return pool.availableBytes() + openRoom() - promisedBytes;
   }
 
-  /** Whether so many bytes are free, so that only the share of its reader refuses a block. */
+  /** Whether this number of bytes is free, so that only the share of its reader refuses a block. */
   public synchronized boolean isFree(long lengthBytes) {
     return lengthBytes <= freeBytes();
   }
 
   /**
-   * Whether so many bytes will be free soon without a consumer's help: blocks being read hold at
-   * least as much as blocks that Spark has not released.
+   * Whether this number of bytes will be free soon without a consumer's help: blocks being read
+   * hold at least as much as blocks that Spark has not released.
    */
   public synchronized boolean isHeldByReads(long lengthBytes) {
     long takenBytes = (long) pool.chunksOut() * pool.chunkBytes() - openRoom();

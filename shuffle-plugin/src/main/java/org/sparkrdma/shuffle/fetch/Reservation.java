@@ -29,7 +29,7 @@ class Reservation {
   /** Whether heap memory is granted for a copy of it. */
   boolean copyGranted;
 
-  /** Of the reservation. */
+  /** Its entry in reports of leaks. */
   LeakRecord leakRecord;
 
   /** Data that was read and not yet passed on or written to disk; null when it was passed on. */

@@ -38,9 +38,9 @@ public enum Figure {
   TCP("tcp"),
   /** Bytes delivered to tasks by TCP although this executor and the peer use RDMA. */
   TCP_FALLBACK("tcpFallback"),
-  /** Half of the READs completed within so many microseconds. */
+  /** Microseconds within which half of the READs completed. */
   LATENCY_P50_US("p50us"),
-  /** 99 of 100 READs completed within so many microseconds. */
+  /** Microseconds within which 99 of 100 READs completed. */
   LATENCY_P99_US("p99us");
 
   /** Begins the name of a figure that counts fallbacks; the label of the reason follows. */

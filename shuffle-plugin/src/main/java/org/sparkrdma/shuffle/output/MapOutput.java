@@ -18,11 +18,12 @@ public final class MapOutput {
   /** Reads parts of the index and checksum files. */
   public interface Source {
     /**
-     * Offsets of the starts of so many partitions from {@code first} on, and the end of the last.
+     * Offsets of the starts of {@code count} partitions, the first {@code first}, and the last
+     * one's end.
      */
     long[] offsets(int first, int count) throws IOException;
 
-    /** Checksums of so many partitions from {@code first} on; null for none. */
+    /** Checksums of {@code count} partitions, the first {@code first}; null for none. */
     long[] sums(int first, int count) throws IOException;
   }
 
@@ -53,7 +54,7 @@ public final class MapOutput {
    * A map output whose index is known.
    *
    * @param dataFile need not exist when all partitions are empty
-   * @param offsets start of each partition, and at last the end of the last one
+   * @param offsets start of each partition, then the end of the last one
    * @param sums checksum of each partition; null for none
    * @throws IllegalArgumentException when offsets do not begin at 0 or decrease, or the number of
    *     checksums is wrong

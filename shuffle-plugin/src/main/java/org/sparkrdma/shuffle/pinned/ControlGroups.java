@@ -20,7 +20,7 @@ public final class ControlGroups {
 
   private final SystemFiles files;
 
-  /** Of the process that these files describe. */
+  /** The process that these files describe. */
   public ControlGroups(SystemFiles files) {
     this.files = files;
   }
@@ -96,7 +96,7 @@ public final class ControlGroups {
     return "";
   }
 
-  /** See proc_pid_mountinfo(5): fields, a lonely dash, then type, source and options. */
+  /** See proc_pid_mountinfo(5): fields, a single dash, then type, source and options. */
   private Optional<Mount> mount(String type, String option) {
     for (String line : files.lines("proc/self/mountinfo")) {
       String[] halves = line.split(" - ", 2);

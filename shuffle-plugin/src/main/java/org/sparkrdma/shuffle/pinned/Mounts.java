@@ -33,7 +33,7 @@ public final class Mounts {
   public static Mounts of(SystemFiles files) {
     Mounts all = new Mounts();
     for (String line : files.lines("proc/self/mountinfo")) {
-      // Fields, a lonely dash, then type, source and options of the file system.
+      // Fields, a single dash, then type, source and options of the file system.
       String[] halves = line.split(" - ", 2);
       String[] fields = halves[0].split(" ", -1);
       if (halves.length == 2 && fields.length > OPTIONS) {

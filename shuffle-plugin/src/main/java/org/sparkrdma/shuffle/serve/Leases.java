@@ -37,7 +37,7 @@ final class Leases {
   /** By id; all leases have the same duration, so insertion order is deadline order. */
   private final Map<Long, Lease> open = new LinkedHashMap<>();
 
-  /** Of answers in progress. */
+  /** Leases of answers in progress. */
   private final Set<Lease> drafts = new HashSet<>();
 
   private final List<Lease> expired = new ArrayList<>();

@@ -141,7 +141,11 @@ final class Locator {
   }
 
   private boolean isLate(LocateTask task, long nowNs) {
-    return task.waitNs(nowNs) > limits.maxWaitNs() || task.ageNs(nowNs) > limits.maxAgeNs();
+    return task.waitNs(nowNs) > limits.maxWaitNs() || isTooOld(task, nowNs);
+  }
+
+  private boolean isTooOld(LocateTask task, long nowNs) {
+    return task.ageNs(nowNs) > limits.maxAgeNs();
   }
 
   private void refuse(LocateTask task) {
@@ -212,8 +216,14 @@ final class Locator {
 
   private int writeBlocks(LocateTask task, int disk) {
     Locate request = task.request();
+    int first = task.block();
     while (task.block() < request.blockCount()) {
       int i = task.block();
+      // Only disks take long.
+      if (disk != NO_DISK && i > first && isTooOld(task, nanoClock.getAsLong())) {
+        refuse(task);
+        return ENDED;
+      }
       if (task.isNewOutput()) {
         ServedOutput output = outputs.cached(request.shuffleId(i), request.mapId(i));
         if (output == null) {

@@ -52,6 +52,12 @@ final class FormerSettings {
     return REPLACEMENTS.get(name);
   }
 
+  /** A sentence about a key of Spark's settings; null when it is none of SparkRDMA's. */
+  static String note(String key) {
+    String replacement = replacement(key.substring(ShuffleSetting.PREFIX.length()));
+    return replacement == null ? null : key + " of SparkRDMA has no effect: " + replacement;
+  }
+
   /** All of them by name. */
   static Map<String, String> all() {
     return REPLACEMENTS;

@@ -4,6 +4,7 @@ package org.sparkrdma.shuffle.settings;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import org.apache.spark.SparkConf;
 import org.sparkrdma.verbs.Verbs;
@@ -40,6 +41,22 @@ public final class SettingMistakes {
             setting -> right.containsKey(setting.key()) || !spark.containsKey(setting.key())));
     fails(mistakes, () -> engines.validated(ofEngines(right, engines)));
     return List.copyOf(mistakes);
+  }
+
+  /**
+   * One sentence for each key of SparkRDMA that has no effect.
+   *
+   * @param spark Spark's settings; those of others are ignored
+   */
+  public static List<String> formerKeys(Map<String, String> spark) {
+    EngineKeys engines = new EngineKeys(Verbs.providers());
+    return spark.keySet().stream()
+        .filter(key -> key.startsWith(ShuffleSetting.PREFIX))
+        .filter(key -> !engines.takes(key.substring(ShuffleSetting.PREFIX.length())))
+        .map(FormerSettings::note)
+        .filter(Objects::nonNull)
+        .sorted()
+        .toList();
   }
 
   private static Map<String, String> ofEngines(Map<String, String> right, EngineKeys engines) {

@@ -82,11 +82,10 @@ public final class ShuffleSettings {
     left.forEach(
         (key, text) -> {
           String name = key.substring(ShuffleSetting.PREFIX.length());
-          String replacement = FormerSettings.replacement(name);
           if (engines.takes(name)) {
             ofEngines.put(name, text);
-          } else if (replacement != null) {
-            notes.add(key + " of SparkRDMA has no effect: " + replacement);
+          } else if (FormerSettings.replacement(name) != null) {
+            notes.add(FormerSettings.note(key));
           } else {
             throw UnknownSetting.exception(key, text, engines.names());
           }

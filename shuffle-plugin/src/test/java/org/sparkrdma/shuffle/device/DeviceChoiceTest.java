@@ -241,7 +241,7 @@ class DeviceChoiceTest {
     return choice.addresses().get(0).address();
   }
 
-  /** Names of the devices that so many executors of a host choose. */
+  /** Names of the devices that this number of executors of a host chooses. */
   private List<String> chosenBy(int executors, DeviceInfo... present) throws Exception {
     List<String> chosen = new ArrayList<>();
     for (spread = 0; spread < executors; spread++) {

@@ -47,7 +47,7 @@ final class LosableTransport implements TransportFactory {
     return outOfService.size();
   }
 
-  /** Waits until so many starts have begun; the test's time limit bounds it. */
+  /** Waits until this number of starts has begun; the test's time limit bounds it. */
   synchronized void awaitStarts(int count) throws InterruptedException {
     while (outOfService.size() < count) {
       wait();

@@ -125,7 +125,7 @@ class IdleMemoryTest {
     }
   }
 
-  /** Registers a window for each of so many map outputs, which are idle afterwards. */
+  /** Registers a window for each of a number of map outputs, which are idle afterwards. */
   private void leaseAndRelease(ServerFixture on, int count) throws IOException {
     for (int map = 0; map < count; map++) {
       on.outputs.write(1, map, random, true, 100);

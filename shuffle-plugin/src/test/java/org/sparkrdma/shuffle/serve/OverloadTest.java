@@ -79,6 +79,24 @@ class OverloadTest {
   }
 
   @Test
+  void shouldAnswerWithTcpForTheRestOfARequestThatIsTooOld() throws IOException {
+    try (SimulatedServer on = new SimulatedServer(folder, false)) {
+      on.write(2, COLD);
+      SimulatedServer.Call call = on.new Call(SLOW_PEER, 2, 0, COLD, 0);
+      on.at(0, () -> on.server().locate(call, 0));
+      on.run();
+
+      long located = SimulatedServer.TIMEOUT.toNanos() / 2 / SimulatedServer.COLD_NS + 1;
+      assertThat(call.latencyNs())
+          .isLessThan(SimulatedServer.TIMEOUT.toNanos() / 2 + 2 * SimulatedServer.COLD_NS);
+      assertThat(call.kinds()).hasSize(COLD);
+      assertThat(call.kinds().stream().filter(Located.Kind.LOCATED::equals)).hasSize((int) located);
+      assertThat(call.kinds().stream().filter(Located.Kind.OVERLOADED::equals))
+          .hasSize(COLD - (int) located);
+    }
+  }
+
+  @Test
   void shouldCountTheWaitBeforeARequestReachesTheServer() throws IOException {
     try (SimulatedServer on = new SimulatedServer(folder, false)) {
       on.write(1, 1);

@@ -29,6 +29,7 @@ import org.sparkrdma.verbs.device.Capability;
  */
 final class SimulatedServer implements AutoCloseable {
   static final long COLD_NS = Duration.ofMillis(430).toNanos();
+  static final Duration TIMEOUT = Duration.ofSeconds(30);
   private static final long LOCATE_NS = Duration.ofNanos(10_000).toNanos();
   private static final int DISK_THREADS = 2;
 
@@ -73,7 +74,7 @@ final class SimulatedServer implements AutoCloseable {
                 budget,
                 counters,
                 peer -> {},
-                Duration.ofSeconds(30),
+                TIMEOUT,
                 () -> nowNs),
             List.of(new DiskQueue(disk, () -> nowNs)));
     domain.beforeRegistration(
@@ -170,10 +171,17 @@ final class SimulatedServer implements AutoCloseable {
     private boolean closed;
 
     Call(long peer, int shuffleId, long mapId, long sentNs) {
-      super(peer, ByteBuffer.allocate(100), ByteBuffer.allocate(1000));
+      this(peer, shuffleId, mapId, 1, sentNs);
+    }
+
+    /** For the first block of each of several map outputs. */
+    Call(long peer, int shuffleId, long firstMapId, int mapOutputs, long sentNs) {
+      super(peer, ByteBuffer.allocate(100 * mapOutputs), ByteBuffer.allocate(1000 * mapOutputs));
       this.sentNs = sentNs;
       Locate.Encoder encoder = new Locate.Encoder().begin(request(), 1);
-      encoder.block(shuffleId, mapId, 0, 1, 0, false);
+      for (int i = 0; i < mapOutputs; i++) {
+        encoder.block(shuffleId, firstMapId + i, 0, 1, 0, false);
+      }
       int length = encoder.finish();
       request().position(0).limit(length);
     }
@@ -184,10 +192,19 @@ final class SimulatedServer implements AutoCloseable {
     }
 
     Located.Kind kind() {
+      assertThat(kinds()).isNotEmpty();
+      return kinds().get(0);
+    }
+
+    /** The kind of each piece. */
+    List<Located.Kind> kinds() {
       assertThat(answers).isEqualTo(1);
       Located.Decoder in = new Located.Decoder().begin(answer().slice(0, lengthBytes));
-      assertThat(in.nextPiece()).isTrue();
-      return in.kind();
+      List<Located.Kind> kinds = new ArrayList<>();
+      while (in.nextPiece()) {
+        kinds.add(in.kind());
+      }
+      return kinds;
     }
 
     int answers() {

@@ -81,6 +81,11 @@ final class CollectedBlocks implements FetchHandler {
     return this;
   }
 
+  /** Number of blocks with an answer. */
+  int answered() {
+    return results.length() - (int) left.getCount();
+  }
+
   byte[] bytes(int index) {
     assertThat(results.get(index)).as("block %s", index).isInstanceOf(byte[].class);
     return (byte[]) results.get(index);

@@ -48,6 +48,7 @@ final class TestExecutor implements AutoCloseable {
   static final class Options {
     private final Map<String, String> engine = new HashMap<>();
     private VerbsEngine given;
+    private Path secondDirectory;
     private long incarnation;
     private int port;
     private InetAddress address = TestEngine.address();
@@ -107,6 +108,12 @@ final class TestExecutor implements AutoCloseable {
 
     Options address(InetAddress ofDevice) {
       address = ofDevice;
+      return this;
+    }
+
+    /** For map outputs on another disk. */
+    Options secondDirectory(Path path) {
+      secondDirectory = path;
       return this;
     }
 
@@ -200,7 +207,7 @@ final class TestExecutor implements AutoCloseable {
     engine = options.watched ? WatchedEngine.watch(bare) : bare;
     device = TestEngine.open(engine);
     budget = new PinnedBudget(options.pinnedBytes, 4096);
-    outputs = new TestOutputs(directory);
+    outputs = new TestOutputs(directory, options.secondDirectory);
     byte[] token = new byte[Endpoint.TOKEN_BYTES];
     new Random(options.incarnation).nextBytes(token);
     try {

@@ -22,23 +22,50 @@ final class TestOutputs implements MapOutputs {
   private static final int CRC32C_KIND = 3;
 
   private final Path directory;
+  private final List<Path> directories;
   private final Map<Long, byte[]> contents = new HashMap<>();
   private final Map<Long, MapOutput> outputs = new HashMap<>();
 
   private long blockedMapId = -1;
   private CountDownLatch blocked;
 
-  TestOutputs(Path directory) {
+  /**
+   * @param second another directory, thus perhaps another disk; null without one
+   */
+  TestOutputs(Path directory, Path second) {
     this.directory = directory;
+    directories = second == null ? List.of(directory) : List.of(directory, second);
+  }
+
+  @Override
+  public int disks() {
+    return directories.size();
+  }
+
+  @Override
+  public synchronized int indexDisk(int shuffleId, long mapId) {
+    MapOutput output = outputs.get(mapId);
+    return output == null ? 0 : dataDisk(output);
+  }
+
+  @Override
+  public int dataDisk(MapOutput output) {
+    return directories.indexOf(output.dataFile().getParent());
   }
 
   @Override
   public List<Path> directories() {
-    return List.of(directory);
+    return directories;
   }
 
   /** Writes a map output whose partitions have these lengths. */
-  synchronized void write(long mapId, Random random, int... partitionBytes) throws IOException {
+  void write(long mapId, Random random, int... partitionBytes) throws IOException {
+    writeIn(directory, mapId, random, partitionBytes);
+  }
+
+  /** Likewise, in this directory. */
+  synchronized void writeIn(Path folder, long mapId, Random random, int... partitionBytes)
+      throws IOException {
     long[] offsets = new long[partitionBytes.length + 1];
     long[] sums = new long[partitionBytes.length];
     for (int i = 0; i < partitionBytes.length; i++) {
@@ -51,7 +78,7 @@ final class TestOutputs implements MapOutputs {
       crc.update(bytes, (int) offsets[i], partitionBytes[i]);
       sums[i] = crc.getValue();
     }
-    Path file = Files.write(directory.resolve("shuffle_0_" + mapId + "_0.data"), bytes);
+    Path file = Files.write(folder.resolve("shuffle_0_" + mapId + "_0.data"), bytes);
     contents.put(mapId, bytes);
     outputs.put(mapId, new MapOutput(file, offsets, sums));
   }

@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Locale;
 import org.sparkrdma.shuffle.settings.SettingMistakes;
 import org.sparkrdma.shuffle.settings.ShuffleSetting;
-import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.tools.engines.SparkSettings;
 
 /** Spark's settings: wrong, unknown and former keys, contradictions, and a missing manager. */
@@ -59,10 +58,8 @@ final class SettingsCheck implements Check {
               ShuffleSetting.MODE.key() + "=off switches RDMA off.",
               "set it to auto, or remove it"));
     }
-    if (mistakes.isEmpty()) {
-      for (String note : ShuffleSettings.of(spark.values()).notes()) {
-        findings.add(Finding.note(note + ".", "remove the key, or use what replaced it"));
-      }
+    for (String note : SettingMistakes.formerKeys(spark.values())) {
+      findings.add(Finding.note(note + ".", "remove the key, or use what replaced it"));
     }
     findings.addAll(misplaced(spark));
     if (spark.value("spark.master", "").toLowerCase(Locale.ROOT).matches("local(\\[.*)?")) {

@@ -28,7 +28,7 @@ abstract class Meter implements AutoCloseable {
   /** Waits for the end of the transfer that began earliest. */
   abstract void finish(int lengthBytes) throws VerbsException, IOException;
 
-  /** Compares the bytes that so many transfers have left here with the peer's. */
+  /** Compares the bytes that this number of transfers has left here with the peer's. */
   abstract void verify(long transfers, int lengthBytes) throws VerbsException, IOException;
 
   /** Times of transfers, each alone, in nanoseconds and ascending. */

@@ -22,7 +22,7 @@ public record ExecutorSums(
     SortedMap<String, Long> fallbacks,
     long quarantines,
     long highestPinnedBytes) {
-  /** Of no executor. */
+  /** The sums of no executor. */
   static final ExecutorSums NONE =
       new ExecutorSums(BytesByPath.NONE, 0, Collections.emptySortedMap(), 0, 0);
 

@@ -120,6 +120,17 @@ class SettingsChecksTest {
   }
 
   @Test
+  void shouldFindKeysOfSparkRdmaBesideAMistake() {
+    machine.setting(PREFIX + "useOdp", "true");
+    machine.setting(PREFIX + "pined.max", "1g");
+    assertThat(machine.findings(new SettingsCheck()))
+        .anyMatch(finding -> finding.contains("key=" + PREFIX + "pined.max"))
+        .anyMatch(
+            finding ->
+                finding.startsWith("NOTE " + PREFIX + "useOdp of SparkRDMA has no effect: "));
+  }
+
+  @Test
   void shouldFindKeysWithoutThePrefix() {
     machine.setting("spark.rdma.mode", "required");
     assertThat(machine.findings(new SettingsCheck()))

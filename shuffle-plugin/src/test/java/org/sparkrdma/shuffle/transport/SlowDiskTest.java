@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.settings.ServeSettings;
+
+/**
+ * Two readers of one server in real time: one of a disk with 2 MiB/s, one of files in the cache.
+ */
+@Tag("nightly")
+@Timeout(180)
+class SlowDiskTest {
+  private static final int COLD = 40;
+  private static final int COLD_BYTES = 1 << 20;
+  private static final int WARM_MAP = 1_000;
+  private static final int WARM_BYTES = 16 << 10;
+  private static final int FETCHES = 3_000;
+  private static final long BYTES_PER_SECOND = 2 << 20;
+
+  @TempDir private Path directory;
+  private final Random random = new Random(7);
+
+  @Test
+  void shouldNotDelayWarmBlocksOfOneReaderWhileAnotherWaitsForASlowDisk() throws Exception {
+    assumeTrue(SlowDisk.available(), "a slow disk needs root and blkio of cgroup v1");
+    Path disk = Files.createDirectory(directory.resolve("disk"));
+    Path fast = Files.createDirectory(directory.resolve("fast"));
+    try (SlowDisk slow = SlowDisk.make(disk, 256L << 20);
+        TestExecutor server = new TestExecutor(slow.path(), options(1).secondDirectory(fast));
+        TestExecutor coldReader = new TestExecutor(fast, options(2));
+        TestExecutor warmReader = new TestExecutor(fast, options(3))) {
+      for (int map = 0; map < COLD; map++) {
+        server.outputs().write(map, random, COLD_BYTES);
+      }
+      server.outputs().writeIn(fast, WARM_MAP, random, WARM_BYTES);
+      slow.slowDown(BYTES_PER_SECOND);
+
+      // The first ones are not compiled.
+      latenciesNs(warmReader, server, FETCHES);
+      long[] unloaded = latenciesNs(warmReader, server, FETCHES);
+      List<BlockRange> cold =
+          IntStream.range(0, COLD).mapToObj(map -> new BlockRange(0, map, 0, 1)).toList();
+      CollectedBlocks coldBlocks = new CollectedBlocks(cold);
+      coldReader.transport().fetch(server.endpoint(), cold, null, coldBlocks);
+      long[] loaded = latenciesNs(warmReader, server, FETCHES);
+      assertThat(coldBlocks.answered()).as("the disk was slow").isLessThan(COLD);
+      coldBlocks.await();
+
+      System.out.printf(
+          "slow disk: warm blocks p50 %d us alone, %d us beside it; p99 %d us, %d us; cold %s%n",
+          percentile(unloaded, 50) / 1_000,
+          percentile(loaded, 50) / 1_000,
+          percentile(unloaded, 99) / 1_000,
+          percentile(loaded, 99) / 1_000,
+          coldBlocks.reasons());
+      assertThat(warmReader.count(Counter.BLOCKS_VERIFIED)).isEqualTo(3L * FETCHES);
+      assertThat(percentile(loaded, 99)).isLessThanOrEqualTo(2 * percentile(unloaded, 99));
+    }
+  }
+
+  private static TestExecutor.Options options(long incarnation) {
+    return new TestExecutor.Options(incarnation).mode(ServeSettings.Mode.COPY);
+  }
+
+  /** Latencies of fetches of one block, one after another, sorted. */
+  private static long[] latenciesNs(TestExecutor reader, TestExecutor server, int fetches)
+      throws Exception {
+    List<BlockRange> block = List.of(new BlockRange(0, WARM_MAP, 0, 1));
+    List<Long> latencies = new ArrayList<>();
+    for (int i = 0; i < fetches; i++) {
+      CollectedBlocks collected = new CollectedBlocks(block);
+      long from = System.nanoTime();
+      reader.transport().fetch(server.endpoint(), block, null, collected);
+      collected.await();
+      latencies.add(System.nanoTime() - from);
+      assertThat(collected.bytes(0)).hasSize(WARM_BYTES);
+    }
+    long[] sorted = latencies.stream().mapToLong(Long::longValue).toArray();
+    Arrays.sort(sorted);
+    return sorted;
+  }
+
+  private static long percentile(long[] sorted, int percent) {
+    return sorted[(sorted.length - 1) * percent / 100];
+  }
+}
