@@ -40,7 +40,8 @@ static const char *const call_names[] = {CALLS(AS_NAME)};
 #define KIND_IN_ENUM(name) KIND_##name,
 enum kind { KINDS(KIND_IN_ENUM) KIND_COUNT };
 
-#define LIMITS(X) X(memlock) X(rd_atom) X(inline_data) X(sge) X(cqe) X(objects) X(mr) X(qp) X(infiniband) X(odp) X(ports)
+#define LIMITS(X) X(memlock) X(rd_atom) X(inline_data) X(sge) X(cqe) X(objects) X(mr) X(qp) X(infiniband) X(odp) X(ports) \
+  X(unanswered)
 #define LIMIT_IN_ENUM(name) LIMIT_##name,
 enum limit { LIMITS(LIMIT_IN_ENUM) LIMIT_COUNT };
 static const char *const limit_names[] = {LIMITS(AS_NAME)};
@@ -740,7 +741,13 @@ int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *from, struct socka
   set_port(&id->route.addr.src_addr);
   bind_to_device(initiator);
   pthread_mutex_lock(&lock);
-  notify(initiator, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+  if (limits[LIMIT_unanswered] > 0) {
+    limits[LIMIT_unanswered]--;
+    hit();
+    notify(initiator, RDMA_CM_EVENT_ADDR_ERROR, -ETIMEDOUT);
+  } else {
+    notify(initiator, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+  }
   pthread_mutex_unlock(&lock);
   return 0;
 }

@@ -3,6 +3,9 @@ package org.sparkrdma.verbs.ibverbs;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
@@ -23,12 +26,23 @@ final class IbverbsConnection extends RdmaCmConnection<IbverbsQueuePair> {
   private static final int EHOSTUNREACH = 113;
   private static final int ENETUNREACH = 101;
 
+  /**
+   * The kernel asks for the neighbour, then queues the request (rdma_resolve_ip in
+   * drivers/infiniband/core/addr.c). An answer between the two wakes nothing, and the kernel looks
+   * again only when the time is over; so the address is resolved in parts.
+   */
+  private static final int RESOLVE_PART_MS = 250;
+
+  private static final Logger LOG = LoggerFactory.getLogger(IbverbsConnection.class);
+
   private final IbverbsDevice device;
   private final IbverbsConnectionManager manager;
   private final CmIdentifier identifier;
   private final int peerReads;
   private final int peerMaxReads;
   private int requestQueuePairNumber;
+  private InetSocketAddress resolveFrom;
+  private long resolveUntilNs;
 
   /**
    * @param peerReads READs in flight that the peer requests
@@ -86,7 +100,29 @@ final class IbverbsConnection extends RdmaCmConnection<IbverbsQueuePair> {
 
   @Override
   protected void resolveAddress(InetSocketAddress local, int timeoutMs) throws VerbsException {
-    identifier.resolveAddress(local, remoteAddress(), timeoutMs);
+    resolveFrom = local;
+    resolveUntilNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
+    resolvePart();
+  }
+
+  private void resolvePart() throws VerbsException {
+    long leftMs = TimeUnit.NANOSECONDS.toMillis(resolveUntilNs - System.nanoTime());
+    int partMs = (int) Math.max(1, Math.min(leftMs, RESOLVE_PART_MS));
+    identifier.resolveAddress(resolveFrom, remoteAddress(), partMs);
+  }
+
+  private void onAddressError(int status) {
+    if (status == -ETIMEDOUT
+        && isIn(ConnectionPhase.RESOLVING)
+        && resolveUntilNs - System.nanoTime() > 0) {
+      try {
+        resolvePart();
+        return;
+      } catch (VerbsException e) {
+        LOG.debug("The address cannot be resolved again", e);
+      }
+    }
+    onResolveFailed(Libc.strerror(-status));
   }
 
   @Override
@@ -195,8 +231,8 @@ final class IbverbsConnection extends RdmaCmConnection<IbverbsQueuePair> {
     switch (event.type()) {
       case CmEvent.ADDR_RESOLVED -> onAddressResolved();
       case CmEvent.ROUTE_RESOLVED -> onRouteResolved();
-      case CmEvent.ADDR_ERROR, CmEvent.ROUTE_ERROR ->
-          onResolveFailed(Libc.strerror(-event.status()));
+      case CmEvent.ADDR_ERROR -> onAddressError(event.status());
+      case CmEvent.ROUTE_ERROR -> onResolveFailed(Libc.strerror(-event.status()));
       case CmEvent.ESTABLISHED -> onEstablished(event.privateData());
       case CmEvent.REJECTED ->
           onFailed(ConnectionEvent.Type.REJECTED, event, device.rules().rejection(event.status()));

@@ -715,6 +715,17 @@ class ScriptedDeviceTest {
   }
 
   @Test
+  @DisplayName("the kernel misses the neighbour's answer twice")
+  void shouldResolveAnAddressAgainWhileThereIsTime() throws Exception {
+    library.limit("unanswered", 2);
+    long before = library.calls("rdma_resolve_addr");
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      exchange.connect();
+    }
+    assertThat(library.calls("rdma_resolve_addr") - before).isEqualTo(3);
+  }
+
+  @Test
   @DisplayName("one of two ports cannot be queried")
   void shouldLeaveOutAPortThatCannotBeQueried() throws Exception {
     library.limit("ports", 2);

@@ -4,6 +4,7 @@ package org.sparkrdma.shuffle.tools.doctor;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HexFormat;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -26,7 +27,7 @@ final class PortsCheck implements Check {
   /** Without {@code --all}. */
   private static final int MAX_GIDS = 8;
 
-  /** Of the hardware address of an IPoIB interface, which has 20 bytes. */
+  /** Digits of the hardware address of an IPoIB interface, which has 20 bytes. */
   private static final int IPOIB_DIGITS = 40;
 
   @Override
@@ -90,7 +91,7 @@ final class PortsCheck implements Check {
       }
       List<String> down = new ArrayList<>(own);
       down.removeIf(network -> !operState(network).equals("down"));
-      String words = name() + " has the IPoIB interface " + String.join(", ", own);
+      String words = name() + " has the IPoIB interface " + String.join(", ", own) + mtu(own);
       return down.size() < own.size()
           ? Finding.ok(words + ".")
           : Finding.warning(
@@ -163,10 +164,11 @@ final class PortsCheck implements Check {
       return interfaces;
     }
 
-    private String mtu(Set<String> interfaces) {
+    private String mtu(Collection<String> interfaces) {
       StringBuilder words = new StringBuilder();
       for (String network : interfaces) {
-        words.append(", MTU ").append(mtuOf(network).orElse(0)).append(" of ").append(network);
+        mtuOf(network)
+            .ifPresent(mtu -> words.append(", MTU ").append(mtu).append(" of ").append(network));
       }
       return words.toString();
     }

@@ -55,7 +55,7 @@ class DriversTest {
             "OK mlx5_0 port 1: link layer InfiniBand, state ACTIVE, speed 200 Gb/sec (4X HDR)."
                 + " | nothing",
             "OK mlx5_0 port 1 has 1 GIDs: 0 InfiniBand fe80:0:0:0:b83f:d203:12:3456. | nothing",
-            "OK mlx5_0 port 1 has the IPoIB interface ib0. | nothing");
+            "OK mlx5_0 port 1 has the IPoIB interface ib0, MTU 2044 of ib0. | nothing");
     assertThat(counters("mlx5-infiniband"))
         .satisfiesExactly(
             text ->
