@@ -20,7 +20,7 @@ public final class ControlGroups {
 
   private final SystemFiles files;
 
-  /** The process that these files describe. */
+  /** Those of the process that these files describe. */
   public ControlGroups(SystemFiles files) {
     this.files = files;
   }

@@ -82,10 +82,11 @@ public final class ShuffleSettings {
     left.forEach(
         (key, text) -> {
           String name = key.substring(ShuffleSetting.PREFIX.length());
+          String note = FormerSettings.note(key);
           if (engines.takes(name)) {
             ofEngines.put(name, text);
-          } else if (FormerSettings.replacement(name) != null) {
-            notes.add(FormerSettings.note(key));
+          } else if (note != null) {
+            notes.add(note);
           } else {
             throw UnknownSetting.exception(key, text, engines.names());
           }
