@@ -21,6 +21,7 @@ public record Ethtool(List<String> programs) implements NetworkStatistics {
   /** The reason when there is no such program. */
   public static final String MISSING = "ethtool is not installed";
 
+  private static final String LATE = "ethtool gave no answer";
   private static final long LIMIT_MS = 2_000;
   private static final Pattern LINE = Pattern.compile("\\s*(\\S.*?)\\s*:\\s*(\\d{1,18})");
   private static final Pattern PAUSE = Pattern.compile("pause|pfc|xoff|ppp\\d");
@@ -47,20 +48,17 @@ public record Ethtool(List<String> programs) implements NetworkStatistics {
 
   private static Answer run(Process process) {
     // Without a limit a driver that hangs would hold the caller.
-    CompletableFuture<Process> end =
-        process
-            .onExit()
-            .orTimeout(LIMIT_MS, TimeUnit.MILLISECONDS)
-            .whenComplete((ended, late) -> process.destroyForcibly());
+    CompletableFuture<Process> end = process.onExit().orTimeout(LIMIT_MS, TimeUnit.MILLISECONDS);
+    // Only then: it closes the output also of a process that has ended, while it is read.
+    end.exceptionally(late -> process.destroyForcibly());
     try (var output = process.getInputStream()) {
       String text = new String(output.readAllBytes(), StandardCharsets.UTF_8);
       if (process.waitFor() == 0) {
         return new Answer(parse(text), "");
       }
-      return Answer.failed(
-          end.isCompletedExceptionally() ? "ethtool gave no answer" : "ethtool: " + text.strip());
+      return Answer.failed(end.isCompletedExceptionally() ? LATE : "ethtool: " + text.strip());
     } catch (IOException e) {
-      return Answer.failed("ethtool: " + e.getMessage());
+      return Answer.failed(end.isCompletedExceptionally() ? LATE : "ethtool: " + e.getMessage());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return Answer.failed("ethtool was interrupted");

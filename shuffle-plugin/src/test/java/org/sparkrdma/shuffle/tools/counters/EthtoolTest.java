@@ -49,6 +49,14 @@ class EthtoolTest {
   }
 
   @Test
+  void shouldReadTheOutputOfAProgramThatHasEnded() throws IOException {
+    Ethtool ethtool = program("echo ' a: 1'");
+    for (int run = 0; run < 300; run++) {
+      assertThat(ethtool.of("eth2").values()).as("run %d", run).containsEntry("a", 1L);
+    }
+  }
+
+  @Test
   void shouldNotWaitForAProgramThatDoesNotEnd() throws IOException {
     assertThat(program("exec sleep 1000").of("eth2").failure()).isEqualTo("ethtool gave no answer");
   }
