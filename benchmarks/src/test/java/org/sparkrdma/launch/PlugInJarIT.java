@@ -13,6 +13,10 @@ class PlugInJarIT {
   /** Endings of native libraries on the platforms that jffi supports. */
   private static final String NATIVE = ".*\\.(so|a|dll|dylib|jnilib)(\\..*)?";
 
+  /** jffi's library looks for its classes by their names, so they cannot be renamed. */
+  private static final String OWN =
+      "(META-INF/versions/22/)?(org/(apache/spark/shuffle/rdma|sparkrdma)|com/kenai/jffi)/.*";
+
   @Test
   void shouldBundleTheNativeLibrariesOfTwoPlatformsOnly() throws Exception {
     Path jar = new Installation(Path.of("..")).plugIn();
@@ -24,6 +28,16 @@ class PlugInJarIT {
                   .filter(name -> name.startsWith("jni/") || name.matches(NATIVE)))
           .containsExactlyInAnyOrder(
               "jni/x86_64-Linux/libjffi-1.2.so", "jni/aarch64-Linux/libjffi-1.2.so");
+    }
+  }
+
+  @Test
+  void shouldBringNoClassesThatCouldHideThoseOfSparkOrOfAJob() throws Exception {
+    Path jar = new Installation(Path.of("..")).plugIn();
+    try (JarFile opened = new JarFile(jar.toFile())) {
+      assertThat(opened.stream().map(ZipEntry::getName).filter(name -> name.endsWith(".class")))
+          .isNotEmpty()
+          .allMatch(name -> name.matches(OWN), "of this project, or of jffi");
     }
   }
 }

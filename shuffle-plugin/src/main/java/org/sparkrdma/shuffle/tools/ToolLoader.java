@@ -11,50 +11,57 @@ import java.util.jar.JarEntry;
 import java.util.jar.JarInputStream;
 
 /**
- * Loads the classes of the plug-in's jar again where SLF4J is missing, and SLF4J from a jar inside
- * of it. Spark brings SLF4J; {@code java -jar} alone does not. As plain classes of our jar they
- * could hide those of Spark.
+ * Loads the classes of the plug-in's jar again, with the libraries that only commands need from a
+ * jar inside of it: picocli, and SLF4J where Spark is not there to bring it. As plain classes of
+ * our jar they could hide those of Spark or of a job.
  */
 final class ToolLoader extends URLClassLoader {
-  private static final String LOGGING = "META-INF/tools/slf4j-api.jar";
+  private static final String LIBRARIES = "META-INF/tools/command-libraries.jar";
   private static final String CLASS = ".class";
 
   static {
     registerAsParallelCapable();
   }
 
-  private final Map<String, byte[]> classes;
+  private final Map<String, byte[]> libraries;
 
-  private ToolLoader(URL jar, Map<String, byte[]> classes) {
-    super(new URL[] {jar}, ClassLoader.getPlatformClassLoader());
-    this.classes = Map.copyOf(classes);
+  private ToolLoader(URL jar, ClassLoader parent, Map<String, byte[]> libraries) {
+    super(new URL[] {jar}, parent);
+    this.libraries = Map.copyOf(libraries);
   }
 
-  /** The loader of this class if it finds SLF4J, else a new one. It stays open until the end. */
+  /**
+   * A loader for the commands, which stays open until the end; the loader of this class where it
+   * has the libraries already, in a build.
+   */
   static ClassLoader create() throws IOException {
     ClassLoader own = ToolLoader.class.getClassLoader();
+    try (InputStream nested = own.getResourceAsStream(LIBRARIES)) {
+      if (nested == null) {
+        return own;
+      }
+      URL jar = ToolLoader.class.getProtectionDomain().getCodeSource().getLocation();
+      return new ToolLoader(jar, parent(own), classes(nested));
+    }
+  }
+
+  private static ClassLoader parent(ClassLoader own) {
     try {
       Class.forName("org.slf4j.LoggerFactory", false, own);
       return own;
     } catch (ClassNotFoundException e) {
       // Otherwise SLF4J reports on every run that it has no log to write to.
       System.setProperty("slf4j.internal.verbosity", "ERROR");
-      URL jar = ToolLoader.class.getProtectionDomain().getCodeSource().getLocation();
-      return new ToolLoader(jar, classes(own));
+      return ClassLoader.getPlatformClassLoader();
     }
   }
 
-  private static Map<String, byte[]> classes(ClassLoader own) throws IOException {
+  private static Map<String, byte[]> classes(InputStream nested) throws IOException {
     Map<String, byte[]> classes = new HashMap<>();
-    try (InputStream nested = own.getResourceAsStream(LOGGING)) {
-      if (nested == null) {
-        throw new IOException("not in this jar: " + LOGGING);
-      }
-      try (JarInputStream jar = new JarInputStream(nested)) {
-        for (JarEntry entry = jar.getNextJarEntry(); entry != null; entry = jar.getNextJarEntry()) {
-          if (entry.getName().endsWith(CLASS)) {
-            classes.put(entry.getName(), jar.readAllBytes());
-          }
+    try (JarInputStream jar = new JarInputStream(nested)) {
+      for (JarEntry entry = jar.getNextJarEntry(); entry != null; entry = jar.getNextJarEntry()) {
+        if (entry.getName().endsWith(CLASS)) {
+          classes.put(entry.getName(), jar.readAllBytes());
         }
       }
     }
@@ -62,8 +69,20 @@ final class ToolLoader extends URLClassLoader {
   }
 
   @Override
+  protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+    if (!name.startsWith("org.sparkrdma.") && !name.startsWith("picocli.")) {
+      return super.loadClass(name, resolve);
+    }
+    // Not from the parent: its classes would look for picocli there.
+    synchronized (getClassLoadingLock(name)) {
+      Class<?> loaded = findLoadedClass(name);
+      return loaded == null ? findClass(name) : loaded;
+    }
+  }
+
+  @Override
   protected Class<?> findClass(String name) throws ClassNotFoundException {
-    byte[] bytes = classes.get(name.replace('.', '/') + CLASS);
+    byte[] bytes = libraries.get(name.replace('.', '/') + CLASS);
     return bytes == null ? super.findClass(name) : defineClass(name, bytes, 0, bytes.length);
   }
 }
