@@ -60,7 +60,7 @@ class ArchitectureTest {
     "transport, 'metrics wire address directory serve thread fetch output settings'",
     "read, 'metrics directory fetch spark settings'",
     "runtime, 'address device directory fetch metrics output pinned read settings spark thread transport wire'",
-    "ui, 'metrics'",
+    "ui, 'metrics spark'",
     "driver, 'directory doctor settings spark ui'",
     "doctor, 'device directory pinned runtime settings thread tools'",
     "tools, 'address device pinned serve settings transport'",
@@ -141,6 +141,7 @@ class ArchitectureTest {
                 + "|storage\\.ShuffleBlockFetcherIterator.*"
                 + "|network\\.netty\\.SparkTransportConf.*"
                 + "|package\\$?"
+                + "|ui\\.UIUtils.*"
                 + "|shuffle\\.checksum\\.RowBasedChecksum.*"
                 + "|internal\\.SparkLogger.*)")
         .check(CLASSES);
@@ -151,12 +152,19 @@ class ArchitectureTest {
   void shouldUseSparksPagesInOnePackageThatOnlyTheDriverStarts() {
     noClasses()
         .that()
-        .resideOutsideOfPackage(ROOT + ".ui..")
+        .resideOutsideOfPackages(ROOT + ".ui..", ROOT + ".spark.ui")
         .should()
         .dependOnClassesThat()
         .resideInAnyPackage("org.apache.spark.ui..", "jakarta.servlet..", "org.json4s..")
         .check(CLASSES);
     noClasses().should().dependOnClassesThat().resideInAnyPackage("javax.servlet..").check(CLASSES);
+    noClasses()
+        .that()
+        .resideOutsideOfPackages(ROOT + ".ui..", ROOT + ".spark.ui")
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage(ROOT + ".spark.ui")
+        .check(CLASSES);
     noClasses()
         .that()
         .resideOutsideOfPackages(ROOT + ".ui..", ROOT + ".driver")

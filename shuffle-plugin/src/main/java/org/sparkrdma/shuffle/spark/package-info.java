@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * All that differs between the versions of Spark and Scala that this jar runs on, except the tab of
- * Spark's UI, which Spark 3.5 lacks ({@code shuffle.ui}).
+ * All that differs between the versions of Spark and Scala that this jar runs on; {@code
+ * shuffle.spark.ui} has the differences of Spark's UI. {@code shuffle.ui} starts the tab only where
+ * Spark has pages for it, so not on Spark 3.5.
  *
  * <p>Stateless apart from {@link org.sparkrdma.shuffle.spark.RecordIterator}; called by task
  * threads and by the thread that creates the shuffle manager.

@@ -14,9 +14,9 @@ import org.apache.spark.scheduler.SparkListenerJobEnd;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.metrics.Figure;
+import org.sparkrdma.shuffle.spark.ui.UiSupport;
 import org.sparkrdma.shuffle.ui.figures.ApplicationFigures;
 import org.sparkrdma.shuffle.ui.figures.FiguresListener;
-import org.sparkrdma.shuffle.ui.page.UiSupport;
 
 /**
  * Collects the figures of a running application on the driver: the metrics {@code

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.shuffle.ui.page;
+package org.sparkrdma.shuffle.spark.ui;
 
 import org.apache.spark.ui.WebUIPage;
 
