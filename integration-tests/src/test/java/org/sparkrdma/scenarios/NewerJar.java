@@ -23,7 +23,7 @@ public final class NewerJar {
   private static final List<String> CLASSES =
       List.of(
           "org/sparkrdma/shuffle/wire/Hello",
-          "org/sparkrdma/shuffle/runtime/TransportFactory",
+          "org/sparkrdma/shuffle/runtime/RunningParts",
           "org/sparkrdma/shuffle/ui/RdmaShuffleEvent");
 
   private static final String PROTOCOL = "int PROTOCOL = ";

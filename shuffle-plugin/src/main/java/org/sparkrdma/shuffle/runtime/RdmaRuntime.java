@@ -84,11 +84,9 @@ public final class RdmaRuntime implements AutoCloseable {
     RuntimeStart start =
         new RuntimeStart(
             env,
-            resolver,
             settings,
-            counters,
             Verbs::choose,
-            TransportFactory::startRdma,
+            RunningParts.rdmaTransports(env, resolver, settings, counters),
             warnings);
     return new RdmaRuntime(
         env,

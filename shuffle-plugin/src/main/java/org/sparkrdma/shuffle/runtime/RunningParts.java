@@ -1,17 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.runtime;
 
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.util.List;
+import java.util.function.Consumer;
 import java.util.function.IntConsumer;
+import java.util.stream.Stream;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.shuffle.device.CompletionVector;
+import org.sparkrdma.shuffle.device.DeviceChoice;
 import org.sparkrdma.shuffle.directory.Endpoint;
 import org.sparkrdma.shuffle.fetch.BlockTransport;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.output.SparkMapOutputs;
+import org.sparkrdma.shuffle.pinned.MachineMemory;
+import org.sparkrdma.shuffle.pinned.PinnedLimit;
+import org.sparkrdma.shuffle.pinned.Preflight;
+import org.sparkrdma.shuffle.settings.ShuffleSettings;
+import org.sparkrdma.shuffle.settings.TransportSettings;
+import org.sparkrdma.shuffle.spark.ShuffleTransportConf;
+import org.sparkrdma.shuffle.transport.RdmaTransport;
+import org.sparkrdma.shuffle.transport.TransportEnvironment;
+import org.sparkrdma.shuffle.wire.Hello;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.VerbsEngine;
+import org.sparkrdma.verbs.VerbsException;
 
 /**
- * The resources of one executor, closed in the order that verbs require.
+ * Everything that one start of RDMA opened: engine, device, account of pinned bytes and transport,
+ * closed in the order that verbs require. Opened by the runtime's thread; the runtime closes it.
  *
  * @param description of device, engine, addresses and limit of pinned memory, for the log
  */
@@ -30,6 +53,145 @@ record RunningParts(
    */
   record Transport(
       BlockTransport fetches, Endpoint endpoint, IntConsumer unregisterShuffle, Runnable close) {}
+
+  /** Starts the transport of an executor: {@link #rdmaTransports}, or a double in tests. */
+  @FunctionalInterface
+  interface TransportStart {
+    /**
+     * Starts serving. Called by the runtime's thread, so it may block.
+     *
+     * @return closed before the device
+     * @throws VerbsException when the device refuses; everything allocated so far is then released
+     */
+    Transport start(OpenDevice open) throws VerbsException;
+  }
+
+  /**
+   * An open device, for the start of its transport.
+   *
+   * @param choice has the addresses where peers connect
+   * @param machine memory limits of this process
+   * @param limit of the budget, with its derivation
+   * @param budget the one account of pinned bytes
+   * @param outOfService called with the reason when the transport fails; returns at once
+   */
+  record OpenDevice(
+      Device device,
+      DeviceChoice choice,
+      MachineMemory machine,
+      PinnedLimit limit,
+      PinnedBudget budget,
+      Consumer<String> outOfService) {}
+
+  /**
+   * Opens a device and starts a transport on it.
+   *
+   * @param engine closed with the parts, but not when this fails
+   * @param outOfService receives the reason, at any later time, when the transport cannot be used
+   *     any more; returns at once
+   * @throws VerbsException when the device refuses; it is then closed
+   */
+  static RunningParts open(
+      VerbsEngine engine,
+      DeviceChoice choice,
+      MachineMemory machine,
+      PinnedLimit limit,
+      TransportStart transports,
+      Consumer<String> outOfService)
+      throws VerbsException {
+    boolean started = false;
+    Device device = engine.open(choice.device());
+    try {
+      PinnedBudget budget = new PinnedBudget(limit.bytes(), machine.pageBytes());
+      Transport transport =
+          transports.start(new OpenDevice(device, choice, machine, limit, budget, outOfService));
+      String description =
+          "device %s port %d of engine %s at %s (%s), may pin %d MiB: %s"
+              .formatted(
+                  choice.device().name(),
+                  choice.port(),
+                  engine.name(),
+                  transport.endpoint().addresses(),
+                  choice.reason(),
+                  limit.bytes() >> 20,
+                  limit.derivation());
+      started = true;
+      return new RunningParts(transport, budget, device, engine, description);
+    } finally {
+      if (!started) {
+        device.close();
+      }
+    }
+  }
+
+  /** The start of real transports: registers memory as a test, then opens an RdmaTransport. */
+  static TransportStart rdmaTransports(
+      SparkEnv env,
+      IndexShuffleBlockResolver resolver,
+      ShuffleSettings settings,
+      ShuffleCounters counters) {
+    return open -> {
+      TransportSettings limited = settings.transport(open.limit().bytes());
+      new Preflight()
+          .check(
+              open.device(),
+              open.budget(),
+              open.limit(),
+              open.machine(),
+              RdmaTransport.needs(limited, open.device(), open.budget()));
+      RdmaTransport transport =
+          RdmaTransport.open(
+              limited, settings.serve(), environment(env, resolver, settings, counters, open));
+      return new Transport(
+          transport,
+          transport.endpoint(),
+          shuffleId -> transport.unregisterShuffle(shuffleId, () -> {}),
+          transport::close);
+    };
+  }
+
+  private static TransportEnvironment environment(
+      SparkEnv env,
+      IndexShuffleBlockResolver resolver,
+      ShuffleSettings settings,
+      ShuffleCounters counters,
+      OpenDevice open) {
+    SecureRandom random = new SecureRandom();
+    byte[] token = new byte[Endpoint.TOKEN_BYTES];
+    random.nextBytes(token);
+    long incarnation = random.nextLong();
+    String engine = open.device().info().engine();
+    return new TransportEnvironment(
+        open.device(),
+        open.budget(),
+        new SparkMapOutputs(resolver, localDirectories(env), env.conf()),
+        ShuffleTransportConf.of(env.conf()),
+        open.choice().addresses(),
+        settings.listenPort(),
+        CompletionVector.of(
+            DeviceChoice.numberOf(env.executorId()),
+            ProcessHandle.current().pid(),
+            open.device().info().limits().completionVectors()),
+        addresses ->
+            new Endpoint(env.executorId(), addresses, engine, Hello.PROTOCOL, incarnation, token),
+        secret(env),
+        settings.trustedFabric(),
+        open.outOfService(),
+        counters,
+        System::nanoTime);
+  }
+
+  private static byte[] secret(SparkEnv env) {
+    return env.securityManager().isAuthenticationEnabled()
+        ? env.securityManager().getSecretKey().getBytes(StandardCharsets.UTF_8)
+        : new byte[0];
+  }
+
+  private static List<Path> localDirectories(SparkEnv env) {
+    return Stream.of(env.blockManager().diskBlockManager().localDirsString())
+        .map(Path::of)
+        .toList();
+  }
 
   /**
    * When the transport does not close, a thread may still use the device, so the device stays open.

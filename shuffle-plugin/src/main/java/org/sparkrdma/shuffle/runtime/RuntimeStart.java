@@ -9,20 +9,16 @@ import java.util.Optional;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import org.apache.spark.SparkEnv;
-import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.device.DeviceChoice;
 import org.sparkrdma.shuffle.device.DeviceTrials;
-import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.pinned.MachineMemory;
 import org.sparkrdma.shuffle.pinned.PinnedLimit;
 import org.sparkrdma.shuffle.pinned.SparkMemory;
 import org.sparkrdma.shuffle.settings.DeviceSelector;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
-import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.Verbs;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.VerbsException;
@@ -30,18 +26,16 @@ import org.sparkrdma.verbs.device.Transport;
 import org.sparkrdma.verbs.spi.EngineSettings;
 
 /**
- * Starts engine, device, budget and transport. Each attempt uses devices and addresses as they are
- * then. Used by one thread at a time.
+ * Chooses engine and device and opens {@link RunningParts} on them. Each attempt uses devices and
+ * addresses as they are then. Used by one thread at a time.
  */
 final class RuntimeStart {
   private static final Logger LOG = LoggerFactory.getLogger(RuntimeStart.class);
 
   private final SparkEnv env;
-  private final IndexShuffleBlockResolver resolver;
   private final ShuffleSettings settings;
-  private final ShuffleCounters counters;
   private final BiFunction<String, EngineSettings, Verbs.Choice> engines;
-  private final TransportFactory factory;
+  private final RunningParts.TransportStart transports;
   private final List<String> warnings;
   private final List<String> reasons = new ArrayList<>();
   private final boolean forbidden;
@@ -53,18 +47,14 @@ final class RuntimeStart {
    */
   RuntimeStart(
       SparkEnv env,
-      IndexShuffleBlockResolver resolver,
       ShuffleSettings settings,
-      ShuffleCounters counters,
       BiFunction<String, EngineSettings, Verbs.Choice> engines,
-      TransportFactory factory,
+      RunningParts.TransportStart transports,
       List<String> warnings) {
     this.env = env;
-    this.resolver = resolver;
     this.settings = settings;
-    this.counters = counters;
     this.engines = engines;
-    this.factory = factory;
+    this.transports = transports;
     this.warnings = List.copyOf(warnings);
     this.forbidden = !warnings.isEmpty();
   }
@@ -144,58 +134,16 @@ final class RuntimeStart {
     }
   }
 
-  /** Closes the device when it fails. */
   private RunningParts startOn(
       VerbsEngine engine, DeviceChoice choice, Consumer<String> outOfService)
       throws VerbsException {
-    boolean started = false;
-    Device device = engine.open(choice.device());
-    try {
-      RunningParts parts = startOn(engine, device, choice, outOfService);
-      started = true;
-      return parts;
-    } finally {
-      if (!started) {
-        device.close();
-      }
-    }
-  }
-
-  private RunningParts startOn(
-      VerbsEngine engine, Device device, DeviceChoice choice, Consumer<String> outOfService)
-      throws VerbsException {
     MachineMemory machine = MachineMemory.current();
-    boolean hardware = device.info().transport() != Transport.LOOPBACK;
     PinnedLimit limit =
         PinnedLimit.of(
             settings.pinnedMaxBytes(),
             machine,
             SparkMemory.of(key -> env.conf().get(key, null)),
-            hardware);
-    PinnedBudget budget = new PinnedBudget(limit.bytes(), machine.pageBytes());
-    RunningParts.Transport transport =
-        factory.start(
-            new TransportFactory.Parts(
-                env,
-                resolver,
-                settings,
-                limit,
-                machine,
-                budget,
-                device,
-                choice.addresses(),
-                outOfService,
-                counters));
-    String description =
-        "device %s port %d of engine %s at %s (%s), may pin %d MiB: %s"
-            .formatted(
-                choice.device().name(),
-                choice.port(),
-                engine.name(),
-                transport.endpoint().addresses(),
-                choice.reason(),
-                limit.bytes() >> 20,
-                limit.derivation());
-    return new RunningParts(transport, budget, device, engine, description);
+            choice.device().transport() != Transport.LOOPBACK);
+    return RunningParts.open(engine, choice, machine, limit, transports, outOfService);
   }
 }

@@ -19,7 +19,6 @@ import org.apache.spark.SparkEnv;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
-import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -197,9 +196,7 @@ class DrainTest {
         counters,
         new RuntimeStart(
             env,
-            (IndexShuffleBlockResolver) env.shuffleManager().shuffleBlockResolver(),
             settings,
-            counters,
             (name, engineSettings) -> engine.choice(),
             parts ->
                 new RunningParts.Transport(

@@ -11,7 +11,6 @@ import org.apache.spark.SparkEnv;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
-import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.verbs.device.PortState;
@@ -46,9 +45,7 @@ final class EndingJvm {
             counters,
             new RuntimeStart(
                 env,
-                (IndexShuffleBlockResolver) env.shuffleManager().shuffleBlockResolver(),
                 settings,
-                counters,
                 (name, engineSettings) -> engine.choice(),
                 parts -> engine.transport(EndingJvm::neverEnd),
                 List.of()),

@@ -4,17 +4,19 @@ package org.sparkrdma.shuffle.runtime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
+import org.sparkrdma.shuffle.runtime.RunningParts.OpenDevice;
+import org.sparkrdma.shuffle.runtime.RunningParts.TransportStart;
 import org.sparkrdma.verbs.VerbsException;
 
 /** Starts transports that do nothing, each of which a test can lose later. Safe for any thread. */
-final class LosableTransport implements TransportFactory {
+final class LosableTransport implements TransportStart {
   /** A step of a start, before it succeeds. */
   @FunctionalInterface
   interface StartStep {
     /**
      * @param number of the start; 1 is the first
      */
-    void run(int number, Parts parts) throws VerbsException;
+    void run(int number, OpenDevice open) throws VerbsException;
   }
 
   private final FakeEngine engine;
@@ -22,7 +24,7 @@ final class LosableTransport implements TransportFactory {
   private final List<Consumer<String>> outOfService = new ArrayList<>();
 
   LosableTransport(FakeEngine engine) {
-    this(engine, (number, parts) -> {});
+    this(engine, (number, open) -> {});
   }
 
   LosableTransport(FakeEngine engine, StartStep step) {
@@ -31,13 +33,13 @@ final class LosableTransport implements TransportFactory {
   }
 
   @Override
-  public RunningParts.Transport start(Parts parts) throws VerbsException {
-    step.run(addStart(parts), parts);
+  public RunningParts.Transport start(OpenDevice open) throws VerbsException {
+    step.run(addStart(open), open);
     return engine.transport();
   }
 
-  private synchronized int addStart(Parts parts) {
-    outOfService.add(parts.outOfService());
+  private synchronized int addStart(OpenDevice open) {
+    outOfService.add(open.outOfService());
     notifyAll();
     return outOfService.size();
   }

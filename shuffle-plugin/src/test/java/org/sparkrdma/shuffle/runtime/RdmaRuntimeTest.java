@@ -18,7 +18,6 @@ import java.util.function.Consumer;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.api.java.JavaSparkContext;
-import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -26,6 +25,7 @@ import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.CapturedLog;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.runtime.RunningParts.TransportStart;
 import org.sparkrdma.shuffle.runtime.RuntimeLifecycle.State;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.verbs.Verbs;
@@ -569,27 +569,27 @@ class RdmaRuntimeTest {
   }
 
   /** A runtime whose first start has succeeded. */
-  private RdmaRuntime startedOn(TransportFactory factory) {
-    RdmaRuntime runtime = runtime(engine, factory, List.of());
+  private RdmaRuntime startedOn(TransportStart transports) {
+    RdmaRuntime runtime = runtime(engine, transports, List.of());
     runtime.start();
     runtime.require(WAIT);
     return runtime;
   }
 
-  private RdmaRuntime runtime(FakeEngine chosen, TransportFactory factory, List<String> reasons) {
-    return runtime((name, settings) -> chosen.choice(), factory, reasons);
+  private RdmaRuntime runtime(FakeEngine chosen, TransportStart transports, List<String> reasons) {
+    return runtime((name, settings) -> chosen.choice(), transports, reasons);
   }
 
   private RdmaRuntime runtime(
       BiFunction<String, EngineSettings, Verbs.Choice> engines,
-      TransportFactory factory,
+      TransportStart transports,
       List<String> warnings) {
-    return runtime(engines, factory, warnings, WAIT);
+    return runtime(engines, transports, warnings, WAIT);
   }
 
   private RdmaRuntime runtime(
       BiFunction<String, EngineSettings, Verbs.Choice> engines,
-      TransportFactory factory,
+      TransportStart transports,
       List<String> warnings,
       Duration closeLimit) {
     SparkEnv env = SparkEnv.get();
@@ -600,14 +600,7 @@ class RdmaRuntimeTest {
         env.blockManager().blockStoreClient(),
         settings,
         counters,
-        new RuntimeStart(
-            env,
-            (IndexShuffleBlockResolver) env.shuffleManager().shuffleBlockResolver(),
-            settings,
-            counters,
-            engines,
-            factory,
-            warnings),
+        new RuntimeStart(env, settings, engines, transports, warnings),
         closeLimit,
         firstRestart,
         threads);
