@@ -12,12 +12,15 @@ import java.util.regex.Pattern;
  * The content of the tab "RDMA shuffle", from its HTML.
  *
  * @param engines engine of each executor
+ * @param devices device of each executor
  * @param bytesByRead that the executors have received by READ
  */
-public record TabPage(List<String> engines, long bytesByRead) {
+public record TabPage(List<String> engines, List<String> devices, long bytesByRead) {
   private static final String TITLE = "RDMA shuffle";
   private static final Pattern ROW =
-      Pattern.compile("<tr><td>[^<]*</td><td>[^<]*</td><td>([^<]*)</td>(.*?)</tr>", Pattern.DOTALL);
+      Pattern.compile(
+          "<tr><td>[^<]*</td><td>[^<]*</td><td>([^<]*)</td><td>([^<]*)</td>(.*?)</tr>",
+          Pattern.DOTALL);
   private static final Pattern NUMBER = Pattern.compile("sorttable_customkey=\"(\\d+)\"");
 
   /** Index of the bytes by READ, after pinned memory, connections and quarantines. */
@@ -36,18 +39,20 @@ public record TabPage(List<String> engines, long bytesByRead) {
     }
     String table = html.substring(begin, html.indexOf("</table>", begin));
     List<String> engines = new ArrayList<>();
+    List<String> devices = new ArrayList<>();
     long bytes = 0;
     for (Matcher row = ROW.matcher(table); row.find(); ) {
       engines.add(row.group(1));
+      devices.add(row.group(2));
       List<Long> numbers =
           NUMBER
-              .matcher(row.group(2))
+              .matcher(row.group(3))
               .results()
               .map(number -> Long.valueOf(number.group(1)))
               .toList();
       bytes += numbers.size() > BYTES_BY_READ ? numbers.get(BYTES_BY_READ) : 0;
     }
-    return Optional.of(new TabPage(engines, bytes));
+    return Optional.of(new TabPage(engines, devices, bytes));
   }
 
   /** Whether every executor uses this engine, and so many bytes came by READ. */

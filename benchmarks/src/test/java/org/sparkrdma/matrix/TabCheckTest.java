@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 class TabCheckTest {
   private static final SparkRelease WITH_TAB = SparkRelease.all().get(4);
   private static final SparkRelease WITHOUT_TAB = SparkRelease.all().get(0);
-  private static final Optional<TabPage> TAB = Optional.of(new TabPage(List.of("soft", "soft"), 5));
+  private static final Optional<TabPage> TAB = tab(List.of("soft", "soft"), 5);
   private static final Optional<TabPage> NONE = Optional.empty();
   private static final List<String> WARN = List.of("a WARN");
 
@@ -29,8 +29,8 @@ class TabCheckTest {
   void shouldFindATabThatIsMissingOrWrong() {
     HistoryReplay with = replay(TAB, List.of());
     HistoryReplay without = replay(NONE, WARN);
-    Optional<TabPage> fewer = Optional.of(new TabPage(List.of("soft", "soft"), 4));
-    Optional<TabPage> other = Optional.of(new TabPage(List.of("soft", ""), 5));
+    Optional<TabPage> fewer = tab(List.of("soft", "soft"), 4);
+    Optional<TabPage> other = tab(List.of("soft", ""), 5);
     for (Optional<TabPage> wrong : List.of(NONE, fewer, other)) {
       assertThat(check(wrong, with, without).problem(WITH_TAB))
           .get()
@@ -68,8 +68,12 @@ class TabCheckTest {
             + "<td style=\"text-align:right\" sorttable_customkey=\"1\">1 B</td>".repeat(3)
             + "<td style=\"text-align:right\" sorttable_customkey=\"7\">7 B</td></tr>";
     assertThat(TabPage.parse("<table id=\"rdma-executors\">" + row + row + "</table>"))
-        .contains(new TabPage(List.of("soft", "soft"), 14));
+        .contains(new TabPage(List.of("soft", "soft"), List.of("soft0", "soft0"), 14));
     assertThat(TabPage.parse("<table><tr></tr></table>")).isEmpty();
+  }
+
+  private static Optional<TabPage> tab(List<String> engines, long bytesByRead) {
+    return Optional.of(new TabPage(engines, List.of("soft0", "soft1"), bytesByRead));
   }
 
   private static HistoryReplay replay(Optional<TabPage> tab, List<String> unknown) {

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** The job of {@code integration-tests/guest/spark-job}, as the README describes it. */
 @Execution(ExecutionMode.CONCURRENT)
@@ -19,8 +19,9 @@ final class SparkJobIT {
   private static final Path SCRIPT = Path.of("guest/spark-job").toAbsolutePath().normalize();
 
   @ParameterizedTest
-  @ValueSource(strings = {"rocev2", "iwarp"})
-  void shouldReadAllRemoteBlocksByRead(String transport) throws IOException, InterruptedException {
+  @CsvSource({"rocev2, rxe0", "iwarp, siw0"})
+  void shouldReadAllRemoteBlocksByRead(String transport, String device)
+      throws IOException, InterruptedException {
     GuestResult result =
         Guest.nodes(1)
             .memory("3G")
@@ -33,6 +34,14 @@ final class SparkJobIT {
         .filteredOn(line -> line.contains("RDMA is up"))
         .hasSize(2)
         .allMatch(line -> line.contains("10.99."));
+    assertThat(result.node(1).lines())
+        .as("the tab of the running application")
+        .filteredOn(line -> line.startsWith("spark-job: the tab"))
+        .singleElement()
+        .asString()
+        .matches(
+            "spark-job: the tab \"RDMA shuffle\" shows: engines \\[ibverbs,ibverbs\\],"
+                + " devices \\[%1$s,%1$s\\], bytesByRead [1-9]\\d*".formatted(device));
     assertThat(result.node(1).lines())
         .endsWith("spark-job: the answer is right, all remote blocks came by READ");
   }
