@@ -123,8 +123,8 @@ public final class ApplicationMonitor {
 
     /**
      * Waits for the figures of tasks that have just ended. What comes later is lost for the summary
-     * and for the History Server. Spark drops events from its own end on, so those that are here
-     * are posted before the wait.
+     * and for the History Server. Spark drops events from its own end on, so the figures that are
+     * here are posted before the wait, and only those that come in it afterwards.
      */
     @Override
     public void onApplicationEnd(SparkListenerApplicationEnd end) {

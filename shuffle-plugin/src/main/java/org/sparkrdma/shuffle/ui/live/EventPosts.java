@@ -14,8 +14,9 @@ import org.sparkrdma.shuffle.ui.figures.BytesByPath;
 
 /**
  * Collects changed figures of executors into events: at most one in ten seconds, and fewer when
- * they are large, so that they add at most a megabyte per hour to the event log. Not safe for
- * several threads; owned by {@link ShuffleUi}.
+ * they are large, so that they add at most a megabyte per hour to the event log. Only the end of
+ * the application does not wait for that time, because its last figures are the ones that a History
+ * Server shows. Not safe for several threads; owned by {@link ShuffleUi}.
  */
 final class EventPosts {
   private static final long MIN_INTERVAL_MS = 10_000;
@@ -73,15 +74,21 @@ final class EventPosts {
     posted.remove(executorId);
   }
 
-  /** Posts what has changed, when it is time. */
+  /** Posts what has changed, when the time since the event before is long enough. */
   void postIfDue(long nowMs) {
     if (nowMs >= nextMs) {
       post(nowMs);
     }
   }
 
-  /** Posts what has changed. */
-  void post(long nowMs) {
+  /**
+   * Posts what has changed, at the end of the application: at any time, nothing without changes.
+   */
+  void postLast(long nowMs) {
+    post(nowMs);
+  }
+
+  private void post(long nowMs) {
     if (changed.isEmpty() && notes.isEmpty() && stages.isEmpty()) {
       return;
     }

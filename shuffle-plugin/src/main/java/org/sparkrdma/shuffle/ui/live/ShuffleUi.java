@@ -62,10 +62,10 @@ final class ShuffleUi {
     }
   }
 
-  /** Posts the last event. */
+  /** Posts what has changed since the last event: the application ends. */
   void postLast() {
     synchronized (posts) {
-      posts.post(System.currentTimeMillis());
+      posts.postLast(System.currentTimeMillis());
     }
   }
 }

@@ -46,7 +46,7 @@ class EventPostsTest {
         }
       }
     }
-    posts.post(HOUR_MS);
+    posts.postLast(HOUR_MS);
     long bytes =
         events.stream()
             .mapToLong(event -> JsonProtocol$.MODULE$.sparkEventToJsonString(event).length() + 1)
@@ -74,17 +74,41 @@ class EventPostsTest {
     assertThat(events).hasSize(2);
     assertThat(events.get(1).figures()).isEqualTo(Map.of("1", Map.of("read", 2L)));
     posts.add("1", Map.of("engine", "soft", "read", 2L));
-    posts.post(50_000);
+    posts.postLast(50_000);
     assertThat(events).hasSize(2);
+  }
+
+  /** Ten executors report every half second, so that each report finds changes. */
+  @Test
+  void shouldPostAtMostOneEventInTenSecondsAndOneMoreAtTheEnd() {
+    long endMs = 64_500;
+    for (long nowMs = 0; nowMs < endMs; nowMs += 50) {
+      posts.add(Long.toString(nowMs / 50 % 10), Map.of("read", nowMs));
+      posts.postIfDue(nowMs);
+    }
+    assertThat(events)
+        .extracting(RdmaShuffleEvent::timeMs)
+        .containsExactly(0L, 10_000L, 20_000L, 30_000L, 40_000L, 50_000L, 60_000L);
+
+    posts.postLast(endMs);
+    assertThat(events).hasSize(8).last().extracting(RdmaShuffleEvent::timeMs).isEqualTo(endMs);
+    assertThat(merged()).containsEntry("9", Map.of("read", endMs - 50));
+
+    posts.postLast(endMs + 200);
+    assertThat(events).as("no executor has reported since").hasSize(8);
+    posts.add("9", Map.of("read", endMs));
+    posts.postLast(endMs + 200);
+    assertThat(events).as("a report in the last wait").hasSize(9);
+    assertThat(events.get(8).figures()).isEqualTo(Map.of("9", Map.of("read", endMs)));
   }
 
   @Test
   void shouldPostNotesOnceAndChangesOfAnExecutorThatHasEnded() {
     EventPosts noted = new EventPosts(events::add, List.of("local mode"));
-    noted.post(0);
+    noted.postLast(0);
     noted.add("1", Map.of("read", 1L));
     noted.remove("1");
-    noted.post(1);
+    noted.postLast(1);
     assertThat(events)
         .extracting(RdmaShuffleEvent::notes)
         .containsExactly(List.of("local mode"), List.of());
@@ -95,14 +119,14 @@ class EventPostsTest {
   void shouldPostTheLatestSumsOfEachStageOnce() {
     posts.addStage(3, new BytesByPath(10, 2, 1, 0));
     posts.addStage(3, new BytesByPath(20, 4, 1, 0));
-    posts.post(0);
-    posts.post(20_000);
+    posts.postLast(0);
+    posts.postLast(20_000);
     assertThat(events).hasSize(1);
     assertThat(events.get(0).stages()).isEqualTo(List.of(List.of(3L, 20L, 4L, 1L)));
     for (int stage = 0; stage < 5_000; stage++) {
       posts.addStage(stage, new BytesByPath(1, 0, 0, 0));
     }
-    posts.post(40_000);
+    posts.postLast(40_000);
     assertThat(events.get(1).stages()).hasSize(500).last().isEqualTo(List.of(4_999L, 1L, 0L, 0L));
   }
 
