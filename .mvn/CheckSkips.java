@@ -103,7 +103,7 @@ final class CheckSkips {
     return withoutPrefix(text.lines().findFirst().orElse(""));
   }
 
-  /** Without the exception that carried it. */
+  /** Removes the exception that carried the reason. */
   private static String withoutPrefix(String text) {
     return text.replaceFirst("^org\\.opentest4j\\.TestAbortedException: ", "")
         .replaceFirst("^Assumption failed: ", "")

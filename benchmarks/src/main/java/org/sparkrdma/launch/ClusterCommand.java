@@ -89,7 +89,7 @@ public final class ClusterCommand {
             });
   }
 
-  /** Without the index of an unmatched argument, which counts arguments of the script too. */
+  /** Removes the index of an unmatched argument, which counts arguments of the script too. */
   private static String sentence(ParameterException problem) {
     return problem instanceof UnmatchedArgumentException unmatched && !unmatched.isUnknownOption()
         ? "Unmatched argument: '%s'".formatted(unmatched.getUnmatched().get(0))

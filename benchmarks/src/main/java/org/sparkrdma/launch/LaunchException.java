@@ -10,12 +10,12 @@ public final class LaunchException extends Exception {
 
   private final transient Path log;
 
-  /** Without a log. */
+  /** Creates an exception without a log. */
   public LaunchException(String sentence) {
     this(sentence, null);
   }
 
-  /** With the log that shows the cause. */
+  /** Creates an exception with the log that shows the cause. */
   public LaunchException(String sentence, Path log) {
     super(sentence);
     this.log = log;

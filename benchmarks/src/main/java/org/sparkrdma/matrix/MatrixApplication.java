@@ -68,7 +68,9 @@ public final class MatrixApplication {
         tab(spark, counters.getOrDefault("rdma.bytes.read", 0L)));
   }
 
-  /** Of the UI, if that is enabled, when executors have reported these bytes; null without it. */
+  /**
+   * The tab, as soon as executors have reported these bytes; null when the UI is off or has no tab.
+   */
   private static TabPage tab(JavaSparkContext spark, long bytesByRead)
       throws IOException, InterruptedException {
     if (spark.sc().uiWebUrl().isEmpty()) {

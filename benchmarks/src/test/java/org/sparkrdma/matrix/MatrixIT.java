@@ -83,7 +83,7 @@ class MatrixIT {
         .contains("readBytes=", " fallbacks={", " highestPinnedBytes=");
   }
 
-  /** Of the application with the plug-in. */
+  /** The driver's log of the application with the plug-in. */
   private List<String> driverLog() throws IOException {
     try (Stream<Path> files = Files.walk(directory.resolve("work"))) {
       Path log =

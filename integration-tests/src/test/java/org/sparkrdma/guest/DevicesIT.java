@@ -27,7 +27,7 @@ final class DevicesIT {
   private static final Pattern ATTRIBUTE = Pattern.compile("\t+(\\w+):\\s*(.*)");
   private static final Pattern NAME_AND_CODE = Pattern.compile("(.*\\S) \\((\\d+)\\)");
 
-  /** Of Ethernet packets without RDMA, and the parts of the command's answer that are not ours. */
+  /** Attributes of Ethernet packets without RDMA, and lines that only the command prints. */
   private static final Set<String> LEFT_OUT =
       Set.of(
           "transport",

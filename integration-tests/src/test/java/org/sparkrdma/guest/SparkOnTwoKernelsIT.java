@@ -151,7 +151,7 @@ final class SparkOnTwoKernelsIT {
     assertThat(step.failedTasks()).as("%s", step).isZero();
   }
 
-  /** By READ or by TCP. */
+  /** Each remote byte was read once, by READ or by TCP. */
   private static void assertEachByteOnce(StepResult step) {
     assertThat(step.rdmaBytes() + step.tcpBytes()).as("%s", step).isEqualTo(step.remoteBytesRead());
     assertThat(step.failedTasks()).as("%s", step).isZero();

@@ -79,7 +79,7 @@ final class DoctorSuite extends ScenarioSuite with Eventually {
     new String(bytes, length.toInt, bytes.length - length.toInt, "UTF-8")
   }
 
-  /** From the answer to the end of the indented lines. */
+  /** The lines from the answer to the end of the indented ones. */
   private def tablesAfter(length: Long): Seq[String] =
     textAfter(length).split(Begin, -1).drop(1).toSeq.map { text =>
       val lines = text.linesIterator.toSeq

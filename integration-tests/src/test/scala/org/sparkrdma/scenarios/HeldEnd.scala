@@ -26,7 +26,7 @@ private[scenarios] object HeldEnd {
 
   private val HookOfPlugin = "rdma-runtime-shutdown"
 
-  /** Before Spark's own hooks, which have the priority 50 at most. */
+  /** Runs before Spark's own hooks, whose priority is at most 50. */
   private val Priority = 1_000
   private val LimitNs = TimeUnit.SECONDS.toNanos(60)
   private val PauseNs = 1_000_000L

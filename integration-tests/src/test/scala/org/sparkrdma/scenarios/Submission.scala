@@ -52,7 +52,7 @@ private[scenarios] object Submission {
     Submission(printed, warnings(log))
   }
 
-  /** Only this repository, so that nothing is downloaded. */
+  /** The only repository, so that nothing is downloaded. */
   def ivySettings(repository: Path): Path = {
     val settings = Files.createTempFile("ivysettings", ".xml")
     Files.writeString(

@@ -96,7 +96,7 @@ public final class RegisteredChunk {
     }
     if (before == 1) {
       leakRecord.release();
-      pool.giveBack(this);
+      pool.release(this);
     }
   }
 }

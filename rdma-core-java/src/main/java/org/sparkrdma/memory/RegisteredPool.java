@@ -117,7 +117,7 @@ public final class RegisteredPool implements AutoCloseable {
     return true;
   }
 
-  synchronized void giveBack(RegisteredChunk chunk) {
+  synchronized void release(RegisteredChunk chunk) {
     chunksOut--;
     chunk.slab().chunksOut--;
     free.push(chunk);

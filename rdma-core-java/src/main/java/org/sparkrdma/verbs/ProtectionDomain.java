@@ -47,8 +47,8 @@ public interface ProtectionDomain extends AutoCloseable {
 
   /**
    * Creates a queue pair without a connection and destroys it, so that a caller that holds all else
-   * it needs learns whether the device has room for one. Engines that create queue pairs only for
-   * connections do nothing.
+   * it needs can find out whether the device has room for one. Engines that create queue pairs only
+   * for connections do nothing.
    *
    * @param settings with completion queues of the same device
    * @throws IllegalArgumentException when they exceed the limits of the device

@@ -24,7 +24,7 @@ public final class TimeLimits implements BeforeEachCallback, AfterEachCallback {
   private static final Namespace NAMESPACE = Namespace.create(TimeLimits.class);
   private static final PrintStream OUT = System.err;
 
-  /** Of a test without a limit of its own; a fuzz target takes up to ten minutes. */
+  /** Limit of a test that sets none; a fuzz target takes up to ten minutes. */
   private static final Duration USUAL = Duration.ofMinutes(15);
 
   /** System property: seconds that an interrupted test has to end. */

@@ -153,7 +153,7 @@ public final class WatchedEngine {
         throw e.getCause();
       }
       if (method.getName().equals("close") && isEmpty()) {
-        giveBack();
+        markClosed();
       }
       return wrap(method.getReturnType(), result);
     }
@@ -163,7 +163,7 @@ public final class WatchedEngine {
       return !(inner instanceof Device device) || device.openResources().equals(OpenResources.NONE);
     }
 
-    private void giveBack() {
+    private void markClosed() {
       closed = true;
       proxies.remove(inner);
       if (leakRecord != null) {
@@ -172,7 +172,7 @@ public final class WatchedEngine {
       if (parent != null) {
         parent.children.remove(this);
       }
-      children.forEach(Watched::giveBack);
+      children.forEach(Watched::markClosed);
     }
 
     private Object wrap(Class<?> type, Object result) {

@@ -137,9 +137,9 @@ class PinnedMemoryModelTest {
     private void step() {
       int what = random.nextInt(10);
       if (held.size() == MAX_HELD || what < 4) {
-        Runnable giveBack = random.nextBoolean() ? held.pollFirst() : held.pollLast();
-        if (giveBack != null) {
-          giveBack.run();
+        Runnable release = random.nextBoolean() ? held.pollFirst() : held.pollLast();
+        if (release != null) {
+          release.run();
         }
       } else if (what < 6) {
         registerWindow();

@@ -20,7 +20,7 @@ import org.junit.platform.commons.annotation.Testable;
  * their names, and no guest test gives their names to {@code ContractMain}.
  */
 public final class UnrunTests {
-  /** Of the plug-ins' default includes, and of the profile for fuzzing. */
+  /** Names in the default includes of the plug-ins, and in the profile for fuzzing. */
   private static final Pattern RUN =
       Pattern.compile("Test.*|.*Tests?|.*TestCase|IT.*|.*IT|.*ITCase|.*Fuzz");
 

@@ -82,7 +82,7 @@ public record BenchmarkPlan(
             + OTHER_BYTES);
   }
 
-  /** Least number of tasks of the Spark job with the shuffle, for the first shape. */
+  /** Minimum number of tasks of the Spark job with the shuffle, for the first shape. */
   public int shuffleTasks() {
     return workload(shapes.get(0)).tasks();
   }

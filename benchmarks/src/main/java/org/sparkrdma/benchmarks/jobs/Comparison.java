@@ -79,7 +79,7 @@ record Comparison(BenchmarkReport first, BenchmarkReport second) {
         : Optional.empty();
   }
 
-  /** As rows of a table, the headings first. */
+  /** Rows of a table, the headings first. */
   List<List<String>> rows() {
     List<List<String>> rows = new ArrayList<>();
     rows.add(List.of("shape", "ratio", "metric", "first", "second", "second / first", "changed"));
@@ -98,7 +98,7 @@ record Comparison(BenchmarkReport first, BenchmarkReport second) {
     return rows;
   }
 
-  /** As an HTML page. */
+  /** An HTML page of it. */
   String page() {
     HtmlPage page = new HtmlPage("Comparison of two shuffle benchmarks: " + first.plan().job());
     page.paragraph(

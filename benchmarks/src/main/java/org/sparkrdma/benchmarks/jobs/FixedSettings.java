@@ -41,7 +41,7 @@ final class FixedSettings {
     return conf;
   }
 
-  /** For the report. */
+  /** All fixed settings, for the report. */
   static Map<String, String> all() {
     return new TreeMap<>(SETTINGS);
   }

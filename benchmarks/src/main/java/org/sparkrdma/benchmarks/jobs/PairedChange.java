@@ -109,7 +109,7 @@ record PairedChange(
     return Verdict.WITHIN_SPREAD;
   }
 
-  /** As a row of a table. */
+  /** A row of a table. */
   List<String> row() {
     return List.of(
         shape,

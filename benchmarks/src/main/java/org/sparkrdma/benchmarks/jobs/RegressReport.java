@@ -46,7 +46,7 @@ record RegressReport(
         .count();
   }
 
-  /** As plain text. */
+  /** The report as plain text. */
   String table() {
     List<List<String>> rows = new ArrayList<>();
     rows.add(PairedChange.headings());

@@ -12,7 +12,7 @@ public interface Workload {
   /** Disk space that one run needs for shuffle files and output, in bytes. */
   long diskBytes();
 
-  /** Least number of tasks of the Spark job with the shuffle, writing and reading ones. */
+  /** Minimum number of tasks of the Spark job with the shuffle, writing and reading ones. */
   int tasks();
 
   /**

@@ -18,7 +18,7 @@ public record ExecutorAddress(String executorId, String host, int port) {
     return new ExecutorAddress(fields[0], fields[1], Integer.parseInt(fields[2]));
   }
 
-  /** For {@link #parse}. */
+  /** The text that {@link #parse} reads. */
   @Override
   public String toString() {
     return executorId + " " + host + " " + port;

@@ -34,7 +34,7 @@ record Sample(
         counters);
   }
 
-  /** In GB/s, of 10⁹ bytes. */
+  /** The rate in GB/s, of 10⁹ bytes. */
   double gbPerSecond() {
     return (double) bytes / ns;
   }

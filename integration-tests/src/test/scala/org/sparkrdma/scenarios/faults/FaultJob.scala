@@ -43,7 +43,7 @@ private[scenarios] object FaultJob {
   /** Many blocks, in many requests. */
   val Usual: FaultJob = FaultJob(maps = 12, reducers = 12, records = 20)
 
-  /** More of them, for what takes longer than a moment. */
+  /** More blocks, for faults that take longer than a moment. */
   val Many: FaultJob = FaultJob(maps = 24, reducers = 48, records = 20)
 
   /** The answer of Spark without the plug-in. */

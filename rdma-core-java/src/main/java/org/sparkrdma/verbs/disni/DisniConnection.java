@@ -178,7 +178,7 @@ final class DisniConnection extends RdmaCmConnection<DisniQueuePair> {
     }
   }
 
-  /** Not while the watcher takes an answer: no lock of this class keeps the library from it. */
+  /** Waits while the watcher takes an answer: no lock of this class keeps the library from it. */
   private void whileNoAnswerIsTaken(Runnable destruction) {
     if (answerPending) {
       manager.watcher().runBetweenTurns(destruction);

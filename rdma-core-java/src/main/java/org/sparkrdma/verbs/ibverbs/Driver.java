@@ -23,17 +23,17 @@ enum Driver {
 
   private final int vendorId;
   private final boolean completesSendsBeforeReads;
-  private final boolean wantsAnElement;
+  private final boolean requiresElement;
   private final boolean failsSilently;
 
   Driver(
       int vendorId,
       boolean completesSendsBeforeReads,
-      boolean wantsAnElement,
+      boolean requiresElement,
       boolean failsSilently) {
     this.vendorId = vendorId;
     this.completesSendsBeforeReads = completesSendsBeforeReads;
-    this.wantsAnElement = wantsAnElement;
+    this.requiresElement = requiresElement;
     this.failsSilently = failsSilently;
   }
 
@@ -68,8 +68,8 @@ enum Driver {
   }
 
   /** Whether work without memory needs an element of length 0. */
-  boolean wantsAnElement() {
-    return wantsAnElement;
+  boolean requiresElement() {
+    return requiresElement;
   }
 
   /** Whether unsignalled work may fail without a completion. */

@@ -83,7 +83,7 @@ final class IbverbsCompletionChannel extends EngineChannel {
     armed++;
   }
 
-  /** Also wakes when this descriptor is readable. */
+  /** Wakes also when one of these descriptors is readable. */
   synchronized void watch(int... more) {
     for (int fd : more) {
       descriptors.add(fd);

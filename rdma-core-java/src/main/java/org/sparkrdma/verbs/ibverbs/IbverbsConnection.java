@@ -142,7 +142,7 @@ final class IbverbsConnection extends RdmaCmConnection<IbverbsQueuePair> {
     try {
       qp = identifier.createQueuePair(own.pd(), settings);
     } catch (VerbsException e) {
-      device.queuePairs().giveBack(name);
+      device.queuePairs().release(name);
       throw e;
     }
     var created = new IbverbsQueuePair(device, own, this, name, qp, settings);
@@ -270,7 +270,7 @@ final class IbverbsConnection extends RdmaCmConnection<IbverbsQueuePair> {
     }
   }
 
-  /** On the thread for routes, without the lock, which the owner must not wait for. */
+  /** Runs on the thread for routes, without the lock, which the owner must not wait for. */
   private void resolveRouteNow(int timeoutMs) {
     try {
       if (isIn(ConnectionPhase.RESOLVING)) {

@@ -132,7 +132,7 @@ final class IbverbsConnectionManager extends RdmaCmConnectionManager {
     }
   }
 
-  /** Before the address is bound or resolved, since the route takes it then. */
+  /** Called before the address is bound or resolved, since the route takes the class then. */
   private long withTrafficClass(long id) throws VerbsException {
     try {
       if (trafficClass().isPresent()) {

@@ -75,7 +75,7 @@ final class IbverbsDevice extends EngineDevice<IbverbsCompletionChannel> {
     return driver;
   }
 
-  /** Of memory for this device, on the nearest node of the host. */
+  /** Places memory for this device on the nearest node of the host. */
   NumaPlacement placement() {
     return placement;
   }

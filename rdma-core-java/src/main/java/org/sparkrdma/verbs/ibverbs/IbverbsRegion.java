@@ -24,7 +24,7 @@ final class IbverbsRegion extends EngineRegion {
    * Takes over the registration.
    *
    * @param memory null for a file
-   * @param unmap gives the mapping of a file back, after the registration
+   * @param unmap unmaps a file, after it is deregistered
    */
   IbverbsRegion(
       IbverbsDevice device,

@@ -13,7 +13,7 @@ import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
 final class InlineProbe {
   private InlineProbe() {}
 
-  /** At most {@code wanted}; 0 when the device has no inline sends. */
+  /** Returns at most {@code wanted} bytes; 0 when the device has no inline sends. */
   static int of(VerbsLibrary verbs, long context, int wanted) {
     if (wanted == 0) {
       return 0;

@@ -143,7 +143,7 @@ final class ReportedAttributes {
     };
   }
 
-  /** Of one lane. The library in use reports at most 8 bits of it. */
+  /** Speed of one lane. The library in use reports at most 8 bits of it. */
   private static String speed(long code) {
     return switch ((int) code) {
       case 1 -> "2.5 Gbps";

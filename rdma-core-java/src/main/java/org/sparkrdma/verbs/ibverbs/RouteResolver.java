@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory;
 final class RouteResolver {
   private static final Logger LOG = LoggerFactory.getLogger(RouteResolver.class);
 
-  /** More than the attempts that a transport makes at once. */
+  /** Limit above the number of attempts that a transport makes at once. */
   private static final int MAX_CALLS = 4_096;
 
   private static final long CLOSE_MS = TimeUnit.SECONDS.toMillis(1);

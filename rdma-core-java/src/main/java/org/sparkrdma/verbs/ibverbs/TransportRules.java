@@ -91,8 +91,8 @@ enum TransportRules {
 
   /**
    * Access flags that the device requires for a region. On iWARP the answer to a READ is a tagged
-   * write into the reader's memory, so a local sink needs remote write access. The peer learns its
-   * key with the request and cannot use it after the connection.
+   * write into the reader's memory, so a local sink needs remote write access. The peer receives
+   * its key with the request and cannot use it after the connection.
    */
   int regionAccess(Set<AccessFlag> access) {
     int bits = bits(access);

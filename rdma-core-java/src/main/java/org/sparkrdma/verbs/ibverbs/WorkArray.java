@@ -79,7 +79,7 @@ final class WorkArray {
     } else {
       writeElements(i, request, count);
     }
-    if (count == 0 && driver.wantsAnElement() && (!sends || request.opcode() == Opcode.READ)) {
+    if (count == 0 && driver.requiresElement() && (!sends || request.opcode() == Opcode.READ)) {
       Memory.putLong(element(i, 0) + IbvSge.ADDR, 0);
       Memory.putInt(element(i, 0) + IbvSge.LENGTH, 0);
       Memory.putInt(element(i, 0) + IbvSge.LKEY, 0);

@@ -6,7 +6,7 @@ package org.sparkrdma.verbs.soft;
  * receiver was not ready. Confined to the device thread.
  */
 final class NotReadyRetries {
-  /** As in the InfiniBand specification. */
+  /** Value for no limit in the InfiniBand specification. */
   private static final int WITHOUT_LIMIT = 7;
 
   private int max;

@@ -61,7 +61,7 @@ final class SoftListener extends EngineListener implements SelectionHandler {
     }
   }
 
-  /** Most likely out of file descriptors: the socket would stay ready and keep the thread busy. */
+  /** Stops accepting for a while. Without file descriptors the socket would stay ready for ever. */
   private void pause() {
     SelectionKey key = channel.keyFor(context.thread().selector());
     if (key != null && key.isValid()) {

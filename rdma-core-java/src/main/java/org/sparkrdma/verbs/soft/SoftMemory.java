@@ -114,7 +114,7 @@ final class SoftMemory extends EngineMemory {
     return fileId;
   }
 
-  /** For the device thread, see {@link Mapping#view}. */
+  /** Called by the device thread, see {@link Mapping#view}. */
   ByteBuffer view(long offset, int length) {
     return mapping.view(offset, length);
   }

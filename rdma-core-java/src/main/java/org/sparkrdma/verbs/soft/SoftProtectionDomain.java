@@ -85,7 +85,7 @@ final class SoftProtectionDomain extends EngineProtectionDomain {
       add(created);
       return created;
     } catch (OutOfMemoryError e) {
-      context.shared().queuePairNumbers().giveBack(number);
+      context.shared().queuePairNumbers().release(number);
       throw outOfMemory("ibv_create_qp", e.getMessage() + " settings=" + settings, e);
     } catch (IllegalStateException e) {
       created.close();

@@ -131,7 +131,7 @@ final class SoftQueuePair extends EngineQueuePair {
       }
       sendCompletions.release();
       receiveCompletions.release();
-      context.shared().queuePairNumbers().giveBack(number());
+      context.shared().queuePairNumbers().release(number());
       leaveDomain();
     }
   }

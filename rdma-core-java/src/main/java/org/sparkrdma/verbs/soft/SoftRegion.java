@@ -114,7 +114,7 @@ final class SoftRegion extends EngineRegion {
   protected void deregister() {
     int key = remote().remoteKey();
     context.shared().table().retireRegion(RegionKeys.indexOf(key));
-    context.shared().regionKeys().giveBack(key);
+    context.shared().regionKeys().release(key);
     if (localUses.get() > 0) {
       // The device thread may be copying; a copy that it begins later finds the region closed.
       context.thread().call(() -> {});

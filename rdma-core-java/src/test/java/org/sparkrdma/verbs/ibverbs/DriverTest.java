@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
 
 class DriverTest {
-  /** Of Chelsio's cards, which are iWARP; see PCI vendor ids. */
+  /** PCI vendor id of Chelsio, whose cards are iWARP. */
   private static final int CHELSIO = 0x1425;
 
   @Test
@@ -23,6 +23,6 @@ class DriverTest {
 
     assertThat(driver).isEqualTo(Driver.OTHER);
     assertThat(driver.mayFailSilently()).isFalse();
-    assertThat(driver.wantsAnElement()).isFalse();
+    assertThat(driver.requiresElement()).isFalse();
   }
 }

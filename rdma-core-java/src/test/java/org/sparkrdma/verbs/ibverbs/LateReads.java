@@ -33,7 +33,7 @@ abstract class LateReads extends VerbsContract {
   private static final long LATE = 1;
   private static final long AFTER = 2;
 
-  /** In seconds, so that the slow network causes no retransmission. */
+  /** Time-out in seconds, so that the slow network causes no retransmission. */
   private static final int ACK_TIMEOUT = 21;
 
   private static final byte OWNED_BY_ANOTHER = 3;

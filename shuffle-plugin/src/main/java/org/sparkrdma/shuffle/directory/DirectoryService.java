@@ -40,7 +40,7 @@ final class DirectoryService {
   private final Set<String> excluded = new HashSet<>();
   private BiPredicate<String, String> exclusion = (executorId, reason) -> false;
 
-  /** Null until the driver wants figures. */
+  /** Null until the driver collects figures. */
   private BiConsumer<String, Map<String, Object>> figures;
 
   /** Null where the driver does not collect findings. */

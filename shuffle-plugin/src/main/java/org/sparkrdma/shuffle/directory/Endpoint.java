@@ -53,7 +53,7 @@ public record Endpoint(
     return Optional.empty();
   }
 
-  /** Without the secrets. */
+  /** Omits the secrets. */
   @Override
   public String toString() {
     return "Endpoint[executorId=" + executorId + " addresses=" + addresses + "]";

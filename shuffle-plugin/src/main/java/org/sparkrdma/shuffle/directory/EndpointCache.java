@@ -27,7 +27,7 @@ final class EndpointCache implements EndpointLookup {
   private static final Logger LOG = LoggerFactory.getLogger(EndpointCache.class);
   private static final long RECHECK_INTERVAL_NS = TimeUnit.SECONDS.toNanos(5);
 
-  /** For executors without RDMA, whose device may come back. */
+  /** Interval for executors without RDMA, whose device may come back. */
   private static final long WITHDRAWN_INTERVAL_NS = TimeUnit.SECONDS.toNanos(60);
 
   private final DriverCall driver;

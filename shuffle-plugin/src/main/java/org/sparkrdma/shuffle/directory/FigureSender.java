@@ -10,8 +10,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sends the figures of this executor to the driver when {@link FigureReports} wants it. Confined to
- * the thread of the {@link DirectoryClient}.
+ * Sends the figures of this executor to the driver when {@link FigureReports} requests them.
+ * Confined to the thread of the {@link DirectoryClient}.
  */
 final class FigureSender {
   private static final Logger LOG = LoggerFactory.getLogger(FigureSender.class);

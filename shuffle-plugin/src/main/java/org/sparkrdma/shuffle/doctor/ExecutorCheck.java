@@ -49,7 +49,7 @@ final class ExecutorCheck implements ExecutorDoctor.Checks {
   private final RdmaRuntime runtime;
   private volatile boolean used;
 
-  /** Of an executor whose runtime has been started. */
+  /** Creates the check of an executor whose runtime has been started. */
   ExecutorCheck(SparkEnv env, ShuffleSettings settings, RdmaRuntime runtime) {
     this.env = env;
     this.settings = settings;

@@ -86,7 +86,7 @@ final class FindingsTable {
     return text.toString();
   }
 
-  /** Of the first group with a problem, else with a warning. */
+  /** The advice of the first group with a problem, else of the first with a warning. */
   private String firstAdvice() {
     return first("problem").or(() -> first("warning")).orElse("nothing");
   }

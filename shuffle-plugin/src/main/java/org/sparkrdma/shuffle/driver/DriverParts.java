@@ -56,7 +56,7 @@ public final class DriverParts implements AutoCloseable {
     }
   }
 
-  /** In the driver's WARN about executors without RDMA: what follows, and what may be done. */
+  /** Part of the WARN about executors without RDMA: the consequence, and the advice. */
   private String withoutRdma() {
     if (settings.mode() == ShuffleSettings.Mode.REQUIRED) {
       return "It gets no tasks while another executor has RDMA, and the job ends if none has";

@@ -33,7 +33,7 @@ public final class BlockProgress extends Reservation {
   private boolean partCutOff;
 
   private byte checksumKind;
-  private byte sumsWanted = UNDECIDED;
+  private byte requestedSums = UNDECIDED;
 
   BlockProgress(BlockFetch fetch, int index) {
     this.fetch = fetch;
@@ -53,7 +53,7 @@ public final class BlockProgress extends Reservation {
     return fetch.ranges().get(index);
   }
 
-  /** Of its {@link BlockRange}, like the next three. */
+  /** The shuffle of its {@link BlockRange}; the next three methods also return parts of that. */
   public int shuffleId() {
     return fetch.ranges().shuffleId(index);
   }
@@ -90,11 +90,11 @@ public final class BlockProgress extends Reservation {
    * decision ever after: checksums of both kinds in one block would not fit each other.
    */
   public boolean decideFreshSums(Delivery delivery) {
-    if (sumsWanted == UNDECIDED) {
+    if (requestedSums == UNDECIDED) {
       boolean unusable = delivery.areSumsUnusable(shuffleId(), mapId());
-      sumsWanted = unusable ? FRESH_SUMS : RECORDED_SUMS;
+      requestedSums = unusable ? FRESH_SUMS : RECORDED_SUMS;
     }
-    return sumsWanted == FRESH_SUMS;
+    return requestedSums == FRESH_SUMS;
   }
 
   /** Bytes of the block that have been read. */
@@ -121,7 +121,7 @@ public final class BlockProgress extends Reservation {
   }
 
   /** Sets length and checksum kind from a LOCATED; false when they differ from an earlier one. */
-  public boolean learn(long length, int kind) {
+  public boolean acceptLayout(long length, int kind) {
     if (blockBytes == UNKNOWN) {
       blockBytes = length;
       checksumKind = (byte) kind;
@@ -129,7 +129,7 @@ public final class BlockProgress extends Reservation {
     return blockBytes == length && checksumKind == kind;
   }
 
-  /** Bytes of memory that its next READs need, after {@link #learn}. */
+  /** Bytes of memory that its next READs need, after {@link #acceptLayout}. */
   public long neededBytes(ReceiveMemory memory) {
     long rest = blockBytes - bytesRead;
     return toDisk() ? Math.min(rest, memory.diskPartBytes()) : rest;
@@ -192,12 +192,12 @@ public final class BlockProgress extends Reservation {
     return partBytes;
   }
 
-  /** So many of the part's bytes come from the server's copy pool. */
+  /** Adds bytes of the part that come from the server's copy pool. */
   public void addPartCopied(long bytes) {
     rare().partCopiedBytes += bytes;
   }
 
-  /** Of the bytes that have been read, those from the server's copy pool. */
+  /** Number of bytes read so far that come from the server's copy pool. */
   long copiedBytes() {
     return rare == null ? 0 : rare.copiedBytes;
   }

@@ -84,13 +84,13 @@ public final class Delivery {
    */
   public void deliver(List<BlockProgress> blocks) {
     if (blocks.isEmpty()) {
-      giveBack(blocks);
+      recycle(blocks);
     } else {
       execute(threads, new Delivered(blocks));
     }
   }
 
-  private void giveBack(List<BlockProgress> list) {
+  private void recycle(List<BlockProgress> list) {
     synchronized (lists) {
       if (lists.size() < MAX_LISTS) {
         lists.push(list);
@@ -118,7 +118,7 @@ public final class Delivery {
       if (taken != null) {
         deliverAll(taken);
         taken.clear();
-        giveBack(taken);
+        recycle(taken);
       }
     }
   }

@@ -9,7 +9,7 @@ final class RareState {
   /** Null before the first piece is written to disk. */
   DiskBlock disk;
 
-  /** Of the bytes that have been read, and of the part, those from the server's copy pool. */
+  /** Bytes that have been read from the server's copy pool, then those of the present part. */
   long copiedBytes;
 
   long partCopiedBytes;

@@ -16,7 +16,7 @@ import java.util.function.LongSupplier;
  * ended, not for each block.
  */
 public final class StageReads {
-  /** For requests that belong to no task. */
+  /** Stands for requests that belong to no task. */
   public static final int NO_STAGE = -1;
 
   /** Numbers of one stage in {@link #list}. */

@@ -116,7 +116,7 @@ public final class SparkMapOutputs implements MapOutputs {
     return output;
   }
 
-  /** With many partitions: only what is requested is read. */
+  /** Opens a map output with many partitions, of which only requested entries are read. */
   private static MapOutput openLarge(Path index, Path data, Path sums, int partitions)
       throws IOException {
     long lengthBytes = read(index, partitions, 1)[0];

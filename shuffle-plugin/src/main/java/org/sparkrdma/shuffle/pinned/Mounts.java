@@ -60,7 +60,7 @@ public final class Mounts {
     return innermost;
   }
 
-  /** Without symbolic links, where the path exists. */
+  /** Resolves symbolic links where the path exists. */
   private static Path real(Path path) {
     try {
       return path.toRealPath();

@@ -34,7 +34,7 @@ public final class Preflight {
   private final Map<String, String> environment;
   private final Path root;
 
-  /** In this process. */
+  /** Creates the test for this process. */
   public Preflight() {
     this(System.getenv(), Path.of("/"));
   }

@@ -36,7 +36,7 @@ public final class WritePins {
     this.mounts = mounts;
   }
 
-  /** On a machine with these files. */
+  /** Reads the facts from the files of a machine. */
   public static WritePins of(SystemFiles files) {
     return new WritePins(files.text("proc/sys/kernel/osrelease").orElse(""), Mounts.of(files));
   }

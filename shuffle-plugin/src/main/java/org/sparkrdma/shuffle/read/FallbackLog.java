@@ -23,7 +23,7 @@ final class FallbackLog {
 
   private final Set<Report> reported = ConcurrentHashMap.newKeySet();
 
-  /** Of reasons beyond those remembered. */
+  /** Limits the lines about reasons that are not remembered. */
   private final LogLimit others;
 
   private final LogLimit notStarted;

@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
  * after RDMA was up for {@link #STABLE}. Confined to the thread that waits, but for {@link #end}.
  */
 final class RestartBackoff {
-  /** After so long RDMA counts as stable. */
+  /** Time after which RDMA counts as stable. */
   static final Duration STABLE = Duration.ofMinutes(1);
 
   private static final long LAST_MS = 60_000;

@@ -44,7 +44,7 @@ final class RuntimeFigures {
     this.counters = counters;
   }
 
-  /** From now on the driver receives the figures from time to time. */
+  /** Begins to send the figures to the driver from time to time. */
   void startReports() {
     try {
       directory.report(executorId, this::current);

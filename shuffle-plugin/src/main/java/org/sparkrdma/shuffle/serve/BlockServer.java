@@ -232,7 +232,7 @@ public final class BlockServer implements AutoCloseable {
     return !commands.isEmpty() || !requests.isEmpty();
   }
 
-  /** Until {@link #doWork} has something to do even if nothing else happens. */
+  /** Time until {@link #doWork} has something to do even if no command is received. */
   long untilNextDeadlineNs() {
     long nowNs = nanoClock.getAsLong();
     state.lock();

@@ -95,7 +95,7 @@ final class CopySlots implements AutoCloseable {
     pool.trimUnused();
   }
 
-  /** After the last lease has ended. */
+  /** Called after the last lease has ended. */
   @Override
   public void close() {
     assert state.isHeld();

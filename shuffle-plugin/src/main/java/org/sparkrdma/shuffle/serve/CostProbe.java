@@ -34,7 +34,7 @@ final class CostProbe {
   /** Time for all rounds but the first; the round that exceeds it is completed. */
   static final long LIMIT_NS = 20_000_000;
 
-  /** With fewer rounds the costs are assumed. */
+  /** Minimum number of rounds; with fewer the costs are assumed. */
   static final int MIN_ROUNDS = 3;
 
   private static final int MAX_ROUNDS = 32;

@@ -34,7 +34,7 @@ final class Leases {
   private final ShuffleCounters counters;
   private final LongConsumer onLeaseExpired;
 
-  /** By id; all leases have the same duration, so insertion order is deadline order. */
+  /** Leases by id. All have the same duration, so insertion order is deadline order. */
   private final Map<Long, Lease> open = new LinkedHashMap<>();
 
   /** Leases of answers in progress. */

@@ -115,11 +115,11 @@ final class Placement {
   private boolean placeInWindow(
       ServedOutput output, long fileOffset, long lengthBytes, Piece piece) {
     FileWindow window = files.lease(output, fileOffset, lease);
-    boolean wantsRoom =
+    boolean needsRoom =
         window == null
             && lease.share().hasRoomForWindows()
             && !files.isExcluded(output.mapOutput().dataFile());
-    if (wantsRoom && slots != null && slots.trim()) {
+    if (needsRoom && slots != null && slots.trim()) {
       window = files.lease(output, fileOffset, lease);
     }
     if (window == null) {

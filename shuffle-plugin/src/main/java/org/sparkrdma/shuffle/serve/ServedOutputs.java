@@ -33,7 +33,7 @@ final class ServedOutputs {
   private final int windowBytes;
   private final StateLock state;
 
-  /** In access order. */
+  /** Least recently used first. */
   private final Map<Key, ServedOutput> entries = new LinkedHashMap<>(16, LOAD_FACTOR, true);
 
   private final Key wanted = new Key();

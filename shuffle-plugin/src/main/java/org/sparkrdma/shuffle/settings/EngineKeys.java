@@ -36,7 +36,7 @@ final class EngineKeys {
   }
 
   /**
-   * Checks which engine the user wants.
+   * Checks the name of the engine that the user chose.
    *
    * @param name an engine's name, or {@code auto}
    * @throws IllegalArgumentException naming key, value and the engines on the class path

@@ -15,10 +15,10 @@ import java.util.OptionalInt;
 public record PacketSettings(OptionalInt trafficClass, int ackTimeout, int ackRetries) {
   private static final long ACK_UNIT_NS = 4_096;
 
-  /** For the event of the device, which must come first: it names the READ at fault. */
+  /** The event of the device must come before the time-out: it names the READ at fault. */
   private static final Duration EVENT_DELAY = Duration.ofMillis(250);
 
-  /** With the acknowledge time-out rounded up to one that devices have. */
+  /** Rounds the acknowledge time-out up to one that devices have. */
   static PacketSettings of(OptionalInt trafficClass, Duration ackTimeout, int ackRetries) {
     long units = (ackTimeout.toNanos() + ACK_UNIT_NS - 1) / ACK_UNIT_NS;
     int exponent = Long.SIZE - Long.numberOfLeadingZeros(Math.max(1, units - 1));

@@ -271,7 +271,7 @@ public enum ShuffleSetting {
           + "that. A value above `pinned.max` is an error, and an eighth of `pinned.max` is always left "
           + "to serving. A larger pool keeps more blocks in flight; when it is used up, blocks use "
           + "TCP. Raise it on executors that read much and serve little."),
-  /** Until a connection is established. */
+  /** Maximum time until a connection is established. */
   CONNECT_TIMEOUT(
       "connect.timeout",
       "5s",
@@ -280,7 +280,7 @@ public enum ShuffleSetting {
           + "the time limit for the look-up of a peer. The attempt itself ends after three times this "
           + "time in all; meanwhile blocks use TCP. A longer time delays the fallback to TCP when a peer cannot be "
           + "reached. Raise it on slow or very busy hosts."),
-  /** Until a request is answered. */
+  /** Maximum time until a request is answered. */
   REQUEST_TIMEOUT(
       "request.timeout",
       "30s",
@@ -288,7 +288,7 @@ public enum ShuffleSetting {
       "Controls how long a LOCATE, or the READs of one answer, may take, and how long at most a block waits "
           + "for receive memory that READs hold. A longer time delays the fallback to TCP when a peer hangs. Raise it when disks of the serving executors "
           + "are slower than this under load."),
-  /** Until a silent peer counts as dead. */
+  /** Time after which a silent peer counts as dead. */
   PEER_TIMEOUT(
       "peer.timeout",
       ValueType.DERIVED,
@@ -299,7 +299,7 @@ public enum ShuffleSetting {
           + "gives up repeating packets, and 250 ms: 4 s with the defaults of `ack.timeout` and "
           + "`ack.retry.max`. A longer time delays the fallback to TCP after a host has "
           + "failed. Raise it when the network is interrupted for seconds at a time."),
-  /** Until a packet is repeated. */
+  /** Time after which a packet is repeated. */
   ACK_TIMEOUT(
       "ack.timeout",
       "500ms",
@@ -328,7 +328,7 @@ public enum ShuffleSetting {
           + "to a priority, with RoCE usually one without loss (PFC); `auto` keeps the system's "
           + "default (`default_roce_tos` of `rdma_cm` in configfs). Set it to the value for which "
           + "your network is configured; the loopback engine and `disni` ignore it."),
-  /** Until an idle connection is closed. */
+  /** Time after which an idle connection is closed. */
   IDLE_TIMEOUT(
       "idle.timeout",
       "60s",
@@ -410,7 +410,7 @@ public enum ShuffleSetting {
           + "cross the fabric as they are stored; with `false` RDMA is off in both cases. Set it to "
           + "`true` when only trusted hosts can reach the fabric.");
 
-  /** In front of every key. */
+  /** Every key begins with it. */
   public static final String PREFIX = "spark.shuffle.rdma.";
 
   private final String name;

@@ -92,7 +92,7 @@ final class DeviceText {
     return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
 
-  /** As ibv_devinfo prints it. */
+  /** Formats it as ibv_devinfo does. */
   private static String guid(long guid) {
     return "%016x".formatted(guid).replaceAll("(.{4})(?=.)", "$1:");
   }

@@ -41,7 +41,7 @@ final class CompletionQueues implements AutoCloseable {
   private final CompletionChannel channel;
   private final PinnedBudget budget;
 
-  /** As chosen, or 0 after it was refused. */
+  /** The chosen completion vector, or 0 after the device refused that one. */
   private int vector;
 
   private final int connectionsPerQueue;

@@ -10,7 +10,7 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /**
- * The buffers of {@link ControlBuffers} that one connection uses: each is given back once, at the
+ * The buffers of {@link ControlBuffers} that one connection uses: each is released once, at the
  * latest when the connection is closed. Owned by the agent.
  */
 final class ConnectionBuffers {
@@ -73,12 +73,12 @@ final class ConnectionBuffers {
     }
   }
 
-  /** Gives a buffer back that the connection holds. */
-  void giveBack(ControlBuffer buffer) {
+  /** Releases a buffer that the connection holds. */
+  void release(ControlBuffer buffer) {
     if (!held.remove(buffer)) {
-      throw new IllegalStateException("control buffer given back that is not held");
+      throw new IllegalStateException("control buffer released that is not held");
     }
-    shared.giveBack(buffer);
+    shared.release(buffer);
   }
 
   /** Lends a buffer to another thread, also beyond {@link #close}, until {@link #takeBack}. */
@@ -91,11 +91,11 @@ final class ConnectionBuffers {
   /**
    * Takes a lent buffer back.
    *
-   * @return false when the connection is closed; the buffer is then given back already
+   * @return false when the connection is closed; the buffer is then released already
    */
   boolean takeBack(ControlBuffer buffer) {
     if (closed) {
-      shared.giveBack(buffer);
+      shared.release(buffer);
       return false;
     }
     held.add(buffer);
@@ -113,6 +113,6 @@ final class ConnectionBuffers {
     var left = new ArrayList<>(held);
     held.clear();
     endRelease();
-    left.forEach(shared::giveBack);
+    left.forEach(shared::release);
   }
 }

@@ -104,7 +104,7 @@ final class ConnectionCompletions {
         case LOCATE -> serves.onLocate(received, message, nowNs);
         case LOCATED -> {
           fetches.onLocated(message, nowNs);
-          buffers.giveBack(received);
+          buffers.release(received);
         }
         case RELEASE -> {
           // Post the receive before the answer: the peer may send its next request at once.
@@ -113,15 +113,15 @@ final class ConnectionCompletions {
         }
         case RELEASED -> {
           fetches.onReleased(message);
-          buffers.giveBack(received);
+          buffers.release(received);
         }
         case RETURN -> {
           serves.onReturn(message);
-          buffers.giveBack(received);
+          buffers.release(received);
         }
         case CONFIRM -> {
           exchange.onConfirm(message);
-          buffers.giveBack(received);
+          buffers.release(received);
         }
         case HELLO -> {
           exchange.onHello(message);

@@ -20,7 +20,7 @@ final class ConnectionQueues {
   /** An initiator's buffer for the messages of the set-up. */
   private static final int INITIATOR_SETUP_BUFFERS = 1;
 
-  /** Also the receive for the CONFIRM: two requests may follow it at once. */
+  /** One buffer is the receive for the CONFIRM: two requests may follow it at once. */
   private static final int RESPONDER_SETUP_BUFFERS = 2;
 
   /** Control buffers that a responder takes for a connection at once. */

@@ -70,7 +70,7 @@ final class ConnectionTable {
     byIndex[added.index()] = added;
     all.add(added);
     connection.attach(added);
-    added.wantTurn();
+    added.requestTurn();
     return added;
   }
 
@@ -95,7 +95,7 @@ final class ConnectionTable {
     return null;
   }
 
-  /** Gives a turn to each connection that wants one, also to those that want one meanwhile. */
+  /** Gives a turn to each connection that has requested one, also to those that do so meanwhile. */
   void forEachReady(Consumer<PeerConnection> turn) {
     for (int i = 0; i < ready.size(); i++) {
       PeerConnection connection = ready.get(i);

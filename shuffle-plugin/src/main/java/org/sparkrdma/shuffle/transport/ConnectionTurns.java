@@ -13,7 +13,7 @@ import org.sparkrdma.shuffle.settings.TransportSettings;
 /**
  * Gives connections their turns to post work and to end. Owned by the agent.
  *
- * <p>A connection gets a turn soon when it wants one. At every tick each connection with open
+ * <p>A connection that requests a turn gets one soon. At every tick each connection with open
  * requests or an unfinished set-up gets one, which also checks its time-outs. All connections get
  * one ten times a second; otherwise idle ones cost nothing.
  */

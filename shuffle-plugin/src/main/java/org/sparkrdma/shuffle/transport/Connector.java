@@ -119,7 +119,7 @@ final class Connector {
     }
   }
 
-  /** Not ended at once: its last messages may not have been polled yet. */
+  /** Only marks it broken: its last messages may not have been polled yet. */
   private void onEnded(PeerConnection connection, String detail) {
     connection.markBroken(
         connection.isAttempt()

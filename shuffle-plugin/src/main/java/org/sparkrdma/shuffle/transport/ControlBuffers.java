@@ -13,7 +13,7 @@ import org.sparkrdma.memory.RegisteredPool;
  * The buffers of control messages, shared by all connections. Owned by the agent.
  *
  * <p>A reserve is kept for answers: an answer that finds no memory takes a buffer of the reserve,
- * or waits until another answer gives one back. LOCATEs and receives of credits never use the
+ * or waits until another answer releases one. LOCATEs and receives of credits never use the
  * reserve, so answers are always sent, however many requests wait for memory. An answer to a LOCATE
  * holds its buffer while a disk is read; such answers leave a part of the reserve to others, which
  * are sent at once.
@@ -101,7 +101,7 @@ final class ControlBuffers implements AutoCloseable {
     return taken;
   }
 
-  /** The RELEASE is answered, or the RETURN is sent; as many buffers are given back. */
+  /** The RELEASE is answered, or the RETURN is sent; as many buffers are released. */
   void endRelease() {
     releaseReserveUsed = false;
   }
@@ -195,7 +195,7 @@ final class ControlBuffers implements AutoCloseable {
   }
 
   /** Gives a buffer back; once for each that was taken. */
-  void giveBack(ControlBuffer buffer) {
+  void release(ControlBuffer buffer) {
     if (reserve.size() < reserved) {
       reserve.add(buffer);
     } else {

@@ -32,35 +32,35 @@ final class FetchSide {
 
   private final TransportContext context;
   private final OpenRequests requests;
-  private final Consumer<BlockProgress> wantMore;
+  private final Consumer<BlockProgress> fetchRest;
   private final LocatedReader reader;
   private final Located.Decoder located = new Located.Decoder();
   private final FetchDeadlines deadlines;
   private final WantedBlocks wanted = new WantedBlocks();
   private final OpenBatches batches = new OpenBatches();
   private final ReadQueue reads;
-  private final Runnable wantTurn;
+  private final Runnable requestTurn;
 
   private boolean waitingForRoom;
   private boolean shortOfBuffers;
   private long shortOfBuffersSinceNs;
 
   /**
-   * @param wantMore receives blocks to disk whose next piece must be fetched; any thread
-   * @param wantTurn called when READs that waited for other connections may be posted
+   * @param fetchRest receives blocks to disk whose next piece must be fetched; any thread
+   * @param requestTurn called when READs that waited for other connections may be posted
    */
   FetchSide(
       TransportContext context,
       SendQueue sends,
       ConnectionBuffers buffers,
       PostedReceives receives,
-      Consumer<BlockProgress> wantMore,
-      Runnable wantTurn) {
+      Consumer<BlockProgress> fetchRest,
+      Runnable requestTurn) {
     this.context = context;
     this.requests = new OpenRequests(context, sends, buffers, receives);
-    this.wantMore = wantMore;
-    this.reads = new ReadQueue(context, sends, wantTurn);
-    this.wantTurn = wantTurn;
+    this.fetchRest = fetchRest;
+    this.reads = new ReadQueue(context, sends, requestTurn);
+    this.requestTurn = requestTurn;
     this.reader =
         new LocatedReader(
             context.receive(),
@@ -71,13 +71,13 @@ final class FetchSide {
     this.deadlines = new FetchDeadlines(context, sends, requests, batches, reads);
   }
 
-  void want(BlockProgress block) {
+  void fetch(BlockProgress block) {
     assert context.owner().holds();
     wanted.add(block);
   }
 
   /** Fetches blocks, in their order. */
-  void want(List<BlockProgress> blocks) {
+  void fetch(List<BlockProgress> blocks) {
     assert context.owner().holds();
     wanted.add(blocks);
   }
@@ -134,13 +134,13 @@ final class FetchSide {
   /** A block that waited has memory now. */
   void onMemory(BlockProgress block) {
     wanted.onMemory(block);
-    wantTurn.run();
+    requestTurn.run();
   }
 
   /** A block that waited for memory has failed. */
   void onNoMemory() {
     wanted.onNoMemory();
-    wantTurn.run();
+    requestTurn.run();
   }
 
   /** Whether requests wait for buffers; they are tried again at ticks. */
@@ -182,7 +182,7 @@ final class FetchSide {
     } else {
       readBlocks(request, batch);
     }
-    context.readPool().giveBack(request.takeBlocks());
+    context.readPool().recycle(request.takeBlocks());
     batches.add(batch);
     if (!batch.hasReads()) {
       batchDone(batch);
@@ -238,7 +238,7 @@ final class FetchSide {
   private void batchDone(ReadBatch batch) {
     batches.remove(batch);
     if (batch.leaseId() != 0) {
-      requests.giveBack(batch.leaseId());
+      requests.queueRelease(batch.leaseId());
     }
     List<BlockProgress> whole = context.delivery().emptyList();
     List<BlockProgress> unfinished = List.of();
@@ -250,7 +250,7 @@ final class FetchSide {
         wanted.onWait();
         context.memoryQueue().add(block, this);
       } else if (block.toDisk()) {
-        context.delivery().writeToDisk(block, wantMore);
+        context.delivery().writeToDisk(block, fetchRest);
       } else if (block.isComplete()) {
         whole.add(block);
       } else {
@@ -258,7 +258,7 @@ final class FetchSide {
         unfinished.add(block);
       }
     }
-    context.readPool().giveBack(batch);
+    context.readPool().recycle(batch);
     // A block that already holds memory goes first, before others use the rest.
     wanted.addFirst(unfinished);
     context.delivery().deliver(whole);

@@ -60,7 +60,7 @@ final class LocateCredits {
   }
 
   /** Returns one of those that were granted. */
-  void giveBack() {
+  void returnOne() {
     credits--;
   }
 }

@@ -157,7 +157,7 @@ final class LocatedReader {
     if (outcome.isTooLong(block)) {
       return;
     }
-    if (!block.learn(message.blockBytes(), message.checksumKind())) {
+    if (!block.acceptLayout(message.blockBytes(), message.checksumKind())) {
       throw new MalformedMessageException("bad LOCATED: block changed its length");
     }
     if (!memory.canFit(block.neededBytes(memory))) {

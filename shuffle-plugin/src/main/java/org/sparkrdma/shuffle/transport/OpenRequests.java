@@ -16,9 +16,9 @@ import org.sparkrdma.shuffle.wire.Release;
  *
  * <p>A request is sent only when there are buffers for it and for the receive of its answer; a
  * RELEASE of leases may take them from a reserve. A LOCATE needs a credit of the peer, which the
- * answer gives back; a RELEASE needs none. When blocks wait for a credit, a RELEASE asks for more
- * at once, so that they do not wait for the disk of an open LOCATE. Granted credits are returned
- * when the connection is idle.
+ * answer returns; a RELEASE needs none. When blocks wait for a credit, a RELEASE asks for more at
+ * once, so that they do not wait for the disk of an open LOCATE. Granted credits are returned when
+ * the connection is idle.
  */
 final class OpenRequests {
   private final TransportContext context;
@@ -69,7 +69,7 @@ final class OpenRequests {
   }
 
   /** Releases a lease with the next request. */
-  void giveBack(long leaseId) {
+  void queueRelease(long leaseId) {
     leases.add(leaseId);
   }
 
@@ -84,7 +84,7 @@ final class OpenRequests {
   /** Returns granted credits while no request is open, as far as there are buffers. */
   void returnCredits() {
     while (open.isEmpty() && credits.areGranted() && sends.hasSlot() && sends.tryReturnCredit()) {
-      credits.giveBack();
+      credits.returnOne();
     }
   }
 
@@ -92,7 +92,7 @@ final class OpenRequests {
    * Locates as many blocks as fit into a message; requires {@link #mayLocate}.
    *
    * @param wanted queue from which the located blocks are removed
-   * @param heldLeases whether leases are held beside those given back here
+   * @param heldLeases whether leases are held beside those that this LOCATE releases
    * @return false when there is no memory for the messages; nothing is done then
    */
   boolean tryLocate(Deque<BlockProgress> wanted, long nowNs, boolean heldLeases) {
@@ -161,7 +161,7 @@ final class OpenRequests {
     }
     releaseHasLeases = releaseEncoder.leaseCount() > 0;
     if (blocksWait && credits.shouldAsk(openLocates())) {
-      releaseEncoder.wantCredits();
+      releaseEncoder.requestCredits();
       credits.onAsked();
     }
     releaseOpen = true;

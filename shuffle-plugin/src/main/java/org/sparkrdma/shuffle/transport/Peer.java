@@ -21,7 +21,7 @@ final class Peer {
   private static final int MAX_ROOM_RETRIES = 6;
 
   private final long incarnation;
-  private final Consumer<BlockProgress> wantFromAnyThread;
+  private final Consumer<BlockProgress> fetchFromAnyThread;
   private final ArrayDeque<BlockProgress> pending = new ArrayDeque<>();
   private Endpoint endpoint;
   private PeerConnection attempt;
@@ -40,19 +40,19 @@ final class Peer {
   private long usedNs;
 
   /**
-   * @param wantFromAnyThread submits a block to the agent, which fetches it from its endpoint
+   * @param fetchFromAnyThread submits a block to the agent, which fetches it from its endpoint
    */
-  Peer(long incarnation, Consumer<BlockProgress> wantFromAnyThread) {
+  Peer(long incarnation, Consumer<BlockProgress> fetchFromAnyThread) {
     this.incarnation = incarnation;
-    this.wantFromAnyThread = wantFromAnyThread;
+    this.fetchFromAnyThread = fetchFromAnyThread;
   }
 
   long incarnation() {
     return incarnation;
   }
 
-  void wantFromAnyThread(BlockProgress block) {
-    wantFromAnyThread.accept(block);
+  void fetchFromAnyThread(BlockProgress block) {
+    fetchFromAnyThread.accept(block);
   }
 
   /** Blocks that wait for a connection. */

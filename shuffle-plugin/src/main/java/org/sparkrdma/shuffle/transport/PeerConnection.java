@@ -40,14 +40,14 @@ final class PeerConnection {
   private ServeSide serves;
   private BrokenConnection broken;
   private long lastUsedNs;
-  private boolean turnWanted;
+  private boolean turnRequested;
 
   /**
    * Its slot in the agent's table.
    *
    * @param index part of every work request's id
    * @param number unique number that identifies the connection to the server
-   * @param ready receives the connection when it wants a turn
+   * @param ready receives the connection when it requests a turn
    */
   record TableSlot(int index, long number, Consumer<PeerConnection> ready) {}
 
@@ -151,32 +151,32 @@ final class PeerConnection {
     assert context.owner().holds();
     setup.establish();
     queues.setupSends().end();
-    wantTurn();
+    requestTurn();
   }
 
   /** Fetches a block; requires {@link #isEstablished}. */
-  void want(BlockProgress block) {
-    fetches.want(block);
-    wantTurn();
+  void fetch(BlockProgress block) {
+    fetches.fetch(block);
+    requestTurn();
   }
 
-  /** Fetches blocks; as {@link #want(BlockProgress)}. */
-  void want(List<BlockProgress> blocks) {
-    fetches.want(blocks);
-    wantTurn();
+  /** Fetches blocks; as {@link #fetch(BlockProgress)}. */
+  void fetch(List<BlockProgress> blocks) {
+    fetches.fetch(blocks);
+    requestTurn();
   }
 
   /** There may be something to do for it other than at ticks. */
-  void wantTurn() {
-    if (!turnWanted) {
-      turnWanted = true;
+  void requestTurn() {
+    if (!turnRequested) {
+      turnRequested = true;
       slot.ready().accept(this);
     }
   }
 
-  /** It gets the turn that it wanted. */
+  /** Its requested turn begins. */
   void beginTurn() {
-    turnWanted = false;
+    turnRequested = false;
   }
 
   long ageNs(long nowNs) {
@@ -221,7 +221,7 @@ final class PeerConnection {
     if (broken == null || broken.atFault().isEmpty()) {
       broken = cause;
     }
-    wantTurn();
+    requestTurn();
   }
 
   /**
@@ -241,7 +241,8 @@ final class PeerConnection {
     SendQueue sends = queues.sends();
     PostedReceives receives = queues.receives();
     fetches =
-        new FetchSide(context, sends, buffers, receives, this::wantFromAnyThread, this::wantTurn);
+        new FetchSide(
+            context, sends, buffers, receives, this::fetchFromAnyThread, this::requestTurn);
     serves = new ServeSide(context, sends, buffers, receives, number(), this::onProtocolError);
     completions =
         new ConnectionCompletions(this, context, setup, exchange, buffers, queues, fetches, serves);
@@ -249,8 +250,8 @@ final class PeerConnection {
     return true;
   }
 
-  private void wantFromAnyThread(BlockProgress block) {
-    peer.wantFromAnyThread(block);
+  private void fetchFromAnyThread(BlockProgress block) {
+    peer.fetchFromAnyThread(block);
   }
 
   /** Marks the connection broken by a protocol error that is already counted. */
@@ -264,7 +265,7 @@ final class PeerConnection {
     if (isClosed() || completion.queuePairNumber() != queues.queuePair().number()) {
       return;
     }
-    wantTurn();
+    requestTurn();
     completions.onCompletion(completion, nowNs);
   }
 

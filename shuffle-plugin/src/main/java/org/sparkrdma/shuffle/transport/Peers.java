@@ -57,7 +57,7 @@ final class Peers {
   }
 
   private Peer create(long incarnation) {
-    return new Peer(incarnation, block -> context.agent().accept(() -> want(block)));
+    return new Peer(incarnation, block -> context.agent().accept(() -> fetch(block)));
   }
 
   /** Whether there is room for a connection, perhaps in place of an idle one. */
@@ -104,16 +104,16 @@ final class Peers {
   }
 
   /** Fetches all blocks of a request over the established connection, or initiates one first. */
-  void want(BlockFetch fetch) {
-    want(fetch.peer(), fetch.blocks());
+  void fetch(BlockFetch fetch) {
+    fetch(fetch.peer(), fetch.blocks());
   }
 
-  /** Fetches one block; as {@link #want(BlockFetch)}. */
-  void want(BlockProgress block) {
-    want(block.fetch().peer(), List.of(block));
+  /** Fetches one block; as {@link #fetch(BlockFetch)}. */
+  void fetch(BlockProgress block) {
+    fetch(block.fetch().peer(), List.of(block));
   }
 
-  private void want(Endpoint endpoint, List<BlockProgress> blocks) {
+  private void fetch(Endpoint endpoint, List<BlockProgress> blocks) {
     assert context.owner().holds();
     if (stopped) {
       fail(blocks, FallbackReason.STOPPED, "transport has stopped");
@@ -128,7 +128,7 @@ final class Peers {
     Peer peer = of(endpoint.incarnation(), nowNs);
     peer.endpoint(endpoint);
     if (peer.established() != null) {
-      peer.established().want(blocks);
+      peer.established().fetch(blocks);
     } else if (peer.isQuarantined(nowNs)) {
       fail(blocks, FallbackReason.QUARANTINED, "peer is quarantined after a failure");
     } else if (peer.needsTest()) {
@@ -162,7 +162,7 @@ final class Peers {
     peer.established(connection, connection.generation());
     connection.establish();
     context.counters().increment(Counter.CONNECTIONS_ESTABLISHED);
-    peer.pending().forEach(connection::want);
+    peer.pending().forEach(connection::fetch);
     peer.pending().clear();
     replace(old);
     replace(attempt);
@@ -196,7 +196,7 @@ final class Peers {
       if (atFault.contains(block)) {
         context.delivery().fail(block, cause.reason(), cause.detail());
       } else if (block.tryUseReissue()) {
-        want(block);
+        fetch(block);
       } else {
         context.delivery().fail(block, FallbackReason.LOST_PEER, cause.detail());
       }

@@ -223,7 +223,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
       return;
     }
     try {
-      agent.execute(() -> peers.want(fetch));
+      agent.execute(() -> peers.fetch(fetch));
       if (!agentThread.isAlive()) {
         agent.drain();
       }

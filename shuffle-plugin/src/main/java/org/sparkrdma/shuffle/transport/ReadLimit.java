@@ -93,7 +93,7 @@ final class ReadLimit {
   private void wakeNext() {
     ReadQueue next = waiting.peek();
     if (next != null && fits(next)) {
-      next.wantTurn();
+      next.requestTurn();
     }
   }
 }

@@ -106,7 +106,7 @@ final class ReadOperation implements Posted {
     batch = null;
     onDone = null;
     chunk = null;
-    pool.giveBack(this);
+    pool.recycle(this);
     whenDone.accept(ofBatch, bytes);
   }
 }

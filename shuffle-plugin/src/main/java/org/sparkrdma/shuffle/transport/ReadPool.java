@@ -51,7 +51,7 @@ final class ReadPool {
   }
 
   /** The blocks of the list are located. */
-  void giveBack(List<BlockProgress> blocks) {
+  void recycle(List<BlockProgress> blocks) {
     blocks.clear();
     if (lists.size() < MAX_BATCHES) {
       lists.push(blocks);
@@ -59,14 +59,14 @@ final class ReadPool {
   }
 
   /** The READ has completed. */
-  void giveBack(ReadOperation read) {
+  void recycle(ReadOperation read) {
     if (reads.size() < MAX_READS) {
       reads.push(read);
     }
   }
 
   /** All READs of the batch have completed, and its blocks are passed on. */
-  void giveBack(ReadBatch batch) {
+  void recycle(ReadBatch batch) {
     batch.begin(0, 0);
     if (batches.size() < MAX_BATCHES) {
       batches.push(batch);

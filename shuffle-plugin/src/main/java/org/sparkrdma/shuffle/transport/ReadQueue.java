@@ -10,7 +10,7 @@ final class ReadQueue {
   private final TransportContext context;
   private final ReadLimit limit;
   private final SendQueue sends;
-  private final Runnable wantTurn;
+  private final Runnable requestTurn;
   private final ArrayDeque<ReadOperation> unposted = new ArrayDeque<>();
   private int inFlight;
   private long postedBytes;
@@ -29,13 +29,13 @@ final class ReadQueue {
   private long timedSinceNs;
 
   /**
-   * @param wantTurn called when a READ that waited for other connections may be posted
+   * @param requestTurn called when a READ that waited for other connections may be posted
    */
-  ReadQueue(TransportContext context, SendQueue sends, Runnable wantTurn) {
+  ReadQueue(TransportContext context, SendQueue sends, Runnable requestTurn) {
     this.context = context;
     this.limit = context.reads();
     this.sends = sends;
-    this.wantTurn = wantTurn;
+    this.requestTurn = requestTurn;
   }
 
   void add(List<ReadOperation> reads) {
@@ -104,14 +104,14 @@ final class ReadQueue {
     return waiting;
   }
 
-  /** By {@link ReadLimit}: whether this connection waits in its queue. */
+  /** Called by {@link ReadLimit}: whether this connection waits in its queue. */
   void setWaiting(boolean inQueue) {
     waiting = inQueue;
   }
 
   /** There is room for its next READ. */
-  void wantTurn() {
-    wantTurn.run();
+  void requestTurn() {
+    requestTurn.run();
   }
 
   /** Whether a READ has waited for those of other connections since then. */

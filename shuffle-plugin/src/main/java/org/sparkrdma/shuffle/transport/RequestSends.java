@@ -36,7 +36,7 @@ final class RequestSends {
     }
     Optional<ControlBuffer> answer = buffers.tryTake();
     if (answer.isEmpty()) {
-      buffers.giveBack(request.get());
+      buffers.release(request.get());
       return answer;
     }
     receives.post(answer.get());
@@ -87,7 +87,7 @@ final class RequestSends {
 
   /** A send has completed. */
   void onSent(ControlBuffer buffer) {
-    buffers.giveBack(buffer);
+    buffers.release(buffer);
   }
 
   /** A request is sent and answered, or a RETURN is sent. */

@@ -89,7 +89,7 @@ final class ServeSide {
       released[i] = release.leaseId(i);
     }
     long requestId = release.requestId();
-    boolean wantsCredits = release.wantsCredits();
+    boolean requestsCredits = release.requestsCredits();
     if (releaseOpen) {
       throw new MalformedMessageException("RELEASE before the answer to another");
     }
@@ -100,18 +100,18 @@ final class ServeSide {
         .release(
             peer,
             released,
-            () -> context.agent().accept(() -> onReleased(requestId, wantsCredits)));
+            () -> context.agent().accept(() -> onReleased(requestId, requestsCredits)));
   }
 
-  private void onReleased(long requestId, boolean wantsCredits) {
+  private void onReleased(long requestId, boolean requestsCredits) {
     if (!closed) {
       runWithSendSlot(
-          () -> buffers.takeForShortAnswer(buffer -> released(buffer, requestId, wantsCredits)));
+          () -> buffers.takeForShortAnswer(buffer -> released(buffer, requestId, requestsCredits)));
     }
   }
 
-  private void released(ControlBuffer buffer, long requestId, boolean wantsCredits) {
-    int credits = wantsCredits ? grantCredits() : 0;
+  private void released(ControlBuffer buffer, long requestId, boolean requestsCredits) {
+    int credits = requestsCredits ? grantCredits() : 0;
     releaseOpen = false;
     send(buffer, Release.encodeAnswer(buffer.bytes(), requestId, credits));
   }
@@ -180,7 +180,7 @@ final class ServeSide {
 
   private void sent(ControlBuffer buffer) {
     sendSlotsInUse--;
-    buffers.giveBack(buffer);
+    buffers.release(buffer);
     if (!waitForSendSlot.isEmpty()) {
       runWithSendSlot(waitForSendSlot.poll());
     }

@@ -6,8 +6,8 @@ import java.util.function.ToIntFunction;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 
 /**
- * Sends the messages of a connection's set-up, all from one buffer, which is given back when the
- * last one is sent. Owned by the agent.
+ * Sends the messages of a connection's set-up, all from one buffer, which is released when the last
+ * one is sent. Owned by the agent.
  */
 final class SetupSends {
   private static final int MESSAGE_BYTES = 128;
@@ -47,18 +47,18 @@ final class SetupSends {
 
   private void sent() {
     outstanding--;
-    giveBackWhenOver();
+    releaseWhenOver();
   }
 
   /** The set-up is over: no message follows. */
   void end() {
     ended = true;
-    giveBackWhenOver();
+    releaseWhenOver();
   }
 
-  private void giveBackWhenOver() {
+  private void releaseWhenOver() {
     if (ended && outstanding == 0 && buffer != null) {
-      buffers.giveBack(buffer);
+      buffers.release(buffer);
       buffer = null;
     }
   }

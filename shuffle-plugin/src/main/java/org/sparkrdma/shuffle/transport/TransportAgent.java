@@ -148,7 +148,7 @@ final class TransportAgent implements Runnable, CompletionHandler {
     owner.release();
   }
 
-  /** After an unexpected failure: fails every block, including later ones. */
+  /** Fails every block after an unexpected failure, later ones too. */
   private void refuseUntilStopped(Throwable cause) {
     guarded(
         () ->

@@ -17,6 +17,6 @@ public final class StoredFigures {
   /** The figures as JSON. */
   public String json;
 
-  /** For Spark. */
+  /** Called by Spark when it reads a store. */
   public StoredFigures() {}
 }

@@ -115,7 +115,7 @@ public final class Located {
       return in.getInt(4);
     }
 
-    /** As in the LOCATE. */
+    /** The request id of the LOCATE. */
     public long requestId() {
       return in.getLong(8);
     }

@@ -77,7 +77,7 @@ public final class Release {
   }
 
   /** Whether LOCATEs of the reader wait for a credit. */
-  public boolean wantsCredits() {
+  public boolean requestsCredits() {
     return credits() != 0;
   }
 
@@ -141,7 +141,7 @@ public final class Release {
     }
 
     /** Reports that LOCATEs wait for a credit. */
-    public void wantCredits() {
+    public void requestCredits() {
       out.put(CREDITS_AT, (byte) 1);
     }
 

@@ -165,7 +165,7 @@ class BlockMemoryTest {
     List<BlockRange> ranges = List.of(new BlockRange(0, 0, 0, 1));
     BlockProgress block =
         new BlockFetch(null, ranges, null, new OtherReader(), done -> {}).blocks().get(0);
-    block.learn(BLOCK, 0);
+    block.acceptLayout(BLOCK, 0);
     assertThat(block.tryReserve(receive)).isTrue();
     byte[] content = fill(block, BLOCK);
 

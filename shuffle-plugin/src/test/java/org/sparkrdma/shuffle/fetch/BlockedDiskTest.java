@@ -63,7 +63,7 @@ class BlockedDiskTest {
     List<BlockRange> ranges = List.of(new BlockRange(1, 1, 0, 1));
     BlockFetch fetch = new BlockFetch(null, ranges, files, new Handler(name), done -> {});
     BlockProgress block = fetch.blocks().get(0);
-    block.learn(0, 0);
+    block.acceptLayout(0, 0);
     return block;
   }
 

@@ -41,7 +41,7 @@ class DeliveryTest implements FetchHandler {
   void shouldDeliverOnTheAgentsThreadWhenThereIsNoOther() {
     hasThreads = false;
     BlockFetch fetch = fetch(null);
-    delivery.deliver(list(learned(fetch, 0)));
+    delivery.deliver(list(located(fetch, 0)));
     delivery.fail(fetch.blocks().get(1), FallbackReason.TIMEOUT, "late");
     assertThat(answers).containsExactly("0 fetched", "1 timeout");
     assertThat(finished).containsExactly(fetch);
@@ -51,7 +51,7 @@ class DeliveryTest implements FetchHandler {
   void shouldDeliverAListOnceThoughItsThreadRunsTwice() {
     BlockFetch fetch = fetch(null);
     runsTwice = true;
-    delivery.deliver(list(learned(fetch, 0)));
+    delivery.deliver(list(located(fetch, 0)));
     assertThat(delivery.emptyList()).isNotSameAs(delivery.emptyList());
     assertThat(answers).containsExactly("0 fetched");
   }
@@ -60,7 +60,7 @@ class DeliveryTest implements FetchHandler {
   void shouldDeliverTheOtherBlocksWhenAHandlerThrows() {
     thrown = new AssertionError("thrown by the test");
     BlockFetch fetch = fetch(null);
-    delivery.deliver(list(learned(fetch, 0), learned(fetch, 1)));
+    delivery.deliver(list(located(fetch, 0), located(fetch, 1)));
     delivery.fail(fetch.blocks().get(1), FallbackReason.TIMEOUT, "late");
     assertThat(answers).containsExactly("0 fetched", "1 fetched");
     assertThat(finished).containsExactly(fetch);
@@ -81,17 +81,17 @@ class DeliveryTest implements FetchHandler {
                 return true;
               }
             });
-    delivery.writeToDisk(learned(fetch, 0), rest -> {});
+    delivery.writeToDisk(located(fetch, 0), rest -> {});
     assertThat(answers).containsExactly("0 disk");
   }
 
   @Test
   void shouldAnswerEachBlockOnceWhenTheAgentFailsDuringDelivery() {
     BlockFetch fetch = fetch(null);
-    BlockProgress first = learned(fetch, 0);
+    BlockProgress first = located(fetch, 0);
     delivery.deliver(list(first));
     fetch.failRest(FallbackReason.STOPPED, "transport agent failed", new DeliveryLog());
-    delivery.deliver(list(learned(fetch, 1)));
+    delivery.deliver(list(located(fetch, 1)));
     delivery.fail(first, FallbackReason.LOST_PEER, "late");
     assertThat(answers).containsExactly("0 fetched", "1 stopped");
     assertThat(finished).containsExactly(fetch);
@@ -142,9 +142,9 @@ class DeliveryTest implements FetchHandler {
     return new BlockFetch(peer, blocks, files, this, finished::add);
   }
 
-  private static BlockProgress learned(BlockFetch fetch, int index) {
+  private static BlockProgress located(BlockFetch fetch, int index) {
     BlockProgress block = fetch.blocks().get(index);
-    block.learn(0, 0);
+    block.acceptLayout(0, 0);
     return block;
   }
 

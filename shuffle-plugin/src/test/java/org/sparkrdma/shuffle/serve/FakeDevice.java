@@ -24,7 +24,7 @@ final class FakeDevice extends UnsupportedDevice {
     info = new DeviceInfo("fake0", "fake", Transport.LOOPBACK, 1, limits, capabilities, List.of());
   }
 
-  /** From now on there is no memory. */
+  /** Makes every later allocation fail. */
   void refuseMemory() {
     refusesMemory = true;
   }

@@ -87,7 +87,7 @@ class AccessAfterProofTest {
       assumeTrue(member.isAccessWithheld(), "there the device cannot withhold access");
       victim.outputs().write(1, new Random(1), 200_000);
       member.connect(victim.endpoint());
-      Located.Decoder located = member.learn(BLOCKS.get(0));
+      Located.Decoder located = member.locateAndAwait(BLOCKS.get(0));
       try (HostileServer thief =
           new HostileServer(2, new Thief(located.address(), located.remoteKey()))) {
         CollectedBlocks collected = new CollectedBlocks(BLOCKS);

@@ -77,7 +77,7 @@ class CompletionQueuesTest {
     };
   }
 
-  /** With the default settings. */
+  /** Opens queues with the default settings. */
   private void create(Transport transport) throws VerbsException {
     TransportSettings settings = ShuffleSettings.defaults().transport(budget.limitBytes());
     queues = new CompletionQueues(device(transport), null, VECTOR, budget, settings);

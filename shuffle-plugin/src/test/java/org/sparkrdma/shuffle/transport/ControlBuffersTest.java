@@ -63,8 +63,8 @@ class ControlBuffersTest {
       buffers.takeForAnswer(answers::add, NEVER);
     }
     assertThat(answers).hasSize(FOR_LOCATES);
-    requests.forEach(buffers::giveBack);
-    answers.forEach(buffers::giveBack);
+    requests.forEach(buffers::release);
+    answers.forEach(buffers::release);
   }
 
   @Test
@@ -75,14 +75,14 @@ class ControlBuffersTest {
       buffers.takeForAnswer(answers::add, NEVER);
     }
     assertThat(answers).as("two answers wait").hasSize(FOR_LOCATES);
-    buffers.giveBack(requests.remove(0));
+    buffers.release(requests.remove(0));
     assertThat(answers).as("one answer waits").hasSize(FOR_LOCATES + 1);
     ControlBuffer sent = answers.remove(0);
-    buffers.giveBack(sent);
+    buffers.release(sent);
     assertThat(answers).as("no answer waits").hasSize(FOR_LOCATES + 1);
     assertThat(buffers.tryTake()).as("the reserve is for answers").isEmpty();
-    requests.forEach(buffers::giveBack);
-    answers.forEach(buffers::giveBack);
+    requests.forEach(buffers::release);
+    answers.forEach(buffers::release);
   }
 
   @Test
@@ -97,11 +97,11 @@ class ControlBuffersTest {
         buffers.takeForShortAnswer(shortAnswers::add);
       }
       assertThat(shortAnswers).hasSize(ControlBuffers.SHORT_ANSWER_RESERVE);
-      shortAnswers.forEach(buffers::giveBack);
+      shortAnswers.forEach(buffers::release);
     }
     assertThat(taken).as("an answer to a LOCATE waits").hasSize(OTHERS + FOR_LOCATES);
     while (!taken.isEmpty()) {
-      buffers.giveBack(taken.remove(0));
+      buffers.release(taken.remove(0));
     }
   }
 
@@ -122,10 +122,10 @@ class ControlBuffersTest {
       closed.close();
     }
     buffers.takeForAnswer(answers::add, NEVER);
-    buffers.giveBack(requests.remove(0));
+    buffers.release(requests.remove(0));
     assertThat(answers).hasSize(FOR_LOCATES + 1);
-    requests.forEach(buffers::giveBack);
-    answers.forEach(buffers::giveBack);
+    requests.forEach(buffers::release);
+    answers.forEach(buffers::release);
   }
 
   @Test
@@ -134,7 +134,7 @@ class ControlBuffersTest {
     ControlBuffer used = buffers.tryTake().orElseThrow();
     buffers.trimUnused();
     assertThat(pool.chunksOut()).isEqualTo(ControlBuffers.RESERVE + 1);
-    buffers.giveBack(used);
+    buffers.release(used);
     buffers.trimUnused();
     assertThat(pool.chunksOut()).isZero();
     assertThat(buffers.fillReserve()).as("for the next connection").isTrue();
@@ -154,9 +154,9 @@ class ControlBuffersTest {
     ControlBuffer grown = buffers.tryTakeToGrow().orElseThrow();
     assertThat(buffers.tryTakeToGrow()).isEmpty();
     ControlBuffer used = buffers.tryTake().orElseThrow();
-    buffers.giveBack(grown);
+    buffers.release(grown);
     assertThat(buffers.tryTakeToGrow()).as("what others use counts as well").isEmpty();
-    buffers.giveBack(used);
+    buffers.release(used);
   }
 
   @Test
@@ -165,7 +165,7 @@ class ControlBuffersTest {
     PinnedBudget.Grant others = budget.tryGrant(BUFFER_BYTES).orElseThrow();
     assertThat(buffers.tryTakeToGrow()).as("the last %d", OTHERS - 1).isEmpty();
     others.close();
-    buffers.giveBack(buffers.tryTakeToGrow().orElseThrow());
+    buffers.release(buffers.tryTakeToGrow().orElseThrow());
   }
 
   @Test
@@ -180,14 +180,14 @@ class ControlBuffersTest {
       assertThat(release).hasSize(ControlBuffers.RELEASE_RESERVE);
       assertThat(buffers.tryTakeForRelease(1)).as("another connection").isEmpty();
       int answers = taken.size();
-      release.forEach(buffers::giveBack);
+      release.forEach(buffers::release);
       while (taken.size() > answers) {
-        buffers.giveBack(taken.remove(answers));
+        buffers.release(taken.remove(answers));
       }
       buffers.endRelease();
     }
     while (!taken.isEmpty()) {
-      buffers.giveBack(taken.remove(0));
+      buffers.release(taken.remove(0));
     }
   }
 
@@ -200,7 +200,7 @@ class ControlBuffersTest {
     connection.close();
     List<ControlBuffer> next = buffers.tryTakeForRelease(2);
     assertThat(next).hasSize(2);
-    next.forEach(buffers::giveBack);
+    next.forEach(buffers::release);
   }
 
   @Test
@@ -215,7 +215,7 @@ class ControlBuffersTest {
       assertThat(shortages).hasSize(tick);
       buffers.onTick(0);
     }
-    taken.forEach(buffers::giveBack);
+    taken.forEach(buffers::release);
   }
 
   @Test
@@ -230,7 +230,7 @@ class ControlBuffersTest {
     others.close();
     buffers.onTick(0);
     assertThat(answers).hasSize(FOR_LOCATES + 1);
-    answers.forEach(buffers::giveBack);
+    answers.forEach(buffers::release);
   }
 
   @Test
@@ -245,8 +245,8 @@ class ControlBuffersTest {
     assertThat(late).isEmpty();
     buffers.onTick(1_001);
     assertThat(late).hasSize(1);
-    late.forEach(buffers::giveBack);
-    taken.forEach(buffers::giveBack);
+    late.forEach(buffers::release);
+    taken.forEach(buffers::release);
   }
 
   @Test
@@ -264,8 +264,8 @@ class ControlBuffersTest {
     ConnectionBuffers connection = new ConnectionBuffers(buffers);
     ControlBuffer first = connection.tryTake().orElseThrow();
     assertThat(connection.tryTake()).isPresent();
-    connection.giveBack(first);
-    assertThatThrownBy(() -> connection.giveBack(first)).isInstanceOf(IllegalStateException.class);
+    connection.release(first);
+    assertThatThrownBy(() -> connection.release(first)).isInstanceOf(IllegalStateException.class);
     connection.close();
     assertThat(connection.count()).isZero();
     assertThat(pool.chunksOut()).isZero();

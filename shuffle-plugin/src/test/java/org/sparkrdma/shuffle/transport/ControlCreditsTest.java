@@ -32,10 +32,12 @@ class ControlCreditsTest {
   /** Blocks: a message of 16 KiB holds 511. */
   private static final int MORE_THAN_A_LOCATE = 600;
 
-  /** Of which control buffers have no room for credits beside their reserve. */
+  /** Pinned memory in which control buffers have no room for credits beside their reserve. */
   private static final long SHORT_BYTES = 1 << 20;
 
-  /** So that a pause of this JVM is no overload: a garbage collection took 1.1 s in a guest. */
+  /**
+   * A pause of this JVM must not count as an overload: a garbage collection took 1.1 s in a guest.
+   */
   private static final Duration LONG = Duration.ofSeconds(50);
 
   @TempDir private Path directory;

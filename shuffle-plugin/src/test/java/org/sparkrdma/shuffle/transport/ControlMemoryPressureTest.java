@@ -30,7 +30,7 @@ class ControlMemoryPressureTest {
   @Test
   void shouldUseTcpAfterTensOfMillisecondsWithoutABufferForARequest() throws VerbsException {
     reader = new ScriptedReader(POOL, 0, 1_000, 1_000);
-    Runnable giveBack = reader.exhaustControlBuffers();
+    Runnable release = reader.exhaustControlBuffers();
     Task task = reader.task(1).fetch(0, 1);
     reader.run(20);
     assertThat(task.failures()).isEmpty();
@@ -38,7 +38,7 @@ class ControlMemoryPressureTest {
     assertThat(task.failures())
         .containsExactly(FallbackReason.POOL_EMPTY, FallbackReason.POOL_EMPTY);
     assertThat(task.lastAnswerMs()).isLessThanOrEqualTo(LONGEST_WAIT_MS);
-    giveBack.run();
+    release.run();
     task.fetch(0);
     reader.run(10);
     assertThat(task.blocksHeld()).as("by READ again").isEqualTo(1);
@@ -48,11 +48,11 @@ class ControlMemoryPressureTest {
   @Test
   void shouldRequestBlocksThatWaitedForABuffer() throws VerbsException {
     reader = new ScriptedReader(POOL, 0, 1_000, 1_000);
-    Runnable giveBack = reader.exhaustControlBuffers();
+    Runnable release = reader.exhaustControlBuffers();
     Task task = reader.task(1).fetch(0, 1);
     reader.run(20);
     assertThat(reader.locates()).isZero();
-    giveBack.run();
+    release.run();
     reader.run(10);
     assertThat(task.blocksHeld()).isEqualTo(2);
     assertThat(task.failures()).isEmpty();
@@ -64,14 +64,14 @@ class ControlMemoryPressureTest {
     reader = new ScriptedReader(POOL, 0, 1_000, 1_000);
     Task task = reader.task(1).fetch(0);
     reader.stepWithoutReads();
-    Runnable giveBack = reader.exhaustControlBuffers();
+    Runnable release = reader.exhaustControlBuffers();
     reader.run(10);
     assertThat(reader.releases()).isEqualTo(1);
     List<ControlBuffer> again = reader.control().tryTakeForRelease(2);
     assertThat(again).as("for the next RELEASE").hasSize(2);
-    again.forEach(reader.control()::giveBack);
+    again.forEach(reader.control()::release);
     reader.control().endRelease();
-    giveBack.run();
+    release.run();
     task.releaseAll();
   }
 
@@ -80,12 +80,12 @@ class ControlMemoryPressureTest {
     reader = new ScriptedReader(POOL, 0, 1_000, 1_000);
     Task task = reader.task(1).fetch(0);
     reader.stepWithoutReads();
-    Runnable giveBack = reader.exhaustControlBuffers();
+    Runnable release = reader.exhaustControlBuffers();
     task.fetch(1);
     reader.run(10);
     assertThat(reader.releases()).isEqualTo(1);
     assertThat(reader.locates()).isEqualTo(1);
-    giveBack.run();
+    release.run();
     reader.run(10);
     assertThat(task.blocksHeld()).isEqualTo(2);
     task.releaseAll();
@@ -96,17 +96,17 @@ class ControlMemoryPressureTest {
     reader = new ScriptedReader(POOL, 0, 1_000);
     Task task = reader.task(1).fetch(0);
     reader.stepWithoutReads();
-    Runnable giveBack = reader.exhaustControlBuffers();
+    Runnable release = reader.exhaustControlBuffers();
     List<ControlBuffer> reserved = reader.control().tryTakeForRelease(2);
     reader.run(LONGEST_WAIT_MS);
     assertThat(reader.sleep()).isEqualTo(Duration.ofMillis(5));
     assertThat(task.blocksHeld()).isEqualTo(1);
     assertThat(reader.releases()).isZero();
-    giveBack.run();
+    release.run();
     reader.run(10);
     assertThat(reader.releases()).isEqualTo(1);
     task.releaseAll();
-    reserved.forEach(reader.control()::giveBack);
+    reserved.forEach(reader.control()::release);
   }
 
   @Test
@@ -132,7 +132,7 @@ class ControlMemoryPressureTest {
   void shouldWakeUpAtTicksWhileAnswersWait() throws VerbsException {
     reader = new ScriptedReader(POOL, 0, 1_000);
     reader.run(10);
-    Runnable giveBack = reader.exhaustControlBuffers();
+    Runnable release = reader.exhaustControlBuffers();
     List<ControlBuffer> answers = new ArrayList<>();
     for (int i = 0; i < ControlBuffers.ANSWER_RESERVE; i++) {
       reader.control().takeForAnswer(answers::add, Long.MAX_VALUE);
@@ -142,7 +142,7 @@ class ControlMemoryPressureTest {
     reader.allowControlMemory();
     reader.run(10);
     assertThat(reader.control().isShortForAnswers()).as("free memory is not signalled").isFalse();
-    giveBack.run();
-    answers.forEach(reader.control()::giveBack);
+    release.run();
+    answers.forEach(reader.control()::release);
   }
 }

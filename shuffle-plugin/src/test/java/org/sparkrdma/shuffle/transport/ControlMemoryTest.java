@@ -58,7 +58,7 @@ class ControlMemoryTest {
         receives.get(i).add(receives.get(i).remove());
       }
       while (receives.get(i).size() > IDLE_BUFFERS) {
-        all.get(i).giveBack(receives.get(i).remove());
+        all.get(i).release(receives.get(i).remove());
       }
     }
     long trimmed = 0;

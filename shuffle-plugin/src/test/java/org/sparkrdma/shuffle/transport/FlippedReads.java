@@ -90,7 +90,7 @@ public final class FlippedReads implements BlockTransport, AutoCloseable {
       file.read(ByteBuffer.wrap(bytes), start);
     }
     bytes[random.nextInt(length)] ^= (byte) (1 << random.nextInt(Byte.SIZE));
-    block.learn(length, outputs.checksumKind());
+    block.acceptLayout(length, outputs.checksumKind());
     if (!block.tryReserve(receive)) {
       throw new IOException("no receive memory for " + range);
     }

@@ -43,7 +43,7 @@ final class GrowthRun implements AutoCloseable {
    */
   record Shape(
       int executors, int maps, int tasks, int blockBytes, long pinnedBytes, int connections) {
-    /** With the default of {@code connections.max}. */
+    /** Uses the default of {@code connections.max}. */
     Shape(int executors, int maps, int tasks, int blockBytes, long pinnedBytes) {
       this(executors, maps, tasks, blockBytes, pinnedBytes, 1_024);
     }

@@ -35,7 +35,7 @@ class HelloBySendTest {
   private static final BlockRange BLOCK = new BlockRange(0, 1, 0, 1);
   private static final Duration SHORT = Duration.ofSeconds(1);
 
-  /** Of {@link TestExecutor}, whose connections are few. */
+  /** Limit of {@link TestExecutor}, which allows few connections. */
   private static final int MAX_UNCONFIRMED = 8;
 
   @TempDir private Path directory;

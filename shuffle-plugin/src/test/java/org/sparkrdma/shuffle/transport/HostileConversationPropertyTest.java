@@ -221,7 +221,7 @@ class HostileConversationPropertyTest {
       for (int i = 0; i < count; i++) {
         ranges.add(new BlockRange(0, i, 0, 1));
       }
-      new BlockFetch(SERVER, ranges, null, answers, done -> {}).blocks().forEach(peers::want);
+      new BlockFetch(SERVER, ranges, null, answers, done -> {}).blocks().forEach(peers::fetch);
     }
 
     void run() throws VerbsException {

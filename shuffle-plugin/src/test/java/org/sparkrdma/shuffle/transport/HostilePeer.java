@@ -191,7 +191,7 @@ final class HostilePeer implements AutoCloseable {
     receiveAnswer();
     ByteBuffer target = outgoing.slice(sentBytes, BUFFER_BYTES / 2);
     Release.Encoder encoder = new Release.Encoder().begin(target, 1);
-    encoder.wantCredits();
+    encoder.requestCredits();
     send(encoder.finish());
     awaitAnswer();
     return Release.decodeAnswer(incoming.slice(0, Release.HEADER_BYTES)).credits();
@@ -212,13 +212,13 @@ final class HostilePeer implements AutoCloseable {
     send(encoder.finish());
   }
 
-  /** Asks for a block and never gives the lease back; what the first piece of the answer says. */
+  /** Locates a block and keeps its lease; returns the kind of the first piece in the answer. */
   Located.Kind hoard(BlockRange block) {
-    return learn(block).kind();
+    return locateAndAwait(block).kind();
   }
 
-  /** The same; the answer at its first piece. */
-  Located.Decoder learn(BlockRange block) {
+  /** Locates a block and waits for the answer; returns the answer at its first piece. */
+  Located.Decoder locateAndAwait(BlockRange block) {
     receiveAnswer();
     locate(block);
     awaitAnswer();

@@ -110,13 +110,13 @@ class HostilePeerTest {
     return new BlockRange(0, map, 0, 1);
   }
 
-  /** By RDMA, on its first connection. */
+  /** The honest peer reads a block by RDMA, on its first connection. */
   private void assertHonestPeerReads(long map) throws Exception {
     assertBytes(map);
     assertThat(honest.count(Counter.CONNECTIONS_ESTABLISHED)).isEqualTo(1);
   }
 
-  /** By RDMA. */
+  /** The honest peer reads a block by RDMA. */
   private void assertBytes(long map) throws Exception {
     List<BlockRange> blocks = List.of(block(map));
     CollectedBlocks collected = new CollectedBlocks(blocks);
@@ -396,12 +396,12 @@ class HostilePeerTest {
   void shouldGrantNoAccessToAPeerThatHasNotConfirmed() throws Exception {
     start(new TestExecutor.Options(2).mode(ServeSettings.Mode.WINDOW));
     assumeTrue(hostile.isAccessWithheld(), "there the device cannot withhold access");
-    Located.Decoder located = hostile.learn(block(0));
+    Located.Decoder located = hostile.locateAndAwait(block(0));
     try (HostilePeer unconfirmed = new HostilePeer()) {
       unconfirmed.connectAs(4712, server.endpoint());
       // Its own answer comes before the engine has taken the kernel's access flags back; this one
       // after.
-      hostile.learn(block(1));
+      hostile.locateAndAwait(block(1));
       assertThat(unconfirmed.read(located.address(), located.remoteKey(), READ_BYTES)).isFalse();
     }
     assertThat(hostile.read(located.address(), located.remoteKey(), READ_BYTES)).isTrue();
@@ -430,7 +430,7 @@ class HostilePeerTest {
   @Test
   void shouldRefuseReadsOfAStrangerWithAddressAndKey() throws Exception {
     start(new TestExecutor.Options(2).mode(ServeSettings.Mode.WINDOW));
-    Located.Decoder piece = hostile.learn(block(0));
+    Located.Decoder piece = hostile.locateAndAwait(block(0));
     assertThat(piece.kind()).isEqualTo(Located.Kind.LOCATED);
     try (HostilePeer refused = new HostilePeer();
         HostilePeer ofAnotherApplication = new HostilePeer()) {

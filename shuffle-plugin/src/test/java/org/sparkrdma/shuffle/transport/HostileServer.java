@@ -95,7 +95,7 @@ final class HostileServer implements AutoCloseable {
 
     /** A RELEASE is received; answered as the protocol demands. */
     default void onRelease(HostileServer server, Release release) {
-      int credits = release.wantsCredits() ? server.creditsLeft : 0;
+      int credits = release.requestsCredits() ? server.creditsLeft : 0;
       server.creditsLeft -= credits;
       server.send(released(release.requestId(), credits));
     }

@@ -49,7 +49,7 @@ class LocateCreditsTest {
     assertThat(credits.areGranted()).isFalse();
     credits.grant(1);
     assertThat(credits.areGranted()).isTrue();
-    credits.giveBack();
+    credits.returnOne();
     assertThat(credits.areGranted()).isFalse();
     assertThat(credits.allow(1)).isFalse();
   }

@@ -87,7 +87,7 @@ final class LyingServer {
 
   /** Credits that an honest answer grants. */
   private int credits(Release release) {
-    int granted = release.wantsCredits() ? random.nextInt(creditsLeft + 1) : 0;
+    int granted = release.requestsCredits() ? random.nextInt(creditsLeft + 1) : 0;
     creditsLeft -= granted;
     return granted;
   }

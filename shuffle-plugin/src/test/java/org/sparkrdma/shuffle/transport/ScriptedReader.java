@@ -224,13 +224,13 @@ final class ScriptedReader {
 
     /** Fetches the blocks of these map outputs. */
     Task fetch(int... maps) {
-      blocks(maps).forEach(peers::want);
+      blocks(maps).forEach(peers::fetch);
       return this;
     }
 
     /** Adds blocks to the connection, which does not ask for a turn. */
     Task addUnnoticed(int... maps) {
-      blocks(maps).forEach(connection.fetches()::want);
+      blocks(maps).forEach(connection.fetches()::fetch);
       return this;
     }
 
@@ -287,7 +287,7 @@ final class ScriptedReader {
     sinkDomain.refuse();
   }
 
-  /** Takes all memory of control messages until the returned action gives it back. */
+  /** Takes all memory of control messages until the returned action releases it. */
   Runnable exhaustControlBuffers() {
     controlDomain.refuse();
     List<ControlBuffer> taken = new ArrayList<>();
@@ -298,7 +298,7 @@ final class ScriptedReader {
     }
     return () -> {
       controlDomain.allow();
-      taken.forEach(control::giveBack);
+      taken.forEach(control::release);
     };
   }
 
@@ -498,7 +498,7 @@ final class ScriptedReader {
     } else if (message.get(0) == 3) {
       releases++;
       Release release = Release.decode(message);
-      int credits = release.wantsCredits() ? creditsLeft : 0;
+      int credits = release.requestsCredits() ? creditsLeft : 0;
       creditsLeft -= credits;
       receive(HostileServer.released(release.requestId(), credits));
     } else if (message.get(0) == 1) {

@@ -184,9 +184,9 @@ class SecretsTest {
       for (Object held : all) {
         objects++;
         note(held);
-        learn(held);
+        collect(held);
       }
-      learnProofs(key, all);
+      collectProofs(key, all);
     }
   }
 
@@ -194,7 +194,7 @@ class SecretsTest {
     texts.add(object.toString());
   }
 
-  private void learn(Object held) {
+  private void collect(Object held) {
     if (held instanceof MemoryRegion region) {
       secrets.add(region.address());
       secrets.add(region.remote().remoteKey());
@@ -203,7 +203,7 @@ class SecretsTest {
     }
   }
 
-  private void learnProofs(byte[] key, Collection<Object> all) {
+  private void collectProofs(byte[] key, Collection<Object> all) {
     List<Hello> hellos = only(Hello.class, all);
     for (ConnectionBinding binding : only(ConnectionBinding.class, all)) {
       for (Hello request : hellos) {

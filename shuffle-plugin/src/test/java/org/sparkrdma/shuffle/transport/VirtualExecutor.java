@@ -195,7 +195,7 @@ final class VirtualExecutor implements AutoCloseable {
   /** Fetches blocks of a peer; their buffers are released when they arrive. */
   void fetch(Endpoint peer, List<BlockRange> blocks, FetchHandler handler) {
     BlockFetch fetch = new BlockFetch(peer, blocks, null, handler, done -> {});
-    agent.execute(() -> peers.want(fetch));
+    agent.execute(() -> peers.fetch(fetch));
   }
 
   /** The agent runs as soon as it has time. */

@@ -77,7 +77,7 @@ final class SparkOutputs implements AutoCloseable {
     return new SparkMapOutputs(resolver, List.of(folder), conf);
   }
 
-  /** Without order or aggregation: UnsafeShuffleWriter, merging the spills of each task. */
+  /** Writes without order or aggregation: UnsafeShuffleWriter, merging the spills of each task. */
   Shuffle byUnsafeWriter() throws SparkException {
     return run(records().partitionBy(new HashPartitioner(PARTITIONS)));
   }

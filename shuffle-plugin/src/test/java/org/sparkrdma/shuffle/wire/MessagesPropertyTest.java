@@ -171,13 +171,13 @@ class MessagesPropertyTest {
   @Property(seed = "3")
   void shouldReadAReleaseAsItWasWritten(
       @ForAll long requestId,
-      @ForAll boolean wantsCredits,
+      @ForAll boolean requestsCredits,
       @ForAll @Size(max = 100) List<Long> leases) {
     ByteBuffer out = ByteBuffer.allocate(MESSAGE_BYTES);
     Release.Encoder encoder = new Release.Encoder().begin(out, requestId);
     leases.forEach(encoder::lease);
-    if (wantsCredits) {
-      encoder.wantCredits();
+    if (requestsCredits) {
+      encoder.requestCredits();
     }
     ByteBuffer message = out.slice(0, encoder.finish());
 
@@ -186,7 +186,7 @@ class MessagesPropertyTest {
         () -> {
           Release read = Release.decode(message);
           assertThat(read.requestId()).isEqualTo(requestId);
-          assertThat(read.wantsCredits()).isEqualTo(wantsCredits);
+          assertThat(read.requestsCredits()).isEqualTo(requestsCredits);
           List<Long> readLeases = new ArrayList<>();
           for (int i = 0; i < read.leaseCount(); i++) {
             readLeases.add(read.leaseId(i));

@@ -233,7 +233,7 @@ public abstract class DeviceQueuePair extends EngineQueuePair {
     }
     onDestroyed();
     connection.onQueuePairClosed();
-    table.giveBack(name);
+    table.release(name);
     sendCompletions.onDestroyed(this);
     receiveCompletions.onDestroyed(this);
     leaveDomain();

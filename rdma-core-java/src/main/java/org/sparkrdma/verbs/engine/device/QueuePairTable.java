@@ -57,7 +57,7 @@ public final class QueuePairTable<Q extends DeviceQueuePair> {
   }
 
   /** Frees a name, whether or not a queue pair was put under it. */
-  public synchronized void giveBack(int name) {
+  public synchronized void release(int name) {
     int index = name & 0xffff;
     DeviceQueuePair[] changed = queuePairs.clone();
     changed[index] = null;

@@ -25,7 +25,7 @@ final class JffiBinding implements ForeignBinding {
   private static final MemoryIO MEMORY = MemoryIO.getInstance();
   private static final int MAX_STRING_BYTES = 4_096;
 
-  /** By number of arguments, for calls that keep errno. */
+  /** Contexts for calls that keep errno, by the number of arguments. */
   private static final CallContext[] KEEPING = contexts();
 
   private static final CallContext THREE = context(3, false);

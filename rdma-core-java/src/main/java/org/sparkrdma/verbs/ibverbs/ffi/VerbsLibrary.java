@@ -21,7 +21,7 @@ public final class VerbsLibrary {
   public static final int SEND_SIGNALED = 1 << 1;
   public static final int SEND_INLINE = 1 << 3;
 
-  /** In rc_odp_caps of struct ibv_odp_caps, and in its general_caps. */
+  /** Bit of rc_odp_caps in struct ibv_odp_caps; the next one is a bit of its general_caps. */
   public static final int ODP_SUPPORT_READ = 1 << 3;
 
   public static final int ODP_SUPPORT = 1;

@@ -26,7 +26,7 @@ final class FreeIndexes {
     return index;
   }
 
-  synchronized void giveBack(int index) {
+  synchronized void release(int index) {
     ring[(head + count) % ring.length] = index;
     count++;
   }

@@ -26,7 +26,7 @@ public record ProcessIdentity(int pid, int startTicks) {
     return new ProcessIdentity(pid, startTicks(stat(pid)));
   }
 
-  /** As one word; never 0. */
+  /** Packs it into one word; never 0. */
   long toWord() {
     return ((long) pid << 32) | (startTicks & 0xffff_ffffL);
   }

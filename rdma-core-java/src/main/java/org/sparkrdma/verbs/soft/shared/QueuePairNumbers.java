@@ -35,7 +35,7 @@ public final class QueuePairNumbers {
   }
 
   /** The queue pair with that number was retired. */
-  public void giveBack(int number) {
-    free.giveBack(indexOf(number));
+  public void release(int number) {
+    free.release(indexOf(number));
   }
 }

@@ -45,7 +45,7 @@ public final class RegionKeys {
   }
 
   /** The region with that key was retired. */
-  public void giveBack(int key) {
-    free.giveBack(indexOf(key));
+  public void release(int key) {
+    free.release(indexOf(key));
   }
 }

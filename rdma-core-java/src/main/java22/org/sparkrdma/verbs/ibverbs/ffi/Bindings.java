@@ -9,7 +9,7 @@ import org.sparkrdma.verbs.spi.EngineUnavailableException;
  * tests that ask for it.
  */
 final class Bindings {
-  /** Of tests only: {@code jffi} chooses it on every Java version. */
+  /** For tests only: the value {@code jffi} chooses jffi on every Java version. */
   private static final String CHOICE = "sparkrdma.binding";
 
   private Bindings() {}

@@ -22,7 +22,7 @@ import java.util.Arrays;
 final class LinkerBinding implements ForeignBinding {
   private static final Linker LINKER = Linker.nativeLinker();
 
-  /** By number of arguments, of calls that keep errno. */
+  /** Handles of calls that keep errno, by the number of arguments. */
   private static final MethodHandle[] KEEPING = keeping();
 
   private static final MethodHandle THREE = LINKER.downcallHandle(descriptor(JAVA_INT, 3));

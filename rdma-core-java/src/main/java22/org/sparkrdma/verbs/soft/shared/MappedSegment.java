@@ -26,7 +26,7 @@ final class MappedSegment implements Mapping {
   private final Arena arena = Arena.ofShared();
   private final MemorySegment segment;
 
-  /** Of just under 2 GiB, beginning every 1 GiB, as {@link MappedWindows} has them. */
+  /** One view for every 1 GiB, each just under 2 GiB long, as in {@link MappedWindows}. */
   private final ByteBuffer[] views;
 
   /** Maps the first {@code lengthBytes} of the file and keeps the channel until close. */

@@ -39,7 +39,7 @@ public final class AddressMask {
   private final Map<String, String> names = new HashMap<>();
   private final Pattern host;
 
-  /** For the machine with these files. */
+  /** Creates the mask for the machine with these files. */
   public AddressMask(SystemFiles files) {
     String name = files.text("proc/sys/kernel/hostname").orElse("");
     String first = name.split("\\.", 2)[0];

@@ -20,7 +20,7 @@ public final class CardFiles {
   private static final int MAX_LINES = 2_000;
   private static final int MAX_VALUE_CHARS = 300;
 
-  /** Of a device. All files in them are read, but no directories below. */
+  /** Directories of a device. All files in them are read, but no directories below. */
   private static final List<String> OF_DEVICE = List.of("", "hw_counters");
 
   /** The PCI device or its parent. */
@@ -61,7 +61,7 @@ public final class CardFiles {
 
   private final SystemFiles files;
 
-  /** Of the machine with these files. */
+  /** Reads the files of one machine. */
   public CardFiles(SystemFiles files) {
     this.files = files;
   }

@@ -113,7 +113,7 @@ public record Facts(
         .toList();
   }
 
-  /** Without the directories that a Worker makes in it, which differ from executor to executor. */
+  /** Removes the directories that a Worker makes, which differ from executor to executor. */
   private static Path configured(Path directory) {
     Path at = directory;
     for (String prefix : List.of("executor-", "spark-")) {

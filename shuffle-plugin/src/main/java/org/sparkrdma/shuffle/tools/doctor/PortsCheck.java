@@ -21,10 +21,10 @@ final class PortsCheck implements Check {
 
   private static final String INTERFACES = "sys/class/net";
 
-  /** For packets of 4096 bytes, which are the largest, with their headers. */
+  /** MTU of packets of 4096 bytes, the largest of RDMA, with their headers. */
   private static final long FULL_MTU = 4_200;
 
-  /** Without {@code --all}. */
+  /** Number of GIDs shown without {@code --all}. */
   private static final int MAX_GIDS = 8;
 
   /** Digits of the hardware address of an IPoIB interface, which has 20 bytes. */

@@ -23,7 +23,7 @@ import scala.runtime.BoxedUnit;
 public final class RdmaHistoryPlugin implements AppHistoryServerPlugin, SparkHistoryListeners {
   private static final Logger LOG = LoggerFactory.getLogger(RdmaHistoryPlugin.class);
 
-  /** Behind Spark's own tabs. */
+  /** The tab is placed after Spark's own tabs. */
   private static final int DISPLAY_ORDER = 100;
 
   /** Called by Spark. */

@@ -20,7 +20,7 @@ final class StageReports {
   static final int MAX_EXECUTORS = 10_000;
   private static final int MAX_REMOVED = 100;
 
-  /** By executor and by the number of {@link StageReads#list}. */
+  /** The last values by executor and then by the number of {@link StageReads#list}. */
   private final Map<String, Map<Long, BytesByPath>> last = new LinkedHashMap<>();
 
   private final Deque<String> removed = new ArrayDeque<>();

@@ -26,7 +26,7 @@ final class Html {
     return escaped.toString();
   }
 
-  /** Such as {@code 1.5 GiB}. */
+  /** A number of bytes with its unit, such as {@code 1.5 GiB}. */
   static String bytes(long bytes) {
     double value = bytes;
     int unit = 0;
