@@ -40,7 +40,7 @@ class TemplatesTest {
   void shouldHaveLinesOfAKeyAndAValueThatThePlugInAccepts(String name) throws IOException {
     Map<String, String> settings = new TreeMap<>();
     for (String line : lines(name)) {
-      assertThat(line).matches("spark\\.[A-Za-z0-9.]+ +\\S+");
+      assertThat(line).matches("spark\\.[A-Za-z0-9._]+ +\\S+");
       String[] keyAndValue = line.split(" +", 2);
       assertThat(settings.put(keyAndValue[0], keyAndValue[1])).as(line).isNull();
     }
@@ -85,19 +85,26 @@ class TemplatesTest {
                     && line.endsWith(" " + container.at("/name").asText()));
   }
 
-  /** The capability is a comment of the template, because it has no effect in Spark's own image. */
+  /** Spark's image does not run as root, so that the capability has no effect by itself. */
   @Test
-  void shouldHaveTheCapabilityToLockMemoryForAPodThatRunsAsRoot() throws IOException {
-    String file = "kubernetes-executor-pod.yaml";
-    assertThat(capabilities(Files.readString(CONF.resolve(file)))).isEmpty();
+  void shouldHaveTheCapabilityToLockMemoryAndAJavaThatTakesIt() throws IOException {
+    JsonNode pod = new YAMLMapper().readTree(CONF.resolve("kubernetes-executor-pod.yaml").toFile());
+    JsonNode security = pod.at("/spec/containers/0/securityContext");
+    assertThat(security.at("/capabilities/add"))
+        .extracting(JsonNode::asText)
+        .containsExactly("IPC_LOCK");
+    assertThat(security.has("allowPrivilegeEscalation")).isFalse();
 
-    String asRoot =
-        Files.readString(CONF.resolve(file)).replace("# securityContext:", "securityContext:");
-    assertThat(capabilities(asRoot)).extracting(JsonNode::asText).containsExactly("IPC_LOCK");
-  }
-
-  private static Iterable<JsonNode> capabilities(String pod) throws IOException {
-    return new YAMLMapper().readTree(pod).at("/spec/containers/0/securityContext/capabilities/add");
+    String home =
+        lines("kubernetes.conf.template").stream()
+            .filter(line -> line.startsWith("spark.executorEnv.JAVA_HOME "))
+            .map(line -> line.split(" +", 2)[1])
+            .findAny()
+            .orElseThrow();
+    assertThat(Files.readString(CONF.resolve("Dockerfile")))
+        .contains("COPY " + JavaWithIpcLockTest.SCRIPT + " " + home + "/bin/java\n")
+        .contains("cp /usr/bin/setpriv " + home + "/bin/setpriv")
+        .contains("setcap " + JavaWithIpcLockTest.CAPABILITY + " " + home + "/bin/setpriv\n");
   }
 
   @Test

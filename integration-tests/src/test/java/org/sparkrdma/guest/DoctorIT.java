@@ -22,6 +22,11 @@ final class DoctorIT {
   private static final String LIMITED =
       "ulimit -l 64; setpriv --reuid 65534 --clear-groups --inh-caps=-all --bounding-set=-all ";
 
+  /** The same user with the capability in effect, as {@code conf/java-with-ipc-lock} leaves it. */
+  private static final String WITH_IPC_LOCK =
+      "setpriv --reuid 65534 --clear-groups --inh-caps=-all,+ipc_lock --ambient-caps=+ipc_lock"
+          + " --bounding-set=-all,+ipc_lock ";
+
   /** A copy, because that user may not be allowed to read the build's folder. */
   private static final String COPY =
       "install -m 644 " + Build.property("it.plugin.jar") + " /tmp/plugin.jar; ";
@@ -39,7 +44,11 @@ final class DoctorIT {
   void shouldUseTheDeviceAsRootAndNameTheLimitOfLockedMemoryAsAnotherUser() throws Exception {
     GuestResult result =
         GuestTests.guest("rocev2", Duration.ofSeconds(150))
-            .bash(COPY + (DOCTOR + "; echo exit $?; ") + (LIMITED + DOCTOR + "; echo exit $?"));
+            .bash(
+                COPY
+                    + (DOCTOR + "; echo exit $?; ")
+                    + (LIMITED + DOCTOR + "; echo exit $?; ")
+                    + (WITH_IPC_LOCK + DOCTOR + "; echo exit $?"));
 
     assertThat(result.exitCode()).as(result.output()).isZero();
     List<String> lines = result.node(1).lines();
@@ -56,10 +65,18 @@ final class DoctorIT {
     assertThat(lines.get(end + 1))
         .startsWith("RDMA will not be used: memory cannot be registered")
         .contains("RLIMIT_MEMLOCK=65536");
-    assertThat(lines.subList(end + 1, lines.size()))
+    int limited = lines.indexOf("exit 1");
+    assertThat(limited).as("the second exit code").isGreaterThan(end);
+    assertThat(lines.subList(end + 1, limited))
         .anyMatch(
-            line -> line.startsWith("problem  This process may lock 65536 bytes (soft limit)"))
-        .endsWith("exit 1");
+            line -> line.startsWith("problem  This process may lock 65536 bytes (soft limit)"));
+    assertThat(lines.get(limited + 1))
+        .as("the same limit, with the capability")
+        .startsWith("RDMA will be used: device rxe0 port 1 of engine ibverbs at [10.99.1.1/24");
+    assertThat(lines.subList(limited + 1, lines.size()))
+        .anyMatch(
+            line -> line.startsWith("ok") && line.endsWith("it has the capability CAP_IPC_LOCK."))
+        .endsWith("exit 0");
   }
 
   @Test

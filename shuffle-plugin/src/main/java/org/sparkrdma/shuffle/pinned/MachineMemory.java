@@ -6,6 +6,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.OptionalLong;
 
 /**
@@ -79,12 +80,15 @@ public record MachineMemory(
     return OptionalLong.empty();
   }
 
-  /** The kernel checks the capability in the initial user namespace, where all users are mapped. */
+  /**
+   * The kernel checks the capability in the initial user namespace, where all users are mapped. A
+   * kernel without user namespaces has no such file.
+   */
   private static boolean locksUnlimited(SystemFiles files) {
-    boolean first =
-        files.lines("proc/self/uid_map").stream()
-            .anyMatch(line -> line.trim().replaceAll("\\s+", " ").equals(ALL_USERS));
-    if (!first) {
+    List<String> users = files.lines("proc/self/uid_map");
+    if (!users.isEmpty()
+        && users.stream()
+            .noneMatch(line -> line.trim().replaceAll("\\s+", " ").equals(ALL_USERS))) {
       return false;
     }
     for (String line : files.lines("proc/self/status")) {

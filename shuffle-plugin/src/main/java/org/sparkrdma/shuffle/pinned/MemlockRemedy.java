@@ -12,8 +12,8 @@ public enum MemlockRemedy {
   /** A pod. */
   KUBERNETES(
       "in Kubernetes add the capability IPC_LOCK to the container's securityContext, which helps a"
-          + " container that runs as root; for another user set LimitMEMLOCK=%1$d in the systemd"
-          + " unit of the node's container runtime"),
+          + " user other than root in the image of conf/Dockerfile only, or set LimitMEMLOCK=%1$d in"
+          + " the systemd unit of the node's container runtime"),
   /** A container of YARN. */
   YARN(
       "on YARN set LimitMEMLOCK=%1$d in the NodeManager's systemd unit, or ulimit -l %2$d in"

@@ -162,6 +162,13 @@ class MachineMemoryTest {
   }
 
   @Test
+  void shouldIgnoreTheLimitWithTheCapabilityWhereTheKernelHasNoUserNamespaces() throws IOException {
+    write("proc/self/limits", "Max locked memory         65536  65536  bytes\n");
+    write("proc/self/status", "Name:\tjava\nCapEff:\t0000000000004000\n");
+    assertThat(machine().locksUnlimited()).isTrue();
+  }
+
+  @Test
   void shouldFindThePageSizeOfThisMachine() {
     assertThat(Long.bitCount(MachineMemory.current().pageBytes())).isOne();
     assertThat(MachineMemory.current().physicalBytes()).isPresent();

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.launch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * The script {@code conf/java-with-ipc-lock} beside a {@code setpriv} as {@code conf/Dockerfile}
+ * makes it, started by a user other than root under the limits of a container.
+ */
+@Timeout(60)
+class JavaWithIpcLockTest {
+  static final String SCRIPT = "java-with-ipc-lock";
+
+  /** As the Dockerfile gives it to the file; see setcap(8). */
+  static final String CAPABILITY = "cap_ipc_lock=ep";
+
+  private static final Path TEMPLATE = Path.of("..", "conf", SCRIPT);
+
+  /** Bit 14, see capabilities(7). */
+  private static final String IPC_LOCK = "CapEff:\t0000000000004000";
+
+  private static final String NONE = "CapEff:\t0000000000000000";
+
+  @TempDir private Path directory;
+
+  /** Places a program as Java that prints its capabilities and its arguments. */
+  @BeforeEach
+  void makeTheImage() throws Exception {
+    assumeTrue("root".equals(System.getProperty("user.name")), "only root may run as another user");
+    Path bin = Files.createDirectories(directory.resolve("java/bin"));
+    Files.copy(TEMPLATE, bin.resolve("java"));
+    executable(bin.resolve("java"));
+    Files.copy(Path.of("/usr/bin/setpriv"), bin.resolve("setpriv"));
+    executable(bin.resolve("setpriv"));
+    Path path = Files.createDirectories(directory.resolve("path"));
+    Files.writeString(
+        path.resolve("java"),
+        "#!/bin/sh\ngrep CapEff /proc/self/status\nprintf '<%s>\\n' \"$@\"\n");
+    executable(path.resolve("java"));
+    for (Path folder : List.of(directory, directory.resolve("java"), bin, path)) {
+      executable(folder);
+    }
+    Outcome given = run(List.of("setcap", CAPABILITY, bin.resolve("setpriv").toString()));
+    assumeTrue(given.exitCode() == 0, "files get no capabilities here");
+  }
+
+  @Test
+  void shouldStartJavaWithTheCapabilityThatTheContainerHas() throws Exception {
+    assertThat(asUser("--bounding-set=-all,+ipc_lock"))
+        .containsExactly(IPC_LOCK, "<-cp>", "<a b>", "<Main>");
+  }
+
+  @Test
+  void shouldStartJavaWhereTheContainerLacksTheCapability() throws Exception {
+    assertThat(asUser("--bounding-set=-all")).containsExactly(NONE, "<-cp>", "<a b>", "<Main>");
+  }
+
+  /** {@code allowPrivilegeEscalation: false} in a pod. */
+  @Test
+  void shouldStartJavaWhereFilesMayGiveNoCapabilities() throws Exception {
+    assertThat(asUser("--bounding-set=-all,+ipc_lock", "--no-new-privs"))
+        .containsExactly(NONE, "<-cp>", "<a b>", "<Main>");
+  }
+
+  /** The output of Java, started by the user nobody. */
+  private List<String> asUser(String... limits) throws IOException, InterruptedException {
+    List<String> command = new ArrayList<>(List.of("setpriv", "--reuid", "65534"));
+    command.addAll(List.of("--regid", "65534", "--clear-groups", "--inh-caps=-all"));
+    command.addAll(List.of(limits));
+    command.addAll(List.of(directory.resolve("java/bin/java").toString(), "-cp", "a b", "Main"));
+    Outcome outcome = run(command);
+    assertThat(outcome.exitCode()).as(outcome.output()).isZero();
+    return outcome.output().lines().toList();
+  }
+
+  private record Outcome(int exitCode, String output) {}
+
+  private Outcome run(List<String> command) throws IOException, InterruptedException {
+    ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+    builder.environment().merge("PATH", ":/usr/sbin", String::concat);
+    builder.environment().merge("PATH", directory.resolve("path") + ":", (path, own) -> own + path);
+    Process process = builder.start();
+    String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
+    return new Outcome(process.exitValue(), output);
+  }
+
+  private static void executable(Path file) throws IOException {
+    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
+  }
+}
