@@ -17,6 +17,9 @@ public final class QueuePairTable<Q extends DeviceQueuePair> {
   private static final int MAX_QUEUE_PAIRS = 1 << 16;
   private static final int POSITION_BITS = 32;
 
+  /** 15 bits, so that no name is negative. */
+  private static final int MAX_GENERATION = 0x7fff;
+
   private final Deque<Integer> free = new ArrayDeque<>();
   private int[] generations = new int[0];
   private volatile DeviceQueuePair[] queuePairs = new DeviceQueuePair[0];
@@ -24,14 +27,14 @@ public final class QueuePairTable<Q extends DeviceQueuePair> {
   /**
    * Takes an index for a queue pair that will be {@link #put} there.
    *
-   * @return the name; -1 when there are too many queue pairs
+   * @return the name, at least 0; -1 when there are too many queue pairs
    */
   public synchronized int take() {
     if (free.isEmpty() && !grow()) {
       return -1;
     }
     int index = free.remove();
-    generations[index]++;
+    generations[index] = (generations[index] + 1) & MAX_GENERATION;
     return generations[index] << 16 | index;
   }
 
@@ -59,9 +62,11 @@ public final class QueuePairTable<Q extends DeviceQueuePair> {
   /** Frees a name, whether or not a queue pair was put under it. */
   public synchronized void release(int name) {
     int index = name & 0xffff;
-    DeviceQueuePair[] changed = queuePairs.clone();
-    changed[index] = null;
-    queuePairs = changed;
+    if (queuePairs[index] != null) {
+      DeviceQueuePair[] changed = queuePairs.clone();
+      changed[index] = null;
+      queuePairs = changed;
+    }
     free.add(index);
   }
 
