@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -16,7 +17,9 @@ import java.util.regex.Pattern;
  * thread; its cluster ends it at the latest.
  */
 public final class HistoryServer implements AutoCloseable {
-  private static final Pattern STARTED = Pattern.compile("started at http://\\S+:(\\d+)");
+  /** Up to the end of the line: while Spark writes it, the log may end amid the port. */
+  private static final Pattern STARTED = Pattern.compile("started at http://\\S+:(\\d+)\\R");
+
   private static final Duration LIMIT = Duration.ofMinutes(1);
   private static final long POLL_MS = 100;
 
@@ -48,14 +51,23 @@ public final class HistoryServer implements AutoCloseable {
   /** Returns when it has logged its port. */
   void awaitStart() throws ClusterException, IOException, InterruptedException {
     long deadlineNs = System.nanoTime() + LIMIT.toNanos();
-    Matcher started = STARTED.matcher("");
-    while (!started.reset(Files.readString(process.log())).find()) {
+    OptionalInt logged = port(Files.readString(process.log()));
+    while (logged.isEmpty()) {
       if (!process.isAlive() || System.nanoTime() > deadlineNs) {
         throw new ClusterException("the History Server did not start", process.log());
       }
       process.process().waitFor(POLL_MS, TimeUnit.MILLISECONDS);
+      logged = port(Files.readString(process.log()));
     }
-    port = Integer.parseInt(started.group(1));
+    port = logged.getAsInt();
+  }
+
+  /** The port that a History Server has logged; empty before that. */
+  static OptionalInt port(String log) {
+    Matcher started = STARTED.matcher(log);
+    return started.find()
+        ? OptionalInt.of(Integer.parseInt(started.group(1)))
+        : OptionalInt.empty();
   }
 
   /** The address of its pages, without a slash at the end. */

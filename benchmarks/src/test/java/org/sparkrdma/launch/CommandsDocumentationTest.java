@@ -35,7 +35,15 @@ class CommandsDocumentationTest {
               + "|systemctl|docker|kubectl|mkdir|cp|ibv_\\w+|ib_read_bw|ethtool) .+)");
 
   /** A test or script that runs the commands of a form. */
-  private record Runner(Pattern form, String file, String evidence, boolean nightly) {}
+  private record Runner(Pattern form, String file, String evidence, boolean nightly) {
+    String text() throws IOException {
+      return Files.readString(DocumentationFiles.find(file));
+    }
+
+    boolean isTest() {
+      return file.endsWith("IT.java") || file.endsWith("Test.java");
+    }
+  }
 
   private static Runner by(String form, String file, String evidence) {
     return new Runner(Pattern.compile(form), file, evidence, false);
@@ -47,7 +55,7 @@ class CommandsDocumentationTest {
 
   private static final String JAR = "java -jar shuffle-plugin\\.jar ";
 
-  /** In the order in which they are tried. */
+  /** Runners in the order in which they are tried. */
   private static final List<Runner> RUNNERS =
       List.of(
           by("\\./quickstart", "JobScriptsIT.java", "run(\"quickstart --size 1m "),
@@ -121,6 +129,15 @@ class CommandsDocumentationTest {
               "ExamplesTest.java",
               "with the arguments of docs/verbs.md"));
 
+  /**
+   * A block of a page.
+   *
+   * @param firstLine number of its first line, counted from 1
+   * @param shell whether it is marked as one of commands
+   * @param above the paragraph before it
+   */
+  private record Block(Path page, int firstLine, boolean shell, String above, List<String> lines) {}
+
   /** A command of a page, without its comment. */
   private record Documented(Path page, int line, String command, boolean marked, boolean nightly) {
     @Override
@@ -155,12 +172,13 @@ class CommandsDocumentationTest {
   }
 
   @Test
-  void shouldTakeNoNightlyTestForOneThatCiRuns() throws IOException {
+  void shouldFindWhatEachRunnerRunsAndWhetherItIsNightly() throws IOException {
     for (Runner runner : RUNNERS) {
-      Path file = DocumentationFiles.find(runner.file());
-      if (file.toString().endsWith("IT.java") || file.toString().endsWith("Test.java")) {
-        assertThat(isNightly(Files.readString(file), runner.evidence()))
-            .as("%s of %s is tagged nightly", runner.evidence(), file)
+      String text = runner.text();
+      assertThat(text).as("%s runs %s", runner.file(), runner.form()).contains(runner.evidence());
+      if (runner.isTest()) {
+        assertThat(isNightly(text, runner.evidence()))
+            .as("%s of %s is tagged nightly", runner.evidence(), runner.file())
             .isEqualTo(runner.nightly());
       }
     }
@@ -187,27 +205,13 @@ class CommandsDocumentationTest {
   }
 
   @Test
-  void shouldFindWhatEachRunnerRuns() throws IOException {
-    for (Runner runner : RUNNERS) {
-      assertThat(Files.readString(DocumentationFiles.find(runner.file())))
-          .as("%s runs %s", runner.file(), runner.form())
-          .contains(runner.evidence());
-    }
-  }
-
-  @Test
   void shouldMarkEveryBlockOfCommandsAsShell() throws IOException {
     List<String> unmarked = new ArrayList<>();
-    for (Path page : DocumentationFiles.userPages()) {
-      boolean inBlock = false;
-      boolean shell = false;
-      for (String line : Files.readAllLines(page)) {
-        if (line.strip().startsWith(FENCE)) {
-          inBlock = !inBlock;
-          shell = line.strip().equals(SHELL);
-        } else if (inBlock && !shell && COMMAND.matcher(line.strip()).matches()) {
-          unmarked.add(page.getFileName() + ": " + line);
-        }
+    for (Block block : blocks()) {
+      if (!block.shell()) {
+        block.lines().stream()
+            .filter(line -> COMMAND.matcher(line.strip()).matches())
+            .forEach(line -> unmarked.add(block.page().getFileName() + ": " + line));
       }
     }
     assertThat(unmarked).as("in a block that does not begin with " + SHELL).isEmpty();
@@ -221,48 +225,64 @@ class CommandsDocumentationTest {
 
   private static List<Documented> commands() throws IOException {
     List<Documented> commands = new ArrayList<>();
-    for (Path page : DocumentationFiles.userPages()) {
-      collect(page, Files.readAllLines(page), commands);
-    }
+    blocks().stream().filter(Block::shell).forEach(block -> collect(block, commands));
     return commands;
   }
 
-  private static void collect(Path page, List<String> lines, List<Documented> commands) {
-    for (int begin = 0; begin < lines.size(); begin++) {
-      if (lines.get(begin).strip().equals(SHELL)) {
-        String above = paragraphBefore(lines, begin);
-        boolean marked = NOT_RUN.matcher(above).find();
-        boolean nightly = NIGHTLY.matcher(above).find();
-        boolean nextMarked = false;
-        StringBuilder command = new StringBuilder();
-        int line = begin + 1;
-        for (; !lines.get(line).strip().equals(FENCE); line++) {
-          String text = lines.get(line).strip();
-          var comment = COMMENT.matcher(text);
-          boolean commented = comment.find();
-          boolean markedHere = commented && NOT_RUN.matcher(comment.group(2)).find();
-          boolean nightlyHere = commented && NIGHTLY.matcher(comment.group(2)).find();
-          String plain = commented ? text.substring(0, comment.start()) : text;
-          if (plain.isEmpty()) {
-            nextMarked |= markedHere;
-            continue;
-          }
-          command.append(plain.endsWith("\\") ? plain.substring(0, plain.length() - 1) : plain);
-          if (!plain.endsWith("\\") && !ASSIGNMENT.matcher(plain).matches()) {
-            commands.add(
-                new Documented(
-                    page,
-                    line + 1,
-                    command.toString().replaceAll(" +", " "),
-                    marked || markedHere || nextMarked,
-                    nightly || nightlyHere));
-          }
-          if (!plain.endsWith("\\")) {
-            command.setLength(0);
-            nextMarked = false;
-          }
+  /** All blocks of all pages. */
+  private static List<Block> blocks() throws IOException {
+    List<Block> blocks = new ArrayList<>();
+    for (Path page : DocumentationFiles.userPages()) {
+      List<String> lines = Files.readAllLines(page);
+      int begin = -1;
+      for (int i = 0; i < lines.size(); i++) {
+        if (!lines.get(i).strip().startsWith(FENCE)) {
+          continue;
         }
-        begin = line;
+        if (begin < 0) {
+          begin = i;
+        } else {
+          boolean shell = lines.get(begin).strip().equals(SHELL);
+          String above = paragraphBefore(lines, begin);
+          blocks.add(new Block(page, begin + 2, shell, above, lines.subList(begin + 1, i)));
+          begin = -1;
+        }
+      }
+    }
+    return blocks;
+  }
+
+  /** Adds the commands of a block, each of which may have several lines. */
+  private static void collect(Block block, List<Documented> commands) {
+    boolean marked = NOT_RUN.matcher(block.above()).find();
+    boolean nightly = NIGHTLY.matcher(block.above()).find();
+    boolean nextMarked = false;
+    StringBuilder command = new StringBuilder();
+    for (int i = 0; i < block.lines().size(); i++) {
+      String text = block.lines().get(i).strip();
+      var comment = COMMENT.matcher(text);
+      boolean commented = comment.find();
+      boolean markedHere = commented && NOT_RUN.matcher(comment.group(2)).find();
+      boolean nightlyHere = commented && NIGHTLY.matcher(comment.group(2)).find();
+      String plain = commented ? text.substring(0, comment.start()) : text;
+      if (plain.isEmpty()) {
+        nextMarked |= markedHere;
+        continue;
+      }
+      boolean goesOn = plain.endsWith("\\");
+      command.append(goesOn ? plain.substring(0, plain.length() - 1) : plain);
+      if (!goesOn && !ASSIGNMENT.matcher(plain).matches()) {
+        commands.add(
+            new Documented(
+                block.page(),
+                block.firstLine() + i,
+                command.toString().replaceAll(" +", " "),
+                marked || markedHere || nextMarked,
+                nightly || nightlyHere));
+      }
+      if (!goesOn) {
+        command.setLength(0);
+        nextMarked = false;
       }
     }
   }

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.scenarios;
 
-import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.soft.SoftProvider;
-import org.sparkrdma.verbs.spi.EngineSetting;
 import org.sparkrdma.verbs.spi.EngineSettings;
 import org.sparkrdma.verbs.spi.EngineUnavailableException;
 import org.sparkrdma.verbs.spi.VerbsProvider;
@@ -37,16 +35,6 @@ public final class HungProvider implements VerbsProvider {
   @Override
   public int order() {
     return 0;
-  }
-
-  @Override
-  public List<EngineSetting> settings() {
-    return List.of();
-  }
-
-  @Override
-  public void validate(EngineSettings settings) {
-    soft.validate(settings);
   }
 
   @Override

@@ -27,7 +27,9 @@ private[scenarios] final class HistoryServer private (process: SparkJvm) extends
 }
 
 private[scenarios] object HistoryServer {
-  private val Started = """Bound HistoryServer to .*, and started at http://\S+:([0-9]+)""".r
+
+  /** Up to the end of the line: while Spark writes it, the log may end amid the port. */
+  private val Started = """started at http://\S+:([0-9]+)\R""".r
 
   /** Starts it.
     *

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.benchmarks.ceiling;
 
-import java.util.List;
 import java.util.Map;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
@@ -9,7 +8,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.soft.SoftProvider;
-import org.sparkrdma.verbs.spi.EngineSetting;
 import org.sparkrdma.verbs.spi.EngineSettings;
 import org.sparkrdma.verbs.spi.EngineUnavailableException;
 import org.sparkrdma.verbs.spi.VerbsProvider;
@@ -30,8 +28,6 @@ public final class NoCopyProvider implements VerbsProvider {
   private static final String VERIFY = "spark.shuffle.rdma.verify";
   private static final Logger LOG = LoggerFactory.getLogger(NoCopyProvider.class);
 
-  private final SoftProvider soft = new SoftProvider();
-
   /** For the service loader. */
   public NoCopyProvider() {}
 
@@ -48,16 +44,6 @@ public final class NoCopyProvider implements VerbsProvider {
   @Override
   public int order() {
     return -1;
-  }
-
-  @Override
-  public List<EngineSetting> settings() {
-    return List.of();
-  }
-
-  @Override
-  public void validate(EngineSettings settings) {
-    soft.validate(settings);
   }
 
   @Override

@@ -27,12 +27,7 @@ record DisniSettings(long flushTimeoutNs) {
    * @throws IllegalArgumentException naming key, value and allowed values
    */
   static DisniSettings of(EngineSettings given) {
-    for (String key : given.values().keySet()) {
-      if (key.startsWith(PREFIX) && !key.equals(FLUSH_TIMEOUT.setting().key())) {
-        throw new IllegalArgumentException(
-            "no such setting: key=" + key + " allowed=" + FLUSH_TIMEOUT.setting().key());
-      }
-    }
+    given.requireKnown(NAME, all());
     return new DisniSettings(FLUSH_TIMEOUT.parseNs(given));
   }
 }

@@ -49,18 +49,18 @@ final class DeviceScan {
       throw new VerbsException(
           "ibv_query_device", "no device can be queried: " + String.join("; ", failures), first);
     }
-    for (String failure : failures) {
-      if (logged.add(failure)) {
-        LOG.warn("Skipping an RDMA device that cannot be queried: {}", failure);
-      }
-    }
+    failures.forEach(this::skip);
     return devices;
   }
 
-  /** Logs once that a port is not used. */
-  void skipPort(String reason) {
+  /**
+   * Logs once that a device or a port is not used.
+   *
+   * @param reason names the device, and the port when the device has others
+   */
+  void skip(String reason) {
     if (logged.add(reason)) {
-      LOG.warn("Skipping a port of an RDMA device that cannot be queried: {}", reason);
+      LOG.warn("Skipping an RDMA device or port that cannot be queried: {}", reason);
     }
   }
 }

@@ -68,7 +68,7 @@ final class IbverbsEngine implements VerbsEngine {
   }
 
   private DeviceInfo facts(long context) throws VerbsException {
-    return DeviceFacts.of(libraries, context, settings, scan::skipPort);
+    return DeviceFacts.of(libraries, context, settings, scan::skip);
   }
 
   @Override

@@ -37,15 +37,7 @@ record IbverbsSettings(int maxInlineBytes, long flushTimeoutNs) {
    * @throws IllegalArgumentException naming key, value and allowed values
    */
   static IbverbsSettings of(EngineSettings given) {
-    for (String key : given.values().keySet()) {
-      if (key.startsWith(PREFIX) && all().stream().noneMatch(s -> s.key().equals(key))) {
-        throw new IllegalArgumentException(
-            "no such setting: key="
-                + key
-                + " allowed="
-                + String.join(",", all().stream().map(EngineSetting::key).toList()));
-      }
-    }
+    given.requireKnown(NAME, all());
     return new IbverbsSettings(number(given, MAX_INLINE, 0, 4_096), FLUSH_TIMEOUT.parseNs(given));
   }
 

@@ -166,15 +166,7 @@ record SoftSettings(
    * @throws IllegalArgumentException naming key, value and what is allowed
    */
   static SoftSettings of(EngineSettings given) {
-    for (String key : given.values().keySet()) {
-      if (key.startsWith(PREFIX) && ALL.stream().noneMatch(s -> s.key().equals(key))) {
-        throw new IllegalArgumentException(
-            "no such setting: key="
-                + key
-                + " allowed="
-                + String.join(",", ALL.stream().map(EngineSetting::key).toList()));
-      }
-    }
+    given.requireKnown(SoftProvider.NAME, ALL);
     return new SoftSettings(
         parse(given, DIRECTORY, SoftSettings::absolute),
         duration(given, LATENCY, 0, 10_000_000_000L),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.verbs.spi;
 
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -32,6 +33,22 @@ public final class EngineSettings {
   /** The value given for a setting, or its default. */
   public String value(EngineSetting setting) {
     return values.getOrDefault(setting.key(), setting.defaultValue());
+  }
+
+  /**
+   * Checks that each key of an engine names one of its settings. Keys of other engines are ignored.
+   *
+   * @param engine its name, with which its keys begin
+   * @throws IllegalArgumentException naming the key and the settings that the engine has
+   */
+  public void requireKnown(String engine, List<EngineSetting> known) {
+    List<String> allowed = known.stream().map(EngineSetting::key).toList();
+    for (String key : values().keySet()) {
+      if (key.startsWith(engine + ".") && !allowed.contains(key)) {
+        throw new IllegalArgumentException(
+            "no such setting: key=" + key + " allowed=" + String.join(",", allowed));
+      }
+    }
   }
 
   /** All values given, sorted by key. */

@@ -22,15 +22,20 @@ public interface VerbsProvider {
    */
   int order();
 
-  /** The settings of this engine. */
-  List<EngineSetting> settings();
+  /** The settings of this engine; none by default. */
+  default List<EngineSetting> settings() {
+    return List.of();
+  }
 
   /**
-   * Checks values of this engine's settings without access to the machine.
+   * Checks values of this engine's settings without access to the machine. By default it allows
+   * every value of a setting that this engine has.
    *
    * @throws IllegalArgumentException naming key, value and what is allowed
    */
-  void validate(EngineSettings settings);
+  default void validate(EngineSettings settings) {
+    settings.requireKnown(name(), settings());
+  }
 
   /**
    * Loads the engine. The caller closes it.

@@ -53,7 +53,8 @@ class Aarch64IT {
             "-cp",
             System.getProperty("java.class.path"),
             ContractMain.class.getName(),
-            ScriptedDeviceTest.class.getName());
+            ScriptedDeviceTest.class.getName(),
+            ScriptedDeviceChangesTest.class.getName());
     int code = run(command);
 
     assertThat(code).as(output()).isZero();

@@ -51,7 +51,7 @@ public final class LogLimit {
    * @return the end of the line: how many were omitted before it; empty when it is to be omitted
    */
   public Optional<String> next(Object subject) {
-    OptionalInt omitted = omittedBefore(subject, nanoClock.getAsLong());
+    OptionalInt omitted = omittedBefore(subject);
     if (omitted.isEmpty()) {
       return Optional.empty();
     }
@@ -64,10 +64,10 @@ public final class LogLimit {
   /**
    * Counts a line.
    *
-   * @param now of the clock of all calls, in nanoseconds
    * @return how many lines of this subject were omitted before it; empty when it is to be omitted
    */
-  public synchronized OptionalInt omittedBefore(Object subject, long now) {
+  public synchronized OptionalInt omittedBefore(Object subject) {
+    long now = nanoClock.getAsLong();
     Object key = keyOf(subject, now);
     Last last = lastLines.get(key);
     if (last != null && isRecent(last, now)) {

@@ -30,7 +30,7 @@ final class Acceptor {
   private final ConnectionTable table;
   private final Peers peers;
   private final Nonces nonces;
-  private final RefusalLog refusals = new RefusalLog();
+  private final RefusalLog refusals;
   private final int readsInFlight;
   private final int maxUnconfirmed;
   private final HelloPath path;
@@ -63,6 +63,7 @@ final class Acceptor {
     this.readsInFlight = readsInFlight;
     this.maxUnconfirmed = Math.max(MIN_UNCONFIRMED, context.settings().maxConnections() / 4);
     this.path = HelloPath.of(context.device());
+    this.refusals = new RefusalLog(context.nanoClock());
   }
 
   /** The device reports a connection request. */
@@ -192,11 +193,7 @@ final class Acceptor {
     if (refused.refusal != Refusal.COLLISION) {
       context.counters().increment(Counter.CONNECTIONS_REFUSED);
       refusals
-          .line(
-              refused.refusal,
-              connection.remoteAddress(),
-              refused.getMessage(),
-              context.nanoClock().getAsLong())
+          .line(refused.refusal, connection.remoteAddress(), refused.getMessage())
           .ifPresent(LOG::info);
     }
   }

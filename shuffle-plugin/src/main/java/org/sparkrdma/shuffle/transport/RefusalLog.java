@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.transport;
 
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.function.LongSupplier;
 import org.sparkrdma.shuffle.metrics.LogLimit;
 import org.sparkrdma.shuffle.wire.Hello.Refusal;
 
@@ -11,7 +12,14 @@ import org.sparkrdma.shuffle.wire.Hello.Refusal;
  * one for each reason in ten seconds. Owned by the agent.
  */
 final class RefusalLog {
-  private final LogLimit limit = new LogLimit();
+  private final LogLimit limit;
+
+  /**
+   * @param nanoClock as {@link System#nanoTime}
+   */
+  RefusalLog(LongSupplier nanoClock) {
+    limit = new LogLimit(nanoClock);
+  }
 
   /**
    * Counts a refusal.
@@ -19,8 +27,8 @@ final class RefusalLog {
    * @param from the peer's address
    * @return the line to log; empty when the last one of this reason is too recent
    */
-  Optional<String> line(Refusal reason, Object from, String detail, long nowNs) {
-    OptionalInt omitted = limit.omittedBefore(reason, nowNs);
+  Optional<String> line(Refusal reason, Object from, String detail) {
+    OptionalInt omitted = limit.omittedBefore(reason);
     if (omitted.isEmpty()) {
       return Optional.empty();
     }

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.scenarios.faults.engine;
 
-import java.util.List;
 import org.sparkrdma.verbs.VerbsEngine;
 import org.sparkrdma.verbs.soft.SoftProvider;
-import org.sparkrdma.verbs.spi.EngineSetting;
 import org.sparkrdma.verbs.spi.EngineSettings;
 import org.sparkrdma.verbs.spi.EngineUnavailableException;
 import org.sparkrdma.verbs.spi.VerbsProvider;
@@ -24,16 +22,6 @@ public final class FaultyProvider implements VerbsProvider {
   @Override
   public int order() {
     return 0;
-  }
-
-  @Override
-  public List<EngineSetting> settings() {
-    return List.of();
-  }
-
-  @Override
-  public void validate(EngineSettings settings) {
-    soft.validate(settings);
   }
 
   @Override

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.verbs.ibverbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.management.ManagementFactory;
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkrdma.verbs.cm.Connection;
+import org.sparkrdma.verbs.cm.ConnectionEvent;
+import org.sparkrdma.verbs.device.Gid;
+import org.sparkrdma.verbs.device.GidType;
+import org.sparkrdma.verbs.device.PortInfo;
+
+/** The device, its ports and its addresses fail, move or are removed while they are used. */
+class ScriptedDeviceChangesTest extends ScriptedDeviceFixture {
+  private static final int ENOMEM = 12;
+
+  // enum ibv_event_type
+  private static final int DEVICE_FATAL = 8;
+  private static final int PORT_ERR = 10;
+  private static final int GID_CHANGE = 18;
+
+  // enum rdma_cm_event_type
+  private static final int DEVICE_REMOVAL = 11;
+  private static final int ADDR_CHANGE = 14;
+
+  @ParameterizedTest(name = "asynchronous event {0}: {1}")
+  @CsvSource({
+    "0, completion queue overrun",
+    "1, queue pair broken",
+    "2, invalid request of the peer",
+    "3, access violation of the peer"
+  })
+  void shouldEndTheConnectionsThatAnEventBreaks(int event, String reason) throws Exception {
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      exchange.connect();
+
+      library.raise(event, 0);
+
+      assertThat(exchange.expect(ConnectionEvent.Type.DISCONNECTED).reason())
+          .isEqualTo("the device reports: " + reason);
+    }
+  }
+
+  @ParameterizedTest(name = "asynchronous event {0}")
+  @ValueSource(ints = {4, 5, 6, 7, 9, 11, 12, 13, 16, 17, 18})
+  void shouldGoOnAfterAnEventThatBreaksNothing(int event) throws Exception {
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      exchange.connect();
+
+      library.raise(event, 1);
+
+      exchange.transfer();
+    }
+  }
+
+  @Test
+  @DisplayName("a port that is not used is down")
+  void shouldGoOnWhenAnotherPortIsDown() throws Exception {
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      exchange.connect();
+
+      library.raise(PORT_ERR, 2);
+
+      exchange.transfer();
+    }
+  }
+
+  @ParameterizedTest(name = "asynchronous event {0}: {1}")
+  @CsvSource({
+    DEVICE_FATAL + ", the device failed: device=scripted0",
+    PORT_ERR + ", a port of the device is down: device=scripted0 port=1"
+  })
+  void shouldReportThatTheDeviceIsDown(int event, String reason) throws Exception {
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      exchange.connect();
+
+      library.raise(event, 1);
+
+      ConnectionEvent down = exchange.expect(ConnectionEvent.Type.DEVICE_DOWN);
+      assertThat(down.connection()).isNull();
+      assertThat(down.reason()).isEqualTo(reason);
+    }
+  }
+
+  @Test
+  @DisplayName("the device of a listener is removed")
+  void shouldNotifyAListenerThatTheDeviceIsRemoved() throws Exception {
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      exchange.connect();
+
+      library.raiseOnListeners(DEVICE_REMOVAL);
+
+      ConnectionEvent removed = exchange.expect(ConnectionEvent.Type.DEVICE_REMOVED);
+      assertThat(removed.connection()).isNull();
+      assertThat(removed.reason()).isEqualTo("the device was removed: device=scripted0");
+    }
+  }
+
+  @Test
+  @DisplayName("the device of a connection is removed")
+  void shouldNotifyAConnectionThatTheDeviceIsRemoved() throws Exception {
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      exchange.connect();
+
+      library.raiseOnConnections(DEVICE_REMOVAL);
+
+      ConnectionEvent removed = exchange.expect(ConnectionEvent.Type.DEVICE_REMOVED);
+      assertThat(removed.connection()).isNotNull();
+    }
+  }
+
+  @Test
+  @DisplayName("the listener's address moves to another link")
+  void shouldReportThatTheAddressOfTheListenerMoved() throws Exception {
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      exchange.connect();
+
+      library.raiseOnListeners(ADDR_CHANGE);
+
+      assertThat(exchange.expect(ConnectionEvent.Type.DEVICE_DOWN).reason())
+          .isEqualTo("the listener's address moved to another link: device=scripted0");
+    }
+  }
+
+  /** The listener's address is not one of this machine, as after its removal. */
+  @Test
+  @DisplayName("the address of the only listener is removed")
+  void shouldReportThatTheAddressOfTheListenerWasRemoved() throws Exception {
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      exchange.listenAt(InetAddress.getByName("192.0.2.77"));
+
+      library.raise(GID_CHANGE, 2);
+      exchange.expectNoEvent();
+      library.raise(GID_CHANGE, 1);
+
+      expectRemovedAddress(exchange);
+    }
+  }
+
+  @Test
+  @DisplayName("the address of one of two listeners is removed")
+  void shouldReportThatTheAddressOfOneOfTwoListenersWasRemoved() throws Exception {
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      exchange.listenAt(InetAddress.getLoopbackAddress());
+      library.raise(GID_CHANGE, 1);
+      exchange.expectNoEvent();
+      exchange.listenAt(InetAddress.getByName("192.0.2.77"));
+
+      library.raise(GID_CHANGE, 1);
+
+      expectRemovedAddress(exchange);
+    }
+  }
+
+  private static void expectRemovedAddress(ScriptedExchange exchange) throws Exception {
+    assertThat(exchange.expect(ConnectionEvent.Type.DEVICE_DOWN).reason())
+        .isEqualTo("an address of the listeners was removed: device=scripted0");
+  }
+
+  @Test
+  void shouldKeepTheScopeOfALinkLocalAddress() throws Exception {
+    faulty = false;
+    byte[] bytes = InetAddress.getByName("fe80::1234").getAddress();
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      Connection initiator = exchange.resolve(Inet6Address.getByAddress(null, bytes, 7));
+
+      exchange.expect(ConnectionEvent.Type.RESOLVED);
+
+      // The device took it from the remote address.
+      Inet6Address local = (Inet6Address) initiator.localAddress().getAddress();
+      assertThat(local.getAddress()).isEqualTo(bytes);
+      assertThat(local.getScopeId()).isEqualTo(7);
+    }
+  }
+
+  /** Connections need IP addresses: AF_IB, which would connect GIDs, is not used. */
+  @Test
+  void shouldReportAnInfiniBandPortWithoutIpoibAsOneWithoutAddresses() throws Exception {
+    faulty = false;
+    library.limit("infiniband", 1);
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      PortInfo port = exchange.device.info().ports().get(0);
+
+      assertThat(port.gids()).extracting(Gid::type).containsExactly(GidType.INFINIBAND);
+      assertThat(port.addresses()).isEmpty();
+    }
+  }
+
+  @Test
+  @DisplayName("a connection's address moves to another link")
+  void shouldEndAConnectionWhoseAddressMoved() throws Exception {
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      exchange.connect();
+
+      library.raiseOnConnections(ADDR_CHANGE);
+
+      assertThat(exchange.expect(ConnectionEvent.Type.DISCONNECTED).reason())
+          .isEqualTo("the address moved to another link");
+    }
+  }
+
+  /**
+   * The kernel reports such descriptors as ready for ever, so a thread that waits for them never
+   * sleeps.
+   */
+  @Test
+  @DisplayName("the descriptors of a removed device are ready for ever")
+  void shouldSleepAlthoughTheDescriptorsOfARemovedDeviceAreReadyForEver() throws Exception {
+    long sleepNs = TimeUnit.MILLISECONDS.toNanos(20);
+    int turns = 25;
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      exchange.connect();
+      library.killDescriptors();
+
+      assertThat(exchange.expect(ConnectionEvent.Type.DEVICE_REMOVED).connection()).isNull();
+
+      exchange.poll();
+      exchange.channel.await(0);
+      var threads = ManagementFactory.getThreadMXBean();
+      long startNs = System.nanoTime();
+      long startCpuNs = threads.getCurrentThreadCpuTime();
+      for (int i = 0; i < turns; i++) {
+        exchange.poll();
+        exchange.channel.await(sleepNs);
+      }
+      long cpuNs = threads.getCurrentThreadCpuTime() - startCpuNs;
+      long elapsedNs = System.nanoTime() - startNs;
+      System.out.printf(
+          "CPU after device removal: %.1f %% of one core%n", 100.0 * cpuNs / elapsedNs);
+      assertThat(elapsedNs).isGreaterThan(turns * sleepNs / 2);
+    }
+  }
+
+  @Test
+  @DisplayName("the kernel misses the neighbour's answer twice")
+  void shouldResolveAnAddressAgainWhileThereIsTime() throws Exception {
+    library.limit("unanswered", 2);
+    long before = library.calls("rdma_resolve_addr");
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      exchange.connect();
+    }
+    assertThat(library.calls("rdma_resolve_addr") - before).isEqualTo(3);
+  }
+
+  @Test
+  @DisplayName("one of two ports cannot be queried")
+  void shouldLeaveOutAPortThatCannotBeQueried() throws Exception {
+    library.limit("ports", 2);
+    library.fail("ibv_query_port", ENOMEM, 2, 1);
+
+    assertThat(engine.devices())
+        .singleElement()
+        .satisfies(
+            device -> assertThat(device.ports()).extracting(PortInfo::number).containsExactly(1));
+  }
+
+  @Test
+  @DisplayName("the device fails while it is opened")
+  void shouldNotHoldADeviceThatFailsWhileItIsOpened() {
+    library.fail("ibv_query_port", ENOMEM, 1, 1);
+
+    assertThatThrownBy(engine::devices).hasMessageContaining("ibv_query_port failed: errno=12");
+  }
+}

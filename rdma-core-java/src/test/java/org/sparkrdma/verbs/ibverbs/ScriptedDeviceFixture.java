@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.verbs.ibverbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.faults.FaultRow;
+import org.sparkrdma.faults.FaultRows;
+import org.sparkrdma.verbs.VerbsEngine;
+import org.sparkrdma.verbs.ibverbs.ffi.ScriptedLibrary;
+
+/**
+ * A test of the ibverbs engine on a device that fails as the test says. In every case nothing
+ * hangs, the thread that waits sleeps when nothing is left to do, the device has no object left
+ * afterwards, and the next exchange transfers the right bytes.
+ */
+@Tag("slow")
+@Timeout(value = 30, unit = TimeUnit.SECONDS)
+abstract class ScriptedDeviceFixture {
+  /** Time from the beginning of a test to the end of the next exchange. */
+  private static final int BOUND_SECONDS = 10;
+
+  /** The device of the class that runs. */
+  static ScriptedLibrary library;
+
+  private static FaultRows rows;
+
+  private final long beginNs = System.nanoTime();
+  final VerbsEngine engine = ScriptedEngine.over(library);
+
+  /** Whether the test's script makes something fail. */
+  boolean faulty = true;
+
+  @BeforeAll
+  static void load(TestInfo test) throws Exception {
+    String file = test.getTestClass().orElseThrow().getSimpleName().replaceFirst("Test$", "");
+    rows =
+        new FaultRows(
+            "stub",
+            "ibverbs",
+            file.replaceAll("(?<=.)([A-Z])", "-$1").toLowerCase(Locale.ROOT) + ".json");
+    library = ScriptedLibrary.load();
+  }
+
+  @AfterAll
+  static void writeRows() throws IOException {
+    if (!ScriptedLibrary.isGiven()) {
+      rows.write();
+    }
+  }
+
+  @AfterEach
+  void leaveNothingAndTransferAgain(TestInfo test) throws Exception {
+    double idlePercent = ScriptedExchange.takeIdlePercent();
+    engine.close();
+    long hits = library.hits();
+    library.reset();
+    assertThat(hits > 0).as("the script took effect: hits=" + hits).isEqualTo(faulty);
+    awaitNoObjects();
+    boolean right;
+    try (VerbsEngine next = ScriptedEngine.over(library);
+        ScriptedExchange exchange = new ScriptedExchange(next)) {
+      exchange.run();
+      right = exchange.isReadRight();
+    }
+    awaitNoObjects();
+    assertIdle(idlePercent);
+    assertIdle(ScriptedExchange.takeIdlePercent());
+    double seconds = (System.nanoTime() - beginNs) / 1e9;
+    assertThat(right).as("bytes of the next exchange").isTrue();
+    if (!ScriptedLibrary.isGiven()) {
+      assertThat(seconds).isLessThan(BOUND_SECONDS);
+    }
+    if (faulty) {
+      String outcome = FaultRow.words(test.getTestMethod().orElseThrow().getName());
+      rows.add(
+          new FaultRow(
+              test.getDisplayName(),
+              outcome.replaceFirst("^should ", "") + "; a new exchange transfers the right bytes",
+              hits,
+              right,
+              seconds,
+              BOUND_SECONDS,
+              1,
+              Map.of()));
+    }
+  }
+
+  private static void assertIdle(double percent) {
+    assertThat(percent)
+        .as("CPU use when nothing was left to do, in percent")
+        .isLessThan(ScriptedExchange.MAX_IDLE_PERCENT);
+  }
+
+  private static void awaitNoObjects() {
+    // A route that is still being resolved keeps its identifier after close.
+    long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
+    while (library.outstanding() != 0 && System.nanoTime() - deadlineNs < 0) {
+      Thread.onSpinWait();
+    }
+    assertThat(library.outstanding()).as("objects left in the device").isZero();
+  }
+
+  final void run() throws Exception {
+    try (ScriptedExchange exchange = new ScriptedExchange(engine)) {
+      exchange.run();
+    }
+  }
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.runtime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+import org.sparkrdma.memory.PinnedBudget;
+import org.sparkrdma.shuffle.CapturedLog;
+import org.sparkrdma.shuffle.runtime.RuntimeLifecycle.State;
+import org.sparkrdma.verbs.VerbsException;
+
+/** The loss of the device while a runtime uses it, and later starts. */
+class RdmaRuntimeRestartTest extends RuntimeFixture {
+  @Test
+  void shouldTurnOffAndCloseTheDeviceWhenItIsRemoved() {
+    try (CapturedLog log = new CapturedLog()) {
+      LosableTransport transport = new LosableTransport(engine);
+      RdmaRuntime runtime = startedOn(transport);
+      transport.lose(1, "the device was removed");
+      transport.lose(1, "the device was removed");
+      engine.awaitClosed("engine");
+      assertThat(runtime.state()).isEqualTo(State.OFF);
+      assertThat(runtime.mayFetch()).isFalse();
+      assertThat(log.warnings()).singleElement().asString().contains("the device was removed");
+      runtime.close();
+      assertThat(engine.closed()).containsExactly("transport", "device", "engine");
+    }
+  }
+
+  @Test
+  void shouldComeBackWhenTheDeviceDoes() throws InterruptedException {
+    firstRestart = Duration.ofMillis(1);
+    LosableTransport transport =
+        new LosableTransport(
+            engine,
+            (number, parts) -> {
+              if (number == 2) {
+                throw new VerbsException("listen", "the port is down");
+              }
+              if (number == 3) {
+                parts.outOfService().accept("the port is down again");
+              }
+            });
+    RdmaRuntime runtime = startedOn(transport);
+    transport.lose(1, "the device was removed");
+    transport.awaitStarts(4);
+    runtime.require(WAIT);
+    // A late report about the first device.
+    transport.lose(1, "the device was removed");
+    runtime.require(WAIT);
+    assertThat(runtime.mayFetch()).isTrue();
+    assertThat(engine.closed())
+        .containsExactly(
+            "transport", "device", "engine", "device", "engine", "transport", "device", "engine");
+    runtime.close();
+    assertThat(engine.closed()).endsWith("transport", "device", "engine").hasSize(11);
+  }
+
+  @Test
+  void shouldComeBackWhenTheSystemAllowsNoMoreThreads() throws InterruptedException {
+    firstRestart = Duration.ofMillis(1);
+    RefusingThreads refusing = new RefusingThreads(1);
+    threads = refusing;
+    LosableTransport transport = new LosableTransport(engine);
+    RdmaRuntime runtime = startedOn(transport);
+    for (int loss = 1; loss <= 3; loss++) {
+      transport.lose(loss, "the device was removed");
+      transport.awaitStarts(loss + 1);
+      runtime.require(WAIT);
+    }
+    assertThat(refusing.created()).isEqualTo(1);
+    runtime.close();
+    assertThat(engine.closed()).endsWith("transport", "device", "engine").hasSize(12);
+  }
+
+  @Test
+  void shouldNotStartAgainWhenAPartDoesNotClose() {
+    try (CapturedLog log = new CapturedLog()) {
+      firstRestart = Duration.ofMillis(1);
+      AtomicInteger starts = new AtomicInteger();
+      CompletableFuture<Consumer<String>> outOfService = new CompletableFuture<>();
+      RdmaRuntime runtime =
+          startedOn(
+              parts -> {
+                starts.incrementAndGet();
+                outOfService.complete(parts.outOfService());
+                return engine.transport(
+                    () -> {
+                      throw new OutOfMemoryError("unable to create native thread");
+                    });
+              });
+      outOfService.join().accept("the device was removed");
+      awaitState(runtime, State.OFF);
+      assertThatThrownBy(() -> runtime.require(WAIT))
+          .hasMessageContaining("the device was removed");
+      runtime.close();
+      assertThat(starts).hasValue(1);
+      assertThat(engine.closed()).isEmpty();
+      assertThat(log.warnings().get(log.warnings().size() - 1))
+          .contains("RDMA stays off in this executor");
+    }
+  }
+
+  @Test
+  void shouldStartAgainWhileTasksHoldReceivedMemory() throws InterruptedException {
+    List<PinnedBudget.Grant> held = new CopyOnWriteArrayList<>();
+    firstRestart = Duration.ofMillis(1);
+    LosableTransport transport =
+        new LosableTransport(
+            engine, (number, parts) -> held.add(parts.budget().tryGrant(4096).orElseThrow()));
+    RdmaRuntime runtime = startedOn(transport);
+    transport.lose(1, "the device was removed");
+    transport.awaitStarts(2);
+    runtime.require(WAIT);
+    assertThat(engine.closed()).containsExactly("transport", "device", "engine");
+    runtime.close();
+    assertThat(held).hasSize(2);
+    held.forEach(PinnedBudget.Grant::close);
+  }
+
+  @Test
+  void shouldWaitForADeviceThatComesBackInsteadOfFailingTheTask() {
+    CountDownLatch asked = new CountDownLatch(1);
+    firstRestart = Duration.ofMillis(1);
+    LosableTransport transport =
+        new LosableTransport(
+            engine,
+            (number, parts) -> {
+              if (number == 2) {
+                awaitDespiteInterrupts(asked);
+              }
+            });
+    RdmaRuntime runtime = startedOn(transport);
+    transport.lose(1, "the device was removed");
+    awaitState(runtime, State.RESTARTING);
+    assertThatThrownBy(() -> runtime.require(Duration.ofMillis(1)))
+        .hasMessageContaining("the device was removed");
+    asked.countDown();
+    runtime.require(WAIT);
+    runtime.close();
+  }
+
+  @Test
+  void shouldWaitLongerWhenRdmaIsLostSoonAfterEachStart() throws InterruptedException {
+    firstRestart = Duration.ofMillis(50);
+    LosableTransport transport = new LosableTransport(engine);
+    RdmaRuntime runtime = startedOn(transport);
+    long startNs = System.nanoTime();
+    for (int loss = 1; loss <= 4; loss++) {
+      transport.awaitStarts(loss);
+      runtime.require(WAIT);
+      transport.lose(loss, "the port is down");
+    }
+    transport.awaitStarts(5);
+    assertThat(Duration.ofNanos(System.nanoTime() - startNs))
+        .isGreaterThanOrEqualTo(Duration.ofMillis(50 + 100 + 200 + 400));
+    runtime.close();
+  }
+
+  @Test
+  void shouldNotComeBackWhenClosed() {
+    LosableTransport transport = new LosableTransport(engine);
+    RdmaRuntime runtime = startedOn(transport);
+    transport.lose(1, "the device was removed");
+    engine.awaitClosed("engine");
+    runtime.close();
+    assertThat(runtime.state()).isEqualTo(State.STOPPED);
+    assertThat(transport.starts()).isEqualTo(1);
+  }
+
+  @Test
+  void shouldEndARestartWhenClosed() throws InterruptedException {
+    firstRestart = Duration.ofMillis(1);
+    CountDownLatch never = new CountDownLatch(1);
+    CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
+    LosableTransport transport =
+        new LosableTransport(
+            engine,
+            (number, parts) -> {
+              if (number == 2) {
+                try {
+                  never.await();
+                } catch (InterruptedException e) {
+                  interrupted.complete(true);
+                  throw new VerbsException("listen", "interrupted");
+                }
+              }
+            });
+    RdmaRuntime runtime = startedOn(transport);
+    transport.lose(1, "the device was removed");
+    transport.awaitStarts(2);
+    runtime.close();
+    assertThat(interrupted).as("without the wait of a close for a start").isCompleted();
+    assertThat(engine.closed())
+        .as("what the second start had opened as well")
+        .containsExactly("transport", "device", "engine", "device", "engine");
+    never.countDown();
+  }
+
+  @Test
+  void shouldFetchWithTheTransportThatWasStartedLast() {
+    CurrentTransport current = new CurrentTransport();
+    List<String> fetched = new ArrayList<>();
+    current.set((peer, blocks, files, handler) -> fetched.add("first"));
+    current.fetch(null, List.of(), null, null);
+    current.set((peer, blocks, files, handler) -> fetched.add("second"));
+    current.fetch(null, List.of(), null, null);
+    assertThat(fetched).containsExactly("first", "second");
+  }
+
+  @Test
+  void shouldBeOffWhenTheTransportFailsBeforeTheStartIsOver() {
+    RdmaRuntime runtime =
+        runtime(
+            engine,
+            new LosableTransport(
+                engine, (number, parts) -> parts.outOfService().accept("the device was removed")),
+            List.of());
+    runtime.start();
+    assertThatThrownBy(() -> runtime.require(WAIT)).hasMessageContaining("the device was removed");
+    assertThat(runtime.state()).isEqualTo(State.OFF);
+    assertThat(engine.closed()).containsExactly("transport", "device", "engine");
+    runtime.close();
+  }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.runtime;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadFactory;
+import java.util.function.BiFunction;
+import org.apache.spark.SparkConf;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.shuffle.metrics.ShuffleCounters;
+import org.sparkrdma.shuffle.runtime.RunningParts.TransportStart;
+import org.sparkrdma.shuffle.runtime.RuntimeLifecycle.State;
+import org.sparkrdma.shuffle.settings.ShuffleSettings;
+import org.sparkrdma.verbs.Verbs;
+import org.sparkrdma.verbs.device.PortState;
+import org.sparkrdma.verbs.spi.EngineSettings;
+
+/**
+ * A test of {@link RdmaRuntime} in local mode, with an engine that the test controls. Spark runs as
+ * long as the test class.
+ */
+@Timeout(60)
+abstract class RuntimeFixture {
+  /** Maximum wait for a step that must come. */
+  static final Duration WAIT = Duration.ofSeconds(30);
+
+  private static JavaSparkContext spark;
+
+  final FakeEngine engine = new FakeEngine(PortState.ACTIVE);
+
+  /** Wait before the first start after a loss; by default no test waits for it. */
+  Duration firstRestart = Duration.ofHours(1);
+
+  /** Creates the threads of the runtime. */
+  ThreadFactory threads = Thread::new;
+
+  @BeforeAll
+  static void startSpark() {
+    spark =
+        new JavaSparkContext(
+            new SparkConf(false)
+                .setMaster("local[1]")
+                .setAppName("runtime")
+                .set("spark.ui.enabled", "false")
+                .set("spark.driver.host", "127.0.0.1"));
+  }
+
+  @AfterAll
+  static void stopSpark() {
+    spark.close();
+  }
+
+  /** Waits for a state; the test's time limit bounds it. */
+  static void awaitState(RdmaRuntime runtime, State state) {
+    while (runtime.state() != state) {
+      Thread.onSpinWait();
+    }
+  }
+
+  static void awaitDespiteInterrupts(CountDownLatch latch) {
+    boolean opened = false;
+    while (!opened) {
+      try {
+        latch.await();
+        opened = true;
+      } catch (InterruptedException e) {
+        // A native call ignores interrupts as well.
+        opened = latch.getCount() == 0;
+      }
+    }
+  }
+
+  /** A runtime whose first start has succeeded. */
+  final RdmaRuntime startedOn(TransportStart transports) {
+    RdmaRuntime runtime = runtime(engine, transports, List.of());
+    runtime.start();
+    runtime.require(WAIT);
+    return runtime;
+  }
+
+  final RdmaRuntime runtime(FakeEngine chosen, TransportStart transports, List<String> reasons) {
+    return runtime((name, settings) -> chosen.choice(), transports, reasons);
+  }
+
+  final RdmaRuntime runtime(
+      BiFunction<String, EngineSettings, Verbs.Choice> engines,
+      TransportStart transports,
+      List<String> warnings) {
+    return runtime(engines, transports, warnings, WAIT);
+  }
+
+  final RdmaRuntime runtime(
+      BiFunction<String, EngineSettings, Verbs.Choice> engines,
+      TransportStart transports,
+      List<String> warnings,
+      Duration closeLimit) {
+    SparkEnv env = SparkEnv.get();
+    ShuffleSettings settings = ShuffleSettings.defaults();
+    ShuffleCounters counters = new ShuffleCounters();
+    return new RdmaRuntime(
+        env,
+        env.blockManager().blockStoreClient(),
+        settings,
+        counters,
+        new RuntimeStart(env, settings, engines, transports, warnings),
+        closeLimit,
+        firstRestart,
+        threads);
+  }
+}
