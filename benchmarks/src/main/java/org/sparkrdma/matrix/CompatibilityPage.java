@@ -4,37 +4,50 @@ package org.sparkrdma.matrix;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.LocalDate;
+import java.util.Optional;
 import org.sparkrdma.launch.DataSize;
+import org.sparkrdma.launch.ReportFile;
 
 /**
- * {@code docs/compatibility.md}: the versions of Spark, Scala and Java that were run. Stateless.
+ * {@code docs/compatibility.md}: the versions of Spark, Scala and Java that were run. It is made
+ * from {@code docs/compatibility.json}, the report of that run. Stateless.
  */
 final class CompatibilityPage {
   private CompatibilityPage() {}
 
   /**
-   * Writes the page, unless a cell failed.
+   * Writes the page and the report beside it, unless a cell failed.
    *
    * @return a sentence for the log
    */
-  static String update(Path file, MatrixReport report, LocalDate day) throws IOException {
+  static String update(Path file, MatrixReport report) throws IOException {
     long failed = report.cells().stream().filter(cell -> !cell.hasPassed()).count();
     if (failed > 0) {
       return "did not write %s, because %d of %d cells failed"
           .formatted(file, failed, report.cells().size());
     }
-    Files.writeString(file, text(report, day));
-    return "wrote " + file;
+    Path json = reportOf(file);
+    Optional<String> objection = new ReportFile(json).write(report);
+    if (objection.isPresent()) {
+      return objection.get();
+    }
+    Files.writeString(file, text(report));
+    return "wrote %s and %s".formatted(file, json);
   }
 
-  static String text(MatrixReport report, LocalDate day) {
+  /** The report from which a page was made. */
+  static Path reportOf(Path page) {
+    return page.resolveSibling(page.getFileName().toString().replace(".md", ".json"));
+  }
+
+  static String text(MatrixReport report) {
     StringBuilder page = new StringBuilder();
     page.append(
         """
         # Spark, Scala and Java versions
 
-        `./matrix` writes this page. One jar serves all versions.
+        `./matrix` writes this page from [its report](compatibility.json); `CompatibilityPageTest` compares the
+        two. One jar serves all versions.
 
         ## How to load the plug-in
 
@@ -52,7 +65,9 @@ final class CompatibilityPage {
         ## What ran
 
         """);
-    page.append("On %s, %s %s, `./matrix`.\n".formatted(day, osName(), osArchitecture()));
+    MatrixRun run = report.run();
+    page.append(
+        "On %s, commit %s, %s, `./matrix`.\n".formatted(run.date(), run.commit(), run.system()));
     page.append(
         """
         Each row is a standalone cluster with two workers on one host. TeraSort and a SQL query with a
@@ -102,13 +117,5 @@ final class CompatibilityPage {
   /** Bytes that a tab shows. */
   static String size(Long bytes) {
     return bytes == null ? "none" : new DataSize(bytes).toString();
-  }
-
-  private static String osName() {
-    return System.getProperty("os.name");
-  }
-
-  private static String osArchitecture() {
-    return System.getProperty("os.arch");
   }
 }

@@ -3,8 +3,6 @@ package org.sparkrdma.matrix;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import java.time.LocalDate;
-import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -88,10 +86,11 @@ public final class MatrixCommand implements Callable<Integer> {
               .formatted(results.size() + 1, selection.toRun().size(), cell.spark(), cell.java()));
       results.add(run(cell, javaHomes.get(cell.java()), installation, progress));
     }
-    MatrixReport report = new MatrixReport(results, selection.notRun());
+    MatrixReport report =
+        new MatrixReport(MatrixRun.current(installation.project()), results, selection.notRun());
     if (selection.isComplete()) {
       Path page = installation.project().resolve("docs/compatibility.md");
-      progress.log(CompatibilityPage.update(page, report, LocalDate.now(ZoneOffset.UTC)));
+      progress.log(CompatibilityPage.update(page, report));
     }
     options.publish(MatrixTable.of(results), report, Optional.empty());
     return report.allPassed();

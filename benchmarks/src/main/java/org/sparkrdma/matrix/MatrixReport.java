@@ -3,8 +3,12 @@ package org.sparkrdma.matrix;
 
 import java.util.List;
 
-/** All cells, those that ran and those that did not. */
-record MatrixReport(List<CellResult> cells, List<CellSelection.NotRun> notRun) {
+/**
+ * All cells, those that ran and those that did not.
+ *
+ * @param run when and where
+ */
+record MatrixReport(MatrixRun run, List<CellResult> cells, List<CellSelection.NotRun> notRun) {
   boolean allPassed() {
     return cells.stream().allMatch(CellResult::hasPassed);
   }

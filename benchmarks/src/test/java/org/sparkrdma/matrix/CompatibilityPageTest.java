@@ -8,7 +8,6 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.LocalDate;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -22,17 +21,20 @@ class CompatibilityPageTest {
   private static final TabCheck NO_TAB =
       new TabCheck(Optional.empty(), 0, List.of(), REPLAY, REPLAY);
 
+  private static final MatrixRun RUN = new MatrixRun("2026-11-21", "0123456789", "Linux amd64");
+
   @TempDir private Path directory;
 
   @Test
   void shouldShowTheCellsThatRanAndThoseThatDidNot() {
     MatrixReport report =
         new MatrixReport(
+            RUN,
             List.of(result(Map.of("rdma.bytes.read", 3L << 20), null)),
             List.of(new CellSelection.NotRun("4.2.0", "2.13", "21", "no JDK 21 on this machine")));
-    assertThat(CompatibilityPage.text(report, LocalDate.of(2026, 11, 21)))
+    assertThat(CompatibilityPage.text(report))
         .contains(
-            "On 2026-11-21, ",
+            "On 2026-11-21, commit 0123456789, Linux amd64, `./matrix`.",
             "| 3.5.9 | 2.12 | 17.0.15 | right | 3 MiB | 0 B | none | none |",
             "| 4.2.0 | 2.13 | 21 | not run: no JDK 21 on this machine |");
     assertThat(report.allPassed()).isTrue();
@@ -42,9 +44,12 @@ class CompatibilityPageTest {
   void shouldWriteThePageWhenAllCellsPassed() throws IOException {
     Path page = directory.resolve("page.md");
     MatrixReport report =
-        new MatrixReport(List.of(result(Map.of("rdma.bytes.read", 1L), null)), List.of());
-    assertThat(CompatibilityPage.update(page, report, LocalDate.EPOCH)).isEqualTo("wrote " + page);
-    assertThat(page).content().contains("On 1970-01-01, ");
+        new MatrixReport(RUN, List.of(result(Map.of("rdma.bytes.read", 1L), null)), List.of());
+    Path json = directory.resolve("page.json");
+    assertThat(CompatibilityPage.update(page, report))
+        .isEqualTo("wrote %s and %s".formatted(page, json));
+    assertThat(page).content().isEqualTo(CompatibilityPage.text(report));
+    assertThat(new ObjectMapper().readValue(json.toFile(), MatrixReport.class)).isEqualTo(report);
   }
 
   @Test
@@ -52,10 +57,10 @@ class CompatibilityPageTest {
     Path page = Files.writeString(directory.resolve("page.md"), "earlier");
     MatrixReport report =
         new MatrixReport(
-            List.of(result(Map.of("rdma.bytes.read", 1L), "row 7 differs")), List.of());
-    assertThat(CompatibilityPage.update(page, report, LocalDate.EPOCH))
-        .endsWith("1 of 1 cells failed");
+            RUN, List.of(result(Map.of("rdma.bytes.read", 1L), "row 7 differs")), List.of());
+    assertThat(CompatibilityPage.update(page, report)).endsWith("1 of 1 cells failed");
     assertThat(page).hasContent("earlier");
+    assertThat(CompatibilityPage.reportOf(page)).doesNotExist();
     assertThat(report.allPassed()).isFalse();
     assertThat(MatrixTable.of(report.cells())).contains("WRONG", "row 7 differs");
   }
@@ -77,7 +82,7 @@ class CompatibilityPageTest {
         .writeValue(
             file.toFile(),
             new MatrixReport(
-                List.of(result(Map.of("rdma.bytes.read", 42L), null), failed), List.of()));
+                RUN, List.of(result(Map.of("rdma.bytes.read", 42L), null), failed), List.of()));
 
     JsonNode cells = new ObjectMapper().readTree(Files.newInputStream(file)).path("cells");
     assertThat(cells).hasSize(2);

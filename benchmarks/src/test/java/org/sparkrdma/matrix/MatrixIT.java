@@ -65,7 +65,9 @@ class MatrixIT {
             report.toString());
     assertThat(outcome.exitCode()).as(outcome.output()).isZero();
 
-    JsonNode cells = new ObjectMapper().readTree(report.toFile()).path("cells");
+    JsonNode written = new ObjectMapper().readTree(report.toFile());
+    assertThat(written.at("/run/commit").asText()).isNotEmpty();
+    JsonNode cells = written.path("cells");
     assertThat(cells).hasSize(1);
     assertThat(cells.get(0).path("answerRight").asBoolean()).isTrue();
     assertThat(cells.get(0).path("bytesByRead").asLong()).isPositive();

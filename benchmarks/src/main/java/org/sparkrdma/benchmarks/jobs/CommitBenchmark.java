@@ -3,6 +3,7 @@ package org.sparkrdma.benchmarks.jobs;
 
 import java.io.IOException;
 import org.sparkrdma.launch.LaunchException;
+import org.sparkrdma.launch.git.Commit;
 
 /** Builds commits and runs the same benchmark on each. Confined to one thread. */
 interface CommitBenchmark {

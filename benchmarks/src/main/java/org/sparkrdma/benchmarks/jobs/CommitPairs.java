@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import org.sparkrdma.launch.LaunchException;
+import org.sparkrdma.launch.git.Commit;
 
 /**
  * Runs two commits in turn, in pairs; each pair begins with the other commit. Confined to one

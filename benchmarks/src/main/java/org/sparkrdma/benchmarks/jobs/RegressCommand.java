@@ -14,6 +14,8 @@ import org.sparkrdma.launch.LaunchException;
 import org.sparkrdma.launch.LaunchOptions;
 import org.sparkrdma.launch.ProgressLog;
 import org.sparkrdma.launch.ReportFile;
+import org.sparkrdma.launch.git.Commit;
+import org.sparkrdma.launch.git.GitRepository;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;

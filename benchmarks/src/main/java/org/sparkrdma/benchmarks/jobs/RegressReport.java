@@ -4,6 +4,7 @@ package org.sparkrdma.benchmarks.jobs;
 import java.util.ArrayList;
 import java.util.List;
 import org.sparkrdma.launch.TextTable;
+import org.sparkrdma.launch.git.Commit;
 
 /**
  * Result of two commits that ran in turn on one machine.

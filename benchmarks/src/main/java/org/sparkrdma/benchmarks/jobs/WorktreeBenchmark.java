@@ -15,6 +15,8 @@ import org.sparkrdma.cluster.ClusterProcess;
 import org.sparkrdma.cluster.LiveProcesses;
 import org.sparkrdma.launch.LaunchException;
 import org.sparkrdma.launch.RunDirectory;
+import org.sparkrdma.launch.git.Commit;
+import org.sparkrdma.launch.git.GitRepository;
 
 /**
  * Builds and runs commits in git work trees of their own, below one directory, by the commits' own

@@ -10,6 +10,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.benchmarks.jobs.PairedChange.Verdict;
+import org.sparkrdma.launch.git.Commit;
 
 @Timeout(60)
 class PairedChangeTest {

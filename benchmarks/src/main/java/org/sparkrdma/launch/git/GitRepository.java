@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.benchmarks.jobs;
+package org.sparkrdma.launch.git;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -14,7 +14,7 @@ import org.sparkrdma.launch.LaunchException;
  *
  * @param project a directory of the repository
  */
-record GitRepository(Path project) {
+public record GitRepository(Path project) {
   /** Variables by which a hook of git names another repository to its children. */
   private static final List<String> VARIABLES =
       List.of("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX");
@@ -22,7 +22,8 @@ record GitRepository(Path project) {
   private record Outcome(int exitCode, String output) {}
 
   /** The commit of this name; empty if there is none or if the project is in no repository. */
-  Optional<Commit> commit(String name) throws IOException, InterruptedException, LaunchException {
+  public Optional<Commit> commit(String name)
+      throws IOException, InterruptedException, LaunchException {
     Outcome outcome =
         git("log", "-1", "--format=%H %s", "--end-of-options", name + "^{commit}", "--");
     String[] fields = outcome.output().strip().split(" ", 2);
@@ -31,8 +32,14 @@ record GitRepository(Path project) {
         : Optional.empty();
   }
 
+  /** Whether files of the commit that is checked out differ from it; not files that git ignores. */
+  public boolean hasChanges() throws IOException, InterruptedException, LaunchException {
+    Outcome outcome = git("status", "--porcelain");
+    return outcome.exitCode() != 0 || !outcome.output().isBlank();
+  }
+
   /** Checks the commit out into a new directory, without a branch. */
-  void addWorktree(Path directory, Commit commit)
+  public void addWorktree(Path directory, Commit commit)
       throws IOException, InterruptedException, LaunchException {
     Outcome outcome =
         git("worktree", "add", "--quiet", "--detach", directory.toString(), commit.hash());
@@ -44,7 +51,7 @@ record GitRepository(Path project) {
   }
 
   /** Removes the entries of work trees whose directories do not exist any more. */
-  void pruneWorktrees() throws IOException, InterruptedException, LaunchException {
+  public void pruneWorktrees() throws IOException, InterruptedException, LaunchException {
     git("worktree", "prune");
   }
 

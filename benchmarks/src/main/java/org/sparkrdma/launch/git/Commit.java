@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.benchmarks.jobs;
+package org.sparkrdma.launch.git;
 
 /**
  * A commit of this project.
@@ -8,11 +8,11 @@ package org.sparkrdma.benchmarks.jobs;
  * @param hash all digits
  * @param subject first line of its message
  */
-record Commit(String name, String hash, String subject) {
+public record Commit(String name, String hash, String subject) {
   private static final int SHORT_HASH = 10;
 
   /** The first digits of the hash, to print. */
-  String shortHash() {
+  public String shortHash() {
     return hash.substring(0, Math.min(SHORT_HASH, hash.length()));
   }
 
