@@ -22,8 +22,20 @@ class CompatibilityPageTest {
       new TabCheck(Optional.empty(), 0, List.of(), REPLAY, REPLAY);
 
   private static final MatrixRun RUN = new MatrixRun("2026-11-21", "0123456789", "Linux amd64");
+  private static final Path PAGE = Path.of("..", "docs", "compatibility.md");
 
   @TempDir private Path directory;
+
+  /** Results of the page cannot be changed by hand. */
+  @Test
+  void shouldShowOnThePageWhatItsReportHas() throws IOException {
+    MatrixReport report =
+        new ObjectMapper().readValue(CompatibilityPage.reportOf(PAGE).toFile(), MatrixReport.class);
+    assertThat(PAGE).content().isEqualTo(CompatibilityPage.text(report));
+    assertThat(report.run().date()).matches("\\d{4}-\\d\\d-\\d\\d");
+    assertThat(report.run().commit()).matches("[0-9a-f]{10}");
+    assertThat(report.cells()).hasSizeGreaterThan(4).allMatch(CellResult::hasPassed);
+  }
 
   @Test
   void shouldShowTheCellsThatRanAndThoseThatDidNot() {
