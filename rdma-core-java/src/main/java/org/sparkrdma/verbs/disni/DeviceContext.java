@@ -48,34 +48,21 @@ final class DeviceContext implements AutoCloseable {
                         "ibv_open_device failed: DiSNI needs an IPv4 address on a network interface"
                             + " of the device: device="
                             + info.name()));
-    try {
+    try (var acquired = new Acquired()) {
       EventChannel channel = EventChannel.create();
-      try {
-        return bind(devices, info, channel, address);
-      } catch (IOException e) {
-        channel.destroyEventChannel();
-        throw e;
-      }
-    } catch (IOException e) {
-      throw Failures.of("ibv_open_device", e, "device=" + info.name() + " address=" + address);
-    }
-  }
-
-  private static DeviceContext bind(
-      SystemDevices devices, DeviceInfo info, EventChannel channel, InetAddress address)
-      throws IOException {
-    RdmaCmId id = channel.createId(RdmaCm.RDMA_PS_TCP);
-    try {
+      acquired.add(() -> EventChannel.destroy(channel));
+      RdmaCmId id = channel.createId(RdmaCm.RDMA_PS_TCP);
+      acquired.add(() -> Failures.check("rdma_destroy_id", id.destroyId()));
       id.bindAddr(new InetSocketAddress(address, 0));
       var opened = new DeviceContext(devices, info, channel, id, id.getVerbs());
       String other = opened.otherDevice(id);
       if (opened.context == null || other != null) {
         throw new IOException("the address belongs to another device: device=" + other);
       }
+      acquired.keep();
       return opened;
     } catch (IOException e) {
-      id.destroyId();
-      throw e;
+      throw Failures.of("ibv_open_device", e, "device=" + info.name() + " address=" + address);
     }
   }
 

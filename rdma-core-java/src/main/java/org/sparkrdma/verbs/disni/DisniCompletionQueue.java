@@ -8,6 +8,7 @@ import com.ibm.disni.verbs.IbvWC;
 import com.ibm.disni.verbs.SVCPollCq;
 import com.ibm.disni.verbs.SVCReqNotify;
 import java.io.IOException;
+import java.util.Arrays;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.VerbsException;
@@ -30,41 +31,54 @@ final class DisniCompletionQueue extends DeviceCompletionQueue {
   private final IbvCompChannel events;
   private final IbvCQ cq;
   private final Watcher watcher;
-  private final IbvWC[] taken = new IbvWC[BATCH];
+  private final IbvWC[] taken;
   private final SVCPollCq pollCall;
   private final SVCReqNotify notifyCall;
 
   private DisniCompletionQueue(
-      DisniDevice device, int capacity, ParkingChannel channel, IbvCompChannel events, IbvCQ cq)
-      throws IOException {
+      DisniDevice device,
+      int capacity,
+      ParkingChannel channel,
+      IbvCompChannel events,
+      IbvCQ cq,
+      IbvWC[] taken,
+      SVCPollCq pollCall,
+      SVCReqNotify notifyCall) {
     super(device, capacity, channel);
     this.device = device;
     this.channel = channel;
     this.events = events;
     this.cq = cq;
-    for (int i = 0; i < BATCH; i++) {
-      taken[i] = new IbvWC();
-    }
-    pollCall = cq.poll(taken, BATCH);
-    notifyCall = cq.reqNotification(false);
-    watcher = channel == null ? null : new Watcher("rdma-disni-completions", this::watch);
+    this.taken = taken;
+    this.pollCall = pollCall;
+    this.notifyCall = notifyCall;
+    watcher =
+        channel == null
+            ? null
+            : new Watcher("rdma-disni-completions", device.threads(), this::watch);
   }
 
   static DisniCompletionQueue create(DisniDevice device, int capacity, ParkingChannel channel)
       throws VerbsException {
     IbvContext context = device.context().context();
-    try {
+    try (var acquired = new Acquired()) {
       IbvCompChannel events = context.createCompChannel();
-      try {
-        var queue =
-            new DisniCompletionQueue(
-                device, capacity, channel, events, context.createCQ(events, capacity, 0));
-        queue.start();
-        return queue;
-      } catch (IOException e) {
-        events.destroyCompChannel();
-        throw e;
-      }
+      acquired.add(() -> destroy(events));
+      IbvCQ cq = context.createCQ(events, capacity, 0);
+      acquired.add(() -> destroy(cq));
+      IbvWC[] taken = new IbvWC[BATCH];
+      Arrays.setAll(taken, i -> new IbvWC());
+      SVCPollCq pollCall = cq.poll(taken, BATCH);
+      acquired.add(pollCall::free);
+      SVCReqNotify notifyCall = cq.reqNotification(false);
+      var queue =
+          new DisniCompletionQueue(
+              device, capacity, channel, events, cq, taken, pollCall, notifyCall);
+      acquired.keep();
+      acquired.add(queue::destroy);
+      queue.start();
+      acquired.keep();
+      return queue;
     } catch (IOException e) {
       throw Failures.of("ibv_create_cq", e, "capacity=" + capacity);
     }
@@ -115,6 +129,14 @@ final class DisniCompletionQueue extends DeviceCompletionQueue {
     }
   }
 
+  private static void destroy(IbvCQ cq) throws IOException {
+    Failures.check("ibv_destroy_cq", cq.destroyCQ());
+  }
+
+  private static void destroy(IbvCompChannel events) throws IOException {
+    Failures.check("ibv_destroy_comp_channel", events.destroyCompChannel());
+  }
+
   @Override
   protected void destroy() {
     super.destroy();
@@ -123,8 +145,8 @@ final class DisniCompletionQueue extends DeviceCompletionQueue {
     }
     pollCall.free();
     try {
-      Failures.check("ibv_destroy_cq", cq.destroyCQ());
-      Failures.check("ibv_destroy_comp_channel", events.destroyCompChannel());
+      destroy(cq);
+      destroy(events);
     } catch (IOException e) {
       LOG.error("Completion queue was not destroyed: capacity={}", capacity(), e);
     }

@@ -28,19 +28,24 @@ final class DisniConnectionManager extends RdmaCmConnectionManager {
 
   private final DisniDevice device;
   private final EventChannel channel;
-  private final Watcher watcher = new Watcher("rdma-disni-connections", this::watch);
+  private final Watcher watcher;
 
   private DisniConnectionManager(DisniDevice device, ParkingChannel wakeups, EventChannel channel) {
     super(device, wakeups);
     this.device = device;
     this.channel = channel;
+    watcher = new Watcher("rdma-disni-connections", device.threads(), this::watch);
   }
 
   static DisniConnectionManager create(DisniDevice device, ParkingChannel wakeups)
       throws VerbsException {
-    try {
-      var manager = new DisniConnectionManager(device, wakeups, EventChannel.create());
+    try (var acquired = new Acquired()) {
+      EventChannel channel = EventChannel.create();
+      acquired.add(() -> EventChannel.destroy(channel));
+      var manager = new DisniConnectionManager(device, wakeups, channel);
+      acquired.add(manager::stopEvents);
       manager.watcher.start();
+      acquired.keep();
       return manager;
     } catch (IOException e) {
       throw Failures.of("rdma_create_event_channel", e, "");
@@ -161,7 +166,7 @@ final class DisniConnectionManager extends RdmaCmConnectionManager {
   @Override
   protected void destroy() {
     try {
-      Failures.check("rdma_destroy_event_channel", channel.destroyEventChannel());
+      EventChannel.destroy(channel);
     } catch (IOException e) {
       LOG.error("Event channel was not destroyed", e);
     }

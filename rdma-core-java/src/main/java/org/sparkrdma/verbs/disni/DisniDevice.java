@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.verbs.disni;
 
+import java.util.concurrent.ThreadFactory;
 import java.util.function.Consumer;
 import org.sparkrdma.verbs.Device;
 import org.sparkrdma.verbs.VerbsException;
@@ -21,14 +22,24 @@ import org.sparkrdma.verbs.engine.device.QueuePairTable;
 final class DisniDevice extends EngineDevice<ParkingChannel> {
   private final DeviceContext context;
   private final DisniSettings settings;
+  private final ThreadFactory threads;
   private final TransportRules rules;
   private final QueuePairTable<DisniQueuePair> queuePairs = new QueuePairTable<>();
 
-  /** Takes over the context. */
-  DisniDevice(DeviceContext context, DisniSettings settings, Consumer<Device> onClosed) {
+  /**
+   * Takes over the context.
+   *
+   * @param threads makes the watchers' threads; differs in tests only
+   */
+  DisniDevice(
+      DeviceContext context,
+      DisniSettings settings,
+      ThreadFactory threads,
+      Consumer<Device> onClosed) {
     super(context.info(), onClosed);
     this.context = context;
     this.settings = settings;
+    this.threads = threads;
     rules = TransportRules.of(context.info().transport());
   }
 
@@ -38,6 +49,10 @@ final class DisniDevice extends EngineDevice<ParkingChannel> {
 
   DisniSettings settings() {
     return settings;
+  }
+
+  ThreadFactory threads() {
+    return threads;
   }
 
   TransportRules rules() {

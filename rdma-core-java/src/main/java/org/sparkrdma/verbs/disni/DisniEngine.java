@@ -40,7 +40,7 @@ final class DisniEngine implements VerbsEngine {
       throw new VerbsException("ibv_open_device", "no such device: name=" + deviceName);
     }
     DeviceContext context = DeviceContext.open(devices, devices.info(deviceName));
-    var device = new DisniDevice(context, settings, open::remove);
+    var device = new DisniDevice(context, settings, Thread::new, open::remove);
     open.add(device);
     return device;
   }

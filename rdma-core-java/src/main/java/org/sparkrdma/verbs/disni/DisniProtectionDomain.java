@@ -89,9 +89,12 @@ final class DisniProtectionDomain extends EngineProtectionDomain {
       EngineMemory memory, long address, int lengthBytes, Set<AccessFlag> access)
       throws IOException {
     SVCRegMr call = pd.regMr(address, lengthBytes, device.rules().regionAccess(access));
-    IbvMr mr = call.execute().getMr();
-    call.free();
-    return new DisniRegion(this, memory, mr, access);
+    try {
+      IbvMr mr = call.execute().getMr();
+      return new DisniRegion(this, memory, mr, access);
+    } finally {
+      call.free();
+    }
   }
 
   // The only method of DiSNI that declares Exception.

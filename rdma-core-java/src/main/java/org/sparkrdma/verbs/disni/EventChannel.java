@@ -22,8 +22,17 @@ final class EventChannel extends NatRdmaEventChannel {
   }
 
   static EventChannel create() throws IOException {
-    var made = (NatRdmaEventChannel) RdmaEventChannel.createEventChannel();
-    return new EventChannel(made.getObjId());
+    try (var acquired = new Acquired()) {
+      var made = (NatRdmaEventChannel) RdmaEventChannel.createEventChannel();
+      acquired.add(() -> destroy(made));
+      var channel = new EventChannel(made.getObjId());
+      acquired.keep();
+      return channel;
+    }
+  }
+
+  static void destroy(RdmaEventChannel channel) throws IOException {
+    Failures.check("rdma_destroy_event_channel", channel.destroyEventChannel());
   }
 
   @Override

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ThreadFactory;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -31,9 +32,10 @@ final class Watcher implements AutoCloseable {
     void run() throws IOException;
   }
 
-  Watcher(String name, Turn turn) {
+  Watcher(String name, ThreadFactory threads, Turn turn) {
     this.turn = turn;
-    thread = new Thread(this::run, name);
+    thread = threads.newThread(this::run);
+    thread.setName(name);
     thread.setDaemon(true);
   }
 
@@ -90,10 +92,11 @@ final class Watcher implements AutoCloseable {
     return takesTasks && tasks.add(task);
   }
 
+  /** Waits for no turn when the thread could not be started. */
   @Override
   public void close() {
     closing = true;
-    if (Thread.currentThread() != thread) {
+    if (Thread.currentThread() != thread && thread.getState() != Thread.State.NEW) {
       ended.join();
     }
   }

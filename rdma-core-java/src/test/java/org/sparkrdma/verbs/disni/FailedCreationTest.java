@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.verbs.disni;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.net.InetAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.cm.ConnectionManager;
+import org.sparkrdma.verbs.device.DeviceInfo;
+import org.sparkrdma.verbs.device.DeviceLimits;
+import org.sparkrdma.verbs.device.OpenResources;
+import org.sparkrdma.verbs.device.PortInfo;
+import org.sparkrdma.verbs.device.PortState;
+import org.sparkrdma.verbs.device.Transport;
+import org.sparkrdma.verbs.spi.EngineSettings;
+
+/** A creation that fails after its first native call destroys what it created, last first. */
+@Timeout(60)
+class FailedCreationTest {
+  @TempDir private Path root;
+  private FakeDisni disni;
+  private DisniDevice device;
+  private boolean threadsStart;
+
+  @BeforeEach
+  void open() throws Exception {
+    disni = FakeDisni.install();
+    device =
+        new DisniDevice(
+            context(),
+            DisniSettings.of(EngineSettings.none()),
+            this::newThread,
+            closed -> disni.calls().add("closed"));
+    disni.clear();
+  }
+
+  /** A device whose descriptor belongs to it. */
+  private DeviceContext context() throws Exception {
+    Path descriptor = root.resolve("proc/self/fd/" + FakeCm.DESCRIPTOR);
+    if (!Files.isSymbolicLink(descriptor)) {
+      Files.createDirectories(descriptor.getParent());
+      Files.createSymbolicLink(descriptor, Path.of("/dev/infiniband/uverbs0"));
+      Path name = root.resolve("sys/class/infiniband_verbs/uverbs0/ibdev");
+      Files.createDirectories(name.getParent());
+      Files.writeString(name, "fake0\n");
+    }
+    var port =
+        new PortInfo(
+            1,
+            PortState.ACTIVE,
+            1024,
+            List.of(),
+            List.of(InetAddress.getByAddress(new byte[] {127, 0, 0, 1})));
+    var limits = new DeviceLimits(8, 8, 2, 1, 64, 8, 1 << 20, 1 << 20, 4, 0, 0, 1);
+    return DeviceContext.open(
+        new SystemDevices(root),
+        new DeviceInfo(
+            "fake0", DisniSettings.NAME, Transport.INFINIBAND, 1, limits, Set.of(), List.of(port)));
+  }
+
+  /** A machine without memory for another thread fails in the start. */
+  private Thread newThread(Runnable work) {
+    return new Thread(work) {
+      @Override
+      public synchronized void start() {
+        if (!threadsStart) {
+          disni.calls().add("no thread");
+          throw new OutOfMemoryError("unable to create native thread");
+        }
+        super.start();
+      }
+    };
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    device.close();
+    disni.close();
+  }
+
+  private void createQueue() throws VerbsException {
+    device.createCompletionQueue(8, device.createCompletionChannel(), 0);
+  }
+
+  private void createManager() throws VerbsException {
+    device.createConnectionManager(device.createCompletionChannel());
+  }
+
+  private void assertNothingButChannels() {
+    OpenResources open = device.openResources();
+    assertThat(open.completionQueues()).isZero();
+    assertThat(open.connectionManagers()).isZero();
+  }
+
+  @Test
+  void shouldDestroyTheCompletionChannelWhenNoQueueIsCreated() {
+    disni.fail("create queue");
+    assertThatThrownBy(this::createQueue)
+        .isInstanceOf(VerbsException.class)
+        .hasMessageContaining("cannot create queue")
+        .hasMessageContaining("capacity=8");
+    assertThat(disni.calls())
+        .containsExactly("create completion channel", "create queue", "destroy completion channel");
+    assertNothingButChannels();
+  }
+
+  @Test
+  void shouldDestroyQueueAndChannelWhenThePollCannotBePrepared() {
+    disni.fail("prepare poll");
+    assertThatThrownBy(this::createQueue).hasMessageContaining("cannot prepare poll");
+    assertThat(disni.calls())
+        .containsExactly(
+            "create completion channel",
+            "create queue",
+            "prepare poll",
+            "destroy queue",
+            "destroy completion channel");
+    assertNothingButChannels();
+  }
+
+  @Test
+  void shouldFreeThePreparedPollWhenTheNotificationCannotBePrepared() {
+    disni.fail("prepare notification");
+    assertThatThrownBy(this::createQueue).hasMessageContaining("cannot prepare notification");
+    assertThat(disni.calls())
+        .containsSubsequence(
+            "prepare notification", "free poll", "destroy queue", "destroy completion channel");
+  }
+
+  @Test
+  void shouldReportTheFirstFailureWhenTheReleaseFailsToo() {
+    disni.fail("prepare poll", "destroy queue");
+    assertThatThrownBy(this::createQueue).hasMessageContaining("cannot prepare poll");
+    assertThat(disni.calls()).endsWith("destroy queue", "destroy completion channel");
+  }
+
+  @Test
+  void shouldDestroyQueueAndChannelWhenTheWatcherCannotStart() {
+    assertThatThrownBy(this::createQueue).isInstanceOf(OutOfMemoryError.class);
+    assertThat(disni.calls())
+        .endsWith("no thread", "free poll", "destroy queue", "destroy completion channel");
+    assertNothingButChannels();
+  }
+
+  @Test
+  void shouldDestroyAnEventChannelThatDisniCannotWrap() {
+    disni.fail("wrap event channel");
+    assertThatThrownBy(this::createManager)
+        .isInstanceOf(VerbsException.class)
+        .hasMessageContaining("cannot wrap event channel");
+    assertThat(disni.calls())
+        .containsExactly("create event channel", "wrap event channel", "destroy event channel");
+    assertNothingButChannels();
+  }
+
+  @Test
+  void shouldDestroyTheEventChannelWhenTheWatcherCannotStart() {
+    assertThatThrownBy(this::createManager).isInstanceOf(OutOfMemoryError.class);
+    assertThat(disni.calls())
+        .containsExactly("create event channel", "no thread", "destroy event channel");
+    assertNothingButChannels();
+  }
+
+  @Test
+  void shouldDestroyOnceWhatWasCreated() throws Exception {
+    threadsStart = true;
+    ConnectionManager manager = device.createConnectionManager(device.createCompletionChannel());
+    assertThat(disni.calls()).containsExactly("create event channel");
+    manager.close();
+    assertThat(disni.calls()).containsExactly("create event channel", "destroy event channel");
+  }
+
+  @Test
+  void shouldDestroyIdentifierAndChannelOfADeviceThatCannotBeBound() {
+    disni.fail("bind");
+    assertThatThrownBy(this::context)
+        .isInstanceOf(VerbsException.class)
+        .hasMessageContaining("cannot bind");
+    assertThat(disni.calls())
+        .containsExactly(
+            "create event channel", "create id", "bind", "destroy id", "destroy event channel");
+  }
+}

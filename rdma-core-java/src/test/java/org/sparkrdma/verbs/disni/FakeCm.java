@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.verbs.disni;
+
+import com.ibm.disni.verbs.IbvContext;
+import com.ibm.disni.verbs.IbvPd;
+import com.ibm.disni.verbs.IbvQP;
+import com.ibm.disni.verbs.IbvQPInitAttr;
+import com.ibm.disni.verbs.RdmaCm;
+import com.ibm.disni.verbs.RdmaCmEvent;
+import com.ibm.disni.verbs.RdmaCmId;
+import com.ibm.disni.verbs.RdmaConnParam;
+import com.ibm.disni.verbs.RdmaEventChannel;
+import com.ibm.disni.verbs.impl.NatRdmaEventChannel;
+import java.io.IOException;
+import java.net.SocketAddress;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/** The connection manager's calls of {@link FakeDisni}. */
+final class FakeCm extends RdmaCm {
+  /** The descriptor of each identifier's device. */
+  static final int DESCRIPTOR = 3;
+
+  private final FakeDisni disni;
+
+  FakeCm(FakeDisni disni) {
+    this.disni = disni;
+  }
+
+  @Override
+  public RdmaEventChannel createEventChannel() throws IOException {
+    disni.onCall("create event channel");
+    var channel = new NatRdmaEventChannel(1, 0);
+    disni.onCreatedEventChannel();
+    return channel;
+  }
+
+  @Override
+  public int destroyEventChannel(RdmaEventChannel channel) throws IOException {
+    disni.onCall("destroy event channel");
+    return 0;
+  }
+
+  @Override
+  public RdmaCmId createId(RdmaEventChannel channel, short space) throws IOException {
+    disni.onCall("create id");
+    return new RdmaCmId(channel, new IbvContext(DESCRIPTOR, 1) {}) {};
+  }
+
+  @Override
+  public void bindAddr(RdmaCmId id, SocketAddress address) throws IOException {
+    disni.onCall("bind");
+  }
+
+  @Override
+  public int destroyCmId(RdmaCmId id) throws IOException {
+    disni.onCall("destroy id");
+    return 0;
+  }
+
+  @Override
+  public IbvQP createQP(RdmaCmId id, IbvPd pd, IbvQPInitAttr attributes) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public void listen(RdmaCmId id, int backlog) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public void resolveAddr(
+      RdmaCmId id, SocketAddress source, SocketAddress destination, int timeoutMs) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public void resolveRoute(RdmaCmId id, int timeoutMs) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public RdmaCmEvent getCmEvent(RdmaEventChannel channel, int timeoutMs) {
+    LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
+    return null;
+  }
+
+  @Override
+  public void connect(RdmaCmId id, RdmaConnParam parameters) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public void accept(RdmaCmId id, RdmaConnParam parameters) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public int ackCmEvent(RdmaCmEvent event) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public int disconnect(RdmaCmId id) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public int destroyQP(RdmaCmId id) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public SocketAddress getSrcAddr(RdmaCmId id) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public SocketAddress getDstAddr(RdmaCmId id) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public int destroyEp(RdmaCmId id) {
+    throw new UnsupportedOperationException();
+  }
+}
