@@ -12,6 +12,10 @@ final class VerifiedReadsSuite extends ScenarioSuite {
   private val Records = 40
   private val SpillAfter = 100
   private val Unusable = "checksum-unusable"
+  private val BlockId = "shuffle(Chunk)?_\\d+_\\d+_\\d+".r
+
+  /** Fewer than one for each block that a READ brings. */
+  private val LinesAtMost = 15
   private lazy val expected = VanillaAnswers.of("verified-reads")(blocks)
 
   for (algorithm <- Seq("CRC32", "CRC32C")) {
@@ -22,6 +26,20 @@ final class VerifiedReadsSuite extends ScenarioSuite {
 
   test("should verify every block although Spark records no checksums") {
     assertVerified(Clusters.soft().set("spark.shuffle.checksum.enabled", "false"))
+  }
+
+  // Neither for a READ nor for a block that falls back: these checksums do not match.
+  test("should log nothing for each block above TRACE") {
+    val conf = Clusters.soft().set("spark.io.encryption.enabled", "true")
+    SparkCluster.run(DebugLog.setOn(merging(conf))) { cluster =>
+      val lines = DebugLog.linesOf(cluster) {
+        val (_, traffic) = cluster.trafficOf(blocks(cluster))
+        assert(traffic.counter("rdma.blocks.read") > LinesAtMost, traffic)
+        assert(traffic.fallbacks(Unusable) > 0, traffic)
+      }
+      assert(lines.forall(BlockId.findFirstIn(_).isEmpty), lines)
+      assert(lines.size <= LinesAtMost, lines)
+    }
   }
 
   test("should quarantine no peer for the wrong checksums of encrypted spills") {
