@@ -7,8 +7,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -34,7 +32,7 @@ class PlugInCommandsIT {
 
   @Test
   void shouldKeepTheJarSmall() throws Exception {
-    assertThat(Files.size(jar())).isLessThan(MAX_JAR_BYTES);
+    assertThat(Files.size(PlugInJar.path())).isLessThan(MAX_JAR_BYTES);
   }
 
   @ParameterizedTest
@@ -105,7 +103,7 @@ class PlugInCommandsIT {
     String[] common = {"--conf", conf.toString(), "--host", "127.0.0.1"};
     String peer;
     Process listener =
-        new ProcessBuilder(command(with(common, "doctor", "--listen", "0")))
+        new ProcessBuilder(PlugInJar.command(with(common, "doctor", "--listen", "0")))
             .redirectError(directory.resolve("errors-of-the-listener").toFile())
             .start();
     try {
@@ -156,24 +154,11 @@ class PlugInCommandsIT {
     assertThat(answer.path("findings").findValuesAsText("check")).contains("java", "engine");
   }
 
-  private static Path jar() throws Exception {
-    return new Installation(Path.of("..")).plugIn().toAbsolutePath();
-  }
-
-  private static List<String> command(String... arguments) throws Exception {
-    List<String> command = new ArrayList<>();
-    command.add(System.getProperty("java.home") + "/bin/java");
-    command.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-jar"));
-    command.add(jar().toString());
-    command.addAll(List.of(arguments));
-    return command;
-  }
-
   private Outcome run(String... arguments) throws Exception {
     Path output = directory.resolve("output");
     Path errors = directory.resolve("errors");
     int exitCode =
-        new ProcessBuilder(command(arguments))
+        new ProcessBuilder(PlugInJar.command(arguments))
             .redirectOutput(output.toFile())
             .redirectError(errors.toFile())
             .start()

@@ -52,7 +52,8 @@ final class DoctorIT {
                     + AS_CONTAINER
                     + (DOCTOR + "; echo exit $?; ")
                     + (LIMITED + DOCTOR + "; echo exit $?; ")
-                    + (WITH_IPC_LOCK + DOCTOR + "; echo exit $?"));
+                    + (WITH_IPC_LOCK + DOCTOR + "; echo exit $?; ")
+                    + (DOCTOR + " --all; echo exit $?"));
 
     assertThat(result.exitCode()).as(result.output()).isZero();
     List<String> lines = result.node(1).lines();
@@ -72,10 +73,18 @@ final class DoctorIT {
     assertThat(lines.get(limited + 1))
         .as("the same limit, with the capability")
         .startsWith("RDMA will be used: device rxe0 port 1 of engine ibverbs at [10.99.1.1/24");
-    assertThat(lines.subList(limited + 1, lines.size()))
+    int capable = limited + 1 + lines.subList(limited + 1, lines.size()).indexOf("exit 0");
+    assertThat(lines.subList(limited + 1, capable))
         .anyMatch(
-            line -> line.startsWith("ok") && line.endsWith("it has the capability CAP_IPC_LOCK."))
-        .endsWith("exit 0");
+            line -> line.startsWith("ok") && line.endsWith("it has the capability CAP_IPC_LOCK."));
+
+    List<String> all = lines.subList(capable + 1, lines.size());
+    assertThat(all).endsWith("exit 0");
+    assertThat(
+            DoctorPage.missing(
+                DoctorPage.blockAfter("every counter of soft RoCE"),
+                DoctorPage.withoutFigures(all)))
+        .isEmpty();
   }
 
   @Test

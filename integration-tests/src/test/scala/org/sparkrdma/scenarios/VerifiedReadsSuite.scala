@@ -28,7 +28,7 @@ final class VerifiedReadsSuite extends ScenarioSuite {
     assertVerified(Clusters.soft().set("spark.shuffle.checksum.enabled", "false"))
   }
 
-  // Neither for a READ nor for a block that falls back: these checksums do not match.
+  // Neither for a READ nor for a block whose recorded checksum is wrong, which TCP brings again.
   test("should log nothing for each block above TRACE") {
     val conf = Clusters.soft().set("spark.io.encryption.enabled", "true")
     SparkCluster.run(DebugLog.setOn(merging(conf))) { cluster =>

@@ -60,8 +60,8 @@ final class DoctorCommand implements Callable<Integer> {
   @Option(
       names = "--all",
       description =
-          "Also open every device, not only the one that an executor would use, and show all GIDs."
-              + " With --peer also read between each pair of addresses in one subnet. The first line"
+          "Also open every device, not only the one that an executor would use, and show all GIDs"
+              + " and all counters of loss and congestion. With --peer also read between each pair of addresses in one subnet. The first line"
               + " stays about the device that an executor would use.")
   private boolean all;
 
@@ -190,13 +190,12 @@ final class DoctorCommand implements Callable<Integer> {
     long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(peerOptions.listenSeconds());
     try (OpenDevice device = OpenDevice.open(settings, host);
         PeerListener listener = PeerListener.forChecks(device, port)) {
-      out.printf(
-          "Listening at TCP port %d, by RDMA at %s%n", listener.port(), listener.addresses());
+      out.println(new ListenerReport(listener.port(), listener.addresses()).in(output.json()));
       out.flush();
       listener.serveUntil(endNs);
       return Commands.USABLE;
     } catch (VerbsException e) {
-      out.println("RDMA will not be used: " + e.getMessage());
+      out.println(ListenerReport.unusable(output.json(), e.getMessage()));
       return Commands.NOT_USABLE;
     } catch (IOException e) {
       spec.commandLine()

@@ -15,6 +15,12 @@ final class Json {
     return write(value, "");
   }
 
+  /** As {@link #of}, in one line. */
+  static String line(Object value) {
+    // Texts have no line feeds: they are escaped.
+    return of(value).replaceAll("\\n *", "");
+  }
+
   private static String write(Object value, String indent) {
     if (value == null || value instanceof Number || value instanceof Boolean) {
       return String.valueOf(value);

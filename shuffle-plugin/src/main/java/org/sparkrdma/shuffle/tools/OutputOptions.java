@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.tools;
 
+import java.io.Console;
 import java.util.Map;
 import java.util.stream.Stream;
 import picocli.CommandLine.Help.Ansi;
@@ -30,7 +31,7 @@ final class OutputOptions {
       names = "--color",
       paramLabel = "WHEN",
       defaultValue = "auto",
-      description = "auto (the default: only on a terminal), always or never.")
+      description = "auto (the default: only on a terminal, without NO_COLOR), always or never.")
   void setColors(String when) {
     colors =
         Stream.of(Colors.values())
@@ -44,16 +45,35 @@ final class OutputOptions {
     return json;
   }
 
+  /** Whether a line of the output can be overwritten, with or without colours. */
   static boolean onTerminal() {
-    return onTerminal(System.getenv());
+    return !isDumb(System.getenv()) && isTerminal(System.console());
   }
 
-  /** Whether the output is a terminal that knows escape sequences. */
-  static boolean onTerminal(Map<String, String> environment) {
-    return !"dumb".equals(environment.get("TERM")) && Ansi.AUTO.enabled();
+  /** On Java 22 to 24 there is a console on a pipe too. */
+  private static boolean isTerminal(Console console) {
+    if (console == null) {
+      return false;
+    }
+    try {
+      return (boolean) Console.class.getMethod("isTerminal").invoke(console);
+    } catch (ReflectiveOperationException e) {
+      // Before Java 22.
+      return true;
+    }
+  }
+
+  /** Whether the output is a terminal that knows colours, and NO_COLOR does not forbid them. */
+  static boolean colorsByDefault(Map<String, String> environment) {
+    return !isDumb(environment) && Ansi.AUTO.enabled();
+  }
+
+  private static boolean isDumb(Map<String, String> environment) {
+    return "dumb".equals(environment.get("TERM"));
   }
 
   Style style() {
-    return new Style(colors == Colors.ALWAYS || (colors == Colors.AUTO && onTerminal()));
+    return new Style(
+        colors == Colors.ALWAYS || (colors == Colors.AUTO && colorsByDefault(System.getenv())));
   }
 }

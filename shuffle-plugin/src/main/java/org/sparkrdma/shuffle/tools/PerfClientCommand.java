@@ -5,6 +5,8 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -63,6 +65,12 @@ final class PerfClientCommand implements Callable<Integer> {
       description = "Transfers in flight, 1 to 64; ${DEFAULT-VALUE} by default.")
   private String atOnce;
 
+  @Option(
+      names = "--report",
+      paramLabel = "FILE",
+      description = "Also write the JSON to this file, which is overwritten.")
+  private Path report;
+
   @Override
   public Integer call() {
     HostPort at =
@@ -74,11 +82,11 @@ final class PerfClientCommand implements Callable<Integer> {
     PrintWriter errors = spec.commandLine().getErr();
     try (OpenDevice device = OpenDevice.open(settings, host);
         PerfClient client = new PerfClient(device, at.host(), at.port())) {
-      LiveLine live = new LiveLine(errors, !output.json() && OutputOptions.onTerminal());
+      LiveLine live =
+          new LiveLine(spec.commandLine().getOut(), !output.json() && OutputOptions.onTerminal());
       List<PerfClient.Row> rows = client.run(plan, live::show);
       live.clear();
-      print(device, client, plan, rows);
-      return Commands.USABLE;
+      return print(device, client, plan, rows);
     } catch (VerbsException e) {
       errors.println("Peer " + peer + " is not reached by RDMA: " + e.getMessage());
       return Commands.NOT_USABLE;
@@ -129,9 +137,10 @@ final class PerfClientCommand implements Callable<Integer> {
     return (int) bytes;
   }
 
-  private void print(
+  /** Returns the exit code. */
+  private int print(
       OpenDevice device, PerfClient client, PerfPlan plan, List<PerfClient.Row> rows) {
-    PerfReport report =
+    PerfReport figures =
         new PerfReport(
             device.device().info(),
             client.pair().toString(),
@@ -139,7 +148,18 @@ final class PerfClientCommand implements Callable<Integer> {
             (int) plan.duration().toMillis(),
             rows);
     PrintWriter out = spec.commandLine().getOut();
-    out.println(output.json() ? report.json() : report.text(output.style()));
+    out.println(output.json() ? figures.json() : figures.text(output.style()));
     out.flush();
+    if (report != null) {
+      try {
+        Files.writeString(report, figures.json() + "\n");
+      } catch (IOException e) {
+        spec.commandLine()
+            .getErr()
+            .println("Cannot write --report " + report + ": " + FileErrors.reason(e));
+        return Commands.WRONG_USAGE;
+      }
+    }
+    return Commands.USABLE;
   }
 }

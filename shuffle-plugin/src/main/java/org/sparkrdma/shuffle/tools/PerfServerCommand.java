@@ -43,6 +43,9 @@ final class PerfServerCommand implements Callable<Integer> {
       description = "How long it answers; ${DEFAULT-VALUE} s by default.")
   private String seconds;
 
+  @Option(names = "--json", description = "Print JSON, in one line, instead of text.")
+  private boolean json;
+
   @Override
   public Integer call() {
     int tcpPort = HostPort.listenPort(spec, "--port", port);
@@ -54,8 +57,7 @@ final class PerfServerCommand implements Callable<Integer> {
     try (OpenDevice device = OpenDevice.open(settings, host);
         TcpSource source = new TcpSource();
         PeerListener listener = PeerListener.forMeasurements(device, tcpPort, source)) {
-      out.printf(
-          "Listening at TCP port %d, by RDMA at %s%n", listener.port(), listener.addresses());
+      out.println(new ListenerReport(listener.port(), listener.addresses()).in(json));
       out.flush();
       listener.serveUntil(endNs);
       return Commands.USABLE;

@@ -16,6 +16,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 import org.junit.jupiter.api.BeforeEach;
@@ -204,6 +205,30 @@ class CommandsTest {
   }
 
   @Test
+  void shouldPrintOneLineOfJsonWhenItListens() throws IOException {
+    String[] listen = {"doctor", "--json", "--host=127.0.0.1", "--listen=0", "--listen-for=1"};
+    assertThat(run(with(listen, "--conf", soft))).isZero();
+    assertThat(output.toString()).hasLineCount(1);
+    JsonNode line = new ObjectMapper().readTree(output.toString());
+    assertThat(line.path("schema").asInt()).isEqualTo(1);
+    assertThat(line.path("usable").asBoolean()).isTrue();
+    assertThat(line.path("port").asInt()).isPositive();
+    assertThat(line.path("addresses").get(0).asText()).startsWith("127.0.0.1/8:");
+
+    output.getBuffer().setLength(0);
+    String none = settings("spark.shuffle.rdma.engine soft\nspark.shuffle.rdma.device none\n");
+    assertThat(run(with(listen, "--conf", none))).isEqualTo(Commands.NOT_USABLE);
+    assertThat(output.toString()).hasLineCount(1);
+    JsonNode refusal = new ObjectMapper().readTree(output.toString());
+    assertThat(refusal.path("usable").asBoolean(true)).isFalse();
+    assertThat(refusal.path("summary").asText()).contains("none does not exist");
+  }
+
+  private static String[] with(String[] arguments, String... more) {
+    return Stream.of(arguments, more).flatMap(Stream::of).toArray(String[]::new);
+  }
+
+  @Test
   void shouldListenForTheTimeGiven() {
     assertThat(
             run("doctor", "--conf", soft, "--host=127.0.0.1", "--listen", "0", "--listen-for", "1"))
@@ -303,9 +328,9 @@ class CommandsTest {
     String ansi = "picocli.ansi";
     System.setProperty(ansi, "true");
     try {
-      assertThat(OutputOptions.onTerminal(Map.of("TERM", "xterm"))).isTrue();
-      assertThat(OutputOptions.onTerminal(Map.of())).isTrue();
-      assertThat(OutputOptions.onTerminal(Map.of("TERM", "dumb"))).isFalse();
+      assertThat(OutputOptions.colorsByDefault(Map.of("TERM", "xterm"))).isTrue();
+      assertThat(OutputOptions.colorsByDefault(Map.of())).isTrue();
+      assertThat(OutputOptions.colorsByDefault(Map.of("TERM", "dumb"))).isFalse();
     } finally {
       System.clearProperty(ansi);
     }

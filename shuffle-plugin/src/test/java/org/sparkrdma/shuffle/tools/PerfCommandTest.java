@@ -16,6 +16,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -129,6 +130,29 @@ class PerfCommandTest {
   }
 
   @Test
+  void shouldWriteTheJsonBesideTheTable() throws Exception {
+    Path report = directory.resolve("perf.json");
+    Path none = directory.resolve("none").resolve("perf.json");
+    String[] some = {"--sizes", "64", "--ms", "10", "--report"};
+    withServer(
+        port -> {
+          String peer = "127.0.0.1:" + port;
+          assertThat(client(peer, with(some, report.toString()))).isZero();
+          assertThat(client(peer, with(some, none.toString()))).isEqualTo(Commands.WRONG_USAGE);
+        });
+    assertThat(new ObjectMapper().readTree(report.toFile()).path("rows").findValuesAsText("bytes"))
+        .containsExactly("64");
+    assertThat(output.toString().lines().filter(line -> line.startsWith("Engine soft, ")))
+        .hasSize(2);
+    assertThat(errors.toString())
+        .isEqualToIgnoringNewLines("Cannot write --report " + none + ": no such file");
+  }
+
+  private static String[] with(String[] arguments, String... more) {
+    return Stream.of(arguments, more).flatMap(Stream::of).toArray(String[]::new);
+  }
+
+  @Test
   void shouldAnswerACheckOfDoctorToo() throws Exception {
     withServer(
         port -> {
@@ -212,20 +236,16 @@ class PerfCommandTest {
   }
 
   @Test
-  void shouldEndAServerAfterItsTime() {
-    assertThat(
-            run(
-                "perf",
-                "server",
-                "--port",
-                "0",
-                "--listen-for",
-                "1",
-                "--conf",
-                conf,
-                "--host",
-                "127.0.0.1"))
-        .isZero();
+  void shouldEndAServerAfterItsTime() throws IOException {
+    String[] server = {"perf", "server", "--port=0", "--listen-for=1", "--host=127.0.0.1"};
+    assertThat(run(with(server, "--conf", conf))).isZero();
     assertThat(output.toString()).startsWith("Listening at TCP port ");
+
+    output.getBuffer().setLength(0);
+    assertThat(run(with(server, "--conf", conf, "--json"))).isZero();
+    assertThat(output.toString()).hasLineCount(1);
+    JsonNode line = new ObjectMapper().readTree(output.toString());
+    assertThat(line.path("port").asInt()).isPositive();
+    assertThat(line.path("addresses").get(0).asText()).startsWith("127.0.0.1/8:");
   }
 }

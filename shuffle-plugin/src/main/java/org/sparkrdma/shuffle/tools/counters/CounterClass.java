@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.tools.counters;
 
+import java.util.List;
+
 /**
  * Classes of loss and congestion, with the names of their counters in {@code hw_counters} and
  * {@code counters} of a port. The names are those that the InfiniBand specification and the
@@ -139,6 +141,11 @@ public enum CounterClass {
 
   boolean has(String counter) {
     return counters.contains(SEPARATOR + counter + SEPARATOR);
+  }
+
+  /** Names of its counters, in the order of this file. */
+  List<String> counters() {
+    return List.of(counters.strip().split(SEPARATOR, -1));
   }
 
   /** Its name in findings. */

@@ -25,11 +25,16 @@ final class CountersCheck implements Check {
       return List.of();
     }
     facts.pause().run();
+    boolean all = facts.all().isPresent();
     List<Finding> findings = new ArrayList<>();
     before.forEach(
         (port, first) ->
             addFindings(
-                findings, new PortFiles(facts.files(), port).name(), first, read(facts, port)));
+                findings,
+                new PortFiles(facts.files(), port).name(),
+                first,
+                read(facts, port),
+                all));
     return findings;
   }
 
@@ -37,17 +42,23 @@ final class CountersCheck implements Check {
     return PortCounters.of(facts.files(), facts.statistics(), port);
   }
 
+  /**
+   * Adds the findings of a port.
+   *
+   * @param all whether counters that are 0 are shown one by one
+   */
   private static void addFindings(
-      List<Finding> findings, String name, PortCounters before, PortCounters after) {
+      List<Finding> findings, String name, PortCounters before, PortCounters after, boolean all) {
     List<String> zero = new ArrayList<>();
     after
         .values()
         .forEach(
             (one, values) -> {
-              if (values.values().stream().allMatch(value -> value == 0)) {
+              if (!all && values.values().stream().allMatch(value -> value == 0)) {
                 zero.add(one.title() + " (" + values.size() + ")");
               } else {
-                findings.add(finding(name, one, before.values().getOrDefault(one, values), values));
+                findings.add(
+                    finding(name, one, before.values().getOrDefault(one, values), values, all));
               }
             });
     if (!zero.isEmpty()) {
@@ -59,20 +70,30 @@ final class CountersCheck implements Check {
   }
 
   private static Finding finding(
-      String port, CounterClass one, Map<String, Long> before, Map<String, Long> after) {
+      String port,
+      CounterClass one,
+      Map<String, Long> before,
+      Map<String, Long> after,
+      boolean all) {
     StringJoiner counters = new StringJoiner(", ");
     boolean grows = false;
+    boolean zero = true;
     for (Map.Entry<String, Long> counter : after.entrySet()) {
       long value = counter.getValue();
       long growth = value - before.getOrDefault(counter.getKey(), value);
       grows |= growth > 0;
-      if (value > 0) {
-        counters.add(counter.getKey() + "=" + value + (growth > 0 ? " (+" + growth + ")" : ""));
+      zero &= value == 0;
+      if (all || value > 0) {
+        counters.add(
+            counter.getKey() + "=" + value + (all || growth > 0 ? " (%+d)".formatted(growth) : ""));
       }
     }
     String words = "%s, %s: %s. %s.".formatted(port, one.title(), one.meaning(), counters);
-    return grows
-        ? Finding.warning(words + " They grew while this command looked.", one.advice())
+    if (grows) {
+      return Finding.warning(words + " They grew while this command looked.", one.advice());
+    }
+    return zero
+        ? Finding.ok(words)
         : Finding.note(words + " They did not grow while this command looked.", one.advice());
   }
 

@@ -123,9 +123,9 @@ public final class PeerListener implements AutoCloseable {
     return ((InetSocketAddress) server.getLocalAddress()).getPort();
   }
 
-  /** Its addresses by RDMA, in words. */
-  public String addresses() {
-    return announcement.addresses().toString();
+  /** Its addresses by RDMA with their subnets and ports, in words. */
+  public List<String> addresses() {
+    return announcement.addresses().stream().map(ListenerAddress::toString).toList();
   }
 
   /** Serves until this time of {@link System#nanoTime}. */

@@ -48,6 +48,31 @@ class CountersCheckTest {
   }
 
   @Test
+  void shouldShowEveryCounterWithItsChangeOnRequest() {
+    machine
+        .all()
+        .file(HW + "rcvd_seq_err", "0\n")
+        .file(HW + "completer_retry_err", "2\n")
+        .file(HW + "out_of_seq_request", "0\n")
+        .file(HW + "send_err", "3\n")
+        .pause(() -> machine.file(HW + "rcvd_seq_err", "5\n"));
+    assertThat(findings())
+        .hasSize(4)
+        .anyMatch(
+            text ->
+                text.startsWith("WARNING rxe0 port 1, retransmits: packets or their ack")
+                    && text.contains(
+                        ". completer_retry_err=2 (+0), rcvd_seq_err=5 (+5). They grew"))
+        .anyMatch(
+            text ->
+                text.startsWith("NOTE rxe0 port 1, lost packets: ")
+                    && text.contains(". send_err=3 (+0). They did not grow"))
+        .contains(
+            "OK rxe0 port 1, out of sequence: packets arrived out of order, so some before them were"
+                + " lost or took a longer way. out_of_seq_request=0 (+0). | nothing");
+  }
+
+  @Test
   void shouldNotCallAClassZeroThatWasNotRead() {
     machine.file(HW + "rcvd_seq_err", "0\n").file(HW + "out_of_seq_request", "");
     assertThat(findings())
