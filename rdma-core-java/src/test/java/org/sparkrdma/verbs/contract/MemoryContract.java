@@ -162,7 +162,7 @@ public abstract class MemoryContract extends VerbsContract {
       for (int i = 0; i < reads; i++) {
         Result read = result(client);
         if (read.succeeded()) {
-          assertThat(sinks[(int) read.id()].bytes()).containsOnly(5);
+          assertAll(sinks[(int) read.id()].bytes(), 5);
         }
       }
       pair.clientEnd().close();

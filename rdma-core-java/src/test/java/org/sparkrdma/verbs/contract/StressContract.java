@@ -112,7 +112,7 @@ public abstract class StressContract extends VerbsContract {
     }
     assertThat(completed).containsOnly(readsPerThread);
     assertThat(shared.poll(1, completion -> {})).isZero();
-    sinks.forEach(sink -> assertThat(sink.bytes()).containsOnly(7));
+    sinks.forEach(sink -> assertAll(sink.bytes(), 7));
     pairs.forEach(pair -> pair.clientEnd().close());
     shared.close();
   }
@@ -141,7 +141,7 @@ public abstract class StressContract extends VerbsContract {
                   == 1);
     }
     assertThat(completed[0]).isEqualTo(reads);
-    assertThat(sink.bytes()).containsOnly(7);
+    assertAll(sink.bytes(), 7);
     pair.clientEnd().close();
     queue.close();
   }

@@ -53,7 +53,7 @@ public abstract class TwoProcessContract extends VerbsContract {
     sink.memory().slice(0, LENGTH).put(new byte[LENGTH]);
     connection.queuePair().postSend(read(sink, from));
     assertThat(result(client).status()).isEqualTo(WorkStatus.SUCCESS);
-    assertThat(sink.bytes()).containsOnly(fill);
+    assertAll(sink.bytes(), fill);
   }
 
   @Test

@@ -30,7 +30,7 @@ import scala.Tuple2;
 @Tag("slow")
 @Timeout(180)
 class RdmaShuffleReaderTest {
-  private static final List<Integer> NUMBERS = IntStream.range(0, 20_000).boxed().toList();
+  private static final List<Integer> NUMBERS = IntStream.range(0, 4_000).boxed().toList();
   private static final CountDownLatch READING = new CountDownLatch(1);
   private static final AtomicInteger READ = new AtomicInteger();
 
@@ -45,7 +45,7 @@ class RdmaShuffleReaderTest {
     SparkConf conf =
         conf()
             .set("spark.serializer", KryoSerializer.class.getName())
-            .set("spark.shuffle.spill.numElementsForceSpillThreshold", "1000");
+            .set("spark.shuffle.spill.numElementsForceSpillThreshold", "200");
     Map<String, Object> sparks = answers(conf.clone().set("spark.shuffle.rdma.mode", "off"));
     assertThat(answers(conf)).isEqualTo(sparks);
   }

@@ -17,6 +17,8 @@ final class JvmCommand {
     ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
         .filter(option -> option.startsWith("--add-opens") || option.startsWith("-XX:+Ignore"))
         .forEach(command::add);
+    // Optimizing takes longer than it saves in a JVM that lives for seconds.
+    command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto"));
     command.addAll(options);
     command.add("-cp");
     command.add(System.getProperty("java.class.path"));

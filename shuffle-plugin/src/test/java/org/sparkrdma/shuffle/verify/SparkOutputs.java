@@ -42,8 +42,8 @@ final class SparkOutputs implements AutoCloseable {
   /** Map tasks of every shuffle. */
   static final int MAPS = 2;
 
-  private static final int RECORDS = 3_000;
-  private static final int SPILL_AFTER = 500;
+  private static final int RECORDS = 1_200;
+  private static final int SPILL_AFTER = 200;
   private static final long MIGRATED_MAP = 1_000_000;
 
   private final SparkConf conf;
