@@ -18,7 +18,7 @@ final class Json {
   /** As {@link #of}, in one line. */
   static String line(Object value) {
     // Texts have no line feeds: they are escaped.
-    return of(value).replaceAll("\\n *", "");
+    return of(value).replaceAll(",\\n *", ", ").replaceAll("\\n *", "");
   }
 
   private static String write(Object value, String indent) {
