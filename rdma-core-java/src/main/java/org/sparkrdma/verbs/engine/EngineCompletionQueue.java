@@ -3,6 +3,7 @@ package org.sparkrdma.verbs.engine;
 
 import java.util.concurrent.atomic.AtomicInteger;
 import org.sparkrdma.verbs.CompletionQueue;
+import org.sparkrdma.verbs.QueuePairSettings;
 
 /**
  * A completion queue of a device, counting the queue pairs that complete in it: it cannot be closed
@@ -26,6 +27,24 @@ public abstract class EngineCompletionQueue implements CompletionQueue {
 
   final boolean isOf(EngineDevice<?> other) {
     return device == other;
+  }
+
+  /**
+   * Checks that queue pairs of that device can complete in the queues of the settings.
+   *
+   * @throws IllegalArgumentException when a queue is of another device
+   * @throws IllegalStateException when a queue is closed
+   */
+  static void checkQueues(QueuePairSettings settings, EngineDevice<?> device) {
+    check(settings.sendQueue(), device);
+    check(settings.receiveQueue(), device);
+  }
+
+  private static void check(CompletionQueue queue, EngineDevice<?> device) {
+    if (!(queue instanceof EngineCompletionQueue own) || !own.isOf(device)) {
+      throw new IllegalArgumentException("completion queue of another device");
+    }
+    own.checkOpen();
   }
 
   @Override

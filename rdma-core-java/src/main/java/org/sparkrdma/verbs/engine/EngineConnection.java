@@ -2,7 +2,6 @@
 package org.sparkrdma.verbs.engine;
 
 import java.net.InetSocketAddress;
-import org.sparkrdma.verbs.CompletionQueue;
 import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.QueuePair;
 import org.sparkrdma.verbs.QueuePairSettings;
@@ -58,18 +57,12 @@ public abstract class EngineConnection<Q extends EngineQueuePair> implements Con
       throw new IllegalStateException("no queue pair can be created now: phase=" + phase);
     }
     LimitChecks.checkQueuePair(settings, device.info().limits());
-    if (!(domain instanceof EngineProtectionDomain own)
-        || !own.isOf(device)
-        || !isOfDevice(settings.sendQueue())
-        || !isOfDevice(settings.receiveQueue())) {
-      throw new IllegalArgumentException("domain or completion queue of another device");
+    if (!(domain instanceof EngineProtectionDomain own) || !own.isOf(device)) {
+      throw new IllegalArgumentException("protection domain of another device");
     }
+    EngineCompletionQueue.checkQueues(settings, device);
     queuePair = newQueuePair(own, settings);
     return queuePair;
-  }
-
-  private boolean isOfDevice(CompletionQueue queue) {
-    return queue instanceof EngineCompletionQueue own && own.isOf(device);
   }
 
   /** Creates the queue pair and adds it to the domain; under the lock. */

@@ -14,7 +14,7 @@ public abstract class EngineMemory implements HostMemory {
   private final long address;
   private final long lengthBytes;
   private int regions;
-  private boolean closed;
+  private volatile boolean closed;
 
   protected EngineMemory(EngineDevice<?> device, long address, long lengthBytes) {
     this.device = device;
@@ -35,7 +35,7 @@ public abstract class EngineMemory implements HostMemory {
   @Override
   public final ByteBuffer slice(long offset, int length) {
     Objects.checkFromIndexSize(offset, length, lengthBytes);
-    ByteBuffer slice = sliceWhileOpen(offset, length);
+    ByteBuffer slice = closed ? null : sliceWhileOpen(offset, length);
     if (slice == null) {
       throw new IllegalStateException("memory is closed");
     }

@@ -80,6 +80,7 @@ public abstract class EngineProtectionDomain implements ProtectionDomain {
   @Override
   public final void testQueuePair(QueuePairSettings settings) throws VerbsException {
     LimitChecks.checkQueuePair(settings, device.info().limits());
+    EngineCompletionQueue.checkQueues(settings, device);
     checkOpen();
     tryQueuePair(settings);
   }

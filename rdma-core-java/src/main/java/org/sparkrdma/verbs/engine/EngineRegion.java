@@ -68,14 +68,13 @@ public abstract class EngineRegion implements MemoryRegion {
     return closed;
   }
 
+  /** Keeps the lock while it deregisters, so that a second close waits for the end of the first. */
   @Override
-  public final void close() {
-    synchronized (this) {
-      if (closed) {
-        return;
-      }
-      closed = true;
+  public final synchronized void close() {
+    if (closed) {
+      return;
     }
+    closed = true;
     deregister();
     if (memory != null) {
       memory.release();

@@ -11,12 +11,10 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.CompletionQueue;
 import org.sparkrdma.verbs.ProtectionDomain;
 import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.VerbsException;
-import org.sparkrdma.verbs.WorkRequest;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
 import org.sparkrdma.verbs.cm.ConnectionParameters;
 import org.sparkrdma.verbs.engine.device.FakeDevice;
@@ -56,7 +54,7 @@ class EngineConnectionTest {
     protected RecordedQueuePair newQueuePair(
         EngineProtectionDomain ofDomain, QueuePairSettings settings) {
       calls.add("create");
-      return new RecordedQueuePair(ofDomain, settings);
+      return new RecordedQueuePair(ofDomain, settings, device.info().limits(), false);
     }
 
     @Override
@@ -85,38 +83,6 @@ class EngineConnectionTest {
     @Override
     public void close() {
       moveTo(ConnectionPhase.CLOSED);
-    }
-  }
-
-  /** A queue pair without a device. */
-  private final class RecordedQueuePair extends EngineQueuePair {
-    RecordedQueuePair(EngineProtectionDomain domain, QueuePairSettings settings) {
-      super(domain, 1, settings, device.info().limits(), false);
-    }
-
-    @Override
-    protected int postSends(WorkRequest[] requests, int offset, int count) {
-      return 0;
-    }
-
-    @Override
-    public boolean postSend(WorkRequest request) {
-      return false;
-    }
-
-    @Override
-    public boolean postReceive(WorkRequest request) {
-      return false;
-    }
-
-    @Override
-    public void setRemoteAccess(Set<AccessFlag> access) {
-      checkRemoteAccess(access);
-    }
-
-    @Override
-    public void close() {
-      setDestroyed();
     }
   }
 
@@ -202,6 +168,20 @@ class EngineConnectionTest {
     assertThat(calls).isEmpty();
     create(acceptor);
     assertThat(acceptor.queuePair()).isNotNull();
+  }
+
+  @Test
+  void shouldRefuseAClosedCompletionQueue() throws VerbsException {
+    RecordedConnection acceptor = new RecordedConnection(false);
+    CompletionQueue closed = device.createCompletionQueue(8, null);
+    closed.close();
+    for (var settings : List.of(settings(closed, queue), settings(queue, closed))) {
+      assertThatThrownBy(() -> acceptor.createQueuePair(domain, settings))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessage("completion queue is closed");
+    }
+    assertThat(acceptor.queuePair()).isNull();
+    assertThat(calls).isEmpty();
   }
 
   private static void refusesForeign(

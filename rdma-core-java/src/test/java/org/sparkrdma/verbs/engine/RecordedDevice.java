@@ -32,6 +32,9 @@ final class RecordedDevice extends EngineDevice<RecordedDevice.Channel> {
   /** Whether the engine refuses to create further objects. */
   boolean refuses;
 
+  /** Runs before the identifier of a listener is destroyed. */
+  Runnable onDestroyListener = () -> {};
+
   RecordedDevice() {
     super(
         new DeviceInfo(
@@ -186,6 +189,7 @@ final class RecordedDevice extends EngineDevice<RecordedDevice.Channel> {
 
     @Override
     protected void destroyListener(Object id) {
+      onDestroyListener.run();
       calls.add("destroy " + id);
     }
 

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.sparkrdma.verbs.CompletionHandler;
 import org.sparkrdma.verbs.CompletionQueue;
+import org.sparkrdma.verbs.QueuePairState;
 import org.sparkrdma.verbs.engine.CompletionView;
 
 /**
@@ -22,8 +23,11 @@ public final class BrokenQueuePairs {
     this.queue = queue;
   }
 
-  /** A queue pair broke. */
+  /** A queue pair broke. One that was closed in the meantime is not added. */
   public synchronized void add(DeviceQueuePair queuePair) {
+    if (queuePair.state() == QueuePairState.DESTROYED) {
+      return;
+    }
     var all = new ArrayList<>(List.of(broken));
     all.add(queuePair);
     broken = all.toArray(NONE);
@@ -41,12 +45,15 @@ public final class BrokenQueuePairs {
     return broken.length == 0;
   }
 
-  /** Flushes at most {@code limit} pieces of work to the handler; returns how many. */
-  public int flush(int limit, CompletionView view, CompletionHandler handler) {
-    long now = System.nanoTime();
+  /**
+   * Flushes at most {@code limit} pieces of work to the handler; returns how many.
+   *
+   * @param nowNs as of System.nanoTime
+   */
+  public int flush(int limit, long nowNs, CompletionView view, CompletionHandler handler) {
     int handled = 0;
     for (DeviceQueuePair queuePair : broken) {
-      while (handled < limit && queuePair.flushOne(queue, now, view)) {
+      while (handled < limit && queuePair.flushOne(queue, nowNs, view)) {
         handled++;
         view.hand(handler);
       }
@@ -58,7 +65,7 @@ public final class BrokenQueuePairs {
   public long deadlineNs() {
     long least = Long.MAX_VALUE;
     for (DeviceQueuePair queuePair : broken) {
-      long at = queuePair.flushDeadlineNs();
+      long at = queuePair.flushDeadlineNs(queue);
       if (at != Long.MAX_VALUE && (least == Long.MAX_VALUE || at - least < 0)) {
         least = at;
       }

@@ -19,6 +19,7 @@ public abstract class DeviceCompletionQueue extends EngineCompletionQueue {
   protected static final int BATCH = 32;
 
   private final EngineChannel channel;
+  private final LongSupplier clock;
   private final CompletionView view = new CompletionView();
   private final BrokenQueuePairs broken = new BrokenQueuePairs(this);
   private final LongSupplier deadline = broken::deadlineNs;
@@ -29,8 +30,17 @@ public abstract class DeviceCompletionQueue extends EngineCompletionQueue {
   private int end;
 
   protected DeviceCompletionQueue(EngineDevice<?> device, int capacity, EngineChannel channel) {
+    this(device, capacity, channel, System::nanoTime);
+  }
+
+  /**
+   * @param clock time in nanoseconds, as of System.nanoTime
+   */
+  DeviceCompletionQueue(
+      EngineDevice<?> device, int capacity, EngineChannel channel, LongSupplier clock) {
     super(device, capacity, channel);
     this.channel = channel;
+    this.clock = clock;
     if (channel != null) {
       channel.addDeadline(deadline);
     }
@@ -57,7 +67,7 @@ public abstract class DeviceCompletionQueue extends EngineCompletionQueue {
       }
     }
     if (!broken.isEmpty() && handled < limit && !overrun) {
-      handled += broken.flush(limit - handled, view, handler);
+      handled += broken.flush(limit - handled, clock.getAsLong(), view, handler);
     }
     if (handled == 0 && overrun) {
       throw overrunException();

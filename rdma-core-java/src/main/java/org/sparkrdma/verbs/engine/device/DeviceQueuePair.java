@@ -189,9 +189,15 @@ public abstract class DeviceQueuePair extends EngineQueuePair {
     return receivesFlushed;
   }
 
-  /** Time at which work that the device has will be flushed; Long.MAX_VALUE when there is none. */
-  final long flushDeadlineNs() {
-    return sends.isEmpty() && receives.isEmpty() ? Long.MAX_VALUE : brokenAtNs + flushTimeoutNs;
+  /**
+   * Time at which work that the device has and that completes in this queue will be flushed;
+   * Long.MAX_VALUE when there is none.
+   */
+  final long flushDeadlineNs(CompletionQueue queue) {
+    boolean hasWork =
+        (sendCompletions == queue && !sends.isEmpty())
+            || (receiveCompletions == queue && !receives.isEmpty());
+    return hasWork ? brokenAtNs + flushTimeoutNs : Long.MAX_VALUE;
   }
 
   // The state, on any thread.

@@ -54,7 +54,8 @@ class BrokenQueuePairsTest {
   }
 
   private int flush(int limit) {
-    return broken.flush(limit, view, c -> shown.add(c.requestId() + " " + c.status()));
+    return broken.flush(
+        limit, System.nanoTime(), view, c -> shown.add(c.requestId() + " " + c.status()));
   }
 
   @Test
@@ -87,7 +88,7 @@ class BrokenQueuePairsTest {
     FakeQueuePair queuePair = brokenWith(1);
     var ofOther = new BrokenQueuePairs(objects.device.createCompletionQueue(8, objects.channel));
     ofOther.add(queuePair);
-    assertThat(ofOther.flush(8, view, c -> shown.add("flushed"))).isZero();
+    assertThat(ofOther.flush(8, System.nanoTime(), view, c -> shown.add("flushed"))).isZero();
     assertThat(shown).isEmpty();
     assertThat(flush(8)).isEqualTo(1);
   }
@@ -105,8 +106,8 @@ class BrokenQueuePairsTest {
     assertThat(broken.deadlineNs()).isEqualTo(UNKNOWN);
     FakeQueuePair first = brokenWithWorkOfTheDevice();
     FakeQueuePair second = brokenWithWorkOfTheDevice();
-    assertThat(broken.deadlineNs()).isEqualTo(first.flushDeadlineNs());
+    assertThat(broken.deadlineNs()).isEqualTo(first.flushDeadlineNs(objects.queue));
     broken.remove(first);
-    assertThat(broken.deadlineNs()).isEqualTo(second.flushDeadlineNs());
+    assertThat(broken.deadlineNs()).isEqualTo(second.flushDeadlineNs(objects.queue));
   }
 }

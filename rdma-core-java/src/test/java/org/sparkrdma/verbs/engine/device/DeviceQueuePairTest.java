@@ -86,14 +86,14 @@ class DeviceQueuePairTest {
     connection.disconnect();
     assertThat(poll(8)).isZero();
     var view = new CompletionView();
-    long late = queuePair.flushDeadlineNs();
+    long late = queuePair.flushDeadlineNs(objects.queue);
     assertThat(queuePair.flushOne(objects.queue, late - 1, view)).isFalse();
     assertThat(queuePair.flushOne(objects.queue, late, view)).isTrue();
     assertThat(view.requestId()).isEqualTo(5);
     assertThat(view.status()).isEqualTo(WorkStatus.FLUSH_ERROR);
     complete(0, 0);
     assertThat(poll(8)).isZero();
-    assertThat(queuePair.flushDeadlineNs()).isEqualTo(Long.MAX_VALUE);
+    assertThat(queuePair.flushDeadlineNs(objects.queue)).isEqualTo(Long.MAX_VALUE);
   }
 
   @Test

@@ -76,13 +76,15 @@ class EngineProtectionDomainTest {
   }
 
   @Test
-  void shouldSliceMemoryUntilItIsClosed() {
-    assertThat(objects.memory.slice(8, 16).remaining()).isEqualTo(16);
-    assertThatThrownBy(() -> objects.memory.slice(4096, 1))
-        .isInstanceOf(IndexOutOfBoundsException.class);
-    objects.memory.close();
-    assertThatThrownBy(() -> objects.memory.slice(8, 16))
+  void shouldTestQueuePairsWithOpenCompletionQueuesOfItsDevice() throws VerbsException {
+    objects.domain.testQueuePair(objects.settings());
+    var other = new FakeDevice.Objects();
+    assertThatThrownBy(() -> objects.domain.testQueuePair(other.settings()))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("another device");
+    objects.queue.close();
+    assertThatThrownBy(() -> objects.domain.testQueuePair(objects.settings()))
         .isInstanceOf(IllegalStateException.class)
-        .hasMessage("memory is closed");
+        .hasMessage("completion queue is closed");
   }
 }

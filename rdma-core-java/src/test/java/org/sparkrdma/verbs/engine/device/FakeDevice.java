@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Set;
+import java.util.function.LongSupplier;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.QueuePairSettings;
 import org.sparkrdma.verbs.QueuePairState;
@@ -54,6 +55,15 @@ public final class FakeDevice extends EngineDevice<ParkingChannel> {
   /** Runs in the middle of each registration. */
   Runnable duringRegistration = () -> {};
 
+  /** Runs in the middle of each deregistration. */
+  Runnable duringDeregistration = () -> {};
+
+  /** Whether memory of the closed device is abandoned; else it is freed, as by default. */
+  boolean abandonsMemory = true;
+
+  /** Time at which completion queues flush, in nanoseconds. */
+  LongSupplier clock = System::nanoTime;
+
   public FakeDevice() {
     super(
         new DeviceInfo("fake0", "fake", Transport.LOOPBACK, 1, limits(), Set.of(), List.of()),
@@ -67,7 +77,8 @@ public final class FakeDevice extends EngineDevice<ParkingChannel> {
   @Override
   protected EngineMemory newMemory(long lengthBytes) {
     return new EngineMemory(this, 4096, lengthBytes) {
-      private ByteBuffer bytes = ByteBuffer.allocateDirect((int) lengthBytes);
+      // Longer than the memory, so that only the shared class keeps a slice inside.
+      private ByteBuffer bytes = ByteBuffer.allocateDirect((int) lengthBytes + 64);
 
       @Override
       protected ByteBuffer sliceWhileOpen(long offset, int length) {
@@ -82,7 +93,11 @@ public final class FakeDevice extends EngineDevice<ParkingChannel> {
 
       @Override
       protected void abandon() {
-        calls.add("abandon memory");
+        if (abandonsMemory) {
+          calls.add("abandon memory");
+        } else {
+          super.abandon();
+        }
       }
     };
   }
@@ -125,6 +140,7 @@ public final class FakeDevice extends EngineDevice<ParkingChannel> {
       @Override
       protected void deregister() {
         calls.add("deregister");
+        duringDeregistration.run();
       }
     };
   }
@@ -156,15 +172,22 @@ public final class FakeDevice extends EngineDevice<ParkingChannel> {
     final Deque<long[]> onDevice = new ArrayDeque<>();
     private final List<long[]> taken = new ArrayList<>();
 
+    /** Number of calls that took completions. */
+    int takes;
+
+    /** Whether each call takes as many completions as an engine may, however few are wanted. */
+    boolean takesBatches;
+
     private FakeQueue(FakeDevice device, int capacity, ParkingChannel channel) {
-      super(device, capacity, channel);
+      super(device, capacity, channel, () -> device.clock.getAsLong());
       this.device = device;
     }
 
     @Override
     protected int take(int count) {
+      takes++;
       taken.clear();
-      while (taken.size() < count && !onDevice.isEmpty()) {
+      while (taken.size() < (takesBatches ? BATCH : count) && !onDevice.isEmpty()) {
         taken.add(onDevice.remove());
       }
       return taken.size();

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.verbs.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.file.Path;
+import java.util.Set;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.sparkrdma.verbs.AccessFlag;
+import org.sparkrdma.verbs.CompletionQueue;
+import org.sparkrdma.verbs.MemoryRegion;
+import org.sparkrdma.verbs.QueuePairSettings;
+import org.sparkrdma.verbs.QueuePairState;
+import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.WorkRequest;
+import org.sparkrdma.verbs.device.DeviceLimits;
+import org.sparkrdma.verbs.engine.device.FakeDevice;
+
+/** States of a queue pair and the work that it accepts, on {@link RecordedQueuePair}. */
+class EngineQueuePairTest {
+  private static final Set<AccessFlag> SINK = Set.of(AccessFlag.LOCAL_WRITE);
+  private static final int MAX_READ_SGE = 2;
+  private static final int MAX_MESSAGE_BYTES = 1000;
+  private static final int MAX_INLINE_BYTES = 16;
+  private static final DeviceLimits LIMITS =
+      new DeviceLimits(
+          8, 8, 4, MAX_READ_SGE, 64, 8, 1 << 20, MAX_MESSAGE_BYTES, 4, MAX_INLINE_BYTES, 56, 1);
+
+  private EngineProtectionDomain domain;
+  private CompletionQueue queue;
+  private MemoryRegion region;
+  private MemoryRegion readOnly;
+  private MemoryRegion file;
+  private MemoryRegion foreign;
+  private RecordedQueuePair queuePair;
+
+  @BeforeEach
+  void open() throws VerbsException {
+    var device = new FakeDevice();
+    domain = (EngineProtectionDomain) device.allocateProtectionDomain();
+    queue = device.createCompletionQueue(8, null);
+    var memory = device.allocate(4096);
+    region = domain.register(memory, 0, 4096, SINK);
+    readOnly = domain.register(memory, 0, 4096, Set.of());
+    file = domain.registerFile(Path.of("x"), 0, 4096, Set.of(AccessFlag.REMOTE_READ));
+    foreign = device.allocateProtectionDomain().register(memory, 0, 4096, SINK);
+    queuePair = queuePair(3, true);
+  }
+
+  private RecordedQueuePair queuePair(int maxSge, boolean hasImmediateData) {
+    var settings = new QueuePairSettings(queue, queue, 4, 4, maxSge, MAX_INLINE_BYTES, Set.of());
+    return new RecordedQueuePair(domain, settings, LIMITS, hasImmediateData);
+  }
+
+  /** A request whose memory is added by the test. */
+  private static WorkRequest request() {
+    return new WorkRequest(8);
+  }
+
+  private static WorkRequest withElements(WorkRequest begun, MemoryRegion... regions) {
+    for (MemoryRegion element : regions) {
+      begun.local(element, 0, 8);
+    }
+    return begun;
+  }
+
+  private static void refuses(ThrowingCallable post, String reason) {
+    assertThatThrownBy(post)
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining(reason);
+  }
+
+  private void refusesSend(WorkRequest request, String reason) {
+    refuses(() -> queuePair.postSend(request), reason);
+  }
+
+  private static void refusesInState(ThrowingCallable call, String reason) {
+    assertThatThrownBy(call).isInstanceOf(IllegalStateException.class).hasMessage(reason);
+  }
+
+  @Test
+  void shouldConnectThenBreakThenBeDestroyed() {
+    assertThat(queuePair.state()).isEqualTo(QueuePairState.INIT);
+    assertThat(queuePair.setReady()).isTrue();
+    assertThat(queuePair.state()).isEqualTo(QueuePairState.READY_TO_SEND);
+    assertThat(queuePair.setReady()).isTrue();
+    assertThat(queuePair.setBroken()).isTrue();
+    assertThat(queuePair.state()).isEqualTo(QueuePairState.ERROR);
+    assertThat(queuePair.isDestroyed()).isFalse();
+    assertThat(queuePair.setDestroyed()).isTrue();
+    assertThat(queuePair.state()).isEqualTo(QueuePairState.DESTROYED);
+    assertThat(queuePair.isDestroyed()).isTrue();
+  }
+
+  @Test
+  void shouldReportItsBreakOnceBeforeItsStateIsError() {
+    queuePair.setReady();
+    assertThat(queuePair.setBroken()).isTrue();
+    assertThat(queuePair.setBroken()).isFalse();
+    assertThat(queuePair.calls).containsExactly("breaking in READY_TO_SEND");
+  }
+
+  @Test
+  void shouldStayBrokenWhenItBreaksBeforeItIsConnected() {
+    assertThat(queuePair.setBroken()).isTrue();
+    assertThat(queuePair.setReady()).isFalse();
+    assertThat(queuePair.state()).isEqualTo(QueuePairState.ERROR);
+    assertThat(queuePair.calls).containsExactly("breaking in INIT");
+  }
+
+  @Test
+  void shouldStayDestroyed() {
+    assertThat(queuePair.setDestroyed()).isTrue();
+    assertThat(queuePair.setDestroyed()).isFalse();
+    assertThat(queuePair.setReady()).isFalse();
+    assertThat(queuePair.setBroken()).isFalse();
+    assertThat(queuePair.state()).isEqualTo(QueuePairState.DESTROYED);
+    assertThat(queuePair.calls).isEmpty();
+  }
+
+  @Test
+  void shouldSendFromItsConnectionToItsClose() {
+    WorkRequest send = request().send(5);
+    refusesInState(() -> queuePair.postSend(send), "not connected: state=INIT");
+    queuePair.setReady();
+    queuePair.postSend(send);
+    queuePair.setBroken();
+    queuePair.postSend(send);
+    queuePair.close();
+    refusesInState(() -> queuePair.postSend(send), "not connected: state=DESTROYED");
+    assertThat(queuePair.calls).containsExactly("send 5", "breaking in READY_TO_SEND", "send 5");
+  }
+
+  @Test
+  void shouldReceiveAndChangeAccessUntilItsClose() {
+    WorkRequest receive = withElements(request().receive(5), region);
+    queuePair.postReceive(receive);
+    queuePair.setBroken();
+    queuePair.postReceive(receive);
+    queuePair.setRemoteAccess(Set.of(AccessFlag.REMOTE_READ));
+    queuePair.close();
+    refusesInState(() -> queuePair.postReceive(receive), "queue pair is closed");
+    refusesInState(() -> queuePair.setRemoteAccess(Set.of()), "queue pair is closed");
+    assertThat(queuePair.calls)
+        .containsExactly("receive 5", "breaking in INIT", "receive 5", "access [REMOTE_READ]");
+  }
+
+  @Test
+  void shouldPostNothingOfABatchOutsideItsArrayOrBeforeItIsConnected() {
+    WorkRequest[] requests = {request().send(5), request().send(6)};
+    refusesInState(() -> queuePair.postSend(requests, 0, 2), "not connected: state=INIT");
+    queuePair.setReady();
+    for (int[] range : new int[][] {{1, 2}, {-1, 1}, {0, 3}, {0, -1}, {3, 0}}) {
+      assertThatThrownBy(() -> queuePair.postSend(requests, range[0], range[1]))
+          .isInstanceOf(IndexOutOfBoundsException.class);
+    }
+    assertThat(queuePair.calls).isEmpty();
+    assertThat(queuePair.postSend(requests, 1, 1)).isOne();
+    assertThat(queuePair.calls).containsExactly("send 6");
+  }
+
+  @Test
+  void shouldAcceptAsManyElementsAsItsSettingsAndForReadsTheDeviceAllow() {
+    queuePair.setReady();
+    queuePair.postSend(withElements(request().write(1, 2, 3), region, region, region));
+    queuePair.postSend(withElements(request().read(2, 2, 3), region, region));
+    queuePair.postReceive(withElements(request().receive(3), region, region, region));
+    assertThat(queuePair.calls).containsExactly("send 1", "send 2", "receive 3");
+    refusesSend(
+        withElements(request().write(1, 2, 3), region, region, region, region),
+        "elements=4 limit=3");
+    refusesSend(
+        withElements(request().read(1, 2, 3), region, region, region), "elements=3 limit=2");
+    refuses(
+        () ->
+            queuePair.postReceive(
+                withElements(request().receive(1), region, region, region, region)),
+        "elements=4 limit=3");
+  }
+
+  @Test
+  void shouldReadIntoAsFewElementsAsItsSettingsAllow() {
+    RecordedQueuePair narrow = queuePair(1, true);
+    narrow.setReady();
+    narrow.postSend(withElements(request().read(1, 2, 3), region));
+    refuses(
+        () -> narrow.postSend(withElements(request().read(1, 2, 3), region, region)),
+        "elements=2 limit=1");
+  }
+
+  @Test
+  void shouldAcceptMessagesUpToTheLimitOfTheDevice() {
+    queuePair.setReady();
+    queuePair.postSend(request().send(1).local(region, 0, MAX_MESSAGE_BYTES));
+    queuePair.postReceive(request().receive(2).local(region, 0, MAX_MESSAGE_BYTES));
+    assertThat(queuePair.calls).containsExactly("send 1", "receive 2");
+    refusesSend(
+        request().send(1).local(region, 0, MAX_MESSAGE_BYTES).local(region, 0, 1),
+        "lengthBytes=1001 limit=1000");
+    refuses(
+        () -> queuePair.postReceive(request().receive(1).local(region, 0, MAX_MESSAGE_BYTES + 1)),
+        "lengthBytes=1001 limit=1000");
+  }
+
+  @Test
+  void shouldCarryOnlyShortDataOfMemoryInline() {
+    queuePair.setReady();
+    queuePair.postSend(request().send(1).local(region, 0, MAX_INLINE_BYTES).inline());
+    queuePair.postSend(request().write(2, 3, 4).local(readOnly, 0, 1).inline());
+    queuePair.postSend(request().send(3).local(file, 0, 8));
+    assertThat(queuePair.calls).containsExactly("send 1", "send 2", "send 3");
+    refusesSend(
+        request().send(1).local(region, 0, MAX_INLINE_BYTES).local(region, 0, 1).inline(),
+        "cannot be inline: opcode=SEND lengthBytes=17 limit=16");
+    refusesSend(
+        request().read(1, 2, 3).local(region, 0, 1).inline(), "cannot be inline: opcode=READ");
+    refusesSend(
+        request().send(1).local(region, 0, 1).local(file, 0, 1).inline(),
+        "inline data cannot come from a file: element=1");
+  }
+
+  @Test
+  void shouldCheckTheDomainOfEachElement() {
+    queuePair.setReady();
+    refusesSend(
+        withElements(request().send(1), foreign), "memory of another protection domain: element=0");
+    refusesSend(
+        withElements(request().send(1), region, region, foreign),
+        "memory of another protection domain: element=2");
+    refuses(
+        () -> queuePair.postReceive(withElements(request().receive(1), region, foreign)),
+        "memory of another protection domain: element=1");
+  }
+
+  @Test
+  void shouldReceiveOnlyIntoLocallyWritableMemory() {
+    refuses(
+        () -> queuePair.postReceive(withElements(request().receive(1), readOnly)),
+        "memory without LOCAL_WRITE: element=0");
+    refuses(
+        () -> queuePair.postReceive(withElements(request().receive(1), region, readOnly)),
+        "memory without LOCAL_WRITE: element=1");
+    queuePair.setReady();
+    queuePair.postSend(withElements(request().send(2), readOnly));
+    assertThat(queuePair.calls).containsExactly("send 2");
+  }
+
+  @Test
+  void shouldPostOnlyRequestsOfTheQueue() {
+    queuePair.setReady();
+    refusesSend(request(), "not a send, read or write: opcode=null");
+    refusesSend(request().receive(1), "not a send, read or write: opcode=RECEIVE");
+    refuses(() -> queuePair.postReceive(request()), "not a receive: opcode=null");
+    refuses(() -> queuePair.postReceive(request().send(1)), "not a receive: opcode=SEND");
+  }
+
+  @Test
+  void shouldSendImmediateDataOnlyWhereTheDeviceDoes() {
+    WorkRequest send = request().sendWithImmediate(1, 2);
+    WorkRequest write = request().writeWithImmediate(2, 3, 4, 5);
+    queuePair.setReady();
+    queuePair.postSend(send);
+    queuePair.postSend(write);
+    assertThat(queuePair.calls).containsExactly("send 1", "send 2");
+    RecordedQueuePair without = queuePair(3, false);
+    without.setReady();
+    without.postSend(request().send(3));
+    refuses(
+        () -> without.postSend(send),
+        "the device has no immediate data: opcode=SEND_WITH_IMMEDIATE");
+    refuses(
+        () -> without.postSend(write),
+        "the device has no immediate data: opcode=WRITE_WITH_IMMEDIATE");
+    assertThat(without.calls).containsExactly("send 3");
+  }
+
+  @Test
+  void shouldGivePeersOnlyRemoteAccess() {
+    refuses(() -> queuePair.setRemoteAccess(SINK), "not an access of peers");
+    queuePair.setRemoteAccess(Set.of(AccessFlag.REMOTE_WRITE));
+    assertThat(queuePair.calls).containsExactly("access [REMOTE_WRITE]");
+  }
+
+  @Test
+  void shouldKeepItsDomainOpenUntilItIsClosed() {
+    domain.add(queuePair);
+    region.close();
+    readOnly.close();
+    file.close();
+    assertThatThrownBy(domain::close).hasMessageContaining("regions=0 queuePairs=1");
+    queuePair.close();
+    queuePair.close();
+    domain.close();
+    assertThatThrownBy(domain::checkOpen).hasMessage("protection domain is closed");
+  }
+}
