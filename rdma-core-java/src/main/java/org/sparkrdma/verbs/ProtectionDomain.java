@@ -57,7 +57,8 @@ public interface ProtectionDomain extends AutoCloseable {
   default void testQueuePair(QueuePairSettings settings) throws VerbsException {}
 
   /**
-   * See ibv_dealloc_pd(3). A second close does nothing.
+   * See ibv_dealloc_pd(3). A second close does nothing. Waits for registrations in progress on
+   * other threads, which then fail.
    *
    * @throws IllegalStateException while it has regions or queue pairs
    */

@@ -15,13 +15,16 @@ import org.sparkrdma.verbs.VerbsException;
 /**
  * A protection domain with its regions and queue pairs: it cannot be closed while it has any. Safe
  * for any thread. Registering does not take the lock: pinning much memory takes long, and several
- * threads may do it at once.
+ * threads may do it at once. Registrations in progress are counted, so that the domain is
+ * deallocated after them.
  */
 public abstract class EngineProtectionDomain implements ProtectionDomain {
   private final EngineDevice<?> device;
   private final Set<EngineRegion> regions = ConcurrentHashMap.newKeySet();
   private final Set<QueuePair> queuePairs = ConcurrentHashMap.newKeySet();
+  private int registrations;
   private boolean closed;
+  private boolean deallocated;
 
   protected EngineProtectionDomain(EngineDevice<?> device) {
     this.device = device;
@@ -41,17 +44,27 @@ public abstract class EngineProtectionDomain implements ProtectionDomain {
     LimitChecks.checkAccess(access);
     LimitChecks.checkRange(offset, lengthBytes, memory.lengthBytes());
     LimitChecks.checkOnDemand(access, device.info());
-    checkOpen();
-    own.retain();
+    beginRegistration();
+    try {
+      return add(registerRetained(own, offset, lengthBytes, access));
+    } finally {
+      endRegistration();
+    }
+  }
+
+  private EngineRegion registerRetained(
+      EngineMemory memory, long offset, long lengthBytes, Set<AccessFlag> access)
+      throws VerbsException {
+    memory.retain();
     EngineRegion region = null;
     try {
-      region = registerMemory(own, offset, lengthBytes, access);
+      region = registerMemory(memory, offset, lengthBytes, access);
     } finally {
       if (region == null) {
-        own.release();
+        memory.release();
       }
     }
-    return add(region);
+    return region;
   }
 
   /**
@@ -69,8 +82,12 @@ public abstract class EngineProtectionDomain implements ProtectionDomain {
     LimitChecks.checkFileAccess(access);
     LimitChecks.checkRange(offset, lengthBytes, Long.MAX_VALUE);
     LimitChecks.checkOnDemand(access, device.info());
-    checkOpen();
-    return add(registerRange(file, offset, lengthBytes, access));
+    beginRegistration();
+    try {
+      return add(registerRange(file, offset, lengthBytes, access));
+    } finally {
+      endRegistration();
+    }
   }
 
   /** Registers a range of a file. */
@@ -88,10 +105,20 @@ public abstract class EngineProtectionDomain implements ProtectionDomain {
   /** Creates and destroys a queue pair of the device, where that needs no connection. */
   protected void tryQueuePair(QueuePairSettings settings) throws VerbsException {}
 
+  private synchronized void beginRegistration() {
+    checkOpen();
+    registrations++;
+  }
+
+  private synchronized void endRegistration() {
+    registrations--;
+    notifyAll();
+  }
+
   private EngineRegion add(EngineRegion region) {
     synchronized (this) {
-      regions.add(region);
       if (!closed) {
+        regions.add(region);
         return region;
       }
     }
@@ -138,16 +165,17 @@ public abstract class EngineProtectionDomain implements ProtectionDomain {
 
   /** Closes its members, in verbs order, then the domain. */
   final void closeAll() {
+    synchronized (this) {
+      closed = true;
+    }
     queuePairs.forEach(QueuePair::close);
     regions.forEach(MemoryRegion::close);
     close();
   }
 
+  /** Waits for registrations in progress, which fail because the domain is closed. */
   @Override
   public final synchronized void close() {
-    if (closed) {
-      return;
-    }
     if (!regions.isEmpty() || !queuePairs.isEmpty()) {
       throw new IllegalStateException(
           "protection domain is in use: regions="
@@ -155,8 +183,27 @@ public abstract class EngineProtectionDomain implements ProtectionDomain {
               + (" queuePairs=" + queuePairs.size()));
     }
     closed = true;
-    deallocate();
-    device.onClosed(this);
+    awaitRegistrations();
+    if (!deallocated) {
+      deallocated = true;
+      deallocate();
+      device.onClosed(this);
+    }
+  }
+
+  /** Releases the lock while it waits; keeps an interrupt for the caller. */
+  private synchronized void awaitRegistrations() {
+    boolean interrupted = false;
+    while (registrations > 0) {
+      try {
+        wait();
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   /** Deallocates the domain; called once, when it is empty. */

@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.OpenResources;
@@ -37,6 +39,40 @@ class EngineDeviceTest {
             "closed");
     objects.device.close();
     assertThat(objects.device.calls).hasSize(13);
+  }
+
+  @Test
+  @Timeout(60)
+  void shouldCloseAllWhenARegistrationIsInProgress() throws Exception {
+    var objects = new FakeDevice.Objects();
+    objects.domain.register(objects.memory, 0, 64, Set.of());
+    var closing = new AtomicReference<Thread>();
+    objects.device.duringRegistration =
+        () -> closing.set(FakeDevice.startUntilItWaits(objects.device::close));
+    assertThatThrownBy(() -> objects.domain.register(objects.memory, 0, 64, Set.of()))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessage("protection domain is closed");
+    closing.get().join();
+    assertThat(objects.device.calls)
+        .endsWith(
+            "deregister",
+            "deregister",
+            "deallocate domain",
+            "abandon memory",
+            "close device",
+            "closed");
+  }
+
+  @Test
+  void shouldRegisterNothingMoreOnceItClosesItsRegions() throws VerbsException {
+    var objects = new FakeDevice.Objects();
+    objects.domain.register(objects.memory, 0, 64, Set.of());
+    objects.device.duringDeregistration =
+        () ->
+            assertThatThrownBy(() -> objects.domain.register(objects.memory, 0, 64, Set.of()))
+                .hasMessage("protection domain is closed");
+    objects.device.close();
+    assertThat(objects.device.calls).containsOnlyOnce("deregister").endsWith("closed");
   }
 
   @Test

@@ -5,9 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.VerbsException;
@@ -47,14 +51,76 @@ class EngineProtectionDomainTest {
   }
 
   @Test
-  void shouldDeregisterARegionWhoseDomainWasClosedDuringRegistration() {
-    objects.device.duringRegistration = objects.domain::close;
+  @Timeout(60)
+  void shouldWaitAtItsCloseForARegistrationWhichThenFails() throws Exception {
+    var closing = new AtomicReference<Thread>();
+    objects.device.duringRegistration =
+        () -> closing.set(FakeDevice.startUntilItWaits(objects.domain::close));
     assertThatThrownBy(() -> objects.domain.register(objects.memory, 0, 64, SINK))
         .isInstanceOf(IllegalStateException.class)
-        .hasMessageContaining("closed");
+        .hasMessage("protection domain is closed");
+    closing.get().join();
     objects.memory.close();
     assertThat(objects.device.calls)
-        .containsExactly("deallocate domain", "deregister", "free memory");
+        .containsExactly("deregister", "deallocate domain", "free memory");
+  }
+
+  @Test
+  @Timeout(60)
+  void shouldWaitForARegistrationOfAFileThatFailsInTheDevice() throws Exception {
+    var closing = new AtomicReference<Thread>();
+    objects.device.duringRegistration =
+        () -> {
+          closing.set(FakeDevice.startUntilItWaits(objects.domain::close));
+          assertThat(closing.get().isAlive()).isTrue();
+          throw new IllegalArgumentException("refused by the test");
+        };
+    assertThatThrownBy(
+            () -> objects.domain.registerFile(Path.of("x"), 0, 64, Set.of(AccessFlag.REMOTE_READ)))
+        .hasMessage("refused by the test");
+    closing.get().join();
+    assertThat(objects.device.calls).containsExactly("deallocate domain");
+  }
+
+  @Test
+  @Timeout(60)
+  void shouldBeDeallocatedOnceWhenTwoThreadsCloseItDuringARegistration() throws Exception {
+    var closing = new ArrayList<Thread>();
+    objects.device.duringRegistration =
+        () -> {
+          closing.add(FakeDevice.startUntilItWaits(objects.domain::close));
+          closing.add(FakeDevice.startUntilItWaits(objects.domain::close));
+          assertThat(closing).allMatch(Thread::isAlive);
+        };
+    assertThatThrownBy(() -> objects.domain.register(objects.memory, 0, 64, SINK))
+        .hasMessage("protection domain is closed");
+    for (Thread thread : closing) {
+      thread.join();
+    }
+    assertThat(objects.device.calls).containsExactly("deregister", "deallocate domain");
+  }
+
+  @Test
+  @Timeout(60)
+  void shouldKeepTheInterruptOfAThreadThatWaitsForARegistration() throws Exception {
+    var closing = new AtomicReference<Thread>();
+    var interrupted = new AtomicBoolean();
+    objects.device.duringRegistration =
+        () -> {
+          closing.set(
+              FakeDevice.startUntilItWaits(
+                  () -> {
+                    Thread.currentThread().interrupt();
+                    objects.domain.close();
+                    interrupted.set(Thread.interrupted());
+                  }));
+          assertThat(closing.get().isAlive()).isTrue();
+        };
+    assertThatThrownBy(() -> objects.domain.register(objects.memory, 0, 64, SINK))
+        .hasMessage("protection domain is closed");
+    closing.get().join();
+    assertThat(interrupted).isTrue();
+    assertThat(objects.device.calls).containsExactly("deregister", "deallocate domain");
   }
 
   @Test

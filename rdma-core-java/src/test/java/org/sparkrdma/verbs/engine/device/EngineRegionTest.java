@@ -114,20 +114,14 @@ class EngineRegionTest {
   @Timeout(60)
   void shouldBeDeregisteredWhenTheCloseOfAnotherThreadReturns() throws Exception {
     EngineRegion region = region(SINK);
-    var second = new Thread(region::close, "second-close");
-    var duringFirst = new AtomicReference<Thread.State>();
+    var second = new AtomicReference<Thread>();
     objects.device.duringDeregistration =
         () -> {
-          second.start();
-          while (second.getState() == Thread.State.NEW
-              || second.getState() == Thread.State.RUNNABLE) {
-            Thread.onSpinWait();
-          }
-          duringFirst.set(second.getState());
+          second.set(FakeDevice.startUntilItWaits(region::close));
+          assertThat(second.get().isAlive()).isTrue();
         };
     region.close();
-    second.join();
-    assertThat(duringFirst.get()).isNotEqualTo(Thread.State.TERMINATED);
+    second.get().join();
     assertThat(objects.device.calls).containsExactly("deregister");
   }
 

@@ -448,6 +448,16 @@ public final class FakeDevice extends EngineDevice<ParkingChannel> {
     }
   }
 
+  /** A thread that runs the action, and which has ended or waits for another when this returns. */
+  static Thread startUntilItWaits(Runnable action) {
+    var thread = new Thread(action, "closing");
+    thread.start();
+    while (thread.getState() == Thread.State.RUNNABLE) {
+      Thread.onSpinWait();
+    }
+    return thread;
+  }
+
   /** The objects of one connected queue pair. */
   static final class Objects {
     final FakeDevice device = new FakeDevice();
