@@ -3,18 +3,23 @@ package org.sparkrdma.shuffle.settings;
 
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.Optional;
 
 /** Finds the known key that differs from an unknown one in the fewest characters. Stateless. */
 final class EditDistance {
   private EditDistance() {}
 
-  /** The candidate with the fewest insertions, removals and replacements away. */
-  static String nearest(String word, Collection<String> candidates) {
+  /**
+   * The candidate with the fewest insertions, removals and replacements.
+   *
+   * @param most maximum number of them
+   */
+  static Optional<String> nearest(String word, Collection<String> candidates, int most) {
     return candidates.stream()
+        .filter(candidate -> between(word, candidate) <= most)
         .min(
             Comparator.comparingInt((String candidate) -> between(word, candidate))
-                .thenComparing(Comparator.naturalOrder()))
-        .orElseThrow();
+                .thenComparing(Comparator.naturalOrder()));
   }
 
   static int between(String left, String right) {

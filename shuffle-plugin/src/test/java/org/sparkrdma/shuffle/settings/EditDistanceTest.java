@@ -18,6 +18,11 @@ class EditDistanceTest {
 
   @Test
   void shouldPreferTheFirstByNameAmongEquallyNearKeys() {
-    assertThat(EditDistance.nearest("b", List.of("c", "a"))).isEqualTo("a");
+    assertThat(EditDistance.nearest("b", List.of("c", "a"), 1)).contains("a");
+  }
+
+  @Test
+  void shouldFindNothingBeyondTheMaximumDistance() {
+    assertThat(EditDistance.nearest("bb", List.of("c", "a"), 1)).isEmpty();
   }
 }

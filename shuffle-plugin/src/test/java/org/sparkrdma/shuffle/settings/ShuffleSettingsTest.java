@@ -176,6 +176,17 @@ class ShuffleSettingsTest {
         .hasMessageContaining("key=" + P + name + " value=1 nearest=" + P + nearest + " allowed=");
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"unknownthing", "x", "", "rx.queues"})
+  void shouldNameNoNearestKeyWhereEveryKeyIsFarAway(String name) {
+    assertThatThrownBy(() -> of(Map.of(P + name, "1")))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage(
+            "unknown setting: key="
+                + (P + name)
+                + " value=1 allowed=the keys of docs/configuration.md");
+  }
+
   @Test
   void shouldRefuseInconsistentValues() {
     assertThatThrownBy(() -> of(Map.of(P + "lease.timeout", "10s")))

@@ -4,11 +4,15 @@ package org.sparkrdma.shuffle.tools.doctor;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import org.sparkrdma.shuffle.settings.MistypedKeys;
 import org.sparkrdma.shuffle.settings.SettingMistakes;
 import org.sparkrdma.shuffle.settings.ShuffleSetting;
 import org.sparkrdma.shuffle.tools.engines.SparkSettings;
 
-/** Spark's settings: wrong, unknown and former keys, contradictions, and a missing manager. */
+/**
+ * Spark's settings: wrong, unknown, mistyped and former keys, contradictions, and a missing
+ * manager.
+ */
 final class SettingsCheck implements Check {
   @Override
   public String name() {
@@ -31,7 +35,7 @@ final class SettingsCheck implements Check {
   @Override
   public List<Finding> run(Facts facts) {
     SparkSettings spark = facts.spark();
-    if (spark.isEmpty()) {
+    if (spark.isUnknown()) {
       return List.of(
           Finding.note(
               "No settings of Spark were given; defaults are assumed.",
@@ -61,7 +65,13 @@ final class SettingsCheck implements Check {
     for (String note : SettingMistakes.formerKeys(spark.values())) {
       findings.add(Finding.note(note + ".", "remove the key, or use what replaced it"));
     }
-    findings.addAll(misplaced(spark));
+    findings.addAll(mistyped(spark));
+    spark
+        .file()
+        .ifPresent(
+            file ->
+                file.remarks()
+                    .forEach(one -> findings.add(Finding.note(one.text(), one.advice()))));
     if (spark.value("spark.master", "").toLowerCase(Locale.ROOT).matches("local(\\[.*)?")) {
       findings.add(
           Finding.note(
@@ -89,17 +99,18 @@ final class SettingsCheck implements Check {
     return spark.value(ShuffleSetting.MODE.key(), "auto").equals("off");
   }
 
-  /** Keys about RDMA that lack the prefix, which Spark ignores without an error. */
-  private static List<Finding> misplaced(SparkSettings spark) {
-    return spark.values().keySet().stream()
-        .filter(key -> key.toLowerCase(Locale.ROOT).contains("rdma"))
-        .filter(key -> !key.startsWith(ShuffleSetting.PREFIX))
-        .sorted()
-        .map(
-            key ->
-                Finding.warning(
-                    key + " has no effect: Spark and this plug-in do not know it.",
-                    "keys of this plug-in begin with " + ShuffleSetting.PREFIX))
-        .toList();
+  /** Keys that do not reach this plug-in, which Spark ignores without an error. */
+  private static List<Finding> mistyped(SparkSettings spark) {
+    List<Finding> findings = new ArrayList<>();
+    MistypedKeys.of(spark.allKeys())
+        .forEach(
+            (key, meant) ->
+                findings.add(
+                    Finding.warning(
+                        key + " has no effect: Spark and this plug-in do not know it.",
+                        meant
+                            .map(right -> "write " + right + ", if that is meant")
+                            .orElse("keys of this plug-in begin with " + ShuffleSetting.PREFIX))));
+    return findings;
   }
 }

@@ -2,20 +2,21 @@
 package org.sparkrdma.shuffle.tools.engines;
 
 import java.io.IOException;
-import java.io.Reader;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Properties;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
 /**
  * Settings of Spark, all of them as text.
  *
  * @param values by key
+ * @param file that the user named; empty where there is none, as in an executor
  */
-public record SparkSettings(Map<String, String> values) {
+public record SparkSettings(Map<String, String> values, Optional<SettingsFile> file) {
   /** The key of the shuffle manager. */
   public static final String MANAGER = "spark.shuffle.manager";
 
@@ -32,6 +33,11 @@ public record SparkSettings(Map<String, String> values) {
     values = Map.copyOf(values);
   }
 
+  /** Settings that come from no file. */
+  public SparkSettings(Map<String, String> values) {
+    this(values, Optional.empty());
+  }
+
   /**
    * Reads a file as Spark does, and what spark-submit hands on as system properties.
    *
@@ -40,23 +46,21 @@ public record SparkSettings(Map<String, String> values) {
    */
   public static SparkSettings read(Path file, Properties system) throws IOException {
     Map<String, String> values = new TreeMap<>();
-    if (file != null) {
-      Properties ofFile = new Properties();
-      try (Reader reader = Files.newBufferedReader(file)) {
-        ofFile.load(reader);
-      }
-      addTo(values, ofFile);
+    Optional<SettingsFile> read =
+        file == null ? Optional.empty() : Optional.of(SettingsFile.read(file));
+    read.ifPresent(present -> values.putAll(present.values()));
+    for (String key : system.stringPropertyNames()) {
+      values.put(key, system.getProperty(key).trim());
     }
-    addTo(values, system);
-    return new SparkSettings(values);
+    values.keySet().removeIf(key -> !key.startsWith(PREFIX));
+    return new SparkSettings(values, read);
   }
 
-  private static void addTo(Map<String, String> values, Properties properties) {
-    for (String key : properties.stringPropertyNames()) {
-      if (key.startsWith(PREFIX)) {
-        values.put(key, properties.getProperty(key).trim());
-      }
-    }
+  /** Every key that the user may have set, also those of the file that Spark ignores. */
+  public Set<String> allKeys() {
+    Set<String> keys = new TreeSet<>(values.keySet());
+    file.ifPresent(present -> keys.addAll(present.values().keySet()));
+    return keys;
   }
 
   /** The value of a key, or what Spark takes where it is not set. */
@@ -71,11 +75,11 @@ public record SparkSettings(Map<String, String> values) {
 
   /** Whether these settings make Spark load another shuffle manager than this plug-in's. */
   public boolean isManagerMissing() {
-    return !isEmpty() && !Set.of(PLUG_IN, FORMER_PLUG_IN).contains(value(MANAGER, "sort"));
+    return !isUnknown() && !Set.of(PLUG_IN, FORMER_PLUG_IN).contains(value(MANAGER, "sort"));
   }
 
-  /** Whether nothing is set. */
-  public boolean isEmpty() {
-    return values.isEmpty();
+  /** Whether the user has given no settings at all; an empty file is given. */
+  public boolean isUnknown() {
+    return values.isEmpty() && file.isEmpty();
   }
 }

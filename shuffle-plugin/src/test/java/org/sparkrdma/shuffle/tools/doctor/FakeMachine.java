@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Properties;
 import java.util.Set;
 import java.util.TreeMap;
 import org.sparkrdma.shuffle.address.NetworkAddress;
@@ -22,6 +23,7 @@ import org.sparkrdma.shuffle.tools.counters.NetworkStatistics;
 import org.sparkrdma.shuffle.tools.counters.NetworkStatistics.Answer;
 import org.sparkrdma.shuffle.tools.engines.PortProbe;
 import org.sparkrdma.shuffle.tools.engines.Probe;
+import org.sparkrdma.shuffle.tools.engines.SettingsFile;
 import org.sparkrdma.shuffle.tools.engines.SparkSettings;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.DeviceInfo;
@@ -44,6 +46,7 @@ final class FakeMachine {
               "java.specification.version", "17",
               "java.io.tmpdir", "/tmp"));
   private final Map<String, String> spark = new TreeMap<>();
+  private Optional<SettingsFile> settingsFile = Optional.empty();
   private NetworkStatistics statistics = name -> new Answer(Map.of(), Ethtool.MISSING);
   private Runnable pause = () -> {};
   private Optional<DeviceChoice> choice = Optional.empty();
@@ -80,6 +83,14 @@ final class FakeMachine {
 
   FakeMachine setting(String key, String value) {
     spark.put(key, value);
+    return this;
+  }
+
+  /** The settings of a file of {@code --conf}. */
+  FakeMachine conf(Path file) throws IOException {
+    SparkSettings read = SparkSettings.read(file, new Properties());
+    spark.putAll(read.values());
+    settingsFile = read.file();
     return this;
   }
 
@@ -185,7 +196,7 @@ final class FakeMachine {
         new SystemFiles(root),
         environment,
         java,
-        new SparkSettings(spark),
+        new SparkSettings(spark, settingsFile),
         new Probe(choice, usable, usable ? List.of() : List.of(reason), limit, Map.of()),
         List.of(),
         all,

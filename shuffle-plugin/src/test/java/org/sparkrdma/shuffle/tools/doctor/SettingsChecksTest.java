@@ -43,7 +43,7 @@ class SettingsChecksTest {
             spark.shuffle.rdma.lease.timeout  5s
             other.key  x
             """);
-    SparkSettings.read(file, new Properties()).values().forEach(machine::setting);
+    machine.conf(file);
     assertThat(machine.findings(new SettingsCheck()))
         .satisfiesExactly(
             text ->
@@ -135,8 +135,45 @@ class SettingsChecksTest {
     machine.setting("spark.rdma.mode", "required");
     assertThat(machine.findings(new SettingsCheck()))
         .containsExactly(
-            "WARNING spark.rdma.mode has no effect: Spark and this plug-in do not know it. | keys of"
-                + " this plug-in begin with spark.shuffle.rdma.");
+            "WARNING spark.rdma.mode has no effect: Spark and this plug-in do not know it. | write"
+                + " spark.shuffle.rdma.mode, if that is meant");
+  }
+
+  @Test
+  void shouldFindKeysOfAFileThatSparkIgnores() throws IOException {
+    machine.conf(
+        Files.writeString(
+            root.resolve("c"), "shuffle.rdma.mode  off\nother.key  1\nrdma.cards  2\n"));
+    assertThat(machine.findings(new SettingsCheck()))
+        .containsExactly(
+            "WARNING rdma.cards has no effect: Spark and this plug-in do not know it. | keys of"
+                + " this plug-in begin with spark.shuffle.rdma.",
+            "WARNING shuffle.rdma.mode has no effect: Spark and this plug-in do not know it. |"
+                + " write spark.shuffle.rdma.mode, if that is meant");
+  }
+
+  @Test
+  void shouldMissTheManagerInAFileThatSetsNothing() throws IOException {
+    FakeMachine other =
+        new FakeMachine(root).conf(Files.writeString(root.resolve("c"), "# nothing\n"));
+    assertThat(other.findings(new SettingsCheck()))
+        .containsExactly(
+            "PROBLEM spark.shuffle.manager is not set, so Spark does not load this plug-in. | set"
+                + " spark.shuffle.manager=org.sparkrdma.shuffle.RdmaShuffleManager",
+            "NOTE The file of --conf sets nothing: it has only comments or is empty. | give the"
+                + " file that Spark uses");
+    assertThat(other.report().reasons())
+        .contains("spark.shuffle.manager is not org.sparkrdma.shuffle.RdmaShuffleManager");
+  }
+
+  @Test
+  void shouldAskForAFileWhereNoneIsGiven() {
+    FakeMachine other = new FakeMachine(root);
+    assertThat(other.findings(new SettingsCheck()))
+        .singleElement()
+        .asString()
+        .startsWith("NOTE No settings of Spark were given; defaults are assumed.");
+    assertThat(other.report().reasons()).noneMatch(reason -> reason.contains("manager"));
   }
 
   @Test

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.tools.engines;
+
+import java.io.IOException;
+import java.io.StringReader;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+/**
+ * A file of Spark's settings, as {@link Properties#load} and so Spark read it, with remarks about
+ * lines that have another effect than a reader may expect.
+ *
+ * @param values every key with its value, also keys that Spark ignores; without blanks at both ends
+ * @param remarks no values in them, because a value may be a secret
+ */
+public record SettingsFile(Map<String, String> values, List<Remark> remarks) {
+  private static final char REPLACEMENT = '\ufffd';
+  private static final Pattern COMMENT = Pattern.compile("(^|\\s)#");
+
+  /**
+   * A remark about the file.
+   *
+   * @param text a sentence
+   * @param advice what to do
+   */
+  public record Remark(String text, String advice) {}
+
+  /** Keeps copies. */
+  public SettingsFile {
+    values = Map.copyOf(values);
+    remarks = List.copyOf(remarks);
+  }
+
+  /**
+   * Reads the file; bytes that are not UTF-8 are replaced, as Spark does.
+   *
+   * @throws IOException when it cannot be read, or has an escape that Java refuses
+   */
+  public static SettingsFile read(Path file) throws IOException {
+    byte[] bytes = Files.readAllBytes(file);
+    String text = new String(bytes, StandardCharsets.UTF_8);
+    List<String> lines = text.lines().toList();
+    List<Remark> remarks = new ArrayList<>();
+    if (!isUtf8(bytes)) {
+      remarks.add(wrongBytes(lines));
+    }
+    Map<String, String> values = new TreeMap<>();
+    Map<String, List<Integer>> places = new TreeMap<>();
+    List<Remark> comments = new ArrayList<>();
+    int next = 0;
+    while (next < lines.size()) {
+      int first = next;
+      do {
+        next++;
+      } while (next < lines.size() && isContinued(lines.get(next - 1), next - 1 == first));
+      Properties one = load(lines.subList(first, next), first + 1);
+      for (String key : one.stringPropertyNames()) {
+        String value = one.getProperty(key).trim();
+        if (key.isEmpty()) {
+          continue;
+        }
+        values.put(key, value);
+        places.computeIfAbsent(key, any -> new ArrayList<>()).add(first + 1);
+        if (COMMENT.matcher(value).find()) {
+          comments.add(comment(key, first + 1));
+        }
+      }
+    }
+    places.forEach((key, at) -> addRepetition(remarks, key, at));
+    remarks.addAll(comments);
+    if (values.isEmpty()) {
+      remarks.add(
+          new Remark(
+              "The file of --conf sets nothing: it has only comments or is empty.",
+              "give the file that Spark uses"));
+    }
+    return new SettingsFile(values, remarks);
+  }
+
+  /** Reads the natural lines of one property, or of none. */
+  private static Properties load(List<String> lines, int number) throws IOException {
+    Properties one = new Properties();
+    try {
+      one.load(new StringReader(String.join("\n", lines)));
+      return one;
+    } catch (IllegalArgumentException e) {
+      throw new IOException("line " + number + ": " + e.getMessage(), e);
+    }
+  }
+
+  /**
+   * Whether the next line belongs to the same property: this one ends in an odd number of
+   * backslashes and is no comment.
+   */
+  private static boolean isContinued(String line, boolean first) {
+    String text = line.stripLeading();
+    if (first && (text.startsWith("#") || text.startsWith("!"))) {
+      return false;
+    }
+    int backslashes = 0;
+    while (backslashes < line.length() && line.charAt(line.length() - 1 - backslashes) == '\\') {
+      backslashes++;
+    }
+    return backslashes % 2 == 1;
+  }
+
+  private static boolean isUtf8(byte[] bytes) {
+    try {
+      StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes));
+      return true;
+    } catch (CharacterCodingException e) {
+      return false;
+    }
+  }
+
+  private static Remark wrongBytes(List<String> lines) {
+    List<Integer> at = new ArrayList<>();
+    for (int index = 0; index < lines.size(); index++) {
+      if (lines.get(index).indexOf(REPLACEMENT) >= 0) {
+        at.add(index + 1);
+      }
+    }
+    return new Remark(
+        (at.size() == 1 ? "Line " + at.get(0) + " has" : "Lines " + listed(at) + " have")
+            + " bytes that are not UTF-8; Spark replaces them by "
+            + REPLACEMENT
+            + ".",
+        "save the file as UTF-8");
+  }
+
+  private static Remark comment(String key, int line) {
+    return new Remark(
+        key + " in line " + line + ": a # after a value is part of the value.",
+        "if it begins a comment, give the comment a line of its own");
+  }
+
+  private static void addRepetition(List<Remark> remarks, String key, List<Integer> at) {
+    if (at.size() > 1) {
+      String times = at.size() == 2 ? "twice" : at.size() + " times";
+      remarks.add(
+          new Remark(
+              "%s is set %s, in lines %s; the last one counts.".formatted(key, times, listed(at)),
+              "remove all but one of these lines"));
+    }
+  }
+
+  private static String listed(List<Integer> numbers) {
+    String all =
+        numbers.subList(0, numbers.size() - 1).stream()
+            .map(String::valueOf)
+            .collect(Collectors.joining(", "));
+    return all + " and " + numbers.get(numbers.size() - 1);
+  }
+}
