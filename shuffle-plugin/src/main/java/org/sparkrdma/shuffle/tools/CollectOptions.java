@@ -10,6 +10,7 @@ import java.time.temporal.ChronoUnit;
 import org.sparkrdma.shuffle.pinned.SystemFiles;
 import org.sparkrdma.shuffle.tools.collect.AddressMask;
 import org.sparkrdma.shuffle.tools.collect.Archive;
+import org.sparkrdma.shuffle.tools.engines.FileErrors;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;

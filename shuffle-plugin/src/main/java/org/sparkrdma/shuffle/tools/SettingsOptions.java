@@ -7,6 +7,7 @@ import java.net.UnknownHostException;
 import java.nio.file.Path;
 import java.util.Map;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
+import org.sparkrdma.shuffle.tools.engines.FileErrors;
 import org.sparkrdma.shuffle.tools.engines.SparkHost;
 import org.sparkrdma.shuffle.tools.engines.SparkSettings;
 import picocli.CommandLine.Model.CommandSpec;

@@ -27,10 +27,11 @@ final class AllDevicesCheck implements Check {
               "No device was opened: no engine runs or has a device.",
               "solve the problems under engine, then run this again"));
     }
-    return ports.stream().map(AllDevicesCheck::finding).toList();
+    int directories = facts.localDirectories().size();
+    return ports.stream().map(port -> finding(port, directories)).toList();
   }
 
-  private static Finding finding(PortProbe port) {
+  private static Finding finding(PortProbe port, int directories) {
     String excluded =
         port.exclusion().map(text -> " The settings exclude it: " + text + ".").orElse("");
     if (!port.usable()) {
@@ -43,7 +44,8 @@ final class AllDevicesCheck implements Check {
         .forEach(
             (directory, refusal) ->
                 refusal.ifPresent(reason -> refusals.add(directory + ": " + reason)));
-    String words = port.name() + " is usable at " + port.addresses() + ": " + opened(port);
+    String words =
+        port.name() + " is usable at " + port.addresses() + ": " + opened(port, directories);
     if (!refusals.isEmpty()) {
       return Finding.warning(
           words
@@ -60,12 +62,11 @@ final class AllDevicesCheck implements Check {
   }
 
   /** A loopback device pins no memory of its own, and files are not registered for every device. */
-  private static String opened(PortProbe port) {
+  private static String opened(PortProbe port, int directories) {
     List<String> steps = new ArrayList<>(List.of("opened the device"));
     if (port.device().transport() != Transport.LOOPBACK) {
       steps.add("registered memory");
     }
-    int directories = port.directories().size();
     long registered = port.directories().values().stream().filter(Optional::isEmpty).count();
     if (registered > 0) {
       steps.add(

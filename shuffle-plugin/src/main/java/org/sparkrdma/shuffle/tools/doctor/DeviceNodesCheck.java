@@ -43,7 +43,7 @@ final class DeviceNodesCheck implements Check {
     for (String node : nodes) {
       Path file = facts.files().root().resolve(FOLDER).resolve(node);
       boolean open = Files.isReadable(file) && Files.isWritable(file);
-      String user = facts.java().getOrDefault("user.name", "?");
+      String user = facts.user();
       findings.add(
           open
               ? Finding.ok("user=" + user + " may use /dev/infiniband/" + node + ".")

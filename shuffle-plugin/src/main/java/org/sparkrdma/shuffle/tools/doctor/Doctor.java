@@ -65,6 +65,11 @@ public final class Doctor {
       findings.put(check.name(), check.run(facts, problems));
     }
     List<String> forbidden = new ArrayList<>(new SettingsCheck().reasons(facts.spark()));
+    List<Finding> directories = findings.get(LocalDirectoriesCheck.NAME);
+    if (!directories.isEmpty()
+        && directories.stream().allMatch(one -> one.level() == Level.PROBLEM)) {
+      forbidden.add("Spark can write in none of its local directories");
+    }
     if (!facts.probe().usable()) {
       forbidden.addAll(facts.probe().reasons());
     }

@@ -59,6 +59,11 @@ public record Facts(
     return ports;
   }
 
+  /** Name of the user of this process. */
+  String user() {
+    return java.getOrDefault("user.name", "?");
+  }
+
   boolean exists(String file) {
     return files.root().resolve(file).toFile().exists();
   }

@@ -3,9 +3,11 @@ package org.sparkrdma.shuffle.tools.doctor;
 
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.sparkrdma.shuffle.pinned.Mounts;
+import org.sparkrdma.shuffle.tools.engines.WriteTrial;
 
 /**
  * Version of Java, how C libraries are called on it, and whether executors may do so. Java 22 and
@@ -48,15 +50,31 @@ final class JavaCheck implements Check {
         facts
             .java()
             .getOrDefault("jffi.extract.dir", facts.java().getOrDefault("java.io.tmpdir", "/tmp"));
-    text += "jffi, which writes its own library to " + folder + ".";
-    boolean runs = Mounts.of(facts.files()).holding(Path.of(folder)).allows("exec");
+    String ofJffi = text + "jffi, which writes its own library to " + folder + ".";
     return List.of(
-        runs
-            ? Finding.ok(text)
-            : facts.against(
-                text + " That file system is mounted noexec.",
-                "set -Djffi.extract.dir=DIR in spark.executor.extraJavaOptions, with a folder that"
-                    + " allows executable files, or use Java 22 or newer"));
+        objection(facts, Path.of(folder))
+            .map(
+                objection ->
+                    facts.against(
+                        ofJffi + " " + objection,
+                        "set -Djffi.extract.dir=DIR in spark.executor.extraJavaOptions, with a folder"
+                            + " that exists and allows to write and to execute files, or use Java 22"
+                            + " or newer"))
+            .orElse(Finding.ok(ofJffi)));
+  }
+
+  /** The reason why jffi cannot write its library to the folder and load it from there. */
+  private static Optional<String> objection(Facts facts, Path folder) {
+    WriteTrial trial = WriteTrial.in(folder);
+    if (!trial.exists()) {
+      return Optional.of("That folder does not exist.");
+    }
+    if (!trial.isWritable()) {
+      return Optional.of("user=%s cannot write there: %s.".formatted(facts.user(), trial.reason()));
+    }
+    return Mounts.of(facts.files()).holding(folder).allows("exec")
+        ? Optional.empty()
+        : Optional.of("That file system is mounted noexec.");
   }
 
   /** Whether the options that every executor gets allow calls of C to the class path. */

@@ -72,7 +72,7 @@ final class DeviceTrial {
   }
 
   /**
-   * Registers a file in each directory.
+   * Registers a file in each directory in which one can be written.
    *
    * @return as {@link Probe#directories()}
    */
@@ -86,22 +86,33 @@ final class DeviceTrial {
         for (Path directory : localDirectories) {
           Optional<String> objection =
               serve.mayCopyInsteadOfPinning(device) ? pins.objection(directory) : Optional.empty();
-          directories.put(directory, objection.or(() -> refusal(domain, directory, serve, device)));
+          if (objection.isPresent()) {
+            directories.put(directory, objection);
+          } else {
+            tryIn(domain, directory, serve, device)
+                .ifPresent(refusal -> directories.put(directory, refusal));
+          }
         }
       }
     }
     return directories;
   }
 
-  private static Optional<String> refusal(
+  /**
+   * Registers a file in one directory.
+   *
+   * @return empty when no file can be written there, which {@link WriteTrial} reports; else the
+   *     reason why it is not registered, if any
+   */
+  private static Optional<Optional<String>> tryIn(
       ProtectionDomain domain, Path directory, ServeSettings serve, Device device) {
     try {
       FileProbe.tryIn(domain, directory, serve.fileAccess(device));
-      return Optional.empty();
+      return Optional.of(Optional.empty());
     } catch (VerbsException e) {
-      return Optional.of(e.getMessage());
+      return Optional.of(Optional.of(e.getMessage()));
     } catch (IOException e) {
-      return Optional.of("no file can be written there: " + e);
+      return Optional.empty();
     }
   }
 }

@@ -16,8 +16,8 @@ import org.sparkrdma.shuffle.pinned.PinnedLimit;
  * @param reasons why engines or the device are not used, a sentence each; may be there although
  *     another engine is used
  * @param limit memory that an executor may pin
- * @param directories local directories in which a file was registered; the value is empty for
- *     success, else the reason of the failure
+ * @param directories local directories in which a file was written and registered; the value is
+ *     empty for success, else the reason why it was not registered
  */
 public record Probe(
     Optional<DeviceChoice> choice,

@@ -86,16 +86,29 @@ class AllDevicesCheckTest {
   }
 
   @Test
+  void shouldCountADirectoryInWhichNoFileWasWritten() throws Exception {
+    machine
+        .setting("spark.local.dir", DIRECTORY + ",/missing")
+        .all(port("mlx5_0", "10.2.0.5", Optional.empty(), REGISTERED, Optional.empty()));
+    assertThat(machine.findings(new AllDevicesCheck()))
+        .singleElement()
+        .asString()
+        .contains("registered a file in 1 of 2 local directories.");
+  }
+
+  @Test
   void shouldReportADeviceThatRegistersNoFiles() throws Exception {
     Map<Path, Optional<String>> refused =
         Map.of(DIRECTORY, Optional.of("ibv_reg_mr failed: errno=14"), root, Optional.empty());
-    machine.all(port("mlx5_0", "10.2.0.5", Optional.empty(), refused, Optional.empty()));
+    machine
+        .setting("spark.local.dir", DIRECTORY + "," + root)
+        .all(port("mlx5_0", "10.2.0.5", Optional.empty(), refused, Optional.empty()));
     assertThat(machine.findings(new AllDevicesCheck()))
         .containsExactly(
             "WARNING mlx5_0 port 1 is usable at [10.2.0.5/24]: opened the device, registered memory,"
                 + " registered a file in 1 of 2 local directories. Blocks are copied where files are"
                 + " not registered: /data: ibv_reg_mr failed: errno=14. | use ext4 or xfs for"
-                + " spark.local.dir, and a directory that exists");
+                + " spark.local.dir");
   }
 
   @Test

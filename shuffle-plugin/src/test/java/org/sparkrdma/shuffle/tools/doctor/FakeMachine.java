@@ -51,6 +51,7 @@ final class FakeMachine {
   private Runnable pause = () -> {};
   private Optional<DeviceChoice> choice = Optional.empty();
   private boolean usable;
+  private Map<Path, Optional<String>> directories = Map.of();
   private Optional<List<PortProbe>> all = Optional.empty();
   private String reason = "ibverbs: no RDMA device";
 
@@ -96,6 +97,12 @@ final class FakeMachine {
 
   FakeMachine pause(Runnable action) {
     pause = action;
+    return this;
+  }
+
+  /** The probe has registered files in these directories, or was refused. */
+  FakeMachine registered(Map<Path, Optional<String>> results) {
+    directories = Map.copyOf(results);
     return this;
   }
 
@@ -197,7 +204,7 @@ final class FakeMachine {
         environment,
         java,
         new SparkSettings(spark, settingsFile),
-        new Probe(choice, usable, usable ? List.of() : List.of(reason), limit, Map.of()),
+        new Probe(choice, usable, usable ? List.of() : List.of(reason), limit, directories),
         List.of(),
         all,
         statistics,

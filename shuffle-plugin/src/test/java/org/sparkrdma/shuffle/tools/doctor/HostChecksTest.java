@@ -352,6 +352,26 @@ class HostChecksTest {
         .contains("through java.lang.foreign");
   }
 
+  @Test
+  void shouldFindATemporaryFolderThatIsMissingOrTakesNoFiles() {
+    String missing = root.resolve("missing").toString();
+    assertThat(machine.java("java.io.tmpdir", missing).findings(new JavaCheck()))
+        .singleElement()
+        .asString()
+        .startsWith("PROBLEM Java 17.0.15 calls the libraries through jffi, ")
+        .contains("to " + missing + ". That folder does not exist. | set -Djffi.extract.dir=DIR");
+    assertThat(machine.java("java.io.tmpdir", "/proc").findings(new JavaCheck()))
+        .singleElement()
+        .asString()
+        .startsWith("PROBLEM Java 17.0.15 calls the libraries through jffi, ")
+        .contains("to /proc. user=spark cannot write there: ");
+    assertThat(root.resolve("missing")).doesNotExist();
+    assertThat(machine.java("java.specification.version", "25").findings(new JavaCheck()))
+        .singleElement()
+        .asString()
+        .startsWith("NOTE ");
+  }
+
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.sparkrdma.shuffle.tools;
+package org.sparkrdma.shuffle.tools.engines;
 
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
@@ -11,10 +11,11 @@ import java.nio.file.NoSuchFileException;
  * Reasons why a file cannot be read or written, without its name, which is often the only text of
  * an exception. Stateless.
  */
-final class FileErrors {
+public final class FileErrors {
   private FileErrors() {}
 
-  static String reason(IOException e) {
+  /** The reason in words. */
+  public static String reason(IOException e) {
     if (e instanceof NoSuchFileException) {
       return "no such file";
     }
