@@ -80,6 +80,7 @@ final class ExecutorCheck implements ExecutorDoctor.Checks {
                 javaProperties(),
                 spark,
                 probe,
+                Optional.empty(),
                 List.of(),
                 Optional.empty(),
                 new Ethtool(),

@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.settings;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Predicate;
 
 /** Reasons against RDMA in Spark's own settings. Stateless. */
@@ -19,6 +20,8 @@ public final class RdmaPolicy {
           "spark.authenticate.enableSaslEncryption",
           "spark.network.sasl.serverAlwaysEncrypt");
 
+  private static final String OLD_FETCH_PROTOCOL = "spark.shuffle.useOldFetchProtocol";
+
   private RdmaPolicy() {}
 
   /**
@@ -28,9 +31,21 @@ public final class RdmaPolicy {
    */
   public static List<String> warnings(Predicate<String> isTrue, ShuffleSettings settings) {
     List<String> warnings = new ArrayList<>();
-    if (isTrue.test("spark.shuffle.useOldFetchProtocol")) {
-      warnings.add("spark.shuffle.useOldFetchProtocol=true is not supported; set it to false");
-    }
+    oldFetchProtocol(isTrue).ifPresent(warnings::add);
+    warnings.addAll(encryption(isTrue, settings));
+    return warnings;
+  }
+
+  /** The part of {@link #warnings} about Spark's protocol before version 3. */
+  public static Optional<String> oldFetchProtocol(Predicate<String> isTrue) {
+    return isTrue.test(OLD_FETCH_PROTOCOL)
+        ? Optional.of(OLD_FETCH_PROTOCOL + "=true is not supported; set it to false")
+        : Optional.empty();
+  }
+
+  /** The part of {@link #warnings} about encryption of the network. */
+  public static List<String> encryption(Predicate<String> isTrue, ShuffleSettings settings) {
+    List<String> warnings = new ArrayList<>();
     boolean safe = settings.trustedFabric() || isTrue.test("spark.io.encryption.enabled");
     for (String key : NETWORK_ENCRYPTION) {
       if (!safe && isTrue.test(key)) {

@@ -98,7 +98,8 @@ public enum ShuffleSetting {
   LISTEN_ADDRESS(
       "listen.address",
       "auto",
-      ValueType.text("auto, a literal address, an interface name or a network such as 10.1.0.0/16"),
+      ValueType.address(
+          "auto, a literal address, an interface name or a network such as 10.1.0.0/16"),
       "Controls the address where this executor accepts RDMA connections; `auto` takes the "
           + "address of Spark's block manager where the device has it. The executor also listens on "
           + "all other addresses of the device's port that are allowed, and peers connect to one in "

@@ -35,6 +35,11 @@ record ValueType(String allowed, Function<String, Object> parser) {
     return new ValueType(allowed, String::trim);
   }
 
+  /** Wrong literal addresses and networks are refused; names are not looked up. */
+  static ValueType address(String allowed) {
+    return new ValueType(allowed, text -> check(text, AddressText.isAllowed(text.trim())).trim());
+  }
+
   static ValueType count(int least, int most) {
     return new ValueType(
         "a whole number from " + least + " to " + most,

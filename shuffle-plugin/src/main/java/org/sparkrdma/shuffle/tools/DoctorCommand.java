@@ -124,6 +124,7 @@ final class DoctorCommand implements Callable<Integer> {
             javaProperties(),
             spark,
             probe,
+            Optional.of(host),
             peer == null ? List.of() : check(peer, probe, settings, ports.orElse(List.of())),
             ports,
             new Ethtool(),

@@ -24,8 +24,8 @@ final class SettingsOptions {
       names = "--conf",
       paramLabel = "FILE",
       description =
-          "Spark's settings: a file such as conf/spark-defaults.conf. Those that spark-submit passes"
-              + " on come on top. Without any, Spark's defaults and this plug-in's are assumed.")
+          "Spark's settings: a regular file such as conf/spark-defaults.conf, /dev/stdin or"
+              + " /dev/fd/NUMBER. Those that spark-submit passes on come on top. Without any, Spark's defaults and this plug-in's are assumed.")
   private String file;
 
   @Option(

@@ -134,6 +134,9 @@ class RdmaPolicyTest {
   void shouldForbidRdmaWithTheOldFetchProtocol() {
     conf.set("spark.shuffle.useOldFetchProtocol", "true");
     assertObjections().singleElement().asString().contains("useOldFetchProtocol");
+    assertThat(RdmaPolicy.oldFetchProtocol(key -> conf.getBoolean(key, false))).isPresent();
+    assertThat(RdmaPolicy.encryption(key -> conf.getBoolean(key, false), ShuffleSettings.of(conf)))
+        .isEmpty();
   }
 
   private org.assertj.core.api.ListAssert<String> assertObjections() {

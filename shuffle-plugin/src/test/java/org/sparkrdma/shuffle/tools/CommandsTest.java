@@ -68,6 +68,16 @@ class CommandsTest {
   }
 
   @Test
+  void shouldWarnOfAHostWithAnAddressThatThisHostDoesNotHave() {
+    assertThat(run("doctor", "--conf", soft, "--host", "203.0.113.77")).isZero();
+    assertThat(output.toString())
+        .contains("warning  203.0.113.77, assumed to be Spark's own address, is not an address");
+    output.getBuffer().setLength(0);
+    run("doctor", "--conf", soft, "--host", "127.0.0.1");
+    assertThat(output.toString()).doesNotContain("assumed to be Spark's own address");
+  }
+
+  @Test
   void shouldPackAnArchiveWithoutAddressesAndSettingsOfOthers() throws IOException {
     String conf =
         settings(Files.readString(Path.of(soft)) + "spark.authenticate.secret of-this-test\n");
@@ -300,6 +310,7 @@ class CommandsTest {
           doctor --color=red         | Wrong value: --color red allowed=auto, always or never
           doctor --conf /no/such     | Cannot read --conf /no/such: no such file
           doctor --conf /            | Cannot read --conf /: Is a directory
+          doctor --conf /dev/null    | Cannot read --conf /dev/null: it is neither a regular file nor /dev/stdin or /dev/fd/NUMBER
           doctor --conf=             | --conf needs a value: the name of a file
           bogus                      | Unknown command: bogus allowed=doctor, devices, perf
           help                       | Unknown command: help allowed=doctor, devices, perf

@@ -17,6 +17,7 @@ public final class Doctor {
           new ModulesCheck(),
           new DeviceNodesCheck(),
           new NamespaceCheck(),
+          new SparkAddressCheck(),
           new PortsCheck(),
           new ArpCheck(),
           new LockedMemoryCheck(),

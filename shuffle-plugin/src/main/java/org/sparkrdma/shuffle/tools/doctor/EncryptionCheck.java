@@ -15,10 +15,10 @@ final class EncryptionCheck implements Check {
     return "encryption";
   }
 
-  /** Settings that forbid RDMA; none while other settings are wrong. */
+  /** Settings of encryption that forbid RDMA; none while other settings are wrong. */
   static List<String> warnings(SparkSettings spark) {
     return SettingMistakes.of(spark.values()).isEmpty()
-        ? RdmaPolicy.warnings(spark::isTrue, ShuffleSettings.of(spark.values()))
+        ? RdmaPolicy.encryption(spark::isTrue, ShuffleSettings.of(spark.values()))
         : List.of();
   }
 

@@ -2,6 +2,7 @@
 package org.sparkrdma.shuffle.tools.doctor;
 
 import java.io.File;
+import java.net.InetAddress;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,6 +25,8 @@ import org.sparkrdma.verbs.device.Transport;
  * @param java system properties of this JVM
  * @param spark settings of Spark
  * @param probe result of opening a device
+ * @param sparkHost Spark's own address as the command assumes it; empty in an executor, which has
+ *     one
  * @param peer findings about another host; empty when none was asked for
  * @param all result of opening every device; empty when only the chosen one was opened
  * @param statistics of network interfaces
@@ -35,6 +38,7 @@ public record Facts(
     Map<String, String> java,
     SparkSettings spark,
     Probe probe,
+    Optional<InetAddress> sparkHost,
     List<Finding> peer,
     Optional<List<PortProbe>> all,
     NetworkStatistics statistics,

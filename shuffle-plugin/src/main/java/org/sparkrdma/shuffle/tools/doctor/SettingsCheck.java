@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import org.sparkrdma.shuffle.settings.MistypedKeys;
+import org.sparkrdma.shuffle.settings.RdmaPolicy;
 import org.sparkrdma.shuffle.settings.SettingMistakes;
 import org.sparkrdma.shuffle.settings.ShuffleSetting;
 import org.sparkrdma.shuffle.tools.engines.SparkSettings;
@@ -28,6 +29,7 @@ final class SettingsCheck implements Check {
     if (isOff(spark)) {
       reasons.add(ShuffleSetting.MODE.key() + "=off");
     }
+    RdmaPolicy.oldFetchProtocol(spark::isTrue).ifPresent(reasons::add);
     reasons.addAll(EncryptionCheck.warnings(spark));
     return reasons;
   }
@@ -62,6 +64,8 @@ final class SettingsCheck implements Check {
               ShuffleSetting.MODE.key() + "=off switches RDMA off.",
               "set it to auto, or remove it"));
     }
+    RdmaPolicy.oldFetchProtocol(spark::isTrue)
+        .ifPresent(reason -> findings.add(Finding.problem(reason + ".", "set it to false")));
     for (String note : SettingMistakes.formerKeys(spark.values())) {
       findings.add(Finding.note(note + ".", "remove the key, or use what replaced it"));
     }

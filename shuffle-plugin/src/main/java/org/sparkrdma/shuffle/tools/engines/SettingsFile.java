@@ -42,11 +42,16 @@ public record SettingsFile(Map<String, String> values, List<Remark> remarks) {
   }
 
   /**
-   * Reads the file; bytes that are not UTF-8 are replaced, as Spark does.
+   * Reads the file; bytes that are not UTF-8 are replaced, as Spark does. Takes no named pipe or
+   * device, because a read there may never end.
    *
-   * @throws IOException when it cannot be read, or has an escape that Java refuses
+   * @throws IOException when it is none of the allowed files, cannot be read, or has an escape that
+   *     Java refuses
    */
   public static SettingsFile read(Path file) throws IOException {
+    if (!isAllowed(file)) {
+      throw new IOException("it is neither a regular file nor /dev/stdin or /dev/fd/NUMBER");
+    }
     byte[] bytes = Files.readAllBytes(file);
     String text = new String(bytes, StandardCharsets.UTF_8);
     List<String> lines = text.lines().toList();
@@ -85,6 +90,17 @@ public record SettingsFile(Map<String, String> values, List<Remark> remarks) {
               "give the file that Spark uses"));
     }
     return new SettingsFile(values, remarks);
+  }
+
+  /** False for a named pipe, a socket or a device, but the files that this process was given. */
+  private static boolean isAllowed(Path file) {
+    Path path = file.toAbsolutePath().normalize();
+    return path.equals(Path.of("/dev/stdin"))
+        || path.startsWith("/dev/fd")
+        || path.startsWith("/proc/self/fd")
+        || Files.isRegularFile(path)
+        || Files.isDirectory(path)
+        || Files.notExists(path);
   }
 
   /** Reads the natural lines of one property, or of none. */

@@ -50,6 +50,7 @@ final class FakeMachine {
   private NetworkStatistics statistics = name -> new Answer(Map.of(), Ethtool.MISSING);
   private Runnable pause = () -> {};
   private Optional<DeviceChoice> choice = Optional.empty();
+  private Optional<InetAddress> sparkHost = Optional.empty();
   private boolean usable;
   private Map<Path, Optional<String>> directories = Map.of();
   private Optional<List<PortProbe>> all = Optional.empty();
@@ -97,6 +98,12 @@ final class FakeMachine {
 
   FakeMachine pause(Runnable action) {
     pause = action;
+    return this;
+  }
+
+  /** Adds {@code --host}. */
+  FakeMachine sparkHost(InetAddress address) {
+    sparkHost = Optional.of(address);
     return this;
   }
 
@@ -205,6 +212,7 @@ final class FakeMachine {
         java,
         new SparkSettings(spark, settingsFile),
         new Probe(choice, usable, usable ? List.of() : List.of(reason), limit, directories),
+        sparkHost,
         List.of(),
         all,
         statistics,

@@ -353,6 +353,21 @@ class HostChecksTest {
   }
 
   @Test
+  void shouldWarnThatThisHostDoesNotHaveSparksAddress() throws IOException {
+    Check check = new SparkAddressCheck();
+    assertThat(machine.findings(check)).isEmpty();
+    // An address for documentation (RFC 5737).
+    machine.sparkHost(InetAddress.getByName("203.0.113.77"));
+    assertThat(machine.findings(check))
+        .containsExactly(
+            "WARNING 203.0.113.77, assumed to be Spark's own address, is not an address of this host."
+                + " | run this on the host that has it, give an address of this host with --host,"
+                + " or correct SPARK_LOCAL_IP or the address of the host's name");
+    assertThat(machine.report().findings().get(check.name())).hasSize(1);
+    assertThat(machine.sparkHost(InetAddress.getByName("127.0.0.2")).findings(check)).isEmpty();
+  }
+
+  @Test
   void shouldFindATemporaryFolderThatIsMissingOrTakesNoFiles() {
     String missing = root.resolve("missing").toString();
     assertThat(machine.java("java.io.tmpdir", missing).findings(new JavaCheck()))

@@ -191,6 +191,32 @@ class SettingsChecksTest {
   }
 
   @Test
+  void shouldReportTheOldFetchProtocolAmongTheSettings() {
+    machine.setting("spark.shuffle.useOldFetchProtocol", "true");
+    assertThat(machine.findings(new SettingsCheck()))
+        .containsExactly(
+            "PROBLEM spark.shuffle.useOldFetchProtocol=true is not supported; set it to false. |"
+                + " set it to false");
+    assertThat(machine.findings(new EncryptionCheck()))
+        .isNotEmpty()
+        .noneMatch(text -> text.startsWith("PROBLEM "));
+    assertThat(machine.report().reasons())
+        .first()
+        .isEqualTo("spark.shuffle.useOldFetchProtocol=true is not supported; set it to false");
+  }
+
+  @Test
+  void shouldReportAWrongNetworkAmongTheSettings() {
+    machine.setting(PREFIX + "listen.address", "999.1.1.1/99");
+    assertThat(machine.findings(new SettingsCheck()))
+        .singleElement()
+        .asString()
+        .startsWith(
+            "PROBLEM bad setting: key=spark.shuffle.rdma.listen.address value=999.1.1.1/99"
+                + " allowed=auto, a literal address");
+  }
+
+  @Test
   void shouldExplainTheEncryptionPolicy() {
     machine.setting("spark.network.crypto.enabled", "true");
     assertThat(machine.findings(new EncryptionCheck()))

@@ -3,12 +3,14 @@ package org.sparkrdma.shuffle.tools.engines;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import java.io.IOException;
 import java.io.StringReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Properties;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -106,6 +108,20 @@ class SettingsFileTest {
     assertThatThrownBy(() -> read("spark.a 1\nspark.b \\u00g1\n"))
         .isInstanceOf(IOException.class)
         .hasMessage("line 2: Malformed \\uxxxx encoding.");
+  }
+
+  @Test
+  void shouldRefuseANamedPipeWithoutWaitingForAWriter() throws Exception {
+    Path pipe = directory.resolve("pipe");
+    assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor()).isZero();
+    assertTimeoutPreemptively(
+        Duration.ofSeconds(20),
+        () ->
+            assertThatThrownBy(() -> SettingsFile.read(pipe))
+                .isInstanceOf(IOException.class)
+                .hasMessage("it is neither a regular file nor /dev/stdin or /dev/fd/NUMBER"));
+    assertThatThrownBy(() -> SettingsFile.read(Path.of("/dev/null")))
+        .hasMessageContaining("neither a regular file");
   }
 
   private SettingsFile read(String text) throws IOException {
