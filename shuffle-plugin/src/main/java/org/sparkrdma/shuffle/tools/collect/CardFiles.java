@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
 import org.sparkrdma.shuffle.pinned.SystemFiles;
+import org.sparkrdma.shuffle.tools.counters.PortFiles;
 
 /**
  * Files of the kernel about RDMA devices, as one text for each device, and about this system. Reads
@@ -115,9 +116,7 @@ public final class CardFiles {
     Set<String> interfaces = new LinkedHashSet<>();
     for (String port : ports(device)) {
       OF_PORT.forEach(below -> addAll(lines, at(port, below)));
-      for (String index : files.names(port + "/gid_attrs/ndevs")) {
-        files.text(port + "/gid_attrs/ndevs/" + index).ifPresent(interfaces::add);
-      }
+      interfaces.addAll(new PortFiles(files, port).networkInterfaces());
     }
     for (String network : interfaces) {
       OF_INTERFACE.forEach(file -> add(lines, "sys/class/net/" + network + "/" + file));

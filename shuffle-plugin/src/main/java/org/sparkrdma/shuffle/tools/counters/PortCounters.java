@@ -31,7 +31,7 @@ public record PortCounters(
   public static PortCounters of(SystemFiles files, NetworkStatistics statistics, String port) {
     Map<CounterClass, Map<String, Long>> values = new EnumMap<>(CounterClass.class);
     Map<CounterClass, String> unread = new EnumMap<>(CounterClass.class);
-    boolean ethernet = !files.text(port + "/link_layer").orElse("").equals("InfiniBand");
+    boolean ethernet = !new PortFiles(files, port).isInfiniband();
     for (CounterClass one : CounterClass.values()) {
       if (one != CounterClass.PAUSE || !ethernet) {
         readFiles(files, port, one, values, unread);
@@ -100,10 +100,9 @@ public record PortCounters(
   /** The network interfaces of a port; those below, where they are VLANs or bonds. */
   private static Set<String> networks(SystemFiles files, String port) {
     Set<String> networks = new TreeSet<>();
-    String directory = port + "/gid_attrs/ndevs";
-    for (String index : files.names(directory)) {
-      files.text(directory + "/" + index).ifPresent(name -> addLowest(files, name, networks));
-    }
+    new PortFiles(files, port)
+        .networkInterfaces()
+        .forEach(name -> addLowest(files, name, networks));
     if (networks.isEmpty()) {
       // iWARP before Linux 6.5: a GID has no interface.
       files.names(port + "/../../device/net").forEach(name -> addLowest(files, name, networks));

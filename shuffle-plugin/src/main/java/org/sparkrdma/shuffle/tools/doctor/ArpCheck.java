@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import org.sparkrdma.shuffle.pinned.SystemFiles;
+import org.sparkrdma.shuffle.tools.counters.PortFiles;
 
 /**
  * With several interfaces in one layer-2 network Linux answers ARP for the address of one by any
@@ -48,8 +49,9 @@ final class ArpCheck implements Check {
   private static Set<String> interfacesOfRoce(SystemFiles files, String port) {
     Set<String> interfaces = new TreeSet<>();
     for (String index : files.names(port + "/gid_attrs/types")) {
-      if (new PortFiles(files, port).gidType(index).contains("RoCE")) {
-        files.text(port + "/gid_attrs/ndevs/" + index).ifPresent(interfaces::add);
+      PortFiles portFiles = new PortFiles(files, port);
+      if (portFiles.gidType(index).contains("RoCE")) {
+        portFiles.networkInterface(index).ifPresent(interfaces::add);
       }
     }
     return interfaces;

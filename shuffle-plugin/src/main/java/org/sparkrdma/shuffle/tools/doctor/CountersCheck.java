@@ -9,6 +9,7 @@ import java.util.StringJoiner;
 import org.sparkrdma.shuffle.tools.counters.CounterClass;
 import org.sparkrdma.shuffle.tools.counters.Ethtool;
 import org.sparkrdma.shuffle.tools.counters.PortCounters;
+import org.sparkrdma.shuffle.tools.counters.PortFiles;
 
 /** Counters of loss and congestion of each port, read twice. */
 final class CountersCheck implements Check {

@@ -6,18 +6,16 @@ import java.net.UnknownHostException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HexFormat;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.Set;
 import org.sparkrdma.shuffle.device.DeviceChoice;
 import org.sparkrdma.shuffle.pinned.SystemFiles;
+import org.sparkrdma.shuffle.tools.counters.PortFiles;
 
 /** Ports of all devices: link layer, state, speed, MTU, and GIDs with type and address. */
 final class PortsCheck implements Check {
   private static final String ACTIVE = "ACTIVE";
-  private static final String ETHERNET = "Ethernet";
-  private static final String INFINIBAND = "InfiniBand";
 
   private static final String INTERFACES = "sys/class/net";
 
@@ -40,17 +38,17 @@ final class PortsCheck implements Check {
     List<Finding> findings = new ArrayList<>();
     int maxGids = facts.all().isPresent() ? Integer.MAX_VALUE : MAX_GIDS;
     for (String port : facts.ports()) {
-      findings.addAll(new Port(facts.files(), port, maxGids).findings());
+      findings.addAll(new Port(new PortFiles(facts.files(), port), maxGids).findings());
     }
     return findings;
   }
 
   /** One port, read from its directory. */
-  private record Port(SystemFiles files, String directory, int maxGids) {
+  private record Port(PortFiles port, int maxGids) {
     List<Finding> findings() {
       String state = afterColon(text("state"));
       String link = text("link_layer");
-      Set<String> interfaces = interfaces();
+      Set<String> interfaces = port.networkInterfaces();
       String words =
           "%s: link layer %s, state %s, speed %s%s."
               .formatted(name(), link, state, text("rate"), mtu(interfaces));
@@ -64,7 +62,7 @@ final class PortsCheck implements Check {
         return findings;
       }
       findings.add(
-          link.equals(ETHERNET) && minMtu(interfaces) < FULL_MTU
+          port.isEthernet() && minMtu(interfaces) < FULL_MTU
               ? Finding.note(
                   words + " With this MTU the device sends packets smaller than 4096 bytes.",
                   "for more speed set an MTU of at least "
@@ -72,7 +70,7 @@ final class PortsCheck implements Check {
                       + " on all hosts and switches: ip link set INTERFACE mtu 9000")
               : Finding.ok(words));
       findings.add(addresses());
-      if (link.equals(INFINIBAND)) {
+      if (port.isInfiniband()) {
         findings.add(ipoib());
       }
       return findings;
@@ -80,7 +78,7 @@ final class PortsCheck implements Check {
 
     /** On InfiniBand only an IPoIB interface of the port can have an IP address. */
     private Finding ipoib() {
-      List<String> own = new ArrayList<>(files.names(INTERFACES));
+      List<String> own = new ArrayList<>(port.files().names(INTERFACES));
       own.removeIf(network -> !isIpoib(network));
       if (own.isEmpty()) {
         return Finding.warning(
@@ -105,13 +103,13 @@ final class PortsCheck implements Check {
     /** Its hardware address ends with the port's first GID. */
     private boolean isIpoib(String network) {
       String gid = text("gids/0");
-      String address = files.text(INTERFACES + "/" + network + "/address").orElse("");
+      String address = port.files().text(INTERFACES + "/" + network + "/address").orElse("");
       String hex = address.replace(":", "");
       return hex.length() == IPOIB_DIGITS && hex.endsWith(gid.replace(":", ""));
     }
 
     private String operState(String network) {
-      return files.text(INTERFACES + "/" + network + "/operstate").orElse("");
+      return port.files().text(INTERFACES + "/" + network + "/operstate").orElse("");
     }
 
     private Finding addresses() {
@@ -132,14 +130,14 @@ final class PortsCheck implements Check {
     /** Each entry of the table that is not empty: index, type, address and interface. */
     private List<String> gids() {
       List<String> gids = new ArrayList<>();
-      List<String> indexes = new ArrayList<>(files.names(directory + "/gids"));
+      List<String> indexes = new ArrayList<>(port.files().names(port.directory() + "/gids"));
       indexes.removeIf(index -> !index.matches("\\d{1,5}"));
       indexes.sort((one, other) -> Integer.parseInt(one) - Integer.parseInt(other));
       for (String index : indexes) {
         String gid = text("gids/" + index);
         String address = address(gid);
         if (!address.isEmpty()) {
-          gids.add(index + " " + new PortFiles(files, directory).gidType(index) + " " + address);
+          gids.add(index + " " + port.gidType(index) + " " + address);
         }
       }
       return gids;
@@ -154,14 +152,6 @@ final class PortsCheck implements Check {
       } catch (IllegalArgumentException | UnknownHostException e) {
         return "";
       }
-    }
-
-    private Set<String> interfaces() {
-      Set<String> interfaces = new LinkedHashSet<>();
-      for (String index : files.names(directory + "/gid_attrs/ndevs")) {
-        files.text(directory + "/gid_attrs/ndevs/" + index).ifPresent(interfaces::add);
-      }
-      return interfaces;
     }
 
     private String mtu(Collection<String> interfaces) {
@@ -183,11 +173,11 @@ final class PortsCheck implements Check {
     }
 
     private OptionalLong mtuOf(String network) {
-      return SystemFiles.number(files.text(INTERFACES + "/" + network + "/mtu").orElse(""));
+      return SystemFiles.number(port.files().text(INTERFACES + "/" + network + "/mtu").orElse(""));
     }
 
     private String text(String file) {
-      return files.text(directory + "/" + file).orElse("unknown");
+      return port.files().text(port.directory() + "/" + file).orElse("unknown");
     }
 
     /** The kernel writes a number before the name, as in {@code 4: ACTIVE}. */
@@ -196,7 +186,7 @@ final class PortsCheck implements Check {
     }
 
     private String name() {
-      return new PortFiles(files, directory).name();
+      return port.name();
     }
   }
 }
