@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -18,9 +19,11 @@ import org.sparkrdma.verbs.contract.ContractMain;
 
 /**
  * The engine on a JVM of aarch64 under qemu's user emulation, with the scripted device compiled for
- * that processor. {@code .ci/aarch64-root FOLDER} makes the system root that it needs.
+ * that processor. {@code .ci/aarch64-root FOLDER} makes the system root that it needs. Runs on one
+ * Java version of the build, because its JVM of aarch64 is always the same.
  */
 @Timeout(value = 600, unit = TimeUnit.SECONDS)
+@Tag("once")
 class Aarch64IT {
   private static final Path INCLUDE = Path.of("/usr/include");
   private static final String COMPILER = "aarch64-linux-gnu-gcc";
