@@ -53,6 +53,7 @@ class ScriptsIT {
         "bench compare",
         "bench regress",
         "bench transfer",
+        "bench latency",
         "bench ceiling",
         "bench recovery",
         "bench serve",
@@ -86,6 +87,7 @@ class ScriptsIT {
         "bench compare --html x",
         "bench regress --rounds 3",
         "bench transfer --round 1",
+        "bench latency --size 4k",
         "bench ceiling --peer 1",
         "bench recovery -x",
         "bench serve --report x",
@@ -127,6 +129,7 @@ class ScriptsIT {
         "bench transfer --sizes 4k,,1m",
         "bench transfer --sizes 4q",
         "bench transfer --sizes 4k,0k",
+        "bench latency --blocks few",
         "bench ceiling --peers 1,many",
         "bench groupby --modes vanilla,",
         "bench recovery --at-most much",
@@ -179,6 +182,7 @@ class ScriptsIT {
         "bench regress no-such-commit",
         "bench groupby --report report.html",
         "bench transfer --sizes 64m",
+        "bench latency --sizes 4k --batch 3000",
         "bench ceiling --latency soon",
         "bench recovery --kill-after 31",
         "bench serve --engine tcp",
@@ -282,6 +286,19 @@ class ScriptsIT {
             "bench transfer --sizes 64k --verify off --rounds 1 --warm-ups 1 --pinned 200m"
                 + " --total 800m --maps 2");
     Script.assertSucceeded(outcome, "All bytes of RDMA came by READ");
+  }
+
+  @Test
+  void shouldMeasureTheTimeOfOneRequest() throws Exception {
+    Path report = directory.resolve("latency.json");
+    Outcome outcome =
+        run(
+            "bench latency --sizes 4k --blocks 40 --batch 4 --rounds 1 --warm-ups 1 --report "
+                + report);
+    Script.assertSucceeded(outcome, "All bytes of RDMA came by READ");
+    JsonNode one = new ObjectMapper().readTree(report.toFile()).at("/0");
+    assertThat(one.at("/requests").asInt()).isEqualTo(10);
+    assertThat(one.at("/rdmaP50Us/median").asDouble()).isPositive();
   }
 
   @Test

@@ -48,7 +48,7 @@ public final class BlockSum {
   }
 
   /** The sum over all blocks. */
-  long total() {
+  public long total() {
     return total;
   }
 }

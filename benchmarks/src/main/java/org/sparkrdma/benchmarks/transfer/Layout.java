@@ -19,7 +19,8 @@ public record Layout(int blockBytes, int maps, int reducers) implements Serializ
         Math.toIntExact((totalBytes + perReducer - 1) / perReducer));
   }
 
-  int blocks() {
+  /** Number of blocks. */
+  public int blocks() {
     return Math.multiplyExact(maps, reducers);
   }
 

@@ -5,12 +5,16 @@ import java.io.IOException;
 import java.io.InputStream;
 
 /** Reads all bytes of blocks of one length and adds them up. Confined to one thread. */
-final class SummingReader implements BlockFetcher.BlockReader {
+public final class SummingReader implements BlockFetcher.BlockReader {
   private final BlockSum sum;
   private final int blockBytes;
   private final byte[] chunk = new byte[BlockSum.CHUNK_BYTES];
 
-  SummingReader(BlockSum sum, int blockBytes) {
+  /**
+   * @param sum gets the bytes of each block
+   * @param blockBytes length of each block
+   */
+  public SummingReader(BlockSum sum, int blockBytes) {
     this.sum = sum;
     this.blockBytes = blockBytes;
   }

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.benchmarks.latency;
+
+import java.util.List;
+
+/**
+ * Result of the application, as JSON.
+ *
+ * @param objection the reason why the cases are invalid, in one sentence; null when they are valid
+ */
+record LatencyResult(List<LatencyCase> cases, String objection) {}
