@@ -9,7 +9,7 @@ import org.sparkrdma.launch.TextTable;
 
 /** The cases as a table of plain text, and the goal. */
 final class LatencyTable {
-  /** Of the median time of Spark's own client. */
+  /** Largest ratio of the median times, the plug-in to Spark's own client. */
   private static final double GOAL = 1 / 3.0;
 
   private static final int GOAL_BYTES = 4096;

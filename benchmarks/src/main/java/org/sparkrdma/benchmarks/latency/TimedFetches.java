@@ -24,7 +24,7 @@ final class TimedFetches {
   private final BlockFetcher.BlockReader reader;
   private final LongSupplier nowNs;
 
-  /** Of the one open request. */
+  /** Answers of the open request. */
   private final BlockingQueue<Arrival> arrivals = new LinkedBlockingQueue<>();
 
   /**

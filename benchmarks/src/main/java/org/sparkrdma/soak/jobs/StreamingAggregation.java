@@ -23,20 +23,22 @@ import org.apache.spark.sql.streaming.Trigger;
 import org.sparkrdma.launch.RunDirectory;
 
 /**
- * Counts and sums numbers by their remainder in a query with state. Each micro-batch reads one file
- * and shuffles its numbers to the state of the earlier ones.
+ * Counts and sums numbers by their remainder in a query with state. Each micro-batch reads the
+ * files of one append, each in a task of its own, and shuffles their numbers to the state of the
+ * earlier ones.
  */
 final class StreamingAggregation {
   private static final int MIN_BATCHES = 4;
   private static final int MAX_BATCHES = 16;
-  private static final long ROWS_PER_BATCH = 20_000;
-  private static final int PARTITIONS = 5;
+  private static final long ROWS_PER_BATCH = 40_000;
+  private static final int FILES_PER_BATCH = 4;
+  private static final int PARTITIONS = 8;
 
   private StreamingAggregation() {}
 
   static Optional<String> run(JavaSparkContext spark, SplittableRandom random)
       throws IOException, TimeoutException, StreamingQueryException {
-    long keys = random.nextLong(100, 2_000);
+    long keys = random.nextLong(1_000, 20_000);
     int batches = random.nextInt(MIN_BATCHES, MAX_BATCHES + 1);
     SparkSession session =
         SparkSession.builder().config(spark.getConf()).getOrCreate().newSession();
@@ -45,7 +47,7 @@ final class StreamingAggregation {
     try {
       for (int batch = 0; batch < batches; batch++) {
         session
-            .range(batch * ROWS_PER_BATCH, (batch + 1) * ROWS_PER_BATCH, 1, 1)
+            .range(batch * ROWS_PER_BATCH, (batch + 1) * ROWS_PER_BATCH, 1, FILES_PER_BATCH)
             .write()
             .mode("append")
             .parquet(directory.resolve("input").toString());
@@ -63,7 +65,7 @@ final class StreamingAggregation {
     session
         .readStream()
         .schema("id BIGINT")
-        .option("maxFilesPerTrigger", 1)
+        .option("maxFilesPerTrigger", FILES_PER_BATCH)
         .parquet(directory.resolve("input").toString())
         .groupBy(col("id").mod(keys).as("key"))
         .agg(count(lit(1)), sum("id"))
