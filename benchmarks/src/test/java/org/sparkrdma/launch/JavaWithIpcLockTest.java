@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 class JavaWithIpcLockTest {
   static final String SCRIPT = "java-with-ipc-lock";
 
-  /** As the Dockerfile gives it to the file; see setcap(8). */
+  /** The capability that the Dockerfile gives to the file; see setcap(8). */
   static final String CAPABILITY = "cap_ipc_lock=ep";
 
   private static final Path TEMPLATE = Path.of("..", "conf", SCRIPT);

@@ -14,7 +14,7 @@ import java.util.Map;
 public final class Script {
   private static final Path PROJECT = Path.of("..").toAbsolutePath().normalize();
 
-  /** For JVMs that live for seconds, mostly starting and compiling. */
+  /** Options of JVMs that live for seconds, mostly starting and compiling. */
   private static final String SHORT_LIVED = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1";
 
   private Script() {}

@@ -237,7 +237,7 @@ class ScriptsIT {
     assertThat(outcome.output()).contains("terasort", "pagerank");
   }
 
-  /** The build is a script that ends the one that waits for it. */
+  /** The build is a script that sends SIGTERM to its parent. */
   @Test
   void shouldEndWithTheExitCodeOfTheSignalDuringTheBuild() throws Exception {
     Path maven =

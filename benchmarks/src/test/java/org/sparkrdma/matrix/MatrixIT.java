@@ -40,7 +40,7 @@ class MatrixIT {
 
   @TempDir private Path directory;
 
-  /** Before the tests, which run at the same time and would assemble it twice. */
+  /** Assembled once, before the tests, which run at the same time. */
   @BeforeAll
   @Timeout(value = 15, unit = TimeUnit.MINUTES)
   static void assembleTheOldestSpark() throws Exception {

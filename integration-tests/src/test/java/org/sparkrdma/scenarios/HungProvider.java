@@ -19,7 +19,7 @@ public final class HungProvider implements VerbsProvider {
 
   private final SoftProvider soft = new SoftProvider();
 
-  /** For the service loader. */
+  /** Used by the service loader. */
   public HungProvider() {}
 
   /** Whether the checks of this executor hang. */

@@ -28,8 +28,8 @@ public final class ShuffleService implements AutoCloseable {
   private final TransportContext context;
   private final TransportServer server;
 
-  private ShuffleService(TransportConf conf, boolean keepsMergedBack) throws IOException {
-    merging = new Merging(conf, keepsMergedBack);
+  private ShuffleService(TransportConf conf, boolean rejectsMerged) throws IOException {
+    merging = new Merging(conf, rejectsMerged);
     handler = new ExternalBlockHandler(conf, null, merging);
     context = new TransportContext(conf, handler);
     server = context.createServer();
@@ -38,12 +38,12 @@ public final class ShuffleService implements AutoCloseable {
   /**
    * Starts a service on a free port.
    *
-   * @param keepsMergedBack whether it fails requests for merged blocks
+   * @param rejectsMerged whether it fails requests for merged blocks
    */
-  public static ShuffleService start(SparkConf conf, boolean keepsMergedBack) throws IOException {
+  public static ShuffleService start(SparkConf conf, boolean rejectsMerged) throws IOException {
     return new ShuffleService(
         SparkTransportConf.fromSparkConf(conf, "shuffle", THREADS, Option.empty(), Option.empty()),
-        keepsMergedBack);
+        rejectsMerged);
   }
 
   public int port() {
@@ -80,19 +80,19 @@ public final class ShuffleService implements AutoCloseable {
     private final AtomicInteger chunks = new AtomicInteger();
     private final AtomicLong chunkBytes = new AtomicLong();
     private final AtomicInteger metas = new AtomicInteger();
-    private final boolean keepsBack;
+    private final boolean rejectsMerged;
 
-    Merging(TransportConf conf, boolean keepsBack) throws IOException {
+    Merging(TransportConf conf, boolean rejectsMerged) throws IOException {
       super(conf, null);
-      this.keepsBack = keepsBack;
+      this.rejectsMerged = rejectsMerged;
     }
 
     @Override
     public MergedBlockMeta getMergedBlockMeta(
         String appId, int shuffleId, int shuffleMergeId, int reduceId) {
       metas.incrementAndGet();
-      if (keepsBack) {
-        throw new IllegalStateException("merged blocks are kept back");
+      if (rejectsMerged) {
+        throw new IllegalStateException("merged blocks are rejected");
       }
       return super.getMergedBlockMeta(appId, shuffleId, shuffleMergeId, reduceId);
     }

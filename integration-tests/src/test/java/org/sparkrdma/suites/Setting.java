@@ -24,7 +24,7 @@ enum Setting {
   private static final String MANAGER = "org.sparkrdma.shuffle.RdmaShuffleManager";
   private static final String RDMA = "spark.shuffle.rdma.";
 
-  /** Without host-local reads: on one host they would leave no remote block. */
+  /** Host-local reads are off: on one host they would leave no remote block. */
   Map<String, String> properties() {
     return switch (this) {
       case VANILLA -> managedBy("sort");

@@ -130,7 +130,7 @@ private[scenarios] object Jobs {
       .collect()
       .toSeq
 
-  /** As `smallBlocks`, with padded records: their number and the sum of their values. */
+  /** Same as `smallBlocks`, with padded records: their number and the sum of their values. */
   def paddedBlocks(
       sc: SparkContext,
       maps: Int,

@@ -10,7 +10,7 @@ final class PushMergeSuite extends ScenarioSuite {
   /* Spark merges what arrives in time (SPARK-30602): a block that comes too late, or while the
    * service appends another one to the same file, is read from its own map output. */
   test("should fetch merged chunks from the service by TCP") {
-    pushed(keepsMergedBack = false) { (traffic, service) =>
+    pushed(rejectsMerged = false) { (traffic, service) =>
       assert(service.chunkBytesServed > 0)
       assert(traffic.tcpBytes >= service.chunkBytesServed, traffic)
       assert(traffic.rdmaBytes + traffic.tcpBytes === traffic.remoteBytesRead, traffic)
@@ -18,7 +18,7 @@ final class PushMergeSuite extends ScenarioSuite {
   }
 
   test("should read the original blocks by READ when merged blocks are not available") {
-    pushed(keepsMergedBack = true) { (traffic, service) =>
+    pushed(rejectsMerged = true) { (traffic, service) =>
       assert(service.metaAsked > 0)
       assert(service.chunksServed === 0)
       assert(traffic.rdmaBytes > 0, traffic)
@@ -26,10 +26,10 @@ final class PushMergeSuite extends ScenarioSuite {
     }
   }
 
-  private def pushed(keepsMergedBack: Boolean)(check: (Traffic, ShuffleService) => Unit): Unit = {
+  private def pushed(rejectsMerged: Boolean)(check: (Traffic, ShuffleService) => Unit): Unit = {
     val expected = VanillaAnswers.reduced
     val conf = pushing(Clusters.soft())
-    Using.resource(ShuffleService.start(conf, keepsMergedBack)) { service =>
+    Using.resource(ShuffleService.start(conf, rejectsMerged)) { service =>
       conf.set("spark.shuffle.service.port", service.port.toString)
       SparkCluster.runOnTwoHosts(conf, coresEach = 1, MergingClusterManager.PREFIX) { cluster =>
         val (result, traffic) = cluster.trafficOf(Jobs.reduced(cluster.sc).collect().toSet)

@@ -39,7 +39,7 @@ private[scenarios] final class SparkCluster private (val spark: SparkSession, co
     (result, traffic().since(before))
   }
 
-  /** As `traffic`, for all executors that accept tasks now. */
+  /** Same as `traffic`, for all executors that accept tasks now. */
   def answering(): Traffic = {
     val perExecutor = sc
       .parallelize(0 until Questions, Questions)
@@ -76,7 +76,7 @@ private[scenarios] object SparkCluster {
   def start(conf: SparkConf): SparkCluster =
     start(conf, conf.get("spark.master").stripPrefix("local-cluster[2,").takeWhile(_.isDigit).toInt)
 
-  /** As above, where the master does not define the cores of an executor. */
+  /** Starts a cluster whose master does not define the cores of an executor. */
   def start(conf: SparkConf, cores: Int): SparkCluster = {
     require(SparkSession.getDefaultSession.isEmpty, "another cluster is running")
     val spark = SparkSession.builder().config(conf).getOrCreate()
@@ -86,8 +86,8 @@ private[scenarios] object SparkCluster {
     cluster
   }
 
-  /** As `run`, with executors on two addresses, which Spark takes for two hosts; on one host Spark
-    * runs no speculative copy.
+  /** Same as `run`, with executors on two addresses, which Spark takes for two hosts; on one host
+    * Spark runs no speculative copy.
     *
     * @param manager
     *   prefix of the Master's URL, for the tests' cluster manager

@@ -35,7 +35,7 @@ public interface Device extends AutoCloseable {
   /** See ibv_create_comp_channel(3). Closed by the caller, after the objects that report to it. */
   CompletionChannel createCompletionChannel() throws VerbsException;
 
-  /** As {@link #createCompletionQueue(int, CompletionChannel, int)}, with completion vector 0. */
+  /** {@link #createCompletionQueue(int, CompletionChannel, int)} with completion vector 0. */
   default CompletionQueue createCompletionQueue(int capacity, CompletionChannel channel)
       throws VerbsException {
     return createCompletionQueue(capacity, channel, 0);

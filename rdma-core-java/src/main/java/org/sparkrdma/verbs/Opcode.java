@@ -15,6 +15,6 @@ public enum Opcode {
   READ,
   /** A receive. */
   RECEIVE,
-  /** For completions only: a receive consumed by a {@link #WRITE_WITH_IMMEDIATE}. */
+  /** Used in completions only: a receive consumed by a {@link #WRITE_WITH_IMMEDIATE}. */
   RECEIVE_WRITE_WITH_IMMEDIATE
 }

@@ -9,7 +9,7 @@ package org.sparkrdma.verbs;
  * @param remoteKey key that grants access; never logged
  */
 public record RemoteRegion(long address, long lengthBytes, int remoteKey) {
-  /** Without the key and the address: both are secrets of the two peers. */
+  /** Text without the key and the address: both are secrets of the two peers. */
   @Override
   public String toString() {
     return "RemoteRegion[lengthBytes=" + lengthBytes + "]";

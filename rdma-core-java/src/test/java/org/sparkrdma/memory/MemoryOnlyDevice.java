@@ -34,7 +34,7 @@ final class MemoryOnlyDevice extends UnsupportedDevice {
     refusesRegions = refuse;
   }
 
-  /** From now on registration throws an undeclared exception. */
+  /** Makes each registration throw an undeclared exception. */
   void throwOnRegister() {
     throwsOnRegister = true;
   }

@@ -113,7 +113,7 @@ class DocumentLinksTest {
     return anchors;
   }
 
-  /** As GitHub forms it. */
+  /** Anchor that GitHub makes of a heading. */
   private static String anchor(String heading) {
     return heading.toLowerCase(Locale.ROOT).replaceAll("[^\\p{L}\\p{N} _-]", "").replace(' ', '-');
   }

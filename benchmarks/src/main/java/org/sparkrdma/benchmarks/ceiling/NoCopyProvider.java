@@ -28,7 +28,7 @@ public final class NoCopyProvider implements VerbsProvider {
   private static final String VERIFY = "spark.shuffle.rdma.verify";
   private static final Logger LOG = LoggerFactory.getLogger(NoCopyProvider.class);
 
-  /** For the service loader. */
+  /** Used by the service loader. */
   public NoCopyProvider() {}
 
   /** The settings without which it does not load. */

@@ -37,7 +37,7 @@ record SideCost(long processNs, Map<ThreadRole, ThreadCost> threads) implements 
     return processNs - of(ThreadRole.DEVICE).cpuNs();
   }
 
-  /** As {@link #cpuNs}, without all threads of the plug-in: they have timers of their own. */
+  /** {@link #cpuNs} without all threads of the plug-in: they have timers of their own. */
   long cpuNsWithoutPlugin() {
     long pluginNs = 0;
     for (Map.Entry<ThreadRole, ThreadCost> thread : threads.entrySet()) {

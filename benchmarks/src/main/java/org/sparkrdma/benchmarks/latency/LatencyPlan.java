@@ -16,7 +16,7 @@ record LatencyPlan(
   /** Most bytes of a round, for each engine. */
   static final long MAX_BYTES = 256L << 20;
 
-  /** As many map outputs as a request has blocks, so that each request is that of one reducer. */
+  /** Has as many map outputs as a request has blocks: each request is that of one reducer. */
   Layout layout(int bytes) {
     long fitting = Math.min(blocks, MAX_BYTES / bytes);
     return new Layout(bytes, batch, Math.toIntExact(Math.max(1, fitting / batch)));

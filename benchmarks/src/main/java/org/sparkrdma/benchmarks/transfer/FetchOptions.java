@@ -29,7 +29,7 @@ public final class FetchOptions {
   @Option(names = "--jfr")
   private Path flightRecordings;
 
-  /** For picocli. */
+  /** Used by picocli. */
   public FetchOptions() {}
 
   /**

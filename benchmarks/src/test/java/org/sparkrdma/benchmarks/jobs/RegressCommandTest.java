@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.launch.ScriptHelp;
 
-/** On a git repository whose builds and benchmarks are short scripts. */
+/** The builds and benchmarks of the git repository in this test are short scripts. */
 @Timeout(120)
 class RegressCommandTest {
   private static final int MISUSE = 2;

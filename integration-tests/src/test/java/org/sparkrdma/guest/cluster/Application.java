@@ -152,7 +152,7 @@ final class Application implements AutoCloseable {
     host.ask("netem delay 20ms");
   }
 
-  /** As {@link #blocksDuring}, with the loss of an executor and its counters. */
+  /** Same as {@link #blocksDuring}, but an executor and its counters are lost. */
   void blocksWithLossDuring(String step, String request) throws Exception {
     awaitExecutors();
     tasks.atReaderEnd(() -> ask(request));

@@ -39,7 +39,7 @@ public final class ClusterNode {
   /** Two RoCE devices in each kernel, all in one subnet. */
   private static final String ONE_SUBNET = "rocev2-one-subnet";
 
-  /** As {@link #TWO_SUBNETS}, in a cell of the guest matrix. */
+  /** Same as {@link #TWO_SUBNETS}, in a cell of the guest matrix. */
   private static final String RAILS_CELL = "rocev2-rails-cell";
 
   private static final String PREFER_IPV6 = " -Djava.net.preferIPv6Addresses=true";
@@ -63,7 +63,7 @@ public final class ClusterNode {
     masterHost = System.getenv("GUEST_NODE").equals("1") ? own : peer;
   }
 
-  /** As Spark writes addresses. */
+  /** Returns an address in the notation of Spark. */
   private static String address(String variable) {
     try {
       InetAddress address = InetAddress.getByName(System.getenv(variable));

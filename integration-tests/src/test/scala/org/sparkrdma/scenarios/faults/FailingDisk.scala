@@ -20,7 +20,7 @@ private[faults] final class FailingDisk private (library: Path, begin: Path) {
       .set("spark.executorEnv.LD_PRELOAD", library.toString)
       .set("spark.executorEnv.FAILING_DISK", begin.toString)
 
-  /** From now on, no map output that exists now can be read. */
+  /** Makes each map output that exists now unreadable. */
   def fail(): Unit = {
     Files.createFile(begin): Unit
   }

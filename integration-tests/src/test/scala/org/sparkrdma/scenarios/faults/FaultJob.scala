@@ -13,7 +13,7 @@ import org.sparkrdma.scenarios.VanillaAnswers
 /** A shuffle of noise; each bit affects the answer. */
 private[scenarios] final case class FaultJob(maps: Int, reducers: Int, records: Int) {
 
-  /** For each reducer, the number of records and the sum of their hashes.
+  /** Returns for each reducer the number of records and the sum of their hashes.
     *
     * @param location
     *   preferred location of the reducers, in the form of Spark's scheduler
@@ -50,7 +50,7 @@ private[scenarios] object FaultJob {
   def vanillaAnswer(job: FaultJob): Seq[(Int, Long)] =
     VanillaAnswers.of(s"faults-${job.productIterator.mkString("-")}")(c => job.run(c.sc))
 
-  /** For each partition, the number of records and the sum of their hashes. */
+  /** Returns for each partition the number of records and the sum of their hashes. */
   def answer(shuffled: RDD[(Int, Array[Byte])]): Seq[(Int, Long)] =
     shuffled
       .mapPartitions(fetched => Iterator(summed(fetched)))

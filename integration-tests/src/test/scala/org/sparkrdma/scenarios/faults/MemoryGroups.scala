@@ -94,7 +94,7 @@ private[faults] object MemoryGroups {
     override def timesAtLimit(group: Path): Long = field(group.resolve("memory.events"), "max")
   }
 
-  /** As below, on this machine. */
+  /** Creates the groups' parent on this machine. */
   def create(limitBytes: Long): Option[MemoryGroups] = create(limitBytes, Path.of("/"))
 
   /** Creates the groups' parent, after groups of processes that were killed before they could

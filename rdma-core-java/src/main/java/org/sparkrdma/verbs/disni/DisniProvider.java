@@ -14,7 +14,7 @@ import org.sparkrdma.verbs.spi.VerbsProvider;
  * This class itself needs nothing of DiSNI.
  */
 public final class DisniProvider implements VerbsProvider {
-  /** For the service loader. */
+  /** Used by the service loader. */
   public DisniProvider() {}
 
   @Override

@@ -24,8 +24,8 @@ final class DisniQueuePair extends DeviceQueuePair {
   /**
    * Takes over a queue pair of the device that was made on the connection's identifier.
    *
-   * @param name the upper half of its requests' numbers
-   * @param number as the device calls it
+   * @param name upper half of the ids of its work requests
+   * @param number of the queue pair in the device
    */
   DisniQueuePair(
       DisniDevice device,
@@ -74,7 +74,7 @@ final class DisniQueuePair extends DeviceQueuePair {
     return true;
   }
 
-  /** One by one: prepared calls of DiSNI cannot be combined. */
+  /** Posts each request with a call of its own: DiSNI cannot combine prepared calls. */
   @Override
   protected int postSends(WorkRequest[] requests, int offset, int count) {
     int posted = 0;

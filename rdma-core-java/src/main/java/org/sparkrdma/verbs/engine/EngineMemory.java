@@ -93,7 +93,7 @@ public abstract class EngineMemory implements HostMemory {
   /** Frees the memory; called once, when no region is left. */
   protected abstract void free();
 
-  /** As {@link #free} when the device is closed: slices that are still in use stay readable. */
+  /** Frees memory of a closed device: slices that are still in use stay readable. */
   protected void abandon() {
     free();
   }

@@ -17,7 +17,7 @@ import org.sparkrdma.verbs.spi.VerbsProvider;
 public final class IbverbsProvider implements VerbsProvider {
   private static final int ORDER = 10;
 
-  /** For the service loader. */
+  /** Used by the service loader. */
   public IbverbsProvider() {}
 
   @Override

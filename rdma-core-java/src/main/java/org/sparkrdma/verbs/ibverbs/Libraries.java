@@ -14,7 +14,7 @@ record Libraries(VerbsLibrary verbs, CmLibrary cm) {
     return failure(call, Downcalls.errno(), details);
   }
 
-  /** As {@link #failure(String, String)}, for a call that returns its errno. */
+  /** Same as {@link #failure(String, String)}, for a call that returns its errno. */
   static VerbsException failure(String call, int errno, String details) {
     return new VerbsException(call, errno, message(call, errno, details), null);
   }

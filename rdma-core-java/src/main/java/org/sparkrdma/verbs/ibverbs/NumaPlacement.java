@@ -23,7 +23,7 @@ final class NumaPlacement implements Libc.Placement {
   private final Consumer<String> log;
   private final AtomicBoolean isRefused = new AtomicBoolean();
 
-  /** As {@link MemoryPolicy#prefer}. */
+  /** Same as {@link MemoryPolicy#prefer}. */
   interface Policy {
     int prefer(int node, long address, long lengthBytes);
   }

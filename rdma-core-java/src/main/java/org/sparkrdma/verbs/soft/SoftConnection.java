@@ -16,20 +16,20 @@ import org.sparkrdma.verbs.soft.wire.Link;
 
 /**
  * The owner's end of a connection: hands its commands to the {@link SoftEndpoint} on the device
- * thread, which reports what became of them.
+ * thread, which reports their results.
  */
 final class SoftConnection extends EngineConnection<SoftQueuePair> {
   private final SoftContext context;
   private final SoftConnectionManager manager;
   private final SoftEndpoint endpoint;
 
-  /** The endpoint of a connection that this end asks for; else null. */
+  /** The endpoint of an outgoing connection; else null. */
   private final InitiatorEndpoint initiator;
 
-  /** The endpoint of a connection that a peer asks for; else null. */
+  /** The endpoint of an incoming connection; else null. */
   private final AcceptorEndpoint acceptor;
 
-  /** A connection that this end asks for. */
+  /** An outgoing connection. */
   SoftConnection(SoftContext context, SoftConnectionManager manager, InetSocketAddress remote) {
     super(manager, remote, true);
     this.context = context;

@@ -18,7 +18,7 @@ import org.sparkrdma.verbs.spi.VerbsProvider;
 public final class SoftProvider implements VerbsProvider {
   static final String NAME = "soft";
 
-  /** For the service loader. */
+  /** Used by the service loader. */
   public SoftProvider() {}
 
   @Override

@@ -34,7 +34,7 @@ public abstract class ReadContract extends VerbsContract {
     assertThat(sink.bytes()).isEqualTo(source.bytes());
   }
 
-  /** On a device or a kernel that does not know the hint, too. */
+  /** Devices and kernels that do not know the hint pass as well. */
   @Test
   void shouldReadIntoMemoryWithRelaxedOrdering() throws Exception {
     Set<AccessFlag> relaxed = Set.of(AccessFlag.LOCAL_WRITE, AccessFlag.RELAXED_ORDERING);

@@ -222,7 +222,7 @@ public abstract class VerbsContract {
     return prepare(address, client.settings());
   }
 
-  /** As {@link #prepare(InetSocketAddress)} with other settings. */
+  /** Same as {@link #prepare(InetSocketAddress)} with other settings. */
   protected final Connection prepare(InetSocketAddress address, QueuePairSettings settings)
       throws VerbsException {
     Connection connection = client.resolve(address);

@@ -95,7 +95,7 @@ public record AddressPair(
     return new InetSocketAddress(theirs.network().address(), theirs.port());
   }
 
-  /** For log lines. */
+  /** Text of log lines. */
   @Override
   public String toString() {
     return "from="

@@ -179,7 +179,7 @@ public record DeviceChoice(
         && (selector.gidType().isEmpty() || selector.gidType().get() == gid.type());
   }
 
-  /** With RoCE a GID is an address; elsewhere the port's addresses belong to all its GIDs. */
+  /** A GID of RoCE is an address; elsewhere the port's addresses belong to all its GIDs. */
   private static boolean hasAddress(Gid gid, InetAddress address) {
     return switch (gid.type()) {
       case ROCE_V1, ROCE_V2, LOOPBACK -> gid.address().equals(address);

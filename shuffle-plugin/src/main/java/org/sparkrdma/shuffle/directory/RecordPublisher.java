@@ -32,12 +32,12 @@ final class RecordPublisher {
     this.thread = thread;
   }
 
-  /** As {@link DirectoryClient#publish}. */
+  /** Same as {@link DirectoryClient#publish}. */
   CompletableFuture<Boolean> publish(Endpoint endpoint) {
     return publish(ExecutorRecord.available(endpoint, publisher, nextEpoch()));
   }
 
-  /** As {@link DirectoryClient#withdraw}. */
+  /** Same as {@link DirectoryClient#withdraw}. */
   CompletableFuture<Boolean> withdraw(String executorId, List<String> reasons) {
     return publish(ExecutorRecord.unavailable(executorId, reasons, publisher, nextEpoch()));
   }

@@ -66,7 +66,7 @@ public final class TcpFallback implements AutoCloseable {
     lane.start();
   }
 
-  /** As {@link #fetch}, on the caller's thread, which may connect. */
+  /** Same as {@link #fetch}, on the caller's thread, which may connect. */
   void fetchNow(
       PeerAddress peer,
       int stage,

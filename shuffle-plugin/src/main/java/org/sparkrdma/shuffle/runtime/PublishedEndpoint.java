@@ -42,7 +42,7 @@ final class PublishedEndpoint {
     }
   }
 
-  /** The directory may need a thread, which the system may refuse; RDMA works without it. */
+  /** Publishes the endpoint. If that fails (no new thread, for example), peers use TCP. */
   void publish(Endpoint endpoint) {
     try {
       var unused = directory.publish(endpoint).thenRun(published::countDown);
@@ -51,7 +51,7 @@ final class PublishedEndpoint {
     }
   }
 
-  /** As {@link #publish}; without it peers try to connect, fail and use TCP. */
+  /** Withdraws the endpoint. If that fails, peers try to connect, fail, and use TCP. */
   void withdraw(List<String> reasons) {
     try {
       var unused = directory.withdraw(executorId, reasons);

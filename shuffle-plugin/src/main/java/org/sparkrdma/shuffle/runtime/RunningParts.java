@@ -202,8 +202,10 @@ record RunningParts(
   }
 
   /**
-   * As {@link #close}; whether nothing uses the device any more. Tasks may still read blocks that
-   * they have received: their memory stays readable, but is not registered any more.
+   * Closes all parts. Tasks may still read blocks that they have received: their memory stays
+   * readable, but is no longer registered.
+   *
+   * @return whether the device is no longer used
    */
   boolean closeAll() {
     if (!tryClose("transport", transport.close())) {

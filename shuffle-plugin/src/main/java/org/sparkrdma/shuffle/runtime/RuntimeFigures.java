@@ -17,7 +17,6 @@ import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.Figure;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
-import org.sparkrdma.shuffle.metrics.StageReads;
 
 /**
  * The figures of this executor for the driver: state, device, pinned memory, bytes by path and
@@ -74,7 +73,7 @@ final class RuntimeFigures {
 
   /**
    * The present figures by the label of {@link Figure}; values are Long or String, and the list of
-   * {@link StageReads}.
+   * {@code StageReads}.
    */
   Map<String, Object> current() {
     Map<String, Object> figures = new LinkedHashMap<>();

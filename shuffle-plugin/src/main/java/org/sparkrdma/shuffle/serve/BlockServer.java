@@ -99,8 +99,8 @@ public final class BlockServer implements AutoCloseable {
   }
 
   /**
-   * As {@link #locate(LocateCall)}, for a LOCATE that has waited since it was received; beyond
-   * {@link #maxWaitNs} it is answered at once and with OVERLOADED for all.
+   * Answers a LOCATE that was received at this time later. Once it has waited longer than {@link
+   * #maxWaitNs}, its answer is OVERLOADED for all blocks.
    */
   public void locate(LocateCall call, long receivedNs) {
     if (call.answer().capacity() < MIN_ANSWER_BYTES) {
@@ -140,8 +140,8 @@ public final class BlockServer implements AutoCloseable {
    * The queue pair of a peer is destroyed: its leases end. Any thread. No LOCATE of this peer may
    * follow; each connection has a number of its own.
    */
-  public void peerGone(long peer) {
-    submit(() -> parts.leases().peerGone(peer));
+  public void onPeerGone(long peer) {
+    submit(() -> parts.leases().onPeerGone(peer));
   }
 
   /**

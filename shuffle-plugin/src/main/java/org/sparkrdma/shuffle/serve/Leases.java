@@ -113,7 +113,7 @@ final class Leases {
   }
 
   /** The peer's queue pair is destroyed, so it can READ nothing any more. */
-  void peerGone(long peer) {
+  void onPeerGone(long peer) {
     assert state.isHeld();
     endAll(open.values().iterator(), peer);
     endAll(expired.iterator(), peer);

@@ -78,7 +78,7 @@ final class Locator {
     this.state = state;
   }
 
-  /** From now on, answers that all blocks must be fetched by TCP. */
+  /** Sends all blocks to TCP from now on. */
   void stop() {
     stopped = true;
   }

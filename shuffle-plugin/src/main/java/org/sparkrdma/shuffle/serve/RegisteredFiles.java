@@ -13,7 +13,6 @@ import org.slf4j.LoggerFactory;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
-import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.MemoryRegion;
 import org.sparkrdma.verbs.ProtectionDomain;
@@ -51,7 +50,7 @@ final class RegisteredFiles {
 
   /**
    * @param maxWindows maximum number of windows
-   * @param access of the windows, see {@link ServeSettings#fileAccess}
+   * @param access of the windows, see {@code ServeSettings.fileAccess}
    * @param unleased makes room for more windows
    */
   RegisteredFiles(

@@ -138,7 +138,7 @@ final class ServedOutput {
     return !removed && (blockedUntilNs.isEmpty() || nowNs - blockedUntilNs.getAsLong() >= 0);
   }
 
-  /** It is in the cache no more: nothing of it may be registered. */
+  /** Called after its removal from the cache: no window of it may be registered any more. */
   void remove() {
     removed = true;
   }

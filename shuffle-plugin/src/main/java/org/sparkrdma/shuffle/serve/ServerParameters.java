@@ -19,7 +19,7 @@ import org.sparkrdma.verbs.ProtectionDomain;
  * @param domain of the queue pairs of all peers
  * @param onLeaseExpired called with a peer, once, when one of its leases has expired; its
  *     connection must be ended, and its leased memory stays registered until {@link
- *     BlockServer#peerGone}. Called with the server's lock; must not block
+ *     BlockServer#onPeerGone}. Called with the server's lock; must not block
  * @param requestTimeout how long readers wait for an answer
  * @param nanoClock as {@link System#nanoTime}
  */

@@ -4,9 +4,9 @@
  *
  * <p>Entry class {@link org.sparkrdma.shuffle.serve.BlockServer}. Windows, copy slots, leases and
  * the cache of indexes have one lock, {@code StateLock}: the server's thread and the disk threads
- * hold it for single steps. A LOCATE goes through {@code Locator}, which finds each map output in
- * {@code ServedOutputs}, has {@code Placement} find memory in {@code RegisteredFiles} or {@code
- * CopySlots}, lets {@code BlockWriter} write it down, and puts all of it under one {@code Lease}.
- * {@code UnleasedWindows} deregisters what is not leased.
+ * hold it for single steps. {@code Locator} answers a LOCATE: it finds each map output in {@code
+ * ServedOutputs}. {@code Placement} finds memory for its blocks in {@code RegisteredFiles} or
+ * {@code CopySlots}. {@code BlockWriter} writes them into the answer. One {@code Lease} holds all
+ * memory of an answer. {@code UnleasedWindows} deregisters windows that no lease holds.
  */
 package org.sparkrdma.shuffle.serve;

@@ -13,7 +13,7 @@ import org.sparkrdma.verbs.Verbs;
 public final class SettingMistakes {
   private SettingMistakes() {}
 
-  /** As {@link #of(Map)}. */
+  /** Same as {@link #of(Map)}. */
   public static List<String> of(SparkConf conf) {
     return of(ShuffleSettings.texts(conf));
   }

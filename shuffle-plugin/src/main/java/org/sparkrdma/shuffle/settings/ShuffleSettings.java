@@ -72,7 +72,7 @@ public final class ShuffleSettings {
     return of(texts, Verbs.providers());
   }
 
-  /** As {@link #of(SparkConf)}; all keys have the prefix of this plug-in. */
+  /** Same as {@link #of(SparkConf)}, for keys that all have the prefix of this plug-in. */
   static ShuffleSettings of(Map<String, String> texts, List<VerbsProvider> providers) {
     EngineKeys engines = new EngineKeys(providers);
     Map<String, String> left = new TreeMap<>(texts);

@@ -92,7 +92,7 @@ public final class Commands implements Callable<Integer> {
     throw wrongValue(spec, option + " " + text, allowed);
   }
 
-  /** As {@link #number}, of a whole number without an upper limit of its own. */
+  /** Same as {@link #number}, for a whole number without an upper limit of its own. */
   static int numberFromOne(CommandSpec spec, String option, String text) {
     return number(
         spec, option, text, 1, Integer.MAX_VALUE, "a whole number from 1 to " + Integer.MAX_VALUE);

@@ -150,7 +150,7 @@ final class CompletionQueues implements AutoCloseable {
       return shared.queue;
     }
 
-    /** To be called after the queue pair is destroyed; a second close does nothing. */
+    /** Call this after the queue pair is destroyed; a second close does nothing. */
     @Override
     public void close() {
       if (closed) {

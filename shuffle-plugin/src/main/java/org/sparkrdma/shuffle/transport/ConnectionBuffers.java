@@ -62,7 +62,7 @@ final class ConnectionBuffers {
     shared.takeForAnswer(buffer -> usedWhileOpen(buffer, use), overdueNs);
   }
 
-  /** As {@link #takeForAnswer}, for an answer that is sent at once. */
+  /** Same as {@link #takeForAnswer}, for an answer that is sent at once. */
   void takeForShortAnswer(Consumer<ControlBuffer> use) {
     shared.takeForShortAnswer(buffer -> usedWhileOpen(buffer, use));
   }

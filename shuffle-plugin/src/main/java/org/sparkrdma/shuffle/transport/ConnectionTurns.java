@@ -230,7 +230,7 @@ final class ConnectionTurns {
     if (!connection.isEstablished()) {
       return BUSY_SLEEP_NS;
     }
-    if (connection.fetches().isShortOfBuffers() || connection.fetches().haveLeasesToRelease()) {
+    if (connection.fetches().isShortOfBuffers() || connection.fetches().hasLeasesToRelease()) {
       return TICK_NS;
     }
     return connection.isIdle()

@@ -18,8 +18,8 @@ import org.sparkrdma.memory.RegisteredPool;
  * holds its buffer while a disk is read; such answers leave a part of the reserve to others, which
  * are sent at once.
  *
- * <p>Another part is for RELEASE and RETURN, so that executors whose memory is full can always give
- * back what they hold of each other. One connection has that part at a time.
+ * <p>Another part is for RELEASE and RETURN, so that executors whose memory is full can always
+ * release each other's leases. One connection has that part at a time.
  */
 final class ControlBuffers implements AutoCloseable {
   /** Number of buffers that only answers use. */
@@ -107,9 +107,9 @@ final class ControlBuffers implements AutoCloseable {
   }
 
   /**
-   * Takes a buffer for a receive beyond those of an idle connection; empty when control buffers
-   * have taken their share, other memory would have to be evicted, or {@value #LEFT_BY_CREDITS}
-   * would not be left to requests.
+   * Takes a buffer for a receive beyond those of an idle connection. Empty when the share of
+   * control buffers is used, other memory would have to be evicted, or fewer than {@value
+   * #LEFT_BY_CREDITS} buffers would remain for requests.
    */
   Optional<ControlBuffer> tryTakeToGrow() {
     boolean hasRoom =
@@ -141,7 +141,7 @@ final class ControlBuffers implements AutoCloseable {
     handOut();
   }
 
-  /** As {@link #takeForAnswer}, for an answer that is sent at once. */
+  /** Same as {@link #takeForAnswer}, for an answer that is sent at once. */
   void takeForShortAnswer(Consumer<ControlBuffer> use) {
     waitingShortAnswers.add(new WaitingAnswer(use, 0));
     handOut();

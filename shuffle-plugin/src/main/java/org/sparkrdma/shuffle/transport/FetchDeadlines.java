@@ -64,7 +64,7 @@ final class FetchDeadlines {
   private BrokenConnection readTimeout(ReadBatch batch) {
     long locatedNs = batch.deadlineNs() - context.settings().requestTimeout().toNanos();
     if (reads.hasWaitedSince(locatedNs)) {
-      // Not the peer's fault: its READs have waited for those of other connections.
+      // The peer did not cause the delay: its READs waited for those of other connections.
       String detail = "READs of other connections took too long";
       return new BrokenConnection(FallbackReason.POOL_EMPTY, detail, blocksUnderWay());
     }

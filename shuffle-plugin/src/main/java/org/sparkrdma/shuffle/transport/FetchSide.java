@@ -128,7 +128,7 @@ final class FetchSide {
   }
 
   private boolean holdsLeases() {
-    return !batches.isEmpty() || requests.holdLeases();
+    return !batches.isEmpty() || requests.hasLeases();
   }
 
   /** A block that waited has memory now. */
@@ -149,8 +149,8 @@ final class FetchSide {
   }
 
   /** Whether leases wait for a LOCATE that releases them, or for a RELEASE at a tick. */
-  boolean haveLeasesToRelease() {
-    return requests.haveLeasesToRelease();
+  boolean hasLeasesToRelease() {
+    return requests.hasLeasesToRelease();
   }
 
   /** A RELEASED was received. */
@@ -196,7 +196,7 @@ final class FetchSide {
   private void readBlocks(OpenRequest request, ReadBatch batch) {
     // Waiting can help when leases of this connection occupy the room.
     boolean mayWait =
-        request.heldLeases() || !batches.isEmpty() || requests.holdLeasesBeside(request);
+        request.heldLeases() || !batches.isEmpty() || requests.hasLeasesBeside(request);
     LocatedOutcome outcome = reader.read(located, request.blocks(), mayWait, batch);
     requests.closeLocate(request);
     reads.add(outcome.reads());

@@ -7,9 +7,9 @@ import org.sparkrdma.verbs.device.DeviceInfo;
 
 /** The path of the request and the answer that prove both ends of a connection, on a device. */
 enum HelloPath {
-  /** With the device's own connection request and reply: an unproven request gets no queue pair. */
+  /** Private data of the connection request and reply: an unproven request gets no queue pair. */
   PRIVATE_DATA,
-  /** As the first SEND of each end: the queue pair is connected before either end is proven. */
+  /** The first SEND of each end: the queue pair is connected before either end is proven. */
   SEND;
 
   static HelloPath of(DeviceInfo device) {

@@ -12,7 +12,7 @@ final class LocateCredits {
   private final int max;
   private int credits = TransportSettings.CREDITS_WHEN_IDLE;
 
-  /** Whether it has asked for credits since the last LOCATED: a peer may have none to give. */
+  /** Whether credits were requested since the last LOCATED: the peer may have none left. */
   private boolean asked;
 
   /**
@@ -22,14 +22,14 @@ final class LocateCredits {
     this.max = max;
   }
 
-  /** Whether another LOCATE may be opened beside those. */
-  boolean allow(int openLocates) {
+  /** Whether another LOCATE may be opened. */
+  boolean allows(int openLocates) {
     return openLocates < credits;
   }
 
   /** Whether blocks that wait for a credit should ask for more. */
   boolean shouldAsk(int openLocates) {
-    return !allow(openLocates) && !asked && credits < max;
+    return !allows(openLocates) && !asked && credits < max;
   }
 
   /** A request asks for more. */
@@ -37,7 +37,7 @@ final class LocateCredits {
     asked = true;
   }
 
-  /** A LOCATED was received: the peer may have credits to give again. */
+  /** A LOCATED was received: the peer may have credits again. */
   void onLocated() {
     asked = false;
   }
@@ -55,7 +55,7 @@ final class LocateCredits {
   }
 
   /** Whether there are more than an idle connection keeps. */
-  boolean areGranted() {
+  boolean hasGranted() {
     return credits > TransportSettings.CREDITS_WHEN_IDLE;
   }
 

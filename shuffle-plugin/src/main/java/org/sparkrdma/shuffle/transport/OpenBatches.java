@@ -8,7 +8,7 @@ import org.sparkrdma.shuffle.fetch.ReadBatch;
 
 /** The batches of a connection whose READs have not all completed. Owned by the agent. */
 final class OpenBatches {
-  /** In the order of their answers, so that the first is mostly done first. */
+  /** Sorted by the order of their answers, so that the first is mostly done first. */
   private final List<ReadBatch> batches = new ArrayList<>();
 
   boolean isEmpty() {

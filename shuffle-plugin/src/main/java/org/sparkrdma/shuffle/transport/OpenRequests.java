@@ -47,18 +47,18 @@ final class OpenRequests {
     return open.isEmpty();
   }
 
-  /** Whether the connection holds leases or an open request may bring one. */
-  boolean holdLeases() {
+  /** Whether the connection holds leases or may get one by an open request. */
+  boolean hasLeases() {
     return !open.isEmpty() || !leases.isEmpty();
   }
 
   /** Whether leases wait for their release. */
-  boolean haveLeasesToRelease() {
+  boolean hasLeasesToRelease() {
     return !leases.isEmpty();
   }
 
-  /** As {@link #holdLeases}, without the lease that one request may bring. */
-  boolean holdLeasesBeside(OpenRequest request) {
+  /** Whether the connection holds or may get leases apart from that of this request. */
+  boolean hasLeasesBeside(OpenRequest request) {
     boolean isOpen = open.contains(request);
     return open.size() > (isOpen ? 1 : 0) || !leases.isEmpty();
   }
@@ -74,7 +74,7 @@ final class OpenRequests {
   }
 
   boolean mayLocate() {
-    return credits.allow(openLocates()) && sends.hasSlot();
+    return credits.allows(openLocates()) && sends.hasSlot();
   }
 
   private int openLocates() {
@@ -83,7 +83,7 @@ final class OpenRequests {
 
   /** Returns granted credits while no request is open, as far as there are buffers. */
   void returnCredits() {
-    while (open.isEmpty() && credits.areGranted() && sends.hasSlot() && sends.tryReturnCredit()) {
+    while (open.isEmpty() && credits.hasGranted() && sends.hasSlot() && sends.tryReturnCredit()) {
       credits.returnOne();
     }
   }

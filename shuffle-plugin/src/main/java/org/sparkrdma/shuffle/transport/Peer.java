@@ -223,7 +223,7 @@ final class Peer {
     return quarantined && nowNs - quarantinedUntilNs < 0;
   }
 
-  /** For log lines; without secrets. */
+  /** Text of log lines, without secrets. */
   @Override
   public String toString() {
     return "executor=" + (endpoint == null ? "unknown" : endpoint.executorId());

@@ -326,7 +326,7 @@ final class PeerConnection {
     }
     if (serves != null) {
       serves.close();
-      context.server().peerGone(number());
+      context.server().onPeerGone(number());
     }
     buffers.close();
     return left;

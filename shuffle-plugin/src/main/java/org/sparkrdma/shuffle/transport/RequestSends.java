@@ -43,7 +43,7 @@ final class RequestSends {
     return request;
   }
 
-  /** As {@link #tryTakeBuffers}, of the reserve that one RELEASE uses at a time. */
+  /** Same as {@link #tryTakeBuffers}, from the reserve that one RELEASE uses at a time. */
   Optional<ControlBuffer> tryTakeReservedBuffers() {
     List<ControlBuffer> taken = buffers.tryTakeForRelease(ControlBuffers.RELEASE_RESERVE);
     if (taken.isEmpty()) {

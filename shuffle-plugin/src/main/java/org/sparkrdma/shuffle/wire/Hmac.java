@@ -11,7 +11,7 @@ final class Hmac {
 
   private Hmac() {}
 
-  /** Ready to take what is to be authenticated; the key must not be empty. */
+  /** Returns an HMAC with this key, which must not be empty. */
   static Mac withKey(byte[] key) {
     try {
       Mac mac = Mac.getInstance(ALGORITHM);

@@ -15,9 +15,8 @@ import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 
 /**
- * The transport brings one block of three and fails another, while somebody else gives up on all
- * that are open: each block is answered once. TCP is closed, so what goes there is answered at
- * once.
+ * The transport delivers one block of three and fails another, while another thread fails all open
+ * blocks: each block is answered once. TCP is closed and answers at once.
  */
 @JCStressTest
 @Outcome(id = "1, 1, 1", expect = Expect.ACCEPTABLE, desc = "each answered once")

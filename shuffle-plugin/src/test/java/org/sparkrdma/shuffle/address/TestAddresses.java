@@ -19,7 +19,7 @@ public final class TestAddresses {
     }
   }
 
-  /** As {@link #listener(String, int)}. */
+  /** Same as {@link #listener(String, int)}. */
   public static List<ListenerAddress> listener(InetSocketAddress address) {
     NetworkAddress network = NetworkAddress.withoutSubnet(address.getAddress());
     return List.of(new ListenerAddress(network, address.getPort()));

@@ -76,7 +76,7 @@ class FiguresTest {
     assertThat(reports.unsent(SECOND_NS / 10)).contains(Map.of("read", 2L));
   }
 
-  /** As at the first shuffle of an application: until then the driver takes no figures. */
+  /** The driver takes no figures until the first shuffle of an application. */
   @Test
   void shouldReportAfterReadsAlsoWhenTheDriverHasNotTakenTheLast() {
     reports.onAnswer(reports.due(0).orElseThrow(), false);
@@ -146,7 +146,7 @@ class FiguresTest {
   }
 
   @Test
-  void shouldCloseInBoundedTimeWhenTheDriverDoesNotAnswer() {
+  void shouldCloseWhenTheDriverDoesNotAnswer() {
     DirectoryClient client =
         new DirectoryClient(
             message -> {

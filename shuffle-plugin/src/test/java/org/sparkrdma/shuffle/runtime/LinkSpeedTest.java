@@ -36,7 +36,7 @@ class LinkSpeedTest {
     }
   }
 
-  /** With two ports, which have the addresses 1 and 2. */
+  /** A device with two ports, which have the addresses 1 and 2. */
   private static DeviceInfo device(String name) {
     List<PortInfo> ports =
         List.of(

@@ -113,7 +113,7 @@ class BlockServerThreadTest {
         server.release(peer, new long[] {answer.leaseId()}, () -> {});
       }
     }
-    server.peerGone(peer);
+    server.onPeerGone(peer);
   }
 
   private static CompletableFuture<Located.Decoder> ask(BlockServer server, long peer) {
@@ -169,7 +169,7 @@ class BlockServerThreadTest {
       UnleasedWindows unleased = part(parts.idle(), "windows", UnleasedWindows.class);
       CopySlots slots = parts.slots();
       assertClosed(() -> leases.expire(0));
-      assertClosed(() -> leases.peerGone(9));
+      assertClosed(() -> leases.onPeerGone(9));
       assertClosed(() -> unleased.makeRoom(1));
       assertClosed(slots::trim);
     }
@@ -197,7 +197,7 @@ class BlockServerThreadTest {
       server.unregisterShuffle(1, forgotten::countDown);
       ask(server, 8).join();
       assertThat(forgotten.getCount()).isEqualTo(1);
-      server.peerGone(9);
+      server.onPeerGone(9);
       assertThat(forgotten.await(30, TimeUnit.SECONDS)).isTrue();
     }
   }
@@ -213,7 +213,7 @@ class BlockServerThreadTest {
       for (int map = 0; map < maps; map++) {
         ask(server, 9, map).join();
       }
-      server.peerGone(9);
+      server.onPeerGone(9);
       CountDownLatch deregistered = new CountDownLatch(1);
       server.unregisterShuffle(1, deregistered::countDown);
       assertThat(deregistered.await(30, TimeUnit.SECONDS)).isTrue();

@@ -235,7 +235,7 @@ class CopyServingTest {
       assertThat(on.ask(8, List.of(), List.of(Wanted.of(1, 1, 0, 1))).kinds())
           .containsExactly(Kind.BUSY);
       assertThat(answer.read(0)).isEqualTo(on.outputs.expected(1, 0, 0, 1));
-      on.peerGone(9);
+      on.onPeerGone(9);
       assertThat(on.ask(8, Wanted.of(1, 1, 0, 1)).kinds()).containsExactly(Kind.LOCATED);
     }
   }

@@ -48,7 +48,7 @@ final class FakeDomain implements ProtectionDomain {
     return refusesFiles;
   }
 
-  /** From now on registration of a file throws an unexpected exception. */
+  /** Makes each registration of a file throw an unexpected exception. */
   void breakDown() {
     breaks = true;
   }

@@ -25,7 +25,7 @@ final class FakeMapOutputs implements MapOutputs {
     this.folder = folder;
   }
 
-  /** From now on reports its directory, so that registration is tested there. */
+  /** Makes it report its directory, so that registration is tested there. */
   void reportDirectory() {
     directories = List.of(folder);
   }

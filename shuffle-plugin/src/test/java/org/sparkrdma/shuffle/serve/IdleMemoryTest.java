@@ -89,7 +89,7 @@ class IdleMemoryTest {
       on.server.unregisterShuffle(1, () -> done[0] = true);
       on.server.doWork();
       assertThat(on.domain.regionCount()).as("all leased").isEqualTo(windows);
-      on.peerGone(9);
+      on.onPeerGone(9);
       assertThat(on.domain.regionCount()).isEqualTo(IdleMemory.MAX_WINDOWS + 1);
       assertThat(on.server.untilNextDeadlineNs()).isLessThanOrEqualTo(IdleMemory.PAUSE.toNanos());
       on.sleep(IdleMemory.PAUSE);
@@ -141,7 +141,7 @@ class IdleMemoryTest {
       on.ask(9, Wanted.of(1, 0, 0, 1));
       on.sleep(ServerFixture.IDLE.multipliedBy(3));
       assertThat(on.domain.regionCount()).isEqualTo(1);
-      on.peerGone(9);
+      on.onPeerGone(9);
       on.sleep(ServerFixture.IDLE);
       assertThat(on.domain.regionCount()).isZero();
     }
@@ -155,7 +155,7 @@ class IdleMemoryTest {
       on.sleep(ServerFixture.IDLE);
       on.sleep(ServerFixture.IDLE);
       assertThat(on.budget.pinnedBytes()).as("leased").isPositive();
-      on.peerGone(9);
+      on.onPeerGone(9);
       on.sleep(ServerFixture.IDLE);
       on.sleep(ServerFixture.IDLE);
       assertThat(on.budget.pinnedBytes()).isZero();

@@ -57,7 +57,7 @@ class LeaseTest {
     assertThat(on.ask(8, OTHER_BLOCK).kinds()).containsExactly(Kind.BUSY);
     assertThat(answer.read(0)).isEqualTo(on.outputs.expected(1, 0, 0, 1));
 
-    on.peerGone(9);
+    on.onPeerGone(9);
     assertThat(on.ask(8, OTHER_BLOCK).kinds()).containsExactly(Kind.LOCATED);
     assertThat(answer.isReadable(0)).isFalse();
     assertThat(on.count(Counter.LEASES_EXPIRED)).isEqualTo(1);
@@ -76,9 +76,9 @@ class LeaseTest {
     on.sleep(Duration.ofSeconds(5));
     assertThat(on.expiredPeers).containsExactly(9L, 8L);
     assertThat(on.count(Counter.LEASES_EXPIRED)).isEqualTo(4);
-    on.peerGone(9);
+    on.onPeerGone(9);
     assertThat(late.isReadable(0)).isTrue();
-    on.peerGone(8);
+    on.onPeerGone(8);
     assertThat(on.ask(7, OTHER_BLOCK).kinds()).containsExactly(Kind.LOCATED);
   }
 
@@ -87,7 +87,7 @@ class LeaseTest {
     on.ask(9, BLOCK);
     on.ask(9, BLOCK);
     var others = on.ask(8, BLOCK);
-    on.peerGone(9);
+    on.onPeerGone(9);
     assertThat(on.ask(7, OTHER_BLOCK).kinds()).containsExactly(Kind.BUSY);
     on.release(8, others.leaseId);
     assertThat(on.ask(7, OTHER_BLOCK).kinds()).containsExactly(Kind.LOCATED);
@@ -165,7 +165,7 @@ class LeaseTest {
     on.release(9, first.leaseId);
     assertThat(done).containsExactly("3");
     assertThat(second.isReadable(0)).isTrue();
-    on.peerGone(8);
+    on.onPeerGone(8);
     assertThat(done).containsExactly("3", "1");
     assertThat(second.isReadable(0)).isFalse();
     assertThat(on.budget.pinnedBytes()).isZero();
@@ -178,7 +178,7 @@ class LeaseTest {
     on.sleep(ServerFixture.LEASE);
     unregister(1);
     assertThat(done).isEmpty();
-    on.peerGone(9);
+    on.onPeerGone(9);
     assertThat(done).containsExactly("1");
   }
 

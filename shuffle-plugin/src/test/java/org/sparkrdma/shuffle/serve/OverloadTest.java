@@ -132,7 +132,7 @@ class OverloadTest {
           300 * MS,
           () -> {
             cold.forEach(SimulatedServer.Call::closeConnection);
-            on.server().peerGone(SLOW_PEER);
+            on.server().onPeerGone(SLOW_PEER);
           });
       on.run();
 
@@ -147,7 +147,7 @@ class OverloadTest {
     try (SimulatedServer on = new SimulatedServer(folder, false)) {
       on.write(2, 1);
       SimulatedServer.Call call = on.locate(0, SLOW_PEER, 2, 0);
-      on.at(0, () -> on.server().peerGone(SLOW_PEER));
+      on.at(0, () -> on.server().onPeerGone(SLOW_PEER));
       boolean[] unregistered = new boolean[1];
       on.at(Duration.ofSeconds(1).toNanos(), () -> unregister(on, unregistered));
       on.run();

@@ -75,7 +75,7 @@ class PeerShareTest {
       on.sleep(ServerFixture.LEASE.plusSeconds(1));
       on.release(HOG, lease);
       assertThat(on.ask(HOG, block(0)).kinds()).containsExactly(Kind.BUSY);
-      on.peerGone(HOG);
+      on.onPeerGone(HOG);
       assertThat(on.ask(HOG, block(0)).kinds()).containsExactly(Kind.LOCATED);
     }
   }

@@ -224,8 +224,8 @@ final class ServerFixture implements AutoCloseable {
     server.doWork();
   }
 
-  void peerGone(long peer) {
-    server.peerGone(peer);
+  void onPeerGone(long peer) {
+    server.onPeerGone(peer);
     server.doWork();
   }
 

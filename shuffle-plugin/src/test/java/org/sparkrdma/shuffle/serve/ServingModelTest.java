@@ -62,7 +62,7 @@ class ServingModelTest {
         checkHeld();
       }
       for (long peer = 0; peer < PEERS; peer++) {
-        peerGone(peer);
+        onPeerGone(peer);
       }
       assertThat(forgetsAwaited).isEmpty();
     }
@@ -70,7 +70,7 @@ class ServingModelTest {
 
   private void step() throws IOException {
     switch (random.nextInt(40)) {
-      case 0 -> peerGone(random.nextInt(PEERS));
+      case 0 -> onPeerGone(random.nextInt(PEERS));
       case 1 -> {
         on.sleep(Duration.ofSeconds(random.nextInt(12)));
         on.domain.refuseFiles(random.nextInt(4) == 0);
@@ -107,9 +107,9 @@ class ServingModelTest {
     }
   }
 
-  private void peerGone(long peer) {
+  private void onPeerGone(long peer) {
     held.removeIf(h -> h.peer == peer);
-    on.peerGone(peer);
+    on.onPeerGone(peer);
   }
 
   private void unregister(int shuffle) throws IOException {

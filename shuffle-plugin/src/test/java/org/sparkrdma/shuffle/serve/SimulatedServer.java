@@ -174,7 +174,7 @@ final class SimulatedServer implements AutoCloseable {
       this(peer, shuffleId, mapId, 1, sentNs);
     }
 
-    /** For the first block of each of several map outputs. */
+    /** Requests the first block of each of several map outputs. */
     Call(long peer, int shuffleId, long firstMapId, int mapOutputs, long sentNs) {
       super(peer, ByteBuffer.allocate(100 * mapOutputs), ByteBuffer.allocate(1000 * mapOutputs));
       this.sentNs = sentNs;

@@ -91,7 +91,7 @@ class SoftEngineServingTest {
     try (BlockServer server = server(Mode.WINDOW)) {
       for (int map = 0; map < MAPS; map++) {
         locate(server, map);
-        server.peerGone(map);
+        server.onPeerGone(map);
         server.doWork();
       }
       assertThat(counters.value(Counter.PIECES_FROM_WINDOWS)).isEqualTo(2 * MAPS);

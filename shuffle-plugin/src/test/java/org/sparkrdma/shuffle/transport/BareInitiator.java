@@ -158,7 +158,7 @@ final class BareInitiator implements AutoCloseable {
     }
   }
 
-  /** To be called before the device is closed. */
+  /** Call this before the device is closed. */
   @Override
   public void close() {
     region.close();

@@ -51,7 +51,7 @@ class CollisionTest {
     }
   }
 
-  /** As siw does when a refusal and the end of the connection arrive together. */
+  /** siw loses the reason when a refusal and the end of the connection arrive together. */
   @Test
   void shouldUseTheConnectionOfAPeerWhoseRefusalLosesItsReason() throws Exception {
     List<BlockRange> blocks = List.of(new BlockRange(0, 1, 0, 1));

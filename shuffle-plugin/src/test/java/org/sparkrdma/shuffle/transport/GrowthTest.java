@@ -70,9 +70,7 @@ class GrowthTest {
     assertNoFallback(result);
   }
 
-  /**
-   * As 1,000 servers in {@code ./bench growth}: what is requested would hold the pool for 80 ms.
-   */
+  /** The requests hold the pool for 80 ms, as those to 1,000 servers in {@code ./bench growth}. */
   @Test
   void shouldReadEveryBlockOfAnIncastThatThePoolDoesNotHold() throws Exception {
     GrowthRun.Result result = run(new GrowthRun.Shape(65, 65 * 16, 20, 64 << 10, 128L << 20));
@@ -112,15 +110,15 @@ class GrowthTest {
   @Test
   @Tag("measurement")
   void shouldMeasureGrowth() throws Exception {
-    int most = Integer.getInteger("growth.executors", 2_000);
+    int maxExecutors = Integer.getInteger("growth.executors", 2_000);
     List<GrowthRun.Result> growth = new ArrayList<>();
     for (int executors : new int[] {5, 10, 30, 100, 300, 1_000, 2_000}) {
       // Two points at least, for a law.
-      if (executors <= most && (executors >= 10 || most < 30)) {
+      if (executors <= maxExecutors && (executors >= 10 || maxExecutors < 30)) {
         growth.add(run(executors, 10_000, 4, 64 << 10));
       }
     }
-    int incastExecutors = Math.min(1_000, most) + 1;
+    int incastExecutors = Math.min(1_000, maxExecutors) + 1;
     List<GrowthRun.Result> incast = new ArrayList<>();
     for (long pinnedBytes : new long[] {256L << 20, 1L << 30, 4L << 30}) {
       incast.add(

@@ -71,7 +71,7 @@ final class HostilePeer implements AutoCloseable {
     this(TestEngine.load(Map.of()));
   }
 
-  /** On another engine than {@link TestEngine}'s. */
+  /** Uses another engine than {@link TestEngine}'s. */
   HostilePeer(VerbsEngine bare) throws VerbsException {
     engine = WatchedEngine.watch(bare);
     device = TestEngine.open(engine);

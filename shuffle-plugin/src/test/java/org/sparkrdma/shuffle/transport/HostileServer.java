@@ -173,7 +173,7 @@ final class HostileServer implements AutoCloseable {
     this(TestEngine.load(Map.of()), incarnation, script);
   }
 
-  /** On another engine than {@link TestEngine}'s. */
+  /** Uses another engine than {@link TestEngine}'s. */
   HostileServer(VerbsEngine bare, long incarnation, Script script) throws VerbsException {
     this.script = script;
     engine = WatchedEngine.watch(bare);

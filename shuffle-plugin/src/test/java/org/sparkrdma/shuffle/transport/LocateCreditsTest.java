@@ -14,11 +14,11 @@ class LocateCreditsTest {
 
   @Test
   void shouldAllowOneLocateUntilThePeerGrantsMore() {
-    assertThat(credits.allow(0)).isTrue();
-    assertThat(credits.allow(1)).isFalse();
+    assertThat(credits.allows(0)).isTrue();
+    assertThat(credits.allows(1)).isFalse();
     credits.grant(2);
-    assertThat(credits.allow(2)).isTrue();
-    assertThat(credits.allow(3)).isFalse();
+    assertThat(credits.allows(2)).isTrue();
+    assertThat(credits.allows(3)).isFalse();
   }
 
   @Test
@@ -39,18 +39,18 @@ class LocateCreditsTest {
     assertThatThrownBy(() -> credits.grant(MAX - 1))
         .isInstanceOf(MalformedMessageException.class)
         .hasMessage("bad RELEASED: credits=3 window=2");
-    assertThat(credits.allow(2)).isFalse();
+    assertThat(credits.allows(2)).isFalse();
     credits.grant(MAX - 2);
-    assertThat(credits.allow(MAX - 1)).isTrue();
+    assertThat(credits.allows(MAX - 1)).isTrue();
   }
 
   @Test
   void shouldGiveBackOnlyThoseThatWereGranted() {
-    assertThat(credits.areGranted()).isFalse();
+    assertThat(credits.hasGranted()).isFalse();
     credits.grant(1);
-    assertThat(credits.areGranted()).isTrue();
+    assertThat(credits.hasGranted()).isTrue();
     credits.returnOne();
-    assertThat(credits.areGranted()).isFalse();
-    assertThat(credits.allow(1)).isFalse();
+    assertThat(credits.hasGranted()).isFalse();
+    assertThat(credits.allows(1)).isFalse();
   }
 }

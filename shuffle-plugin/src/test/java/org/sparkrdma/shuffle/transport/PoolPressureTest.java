@@ -190,7 +190,7 @@ class PoolPressureTest {
     tasks.forEach(Task::releaseAll);
   }
 
-  /** As after a garbage collection: the agent notices both at once. */
+  /** After a garbage collection the agent notices both at once. */
   @Test
   void shouldReadABlockWhoseMemoryBecameFreeDuringAPause() throws VerbsException {
     reader = new ScriptedReader(POOL, NO_COPIES, blocks(20, 100 * KIB));
@@ -225,7 +225,7 @@ class PoolPressureTest {
     task.releaseAll();
   }
 
-  /** As the unread side of a join does. Other READs complete meanwhile. */
+  /** The unread side of a join holds memory in this way. Other READs complete meanwhile. */
   @Test
   void shouldUseTcpAfterTensOfMillisecondsWhileUnreadBlocksHoldMostMemory() throws VerbsException {
     reader = new ScriptedReader(POOL, NO_COPIES, blocks(20, 100 * KIB));

@@ -116,7 +116,7 @@ class ReadLimitTest {
     assertThat(limit.postedBytes()).isLessThanOrEqualTo(LIMIT * READ_BYTES);
   }
 
-  /** Without a signal the device would never report them, and nothing more would be posted. */
+  /** The device would not report READs without a signal, and nothing more would be posted. */
   @Test
   void shouldSignalTheLastReadBeforeAPause() {
     Reads one = new Reads().post(20);

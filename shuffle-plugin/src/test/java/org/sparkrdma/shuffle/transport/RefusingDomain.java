@@ -21,12 +21,12 @@ final class RefusingDomain implements ProtectionDomain {
     this.domain = domain;
   }
 
-  /** From now on registrations fail. */
+  /** Makes registrations fail. */
   void refuse() {
     refuses = true;
   }
 
-  /** From now on registrations succeed again. */
+  /** Makes registrations succeed again. */
   void allow() {
     refuses = false;
   }

@@ -211,7 +211,9 @@ final class ScriptedReader {
     peers.establish(attempt);
   }
 
-  /** A task that keeps what it gets until {@link #releaseAll}, and knows when each answer came. */
+  /**
+   * A task that holds its blocks until {@link #releaseAll}, and records the time of each answer.
+   */
   final class Task implements FetchHandler {
     private final long number;
     private final List<ManagedBuffer> held = new ArrayList<>();
@@ -282,7 +284,7 @@ final class ScriptedReader {
     }
   }
 
-  /** From now on the device registers no more receive memory. */
+  /** Makes the device refuse to register more receive memory. */
   void refuseMemory() {
     sinkDomain.refuse();
   }
@@ -302,7 +304,7 @@ final class ScriptedReader {
     };
   }
 
-  /** From now on the device registers memory of control messages again. */
+  /** Makes the device register memory of control messages again. */
   void allowControlMemory() {
     controlDomain.allow();
   }

@@ -88,13 +88,13 @@ final class TestExecutor implements AutoCloseable {
       return this;
     }
 
-    /** On this engine, which the executor closes. */
+    /** Sets the engine, which the executor closes. */
     Options on(VerbsEngine engineOfTest) {
       given = engineOfTest;
       return this;
     }
 
-    /** On an engine without private data, whatever {@link TestEngine} says. */
+    /** Selects an engine without private data, whatever {@link TestEngine} says. */
     Options limited() {
       limited = true;
       fabricTrusted = true;
@@ -111,7 +111,7 @@ final class TestExecutor implements AutoCloseable {
       return this;
     }
 
-    /** For map outputs on another disk. */
+    /** Sets the directory of map outputs on another disk. */
     Options secondDirectory(Path path) {
       secondDirectory = path;
       return this;
@@ -184,7 +184,7 @@ final class TestExecutor implements AutoCloseable {
       return this;
     }
 
-    /** As if the device had this limit. */
+    /** Sets a limit as that of a device. */
     Options maxCompletionQueueDepth(int most) {
       maxCompletionQueueDepth = most;
       return this;
@@ -291,7 +291,7 @@ final class TestExecutor implements AutoCloseable {
     }
   }
 
-  /** For tests that hold memory at close: the device then owns that memory and its domain. */
+  /** Allows a test to hold memory at close: the device then owns that memory and its domain. */
   void allowMemoryToStay() {
     memoryMayStay = true;
   }

@@ -110,7 +110,7 @@ final class TestOutputs implements MapOutputs {
     return java.util.Arrays.copyOfRange(contents.get(block.mapId()), from, to);
   }
 
-  /** From now on a map output cannot be opened until the latch opens, as on a hanging disk. */
+  /** Delays each opening of a map output until the latch opens, as a hanging disk does. */
   synchronized CountDownLatch blockUntil(long mapId) {
     blockedMapId = mapId;
     blocked = new CountDownLatch(1);

@@ -27,7 +27,7 @@ class TurnTimeTest {
   private static final int PAIRS = 21;
   private static final int BLOCKS = 20_000;
 
-  /** Without leak records ({@code -Dsparkrdma.leaks=false}), which take most of a turn's time. */
+  /** Applies without leak records ({@code -Dsparkrdma.leaks=false}), most of a turn's time. */
   private static final double MAX_RATIO = 1.2;
 
   private ScriptedReader few;

@@ -11,7 +11,7 @@ import org.sparkrdma.verbs.spi.VerbsProvider;
 public final class FaultyProvider implements VerbsProvider {
   private final SoftProvider soft = new SoftProvider();
 
-  /** For the service loader. */
+  /** Used by the service loader. */
   public FaultyProvider() {}
 
   @Override

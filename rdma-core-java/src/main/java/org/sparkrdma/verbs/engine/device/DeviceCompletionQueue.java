@@ -10,9 +10,9 @@ import org.sparkrdma.verbs.engine.EngineDevice;
 import org.sparkrdma.verbs.engine.device.DeviceQueuePair.Outcome;
 
 /**
- * A completion queue of a real device, and behind it what the device will never complete: the work
- * of broken queue pairs, see {@link BrokenQueuePairs}. Polled by its one owner thread; queue pairs
- * report from any thread that they broke.
+ * A completion queue of a real device, with the flushed work of broken queue pairs after the
+ * device's own completions, see {@link BrokenQueuePairs}. Polled by its one owner thread; queue
+ * pairs report from any thread that they broke.
  */
 public abstract class DeviceCompletionQueue extends EngineCompletionQueue {
   /** Maximum number of completions taken from the device with one call. */

@@ -202,7 +202,7 @@ public abstract class DeviceQueuePair extends EngineQueuePair {
 
   // The state, on any thread.
 
-  /** The device does no more work: breaks the queue pair and ends the connection. */
+  /** Marks the queue pair, whose device does no more work, as broken and ends the connection. */
   protected final void fail(String reason) {
     if (markBroken()) {
       LOG.debug("Queue pair is broken: queuePair={} reason={}", number(), reason);
@@ -210,7 +210,7 @@ public abstract class DeviceQueuePair extends EngineQueuePair {
     }
   }
 
-  /** As {@link #fail}, when the connection ends by itself. */
+  /** Marks the queue pair as broken, without ending the connection: false when it already was. */
   final boolean markBroken() {
     if (!setBroken()) {
       return false;

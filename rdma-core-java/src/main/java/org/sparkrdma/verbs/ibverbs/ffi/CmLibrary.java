@@ -66,7 +66,7 @@ public final class CmLibrary {
     return load(FILE);
   }
 
-  /** As {@link #load()}, from another file. */
+  /** Same as {@link #load()}, from another file. */
   static CmLibrary load(String file) {
     return new CmLibrary(Symbols.open(file));
   }

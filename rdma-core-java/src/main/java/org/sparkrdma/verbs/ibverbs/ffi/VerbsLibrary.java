@@ -85,7 +85,7 @@ public final class VerbsLibrary {
     return load(FILE);
   }
 
-  /** As {@link #load()}, from another file. */
+  /** Same as {@link #load()}, from another file. */
   static VerbsLibrary load(String file) {
     return new VerbsLibrary(Symbols.open(file));
   }

@@ -9,7 +9,7 @@ import org.sparkrdma.verbs.spi.EngineUnavailableException;
  * tests that ask for it.
  */
 final class Bindings {
-  /** For tests only: the value {@code jffi} chooses jffi on every Java version. */
+  /** Property of tests only: the value {@code jffi} chooses jffi on every Java version. */
   private static final String CHOICE = "sparkrdma.binding";
 
   private Bindings() {}

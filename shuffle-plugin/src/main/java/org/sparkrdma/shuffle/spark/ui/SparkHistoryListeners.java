@@ -10,6 +10,6 @@ import org.apache.spark.status.ElementTrackingStore;
  * another class. The compiler adds that method to a plug-in that implements this interface too.
  */
 public interface SparkHistoryListeners {
-  /** As in AppHistoryServerPlugin. */
+  /** Same as in AppHistoryServerPlugin. */
   scala.collection.Seq<SparkListener> createListeners(SparkConf conf, ElementTrackingStore store);
 }

@@ -5,10 +5,10 @@ import java.util.List;
 
 /**
  * Classes of loss and congestion, with the names of their counters in {@code hw_counters} and
- * {@code counters} of a port. The names are those that the InfiniBand specification and the
- * kernel's drivers mlx5, mlx4, irdma, bnxt_re, mana_ib, efa, cxgb4 and rxe use, those of irdma's
- * third generation as its patches have them, and those of hns as programs of others read them. Only
- * those of rxe were seen on a running kernel. siw has no counters.
+ * {@code counters} of a port. Sources of the names: the InfiniBand specification; the kernel's
+ * drivers mlx5, mlx4, irdma, bnxt_re, mana_ib, efa, cxgb4 and rxe; the patches of irdma's third
+ * generation; for hns, programs of others that read them. Only those of rxe were seen on a running
+ * kernel. siw has no counters.
  */
 public enum CounterClass {
   LOST(

@@ -90,7 +90,7 @@ public record Facts(
     return loopback() ? Finding.note(message, advice) : Finding.problem(message, advice);
   }
 
-  /** As {@link #localDirectories(SparkSettings, Map)}. */
+  /** Same as {@link #localDirectories(SparkSettings, Map)}. */
   List<Path> localDirectories() {
     return localDirectories(spark, environment);
   }

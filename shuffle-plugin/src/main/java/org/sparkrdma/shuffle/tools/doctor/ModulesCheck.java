@@ -4,9 +4,9 @@ package org.sparkrdma.shuffle.tools.doctor;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The modules of the kernel that programs need, and drivers of devices. */
+/** Checks the kernel modules that programs with RDMA need, and the drivers of devices. */
 final class ModulesCheck implements Check {
-  /** Drivers in drivers/infiniband of the kernel that have reliable connections. */
+  /** Drivers in drivers/infiniband of the kernel that support RC queue pairs. */
   private static final List<String> DRIVERS =
       List.of(
           "bnxt_re",

@@ -69,7 +69,7 @@ final class ReadMeter extends Meter {
     peer = SharedRegion.of(expect(ConnectionEvent.Type.ESTABLISHED).privateData());
   }
 
-  /** As {@link QueuePair#pathMtuBytes()}, of its connection. */
+  /** {@link QueuePair#pathMtuBytes()} of its connection. */
   OptionalInt pathMtuBytes() throws VerbsException {
     return queuePair.pathMtuBytes();
   }

@@ -68,7 +68,7 @@ public final class ExecutorFigures {
     return !text(Figure.DEVICE).isEmpty();
   }
 
-  /** Bytes that TCP brought; in an executor that reports no RDMA, Spark's own reader does. */
+  /** Bytes received by TCP; in an executor without RDMA, those of Spark's own reader. */
   long tcpBytes() {
     long counted = number(Figure.TCP);
     boolean neverUp = text(Figure.STATE).equals("off") && !hasDevice();

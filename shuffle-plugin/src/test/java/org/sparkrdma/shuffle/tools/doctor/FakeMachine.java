@@ -142,7 +142,7 @@ final class FakeMachine {
     }
   }
 
-  /** With {@code --all}, and these results. */
+  /** Adds {@code --all} and its results. */
   FakeMachine all(PortProbe... ports) {
     all = Optional.of(List.of(ports));
     return this;
