@@ -110,13 +110,14 @@ public final class Commands implements Callable<Integer> {
     return WRONG_USAGE;
   }
 
-  private static String unknownCommand(UnmatchedArgumentException wrong, CommandSpec command) {
-    List<String> nearest = wrong.getSuggestions();
+  private static String unknownCommand(UnmatchedArgumentException wrong, CommandSpec parent) {
+    String command = wrong.getUnmatched().get(0);
+    List<String> nearest = command.equals("help") ? List.of("--help") : wrong.getSuggestions();
     return "Unknown command: "
-        + wrong.getUnmatched().get(0)
+        + command
         + (nearest.isEmpty() ? "" : " nearest=" + nearest.get(0))
         + " allowed="
-        + String.join(", ", command.subcommands().keySet());
+        + String.join(", ", parent.subcommands().keySet());
   }
 
   @Override

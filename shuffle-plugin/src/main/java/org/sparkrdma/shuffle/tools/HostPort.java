@@ -13,8 +13,14 @@ import picocli.CommandLine.Model.CommandSpec;
  * @param port 1 to 65535
  */
 record HostPort(String host, int port) {
-  static final String ALLOWED = "HOST, HOST:PORT or [IPV6]:PORT, PORT from 1 to 65535";
+  static final String ALLOWED =
+      "HOST, HOST:PORT, an IPv6 address or [IPV6]:PORT, PORT from 1 to 65535";
   static final int MAX_PORT = 65_535;
+
+  /** An IPv6 address: eight groups, or fewer with "::", perhaps with an interface. */
+  private static final Pattern IPV6 =
+      Pattern.compile(
+          "(?=[^:]*(:[^:]*){7}$|.*::)[0-9a-fA-F.]*:[0-9a-fA-F.]*:[0-9a-fA-F:.]*(%\\w+)?");
 
   /** A name or an IPv4 address, or an IPv6 address in brackets, perhaps with a port. */
   private static final Pattern TEXT =
@@ -27,6 +33,9 @@ record HostPort(String host, int port) {
 
   /** Empty when the text is not {@link #ALLOWED}. */
   static Optional<HostPort> parse(String text, int defaultPort) {
+    if (IPV6.matcher(text).matches()) {
+      return Optional.of(new HostPort(text, defaultPort));
+    }
     Matcher matcher = TEXT.matcher(text);
     if (!matcher.matches()) {
       return Optional.empty();

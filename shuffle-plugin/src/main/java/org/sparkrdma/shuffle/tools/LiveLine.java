@@ -10,18 +10,19 @@ import java.io.PrintWriter;
  * @param shown false when there is none
  */
 record LiveLine(PrintWriter out, boolean shown) {
-  private static final int WIDTH = 60;
+  /** Erases from the cursor to the end of the line, see "EL" of ECMA-48. */
+  private static final String ERASE = "\033[K";
 
   void show(String text) {
     if (shown) {
-      out.printf("\r%-" + WIDTH + "s", text);
+      out.print("\r" + text + ERASE);
       out.flush();
     }
   }
 
   void clear() {
     if (shown) {
-      out.print("\r" + " ".repeat(WIDTH) + "\r");
+      out.print("\r" + ERASE);
       out.flush();
     }
   }

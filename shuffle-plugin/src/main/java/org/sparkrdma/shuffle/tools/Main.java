@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.tools;
 
-import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
 
 /**
  * Main class of the plug-in's jar, for {@code java -jar} and {@code spark-submit --class}. Uses
@@ -10,16 +10,28 @@ import java.io.IOException;
 public final class Main {
   private static final String COMMANDS = "org.sparkrdma.shuffle.tools.Commands";
 
+  /** Same as {@code Commands.FAILED}, which this class must not load. */
+  private static final int FAILED = 3;
+
   private Main() {}
 
-  /**
-   * Runs a command and ends the JVM with its exit code.
-   *
-   * @throws IOException when this jar cannot be read
-   * @throws ReflectiveOperationException when a class is missing in this jar
-   */
-  public static void main(String[] arguments) throws IOException, ReflectiveOperationException {
-    Class<?> commands = Class.forName(COMMANDS, true, ToolLoader.create());
-    System.exit((int) commands.getMethod("run", String[].class).invoke(null, (Object) arguments));
+  /** Runs a command and ends the JVM with its exit code; 3 after any failure of the command. */
+  public static void main(String[] arguments) {
+    System.exit(run(COMMANDS, arguments));
+  }
+
+  static int run(String className, String[] arguments) {
+    try {
+      Class<?> commands = Class.forName(className, true, ToolLoader.create());
+      return (int) commands.getMethod("run", String[].class).invoke(null, (Object) arguments);
+    } catch (Throwable e) {
+      // Also an Error, such as that of a class missing in this jar: the JVM's exit code 1 would
+      // mean
+      // that RDMA will not be used.
+      Throwable cause = e instanceof InvocationTargetException ? e.getCause() : e;
+      System.err.println("The command failed. Please report this:");
+      cause.printStackTrace();
+      return FAILED;
+    }
   }
 }

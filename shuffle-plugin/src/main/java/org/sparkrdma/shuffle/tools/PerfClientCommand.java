@@ -14,6 +14,7 @@ import java.util.concurrent.Callable;
 import org.sparkrdma.shuffle.settings.ShuffleSettings;
 import org.sparkrdma.shuffle.tools.engines.FileErrors;
 import org.sparkrdma.shuffle.tools.engines.OpenDevice;
+import org.sparkrdma.shuffle.tools.peer.NoListenerException;
 import org.sparkrdma.shuffle.tools.peer.PerfClient;
 import org.sparkrdma.shuffle.tools.peer.PerfPlan;
 import org.sparkrdma.verbs.VerbsException;
@@ -93,6 +94,12 @@ final class PerfClientCommand implements Callable<Integer> {
       return Commands.NOT_USABLE;
     } catch (UnknownHostException e) {
       errors.println("Peer " + peer + " is an unknown host: its name has no address here");
+      return Commands.NOT_USABLE;
+    } catch (NoListenerException e) {
+      errors.println(
+          "The port of peer %s %s; start there, with the same jar as here: java -jar"
+                  .formatted(peer, e.getMessage())
+              + " shuffle-plugin.jar perf server");
       return Commands.NOT_USABLE;
     } catch (IOException e) {
       errors.println(

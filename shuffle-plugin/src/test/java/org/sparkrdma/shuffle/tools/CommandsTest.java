@@ -313,7 +313,7 @@ class CommandsTest {
           doctor --conf /dev/null    | Cannot read --conf /dev/null: it is neither a regular file nor /dev/stdin or /dev/fd/NUMBER
           doctor --conf=             | --conf needs a value: the name of a file
           bogus                      | Unknown command: bogus allowed=doctor, devices, perf
-          help                       | Unknown command: help allowed=doctor, devices, perf
+          help              | Unknown command: help nearest=--help allowed=doctor, devices, perf
           doctr --peer a | Unknown command: doctr nearest=doctor allowed=doctor, devices, perf
           perf servr                 | Unknown command: servr nearest=server allowed=server, client
           """)

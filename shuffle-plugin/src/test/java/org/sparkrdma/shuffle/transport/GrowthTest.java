@@ -127,7 +127,7 @@ class GrowthTest {
     GrowthReport report =
         new GrowthReport(
             Instant.now().truncatedTo(ChronoUnit.SECONDS).toString(),
-            most == 2_000 ? "./bench growth" : "./bench growth --executors " + most,
+            maxExecutors == 2_000 ? "./bench growth" : "./bench growth --executors " + maxExecutors,
             growth,
             incast);
     report.write(Path.of(System.getProperty("growth.report", "target/growth")));

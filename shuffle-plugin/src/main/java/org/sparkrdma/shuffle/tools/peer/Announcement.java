@@ -4,8 +4,12 @@ package org.sparkrdma.shuffle.tools.peer;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.net.UnknownHostException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.sparkrdma.shuffle.address.ListenerAddress;
@@ -47,27 +51,52 @@ record Announcement(String engine, int mtuBytes, int maxMtuBytes, List<ListenerA
   }
 
   /**
-   * Reads a line, and no byte after it.
+   * Receives a line, and no byte after it. The socket's time-out is that of the whole line, and is
+   * the same afterwards.
    *
-   * @throws IOException when the line is not one of a listener of this version
+   * @throws NoListenerException when no line of a listener of this version is received in that time
+   * @throws IOException when the connection breaks
    */
-  static Announcement read(InputStream input) throws IOException {
+  static Announcement receive(Socket socket) throws IOException {
+    int limitMs = socket.getSoTimeout();
+    try {
+      Announcement announcement = parse(line(socket, limitMs));
+      socket.setSoTimeout(limitMs);
+      return announcement;
+    } catch (SocketTimeoutException e) {
+      throw new NoListenerException(
+          "accepts TCP connections, but sent no line of a doctor --listen or perf server in "
+              + limitMs
+              + " ms",
+          e);
+    }
+  }
+
+  private static String line(Socket socket, int limitMs) throws IOException {
+    long deadlineNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(limitMs);
+    InputStream input = socket.getInputStream();
     StringBuilder line = new StringBuilder();
     int next = input.read();
     while (next >= 0 && next != '\n' && line.length() < MAX_CHARS) {
       line.append((char) next);
+      long leftMs = TimeUnit.NANOSECONDS.toMillis(deadlineNs - System.nanoTime());
+      if (leftMs <= 0) {
+        throw new SocketTimeoutException("line not complete");
+      }
+      // A peer may send one byte at a time.
+      socket.setSoTimeout((int) leftMs);
       next = input.read();
     }
-    return parse(line.toString().stripTrailing());
+    return line.toString().stripTrailing();
   }
 
   /**
-   * @throws IOException when the line is not one of a listener of this version
+   * @throws NoListenerException when the line is not one of a listener of this version
    */
-  static Announcement parse(String line) throws IOException {
+  static Announcement parse(String line) throws NoListenerException {
     Matcher matcher = LINE.matcher(line);
     if (!matcher.matches()) {
-      throw new IOException("not the line of a doctor --listen or perf server of this version");
+      throw notOfThisVersion(null);
     }
     List<ListenerAddress> addresses = new ArrayList<>();
     for (String word : matcher.group(4).trim().split(" ", -1)) {
@@ -80,18 +109,25 @@ record Announcement(String engine, int mtuBytes, int maxMtuBytes, List<ListenerA
         addresses);
   }
 
-  private static ListenerAddress address(String word) throws IOException {
+  private static NoListenerException notOfThisVersion(IOException cause) {
+    return new NoListenerException(
+        "is that of another program, or of another version of the plug-in: it did not send the line"
+            + " of a doctor --listen or perf server",
+        cause);
+  }
+
+  private static ListenerAddress address(String word) throws NoListenerException {
     Matcher matcher = ADDRESS.matcher(word);
     if (!matcher.matches()) {
-      throw new IOException("not an address: " + word);
+      throw notOfThisVersion(null);
     }
     try {
       NetworkAddress network =
           new NetworkAddress(
               InetAddress.getByName(matcher.group(1)), Integer.parseInt(matcher.group(2)));
       return new ListenerAddress(network, Integer.parseInt(matcher.group(3)));
-    } catch (IllegalArgumentException e) {
-      throw new IOException(e.getMessage(), e);
+    } catch (IllegalArgumentException | UnknownHostException e) {
+      throw notOfThisVersion(new IOException(e));
     }
   }
 }

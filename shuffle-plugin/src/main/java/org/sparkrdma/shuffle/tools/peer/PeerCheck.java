@@ -33,6 +33,7 @@ public final class PeerCheck {
 
   private final String host;
   private final int port;
+  private final int limitMs;
   private final List<Finding> findings = new ArrayList<>();
 
   /**
@@ -41,8 +42,16 @@ public final class PeerCheck {
    * @param port TCP port of the other side's {@code doctor --listen}
    */
   public PeerCheck(String host, int port) {
+    this(host, port, LIMIT_MS);
+  }
+
+  /**
+   * @param limitMs time for the TCP connection, and then for the whole line of the listener
+   */
+  PeerCheck(String host, int port, int limitMs) {
     this.host = host;
     this.port = port;
+    this.limitMs = limitMs;
   }
 
   /**
@@ -110,6 +119,12 @@ public final class PeerCheck {
           "Peer " + host + " is an unknown host: its name has no address here.",
           "correct the name, or give the address of the peer");
     }
+    if (e instanceof NoListenerException) {
+      return Finding.problem(
+          "Peer %s port %d %s.".formatted(host, port, e.getMessage()),
+          "start there, with the same jar as here: java -jar shuffle-plugin.jar doctor --listen;"
+              + " if it uses another port, give --peer HOST:PORT");
+    }
     return Finding.problem(
         "Peer %s port %d is not reached by TCP: %s.".formatted(host, port, e.getMessage()),
         "start there: java -jar shuffle-plugin.jar doctor --listen, and let a firewall pass"
@@ -118,9 +133,9 @@ public final class PeerCheck {
 
   private Announcement announcement() throws IOException {
     try (Socket socket = new Socket()) {
-      socket.connect(new InetSocketAddress(host, port), LIMIT_MS);
-      socket.setSoTimeout(LIMIT_MS);
-      Announcement announcement = Announcement.read(socket.getInputStream());
+      socket.connect(new InetSocketAddress(host, port), limitMs);
+      socket.setSoTimeout(limitMs);
+      Announcement announcement = Announcement.receive(socket);
       findings.add(Finding.ok("Peer " + host + " answers by TCP."));
       return announcement;
     }

@@ -37,7 +37,8 @@ public final class PerfClient implements AutoCloseable {
    * Connects by TCP and by RDMA.
    *
    * @param own the device of this host; closed by the caller, after this
-   * @throws IOException when TCP does not reach the peer, or something else answers there
+   * @throws NoListenerException when another program answers at that port
+   * @throws IOException when TCP does not reach the peer
    * @throws VerbsException when RDMA does not reach it
    */
   public PerfClient(OpenDevice own, String host, int port) throws IOException, VerbsException {
@@ -46,7 +47,7 @@ public final class PerfClient implements AutoCloseable {
       socket.connect(new InetSocketAddress(host, port), LIMIT_MS);
       socket.setTcpNoDelay(true);
       socket.setSoTimeout(LIMIT_MS);
-      Announcement peer = Announcement.read(socket.getInputStream());
+      Announcement peer = Announcement.receive(socket);
       if (!peer.engine().equals(own.device().info().engine())) {
         throw new VerbsException(
             "connect",

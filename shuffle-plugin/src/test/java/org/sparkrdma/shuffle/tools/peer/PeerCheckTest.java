@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -236,7 +237,49 @@ class PeerCheckTest {
     assertThat(answeredBy("SSH-2.0-OpenSSH_9.2\r\n"))
         .singleElement()
         .satisfies(
-            finding -> assertThat(finding.message()).contains("not the line of a doctor --listen"));
+            finding -> {
+              assertThat(finding.level()).isEqualTo(Level.PROBLEM);
+              assertThat(finding.message())
+                  .contains(" is that of another program, or of another version of the plug-in")
+                  .doesNotContain("not reached");
+              assertThat(finding.advice()).contains("with the same jar");
+            });
+  }
+
+  @Test
+  void shouldReportThatThePortSendsNoLine() throws Exception {
+    try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      assertThat(new PeerCheck(HERE, silent.getLocalPort(), 20).run(own))
+          .singleElement()
+          .satisfies(
+              finding ->
+                  assertThat(finding.message())
+                      .contains(" accepts TCP connections, but sent no line", " in 20 ms."));
+    }
+  }
+
+  @Test
+  void shouldLimitTheTimeOfAWholeLine() throws Exception {
+    try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      Thread slow = new Thread(() -> writeSlowly(server), "peer-answer");
+      slow.start();
+      assertThat(new PeerCheck(HERE, server.getLocalPort(), 100).run(own))
+          .singleElement()
+          .satisfies(finding -> assertThat(finding.message()).contains("in 100 ms."));
+      slow.join();
+    }
+  }
+
+  /** Sends a character every few milliseconds, until the client closes the connection. */
+  private static void writeSlowly(ServerSocket server) {
+    try (Socket client = server.accept()) {
+      while (true) {
+        client.getOutputStream().write('s');
+        LockSupport.parkNanos(5 * WAIT_NS);
+      }
+    } catch (IOException e) {
+      // Closed by the client.
+    }
   }
 
   @Test
