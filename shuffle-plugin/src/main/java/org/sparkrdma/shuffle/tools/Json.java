@@ -15,7 +15,7 @@ final class Json {
     return write(value, "");
   }
 
-  /** As {@link #of}, in one line. */
+  /** Same as {@link #of}, in one line. */
   static String line(Object value) {
     // Texts have no line feeds: they are escaped.
     return of(value).replaceAll(",\\n *", ", ").replaceAll("\\n *", "");
