@@ -57,10 +57,11 @@ public interface ProtectionDomain extends AutoCloseable {
   default void testQueuePair(QueuePairSettings settings) throws VerbsException {}
 
   /**
-   * See ibv_dealloc_pd(3). A second close does nothing. Waits for registrations in progress on
-   * other threads, which then fail.
+   * See ibv_dealloc_pd(3). A second close does nothing. Waits at most ten seconds for registrations
+   * in progress on other threads, which then fail.
    *
-   * @throws IllegalStateException while it has regions or queue pairs
+   * @throws IllegalStateException while it has regions, queue pairs, or registrations that do not
+   *     end; those fail when they do, and another close deallocates
    */
   @Override
   void close();

@@ -2,8 +2,10 @@
 package org.sparkrdma.verbs.engine;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import org.sparkrdma.verbs.AccessFlag;
 import org.sparkrdma.verbs.HostMemory;
 import org.sparkrdma.verbs.MemoryRegion;
@@ -19,7 +21,11 @@ import org.sparkrdma.verbs.VerbsException;
  * deallocated after them.
  */
 public abstract class EngineProtectionDomain implements ProtectionDomain {
+  /** A registration may hang, as in a read of a page from a disk that hangs. */
+  private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(10);
+
   private final EngineDevice<?> device;
+  private final Duration closeTimeout;
   private final Set<EngineRegion> regions = ConcurrentHashMap.newKeySet();
   private final Set<QueuePair> queuePairs = ConcurrentHashMap.newKeySet();
   private int registrations;
@@ -27,7 +33,15 @@ public abstract class EngineProtectionDomain implements ProtectionDomain {
   private boolean deallocated;
 
   protected EngineProtectionDomain(EngineDevice<?> device) {
+    this(device, CLOSE_TIMEOUT);
+  }
+
+  /**
+   * @param closeTimeout time for which {@link #close} waits for registrations in progress
+   */
+  protected EngineProtectionDomain(EngineDevice<?> device, Duration closeTimeout) {
     this.device = device;
+    this.closeTimeout = closeTimeout;
   }
 
   final boolean isOf(EngineDevice<?> other) {
@@ -194,15 +208,22 @@ public abstract class EngineProtectionDomain implements ProtectionDomain {
   /** Releases the lock while it waits; keeps an interrupt for the caller. */
   private synchronized void awaitRegistrations() {
     boolean interrupted = false;
-    while (registrations > 0) {
+    long startNs = System.nanoTime();
+    long leftNs = closeTimeout.toNanos();
+    while (registrations > 0 && leftNs > 0) {
       try {
-        wait();
+        TimeUnit.NANOSECONDS.timedWait(this, leftNs);
       } catch (InterruptedException e) {
         interrupted = true;
       }
+      leftNs = closeTimeout.toNanos() - (System.nanoTime() - startNs);
     }
     if (interrupted) {
       Thread.currentThread().interrupt();
+    }
+    if (registrations > 0) {
+      throw new IllegalStateException(
+          "protection domain is in use: registrations=" + registrations + " do not end");
     }
   }
 

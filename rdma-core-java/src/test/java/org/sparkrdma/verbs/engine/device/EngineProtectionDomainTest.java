@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -97,6 +98,22 @@ class EngineProtectionDomainTest {
     for (Thread thread : closing) {
       thread.join();
     }
+    assertThat(objects.device.calls).containsExactly("deregister", "deallocate domain");
+  }
+
+  @Test
+  @Timeout(60)
+  void shouldNotCloseDuringARegistrationThatDoesNotEnd() throws Exception {
+    objects.device.closeTimeout = Duration.ofMillis(1);
+    var domain = objects.device.allocateProtectionDomain();
+    objects.device.duringRegistration =
+        () ->
+            assertThatThrownBy(domain::close)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage("protection domain is in use: registrations=1 do not end");
+    assertThatThrownBy(() -> domain.register(objects.memory, 0, 64, SINK))
+        .hasMessage("protection domain is closed");
+    domain.close();
     assertThat(objects.device.calls).containsExactly("deregister", "deallocate domain");
   }
 

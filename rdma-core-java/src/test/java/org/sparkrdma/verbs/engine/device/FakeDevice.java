@@ -52,6 +52,9 @@ public final class FakeDevice extends EngineDevice<ParkingChannel> {
   /** Whether the next registration fails. */
   boolean registrationFails;
 
+  /** Time for which the domains that are created next wait at their close. */
+  Duration closeTimeout = Duration.ofMinutes(1);
+
   /** Runs in the middle of each registration. */
   Runnable duringRegistration = () -> {};
 
@@ -104,7 +107,7 @@ public final class FakeDevice extends EngineDevice<ParkingChannel> {
 
   @Override
   protected EngineProtectionDomain newProtectionDomain() {
-    return new EngineProtectionDomain(this) {
+    return new EngineProtectionDomain(this, closeTimeout) {
       @Override
       protected EngineRegion registerMemory(
           EngineMemory memory, long offset, long lengthBytes, Set<AccessFlag> access)
