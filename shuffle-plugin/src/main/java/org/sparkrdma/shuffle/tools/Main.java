@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.tools;
 
+import java.io.PrintStream;
 import java.lang.reflect.InvocationTargetException;
 
 /**
@@ -17,10 +18,10 @@ public final class Main {
 
   /** Runs a command and ends the JVM with its exit code; 3 after any failure of the command. */
   public static void main(String[] arguments) {
-    System.exit(run(COMMANDS, arguments));
+    System.exit(run(COMMANDS, arguments, System.err));
   }
 
-  static int run(String className, String[] arguments) {
+  static int run(String className, String[] arguments, PrintStream errors) {
     try {
       Class<?> commands = Class.forName(className, true, ToolLoader.create());
       return (int) commands.getMethod("run", String[].class).invoke(null, (Object) arguments);
@@ -29,8 +30,8 @@ public final class Main {
       // mean
       // that RDMA will not be used.
       Throwable cause = e instanceof InvocationTargetException ? e.getCause() : e;
-      System.err.println("The command failed. Please report this:");
-      cause.printStackTrace();
+      errors.println("The command failed. Please report this:");
+      cause.printStackTrace(errors);
       return FAILED;
     }
   }

@@ -23,15 +23,10 @@ class MainTest {
 
   @Test
   void shouldEndWithTheExitCodeOfAFailureAfterAnError() {
-    PrintStream before = System.err;
     ByteArrayOutputStream printed = new ByteArrayOutputStream();
-    System.setErr(new PrintStream(printed, true, StandardCharsets.UTF_8));
-    try {
-      assertThat(Main.run(Broken.class.getName(), new String[] {"Missing"}))
-          .isEqualTo(Commands.FAILED);
-    } finally {
-      System.setErr(before);
-    }
+    PrintStream errors = new PrintStream(printed, true, StandardCharsets.UTF_8);
+    assertThat(Main.run(Broken.class.getName(), new String[] {"Missing"}, errors))
+        .isEqualTo(Commands.FAILED);
     assertThat(printed.toString(StandardCharsets.UTF_8))
         .startsWith("The command failed. Please report this:")
         .contains("NoClassDefFoundError: org/example/Missing");
