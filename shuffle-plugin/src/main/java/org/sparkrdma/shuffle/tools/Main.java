@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.tools;
 
 import java.io.PrintStream;
 import java.lang.reflect.InvocationTargetException;
+import java.util.concurrent.Callable;
 
 /**
  * Main class of the plug-in's jar, for {@code java -jar} and {@code spark-submit --class}. Uses
@@ -18,16 +19,19 @@ public final class Main {
 
   /** Runs a command and ends the JVM with its exit code; 3 after any failure of the command. */
   public static void main(String[] arguments) {
-    System.exit(run(COMMANDS, arguments, System.err));
+    System.exit(
+        run(() -> Class.forName(COMMANDS, true, ToolLoader.create()), arguments, System.err));
   }
 
-  static int run(String className, String[] arguments, PrintStream errors) {
+  /**
+   * @param loading loads the class of the commands
+   */
+  static int run(Callable<Class<?>> loading, String[] arguments, PrintStream errors) {
     try {
-      Class<?> commands = Class.forName(className, true, ToolLoader.create());
+      Class<?> commands = loading.call();
       return (int) commands.getMethod("run", String[].class).invoke(null, (Object) arguments);
     } catch (Throwable e) {
-      // Also an Error, such as that of a class missing in this jar: the JVM's exit code 1 would
-      // mean
+      // Also an Error, as for a class that this jar lacks. The JVM's own exit code, 1, would mean
       // that RDMA will not be used.
       Throwable cause = e instanceof InvocationTargetException ? e.getCause() : e;
       errors.println("The command failed. Please report this:");

@@ -25,7 +25,7 @@ class MainTest {
   void shouldEndWithTheExitCodeOfAFailureAfterAnError() {
     ByteArrayOutputStream printed = new ByteArrayOutputStream();
     PrintStream errors = new PrintStream(printed, true, StandardCharsets.UTF_8);
-    assertThat(Main.run(Broken.class.getName(), new String[] {"Missing"}, errors))
+    assertThat(Main.run(() -> Broken.class, new String[] {"Missing"}, errors))
         .isEqualTo(Commands.FAILED);
     assertThat(printed.toString(StandardCharsets.UTF_8))
         .startsWith("The command failed. Please report this:")
