@@ -29,7 +29,7 @@
   X(ibv_query_port) X(_ibv_query_gid_table) X(ibv_alloc_pd) X(ibv_reg_mr) X(ibv_dereg_mr)          \
   X(ibv_create_comp_channel) X(ibv_create_cq) X(ibv_create_qp) X(ibv_modify_qp) X(ibv_query_qp) X(ibv_post_send)   \
   X(ibv_post_recv) X(ibv_poll_cq) X(ibv_req_notify_cq) X(ibv_get_cq_event) X(rdma_get_cm_event)    \
-  X(ibv_get_async_event)
+  X(ibv_get_async_event) X(ibv_query_device_ex)
 
 #define IN_ENUM(name) CALL_##name,
 #define AS_NAME(name) #name,
@@ -378,6 +378,10 @@ static int query_device_ex(struct ibv_context *of, const struct ibv_query_device
   (void)length;
   if (limits[LIMIT_odp] == 0) {
     return ENOSYS;
+  }
+  int error = enter(CALL_ibv_query_device_ex);
+  if (error) {
+    return error;
   }
   attributes->odp_caps.general_caps = IBV_ODP_SUPPORT;
   attributes->odp_caps.per_transport_caps.rc_odp_caps = IBV_ODP_SUPPORT_READ;

@@ -15,6 +15,8 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.DeviceInfo;
@@ -33,6 +35,8 @@ import org.sparkrdma.verbs.ibverbs.ffi.VerbsLibrary;
 
 /** Queries attributes and limits of a device, once. A port that fails is left out. */
 final class DeviceFacts {
+  private static final Logger LOG = LoggerFactory.getLogger(DeviceFacts.class);
+
   /** Private data that fits into a connection request on RoCE; iWARP has more room. */
   static final int MAX_PRIVATE_DATA_BYTES = 56;
 
@@ -143,14 +147,20 @@ final class DeviceFacts {
     return Math.max(1, Memory.getInt(context + IbvContext.NUM_COMP_VECTORS));
   }
 
-  /** Address of a struct ibv_device_attr_ex; zero where nothing is reported. */
-  private long extended(NativeArena arena, String name) throws VerbsException {
+  /**
+   * Address of a struct ibv_device_attr_ex, all zero where nothing is reported. All of it is
+   * optional, so a device that fails here is used.
+   */
+  private long extended(NativeArena arena, String name) {
     long attributes = arena.allocate(IbvDeviceAttrEx.SIZE);
     int rc = VerbsLibrary.queryDeviceEx(context, attributes);
-    if (rc != 0) {
-      throw Libraries.failure("ibv_query_device_ex", rc, "device=" + name);
+    if (rc == 0) {
+      return attributes;
     }
-    return attributes;
+    LOG.info(
+        "Using a device without on-demand paging: {}",
+        Libraries.failure("ibv_query_device_ex", rc, "device=" + name).getMessage());
+    return arena.allocate(IbvDeviceAttrEx.SIZE);
   }
 
   private static boolean pagesOnDemand(long attributes) {

@@ -15,6 +15,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkrdma.verbs.cm.Connection;
 import org.sparkrdma.verbs.cm.ConnectionEvent;
+import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.Gid;
 import org.sparkrdma.verbs.device.GidType;
 import org.sparkrdma.verbs.device.PortInfo;
@@ -22,6 +23,7 @@ import org.sparkrdma.verbs.device.PortInfo;
 /** The device, its ports and its addresses fail, move or are removed while they are used. */
 class ScriptedDeviceChangesTest extends ScriptedDeviceFixture {
   private static final int ENOMEM = 12;
+  private static final int EINVAL = 22;
 
   // enum ibv_event_type
   private static final int DEVICE_FATAL = 8;
@@ -261,6 +263,18 @@ class ScriptedDeviceChangesTest extends ScriptedDeviceFixture {
         .singleElement()
         .satisfies(
             device -> assertThat(device.ports()).extracting(PortInfo::number).containsExactly(1));
+  }
+
+  @Test
+  @DisplayName("the extended attributes cannot be queried")
+  void shouldUseADeviceWhoseExtendedAttributesCannotBeQueried() throws Exception {
+    library.limit("odp", 1);
+    library.fail("ibv_query_device_ex", EINVAL, 1, 1);
+
+    assertThat(engine.devices())
+        .singleElement()
+        .satisfies(device -> assertThat(device.can(Capability.ON_DEMAND_PAGING)).isFalse());
+    assertThat(library.calls("ibv_query_device_ex")).isPositive();
   }
 
   @Test
