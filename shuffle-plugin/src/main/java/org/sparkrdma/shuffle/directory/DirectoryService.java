@@ -37,7 +37,10 @@ final class DirectoryService {
 
   private final EndpointTable table = new EndpointTable(MAX_GONE);
   private final UnavailableExecutors unavailable;
+
+  /** Executors that get no more tasks until they end, also when they have RDMA again. */
   private final Set<String> excluded = new HashSet<>();
+
   private BiPredicate<String, String> exclusion = (executorId, reason) -> false;
 
   /** Null until the driver collects figures. */
@@ -114,18 +117,24 @@ final class DirectoryService {
     return true;
   }
 
-  /** Only while another executor can run its tasks; otherwise the job must fail with the reason. */
+  /**
+   * Only when another executor has RDMA and can get the tasks; otherwise the job must fail with the
+   * reason. Spark never gives tasks to an excluded executor again (SPARK-20628: decommissioning has
+   * no way back).
+   */
   private Boolean exclude(String executorId) {
     if (excluded.contains(executorId)) {
       return true;
     }
-    if (!table.hasEndpointBeside(executorId)
+    Set<String> withoutTasks = new HashSet<>(excluded);
+    withoutTasks.add(executorId);
+    if (!table.hasEndpointBeside(withoutTasks)
         || !exclusion.test(executorId, "RDMA is required and not used in this executor")) {
       return false;
     }
     LOG.warn(
         "Excluding executor={}: RDMA is required and not used there; its tasks run in other"
-            + " executors and are not counted as failed",
+            + " executors and are not counted as failed. It gets no more tasks until it ends",
         executorId);
     excluded.add(executorId);
     return true;

@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -80,12 +81,12 @@ final class EndpointTable {
     return Published.TAKEN;
   }
 
-  /** Whether an executor other than this one has an endpoint. */
-  boolean hasEndpointBeside(String executorId) {
+  /** Whether an executor other than these has an endpoint. */
+  boolean hasEndpointBeside(Set<String> executorIds) {
     return byVersion.values().stream()
         .anyMatch(
             entry ->
-                !entry.executorId().equals(executorId)
+                !executorIds.contains(entry.executorId())
                     && entry.record().flatMap(ExecutorRecord::endpoint).isPresent());
   }
 

@@ -59,7 +59,8 @@ public final class DriverParts implements AutoCloseable {
   /** Part of the WARN about executors without RDMA: the consequence, and the advice. */
   private String withoutRdma() {
     if (settings.mode() == ShuffleSettings.Mode.REQUIRED) {
-      return "It gets no tasks while another executor has RDMA, and the job ends if none has";
+      return "Its tasks run in other executors with RDMA, then it gets no more of them; if there is none, the"
+          + " job ends";
     }
     String engine = settings.engine();
     return engine.equals("auto")

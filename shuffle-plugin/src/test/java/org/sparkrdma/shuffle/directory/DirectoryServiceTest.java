@@ -146,6 +146,20 @@ class DirectoryServiceTest {
   }
 
   @Test
+  void shouldNotExcludeTheLastExecutorThatGetsTasks() {
+    service.excludeBy((executorId, reason) -> true);
+    publish(record("1", 10, 1));
+    publish(record("2", 20, 1));
+    publish(ExecutorRecord.unavailable("1", List.of("port down"), 10, 2));
+    assertThat(exclude("1")).isTrue();
+    publish(record("1", 10, 3));
+    publish(ExecutorRecord.unavailable("2", List.of("port down"), 20, 2));
+    assertThat(exclude("2")).as("Spark gives no tasks to executor 1 any more").isFalse();
+    publish(record("3", 30, 1));
+    assertThat(exclude("2")).isTrue();
+  }
+
+  @Test
   void shouldReportThatAnExecutorCannotBeExcluded() {
     publish(record("2", 20, 1));
     assertThat(exclude("1")).isFalse();
