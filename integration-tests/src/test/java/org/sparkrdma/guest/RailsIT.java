@@ -13,8 +13,9 @@ import org.junit.jupiter.api.parallel.Isolated;
 import org.sparkrdma.guest.cluster.StepResult;
 
 /**
- * Hosts with two RDMA devices: no block uses TCP, whether the devices share a subnet or not. All
- * packets of RDMA have the traffic class that was set.
+ * Hosts with two RDMA devices that nobody names in a setting: no block uses TCP, whether the
+ * devices share a subnet or not. Spark's own address is on one of them. All packets of RDMA have
+ * the traffic class that was set.
  */
 @Isolated("It takes both processors.")
 @Timeout(600)

@@ -256,8 +256,11 @@ public final class ClusterNode {
   }
 
   private static String devices(String name) {
-    if (isOnRails(name)) {
+    if (name.equals(RAILS_CELL)) {
       return "rxe0,rxe1";
+    }
+    if (isOnRails(name)) {
+      return "auto";
     }
     return name.startsWith("iwarp") ? "siw0" : "rxe0";
   }

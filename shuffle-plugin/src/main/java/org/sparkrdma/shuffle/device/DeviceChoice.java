@@ -24,10 +24,11 @@ import org.sparkrdma.verbs.device.Transport;
  * The device that an executor uses, and the address on it where peers connect.
  *
  * <p>Of all addresses on active ports that the selector allows, Spark's own comes first, since
- * peers are known to reach it, then those of its family. Devices that are equally good, or that the
- * user listed, are spread over the executors of a host, if they are in one subnet: without a router
- * an executor on one subnet cannot reach an executor on another. The subnet is that of the best
- * address, the lowest of several, so that hosts with the same subnets choose the same one.
+ * peers are known to reach it, then those of its family. Devices in the subnet of the best address
+ * are spread over the executors of a host, those with an address of another family than Spark's
+ * only when the user listed them or there is no other. Without a router an executor on one subnet
+ * cannot reach an executor on another. Of several equally good subnets the lowest is used, so that
+ * hosts with the same subnets choose the same one.
  *
  * @param device attributes from its engine
  * @param port counted from 1
@@ -51,6 +52,14 @@ public record DeviceChoice(
     Reach(String reason) {
       this.reason = reason;
     }
+
+    /**
+     * Whether peers reach it as well. Spark's own address only says which subnet they are on: the
+     * other devices there are reached too.
+     */
+    boolean isAsGoodAs(Reach best) {
+      return (this == OTHER_FAMILY) == (best == OTHER_FAMILY);
+    }
   }
 
   private record Candidate(DeviceInfo device, PortInfo port, NetworkAddress network, Reach reach) {
@@ -67,6 +76,7 @@ public record DeviceChoice(
    * Chooses.
    *
    * @param networks returns the subnet of an address of this host
+   * @throws InactivePortException when no device is usable now, but a port may become active
    * @throws VerbsException when no device is usable, with a reason for each
    */
   public static DeviceChoice of(
@@ -77,6 +87,7 @@ public record DeviceChoice(
     Predicate<InetAddress> allowed = allowed(selector);
     List<String> refused = new ArrayList<>();
     List<Candidate> candidates = new ArrayList<>();
+    boolean inactive = false;
     for (DeviceInfo device : devices) {
       if (!selector.devices().isEmpty() && !selector.devices().contains(device.name())) {
         refused.add(device.name() + " is not in spark.shuffle.rdma.device");
@@ -84,6 +95,7 @@ public record DeviceChoice(
       }
       for (PortInfo port : device.ports()) {
         String objection = objection(port, selector);
+        inactive |= isSelected(port, selector) && port.state() != PortState.ACTIVE;
         if (objection == null) {
           objection = addCandidates(candidates, device, port, selector, allowed, networks);
         }
@@ -98,7 +110,8 @@ public record DeviceChoice(
       }
     }
     if (candidates.isEmpty()) {
-      throw new VerbsException("open", "no usable device: " + String.join(", ", refused));
+      String reason = "no usable device: " + String.join(", ", refused);
+      throw inactive ? new InactivePortException(reason) : new VerbsException("open", reason);
     }
     return best(candidates, selector);
   }
@@ -121,8 +134,12 @@ public record DeviceChoice(
         && (!address.isLoopbackAddress() || sparkHost.isLoopbackAddress());
   }
 
+  private static boolean isSelected(PortInfo port, DeviceSelector selector) {
+    return selector.port().isEmpty() || selector.port().getAsInt() == port.number();
+  }
+
   private static String objection(PortInfo port, DeviceSelector selector) {
-    if (selector.port().isPresent() && selector.port().getAsInt() != port.number()) {
+    if (!isSelected(port, selector)) {
       return "is not spark.shuffle.rdma.device.port";
     }
     if (port.state() != PortState.ACTIVE) {
@@ -200,7 +217,7 @@ public record DeviceChoice(
     Candidate best = candidates.stream().min(DeviceChoice::compare).orElseThrow();
     List<Candidate> good =
         candidates.stream()
-            .filter(candidate -> listed || candidate.reach() == best.reach())
+            .filter(candidate -> listed || candidate.reach().isAsGoodAs(best.reach()))
             .toList();
     List<Candidate> usable =
         good.stream()

@@ -29,7 +29,8 @@ final class RuntimeLifecycle {
     /** Serving and fetching. */
     UP,
     /**
-     * RDMA is not used, for the reasons given. After the loss of a device another start follows.
+     * RDMA is not used, for the reasons given. Another start follows after the loss of a device,
+     * and where a port was not active.
      */
     OFF,
     /** The device was lost, and a later start is running. */
@@ -64,6 +65,11 @@ final class RuntimeLifecycle {
   /** The parts while RDMA is up. */
   synchronized Optional<RunningParts> parts() {
     return Optional.ofNullable(state == State.UP ? parts : null);
+  }
+
+  /** Whether RDMA is off because the last transport cannot be used any more. */
+  synchronized boolean isLost() {
+    return state == State.OFF && loss != null;
   }
 
   /** An attempt to start RDMA begins; returns its number, or empty after {@link #stop}. */

@@ -14,6 +14,7 @@ import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.device.DeviceChoice;
 import org.sparkrdma.shuffle.device.DeviceTrials;
+import org.sparkrdma.shuffle.device.InactivePortException;
 import org.sparkrdma.shuffle.pinned.MachineMemory;
 import org.sparkrdma.shuffle.pinned.PinnedLimit;
 import org.sparkrdma.shuffle.pinned.SparkMemory;
@@ -39,6 +40,7 @@ final class RuntimeStart {
   private final List<String> warnings;
   private final List<String> reasons = new ArrayList<>();
   private final boolean forbidden;
+  private boolean inactivePort;
 
   /**
    * @param engines as {@link Verbs#choose}
@@ -69,6 +71,11 @@ final class RuntimeStart {
     return List.copyOf(reasons);
   }
 
+  /** Whether the last {@link #run} found no usable device, but a port that may become active. */
+  boolean foundInactivePort() {
+    return inactivePort;
+  }
+
   /**
    * Never throws; empty when RDMA cannot be used. The caller closes the parts.
    *
@@ -76,6 +83,7 @@ final class RuntimeStart {
    *     any more; returns at once
    */
   Optional<RunningParts> run(Consumer<String> outOfService) {
+    inactivePort = false;
     reasons.clear();
     reasons.addAll(warnings);
     try {
@@ -90,6 +98,7 @@ final class RuntimeStart {
       }
       return Optional.of(startOn(choice.engine(), outOfService));
     } catch (VerbsException | IllegalArgumentException e) {
+      inactivePort = e instanceof InactivePortException;
       reasons.add(e.getMessage());
     } catch (Throwable e) {
       // An Error too: tasks wait for the outcome.

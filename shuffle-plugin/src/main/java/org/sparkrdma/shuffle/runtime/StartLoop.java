@@ -9,8 +9,9 @@ import org.sparkrdma.shuffle.fetch.BlockTransport;
 import org.sparkrdma.shuffle.runtime.RuntimeLifecycle.State;
 
 /**
- * The starts of RDMA in one executor: the first one, and after each loss of the device, when
- * everything is closed, further ones. Each outcome goes to readers and to the directory.
+ * The starts of RDMA in one executor: the first one, and further ones while no port is active and
+ * after each loss of the device, when everything is closed. Each outcome goes to readers and to the
+ * directory.
  *
  * <p>Confined to the runtime's thread, which waits here for a loss, except {@link #endWaits} and
  * {@link #giveUp}, which any thread may call. When the system refuses that thread, its creator
@@ -35,8 +36,8 @@ final class StartLoop {
   }
 
   /**
-   * @param transport completed when RDMA is up for the first time, or with an exception when it is
-   *     off for the whole life of the executor
+   * @param transport completed when the first start is over, with an exception when RDMA is off for
+   *     the whole life of the executor
    */
   StartLoop(
       RuntimeStart start,
@@ -56,7 +57,12 @@ final class StartLoop {
     try {
       Attempt last = attempt();
       if (lifecycle.state() == State.OFF) {
-        stayOff();
+        if (last == Attempt.REFUSED && mayStartLater()) {
+          stayOffForNow();
+          last = restart(last);
+        } else {
+          stayOff();
+        }
       }
       while (last == Attempt.UP && lifecycle.awaitLoss()) {
         last = restart(turnOff());
@@ -86,6 +92,25 @@ final class StartLoop {
     return started == null || started.closeAll() ? Attempt.REFUSED : Attempt.NOT_CLOSED;
   }
 
+  /** Whether the reason was a device that may come back, rather than a setting or the host. */
+  private boolean mayStartLater() {
+    return lifecycle.isLost() || start.foundInactivePort();
+  }
+
+  /** Another start follows, and no task waits for it. */
+  private void stayOffForNow() {
+    warnUntilItCanBeStarted();
+    transport.complete(current);
+    published.withdraw(lifecycle.reasons());
+    published.end();
+  }
+
+  private void warnUntilItCanBeStarted() {
+    LOG.warn(
+        "RDMA is not used in this executor until it can be started: {}",
+        String.join("; ", lifecycle.reasons()));
+  }
+
   /** RDMA is off for the whole life of the executor. */
   void stayOff() {
     LOG.warn(
@@ -108,15 +133,13 @@ final class StartLoop {
       return Attempt.REFUSED;
     }
     backoff.onLoss(System.nanoTime());
-    LOG.warn(
-        "RDMA is not used in this executor until it can be started again: {}",
-        String.join("; ", lifecycle.reasons()));
+    warnUntilItCanBeStarted();
     published.withdraw(lifecycle.reasons());
     return lost.closeAll() ? Attempt.REFUSED : Attempt.NOT_CLOSED;
   }
 
   /**
-   * Starts RDMA again until it is up, a part does not close or the runtime ends.
+   * Starts RDMA again and again until it is up, a part does not close or the runtime ends.
    *
    * @param last outcome of what was before
    */
@@ -126,7 +149,7 @@ final class StartLoop {
       now = attempt();
       if (now == Attempt.REFUSED && lifecycle.state() == State.OFF) {
         LOG.info(
-            "RDMA cannot be started again; next attempt in {} ms: {}",
+            "RDMA cannot be started; next attempt in {} ms: {}",
             backoff.delayMs(),
             String.join("; ", lifecycle.reasons()));
       }

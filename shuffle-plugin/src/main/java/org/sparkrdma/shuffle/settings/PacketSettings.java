@@ -25,7 +25,11 @@ public record PacketSettings(OptionalInt trafficClass, int ackTimeout, int ackRe
     return new PacketSettings(trafficClass, exponent, ackRetries);
   }
 
-  /** The silence of a peer after which its device has surely been given up by ours. */
+  /**
+   * The silence of a peer after which our device has given up its device, if it repeats packets
+   * after exactly {@link #ackTimeout}. The InfiniBand specification (volume 1, section 9.7.6.1.3)
+   * allows it up to four times that time.
+   */
   Duration peerTimeout() {
     return Duration.ofNanos((ACK_UNIT_NS << ackTimeout) * (ackRetries + 1)).plus(EVENT_DELAY);
   }

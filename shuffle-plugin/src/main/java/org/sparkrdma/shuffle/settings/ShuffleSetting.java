@@ -51,10 +51,9 @@ public enum ShuffleSetting {
       "auto",
       ValueType.text("auto, or device names separated by commas"),
       "Controls which RDMA device is used, for example `mlx5_0`; `auto` takes a device with "
-          + "an active port whose address peers can reach, first the one that has Spark's own "
-          + "address, and logs its choice with the reason. Several names, or several equally good "
-          + "devices, are spread over the executors of a host, as far as they are in one subnet "
-          + "(see `rails.routed`). Set it when a host has devices that must not carry shuffle data, "
+          + "an active port whose address peers can reach, and logs its choice with the reason. The "
+          + "executors of a host are spread over all devices, or those named, that are in one "
+          + "subnet: first that of Spark's own address (see `rails.routed`). Set it when a host has devices that must not carry shuffle data, "
           + "or several that shall share the load; several in one layer-2 network need "
           + "`net.ipv4.conf.all.arp_ignore=1` and `arp_announce=2` on each host."),
   /** Whether a router joins the subnets of a host's devices. */
@@ -298,7 +297,8 @@ public enum ShuffleSetting {
           + "before the peer counts as dead; a process that is stopped or pauses is not dead, "
           + "because its device answers. `auto` is the time after which this executor's own device "
           + "gives up repeating packets, and 250 ms: 4 s with the defaults of `ack.timeout` and "
-          + "`ack.retry.max`. A longer time delays the fallback to TCP after a host has "
+          + "`ack.retry.max`. The InfiniBand specification (volume 1, section 9.7.6.1.3) allows a device "
+          + "four times as long; then this time ends the connection first. A longer time delays the fallback to TCP after a host has "
           + "failed. Raise it when the network is interrupted for seconds at a time."),
   /** Time after which a packet is repeated. */
   ACK_TIMEOUT(

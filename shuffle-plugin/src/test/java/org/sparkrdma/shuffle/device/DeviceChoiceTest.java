@@ -178,6 +178,33 @@ class DeviceChoiceTest {
   }
 
   @Test
+  void shouldSpreadExecutorsOverASubnetInWhichOneDeviceHasSparksOwnAddress() throws Exception {
+    DeviceInfo[] four = {
+      device("mlx5_0", active(1, SPARK)),
+      device("mlx5_1", active(1, "10.0.0.6")),
+      device("mlx5_2", active(1, "10.1.0.7")),
+      device("mlx5_3", active(1, "fd00::8"))
+    };
+
+    assertThat(chosenBy(3, four)).containsExactly("mlx5_0", "mlx5_1", "mlx5_0");
+    spread = 1;
+    assertThat(choose(four).reason())
+        .isEqualTo(
+            "its port is active and has an address of Spark's address family, one of mlx5_0 mlx5_1;"
+                + " not used, because they are in another subnet: mlx5_2"
+                + " (spark.shuffle.rdma.rails.routed=true uses them)");
+  }
+
+  @Test
+  void shouldReportAPortThatMayBecomeActiveByItsOwnException() {
+    assertThatThrownBy(() -> choose(device("mlx5_0", down(1, SPARK))))
+        .isInstanceOf(InactivePortException.class);
+    port = OptionalInt.of(2);
+    assertThatThrownBy(() -> choose(device("mlx5_0", down(1, SPARK))))
+        .isNotInstanceOf(InactivePortException.class);
+  }
+
+  @Test
   void shouldNameARequestedDeviceThatIsMissing() {
     devices = List.of("mlx5_9");
 

@@ -12,11 +12,17 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import org.apache.spark.network.buffer.ManagedBuffer;
 import org.junit.jupiter.api.Test;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.CapturedLog;
+import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.fetch.FetchHandler;
+import org.sparkrdma.shuffle.fetch.SuspectBlock;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.runtime.RuntimeLifecycle.State;
 import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.device.PortState;
 
 /** The loss of the device while a runtime uses it, and later starts. */
 class RdmaRuntimeRestartTest extends RuntimeFixture {
@@ -218,17 +224,82 @@ class RdmaRuntimeRestartTest extends RuntimeFixture {
   }
 
   @Test
-  void shouldBeOffWhenTheTransportFailsBeforeTheStartIsOver() {
-    RdmaRuntime runtime =
-        runtime(
+  void shouldStartAgainWhenTheTransportFailsBeforeTheFirstStartIsOver() {
+    firstRestart = Duration.ofMillis(1);
+    LosableTransport transport =
+        new LosableTransport(
             engine,
-            new LosableTransport(
-                engine, (number, parts) -> parts.outOfService().accept("the device was removed")),
-            List.of());
-    runtime.start();
-    assertThatThrownBy(() -> runtime.require(WAIT)).hasMessageContaining("the device was removed");
-    assertThat(runtime.state()).isEqualTo(State.OFF);
-    assertThat(engine.closed()).containsExactly("transport", "device", "engine");
+            (number, parts) -> {
+              if (number < 3) {
+                parts.outOfService().accept("the device was removed");
+              }
+            });
+    RdmaRuntime runtime = startedOn(transport);
+    assertThat(transport.starts()).isEqualTo(3);
+    assertThat(runtime.mayFetch()).isTrue();
     runtime.close();
+  }
+
+  @Test
+  void shouldStartWhenAPortBecomesActiveLater() {
+    firstRestart = Duration.ofMillis(1);
+    AtomicInteger starts = new AtomicInteger();
+    FakeEngine down = new FakeEngine(PortState.DOWN);
+    try (CapturedLog log = new CapturedLog()) {
+      RdmaRuntime runtime =
+          runtime(
+              (name, settings) -> (starts.incrementAndGet() < 4 ? down : engine).choice(),
+              new LosableTransport(engine),
+              List.of());
+      runtime.start();
+      runtime.require(WAIT);
+      assertThat(runtime.state()).isEqualTo(State.UP);
+      assertThat(log.warnings())
+          .singleElement()
+          .asString()
+          .contains("until it can be started", "fake0 port 1 is not active: state=DOWN");
+      runtime.close();
+    }
+    assertThat(down.closed()).containsExactly("engine", "engine", "engine");
+  }
+
+  @Test
+  void shouldNotDelayTasksWhileAnInactivePortMayStillBecomeActive() throws Exception {
+    FakeEngine down = new FakeEngine(PortState.DOWN);
+    RdmaRuntime runtime = runtime(down, parts -> down.transport(), List.of());
+    runtime.start();
+    awaitState(runtime, State.OFF);
+    long startNs = System.nanoTime();
+    runtime.awaitPublished();
+    assertThat(Duration.ofNanos(System.nanoTime() - startNs)).isLessThan(Duration.ofSeconds(4));
+    assertThat(runtime.mayFetch()).isFalse();
+    runtime.close();
+  }
+
+  @Test
+  void shouldSendEveryBlockToTcpBeforeTheFirstTransportIsStarted() {
+    List<String> failed = new ArrayList<>();
+    new CurrentTransport()
+        .fetch(
+            null,
+            List.of(new BlockRange(1, 2, 3, 4), new BlockRange(1, 2, 4, 5)),
+            null,
+            new FetchHandler() {
+              @Override
+              public void onFetched(int index, ManagedBuffer buffer) {
+                throw new AssertionError("fetched block " + index);
+              }
+
+              @Override
+              public void onSuspect(int index, SuspectBlock suspect) {
+                throw new AssertionError("fetched block " + index);
+              }
+
+              @Override
+              public void onFailed(int index, FallbackReason reason, String detail) {
+                failed.add(index + " " + reason);
+              }
+            });
+    assertThat(failed).containsExactly("0 UNAVAILABLE", "1 UNAVAILABLE");
   }
 }
