@@ -12,6 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -31,7 +32,7 @@ final class EndpointCache implements EndpointLookup {
   private static final long WITHDRAWN_INTERVAL_NS = TimeUnit.SECONDS.toNanos(60);
 
   private final DriverCall driver;
-  private final Duration timeout;
+  private final Supplier<CompletableFuture<Optional<Endpoint>>> newAnswer;
   private final LongSupplier nowNs;
   private final Executor thread;
 
@@ -52,8 +53,19 @@ final class EndpointCache implements EndpointLookup {
    * @param thread the directory's thread
    */
   EndpointCache(DriverCall driver, Duration timeout, LongSupplier nowNs, Executor thread) {
+    this(driver, () -> answerWithin(timeout), nowNs, thread);
+  }
+
+  /**
+   * @param newAnswer creates the answer of a look-up, which ends after a time; may throw any Error
+   */
+  EndpointCache(
+      DriverCall driver,
+      Supplier<CompletableFuture<Optional<Endpoint>>> newAnswer,
+      LongSupplier nowNs,
+      Executor thread) {
     this.driver = driver;
-    this.timeout = timeout;
+    this.newAnswer = newAnswer;
     this.nowNs = nowNs;
     this.thread = thread;
     this.absences = new AbsentExecutors(nowNs);
@@ -78,10 +90,15 @@ final class EndpointCache implements EndpointLookup {
       if (closed) {
         return CompletableFuture.completedFuture(Optional.empty());
       }
+      answer = waiting.get(executorId);
+      if (answer != null) {
+        return answer;
+      }
+      // The first time-out of a JVM starts a thread, which may fail: nothing has changed by then.
+      answer = newAnswer.get();
       first = waiting.isEmpty();
-      answer = waiting.computeIfAbsent(executorId, id -> new CompletableFuture<>());
+      waiting.put(executorId, answer);
     }
-    answer.completeOnTimeout(Optional.empty(), timeout.toNanos(), TimeUnit.NANOSECONDS);
     if (first) {
       try {
         thread.execute(this::refresh);
@@ -93,6 +110,11 @@ final class EndpointCache implements EndpointLookup {
       }
     }
     return answer;
+  }
+
+  private static CompletableFuture<Optional<Endpoint>> answerWithin(Duration timeout) {
+    return new CompletableFuture<Optional<Endpoint>>()
+        .completeOnTimeout(Optional.empty(), timeout.toNanos(), TimeUnit.NANOSECONDS);
   }
 
   private synchronized Map<String, CompletableFuture<Optional<Endpoint>>> takeWaiting() {
