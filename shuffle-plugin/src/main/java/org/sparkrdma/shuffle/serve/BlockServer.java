@@ -24,9 +24,11 @@ import org.sparkrdma.shuffle.wire.Located;
  * until the next command or deadline. The runtime constructs it, starts it, and closes it after the
  * transport and before the protection domain.
  *
- * <p>A LOCATE of a closed connection is dropped. One that has waited too long, see {@link
- * LoadLimits}, is answered with {@link Located.Kind#OVERLOADED}, so that overload ends. The queues
- * need no bound of their own: a connection has a bounded number of open requests.
+ * <p>A LOCATE of a closed connection is dropped. Blocks that have waited too long for a disk, see
+ * {@link LoadLimits}, are answered with {@link Located.Kind#OVERLOADED} by the server's thread, so
+ * that overload ends, and a disk that hangs too. Blocks of one LOCATE on different disks do not
+ * wait for each other: an answer leaves out those of a slow disk. The queues need no bound of their
+ * own: a connection has a bounded number of open requests.
  *
  * <p>An answer may end early: because the message is full, because one answer has registered or
  * located {@value Placement#MAX_ANSWER_BYTES} bytes, or because the budget is full of leases, this
@@ -202,6 +204,7 @@ public final class BlockServer implements AutoCloseable {
     long nowNs = nanoClock.getAsLong();
     guarded(() -> parts.leases().expire(nowNs));
     guarded(() -> parts.idle().release(nowNs));
+    guarded(() -> parts.locator().open().check(nowNs));
     return done;
   }
 
@@ -237,9 +240,11 @@ public final class BlockServer implements AutoCloseable {
     long nowNs = nanoClock.getAsLong();
     state.lock();
     try {
-      return Math.min(
-          until(parts.leases().nextDeadlineNs(), nowNs),
-          until(parts.idle().nextDeadlineNs(), nowNs));
+      long untilNs =
+          Math.min(
+              until(parts.leases().nextDeadlineNs(), nowNs),
+              until(parts.idle().nextDeadlineNs(), nowNs));
+      return Math.min(untilNs, until(parts.locator().open().nextDeadlineNs(), nowNs));
     } finally {
       state.unlock();
     }

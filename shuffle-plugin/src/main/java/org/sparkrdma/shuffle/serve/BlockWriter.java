@@ -38,9 +38,7 @@ final class BlockWriter {
   /** The block in progress: where its next piece begins in the file. */
   private long at;
 
-  private PieceSums sums;
-  private boolean begun;
-  private boolean hasPieces;
+  private long blockStart;
 
   /**
    * @param computed checksums for blocks without usable recorded ones; null for none
@@ -55,7 +53,6 @@ final class BlockWriter {
   void beginAnswer(Located.Encoder newAnswer) {
     answer = newAnswer;
     sentToTcp = 0;
-    begun = false;
   }
 
   /** Number of blocks of this answer that use TCP. */
@@ -63,14 +60,13 @@ final class BlockWriter {
     return sentToTcp;
   }
 
-  /** Whether pieces of a block have been written that is not complete. */
-  boolean isInsideBlock() {
-    return begun && hasPieces;
+  /** Offset in the block, for which {@link Step#NEEDS_DISK} was returned, of its next piece. */
+  long reached() {
+    return at - blockStart;
   }
 
   /** Writes that a block must be fetched by TCP. */
   Step byTcp(int block, Located.Kind why) {
-    begun = false;
     if (answer.roomForSums() < 0) {
       return Step.FULL;
     }
@@ -81,7 +77,7 @@ final class BlockWriter {
 
   /**
    * Writes the pieces of a block from {@code from} on, as many as fit. After {@link
-   * Step#NEEDS_DISK} another call for the same block goes on where this one ended.
+   * Step#NEEDS_DISK} a thread of its disk goes on, from {@link #reached}.
    *
    * @param from offset in the block
    * @param freshSums whether the recorded checksums are unusable
@@ -98,18 +94,15 @@ final class BlockWriter {
     MapOutput map = output.mapOutput();
     long start = map.offset(startReduceId);
     long end = map.offset(endReduceId);
-    if (!begun) {
-      if (start == end && from == 0) {
-        return writeEmpty(block);
-      }
-      if (from >= end - start) {
-        return byTcp(block, Located.Kind.UNKNOWN);
-      }
-      at = start + from;
-      sums = sumsOf(map, startReduceId, endReduceId, at, freshSums);
-      begun = true;
-      hasPieces = false;
+    if (start == end && from == 0) {
+      return writeEmpty(block);
     }
+    if (from >= end - start) {
+      return byTcp(block, Located.Kind.UNKNOWN);
+    }
+    blockStart = start;
+    at = start + from;
+    PieceSums sums = sumsOf(map, startReduceId, endReduceId, at, freshSums);
     if (sums == computed && !mayBlock) {
       return Step.NEEDS_DISK;
     }
@@ -117,11 +110,14 @@ final class BlockWriter {
       while (at < end) {
         int room = answer.roomForSums();
         long longest = sums.endOfFittingSums(at, end, room);
-        if (room < 0 || longest == at || placement.answerLimitReached()) {
+        if (room < 0
+            || longest == at
+            || placement.answerLimitReached()
+            || placement.isCancelled()) {
           return Step.FULL;
         }
         switch (placement.place(output, at, longest - at, piece, mayBlock)) {
-          case PLACED -> writePiece(block, start, end);
+          case PLACED -> writePiece(block, start, end, sums);
           case NEEDS_DISK -> {
             return Step.NEEDS_DISK;
           }
@@ -135,11 +131,10 @@ final class BlockWriter {
       LOG.trace("Block cannot be read; the reader uses TCP", e);
       return byTcp(block, Located.Kind.UNKNOWN);
     }
-    begun = false;
     return Step.NEXT;
   }
 
-  private void writePiece(int block, long start, long end) throws IOException {
+  private void writePiece(int block, long start, long end, PieceSums sums) throws IOException {
     int count = sums.countUntil(at + piece.lengthBytes());
     answer.located(
         block,
@@ -152,7 +147,6 @@ final class BlockWriter {
     if (piece.isCopied()) {
       answer.markCopied();
     }
-    hasPieces = true;
     if (sums == computed) {
       state.unlocked(
           () -> {

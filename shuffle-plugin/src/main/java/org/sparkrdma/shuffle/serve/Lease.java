@@ -78,6 +78,14 @@ final class Lease {
     return registeredBytes;
   }
 
+  /** Takes over all windows and slots of another lease of the same peer. */
+  void takeOver(Lease other) {
+    windows.addAll(other.windows);
+    slots.addAll(other.slots);
+    other.windows.clear();
+    other.slots.clear();
+  }
+
   boolean isEmpty() {
     return windows.isEmpty() && slots.isEmpty();
   }

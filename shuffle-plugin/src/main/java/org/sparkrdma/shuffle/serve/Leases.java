@@ -87,6 +87,13 @@ final class Leases {
     lease.onGranted();
   }
 
+  /** Moves all that a draft holds to another one of the same answer, and ends it. */
+  void merge(Lease from, Lease into) {
+    assert state.isHeld();
+    drafts.remove(from);
+    into.takeOver(from);
+  }
+
   /** Ends a draft that will not be granted. */
   void discard(Lease lease) {
     assert state.isHeld();

@@ -2,14 +2,14 @@
 package org.sparkrdma.shuffle.serve;
 
 import java.util.List;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.metrics.LogLimit;
 
 /**
  * Runs each LOCATE from step to step: on the server's thread as far as it needs no disk, then on a
- * thread of each disk that it needs. Takes the server's lock for each step. Safe for any thread; a
- * LOCATE is on one of them at a time.
+ * thread of each disk that it needs. Takes the server's lock for each step. Safe for any thread.
  */
 final class LocateSteps {
   private static final Logger LOG = LoggerFactory.getLogger(LocateSteps.class);
@@ -32,25 +32,25 @@ final class LocateSteps {
 
   /** The first steps of a LOCATE, on the server's thread. */
   void begin(LocateTask task) {
-    advance(task, Locator.NO_DISK);
+    step(task, () -> locator.begin(task));
   }
 
-  /**
-   * @param disk whose thread runs this
-   */
-  private void advance(LocateTask task, int disk) {
-    int next = advanceLocked(task, disk);
-    if (next != Locator.ENDED) {
-      goOnAt(task, next);
-    } else if (disk != Locator.NO_DISK) {
-      onNewDeadline.run();
+  private void run(LocateLane lane) {
+    step(lane.task(), () -> locator.run(lane));
+    onNewDeadline.run();
+  }
+
+  private void step(LocateTask task, Supplier<List<LocateLane>> work) {
+    List<LocateLane> next = locked(task, work);
+    for (int i = 0; i < next.size(); i++) {
+      queue(next.get(i));
     }
   }
 
-  private int advanceLocked(LocateTask task, int disk) {
+  private List<LocateLane> locked(LocateTask task, Supplier<List<LocateLane>> work) {
     state.lock();
     try {
-      return locator.advance(task, disk);
+      return work.get();
     } catch (Throwable e) {
       lines
           .next(task.call().peer())
@@ -62,31 +62,22 @@ final class LocateSteps {
                       task.call().peer(),
                       omitted,
                       e));
-      return Locator.ENDED;
+      return List.of();
     } finally {
       state.unlock();
     }
   }
 
-  private void goOnAt(LocateTask task, int disk) {
+  private void queue(LocateLane lane) {
     try {
-      disks.get(disk).execute(() -> advance(task, disk));
+      disks.get(lane.disk()).execute(() -> run(lane));
     } catch (Throwable e) {
       LOG.trace(
           "No disk thread for a LOCATE: connection={} disk={}; the reader uses TCP",
-          task.call().peer(),
-          disk,
+          lane.task().call().peer(),
+          lane.disk(),
           e);
-      giveUp(task);
-    }
-  }
-
-  private void giveUp(LocateTask task) {
-    state.lock();
-    try {
-      locator.giveUp(task);
-    } finally {
-      state.unlock();
+      step(lane.task(), () -> locator.giveUp(lane));
     }
   }
 }

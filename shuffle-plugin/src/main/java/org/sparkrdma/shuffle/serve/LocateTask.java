@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.serve;
 
+import java.util.ArrayList;
+import java.util.List;
 import org.sparkrdma.shuffle.wire.Locate;
-import org.sparkrdma.shuffle.wire.Located;
 
 /**
- * A LOCATE in progress: what has been written of its answer, and which block is next. Used with the
- * server's lock, by one thread at a time.
+ * A LOCATE in progress: a lane of blocks that need no disk, and one for each disk that is needed.
+ * Used with the server's lock.
  */
 final class LocateTask {
   private final LocateCall call;
   private final long arrivedNs;
-  private final Located.Encoder answer = new Located.Encoder();
-  private long waitingSinceNs;
+  private final LocateLane ready = new LocateLane(this, LocateLane.NO_DISK);
+  private final Placement.Total total = new Placement.Total();
+  private List<LocateLane> lanes = List.of();
   private Locate request;
-  private Lease lease;
-  private Placement placement;
-  private BlockWriter writer;
-  private ServedOutput output;
-  private int block;
+  private boolean overloaded;
+  private boolean located;
+  private long locatedSinceNs;
+  private boolean heldBack;
+  private boolean ended;
 
   LocateTask(LocateCall call, long arrivedNs) {
     this.call = call;
     this.arrivedNs = arrivedNs;
-    this.waitingSinceNs = arrivedNs;
   }
 
   LocateCall call() {
@@ -34,84 +35,100 @@ final class LocateTask {
     return nowNs - arrivedNs;
   }
 
-  /** Time for which it has been waiting for a thread. */
-  long waitNs(long nowNs) {
-    return nowNs - waitingSinceNs;
-  }
-
-  void waitSince(long nowNs) {
-    waitingSinceNs = nowNs;
-  }
-
-  boolean isStarted() {
-    return request != null;
-  }
-
-  void start(Locate newRequest, Lease newLease, Placement newPlacement, BlockWriter newWriter) {
+  /**
+   * @param newRequest a view of the message, which is lost at the end of the task
+   */
+  void start(Locate newRequest) {
     request = newRequest;
-    lease = newLease;
-    placement = newPlacement;
-    writer = newWriter;
-  }
-
-  /** Begins the answer, again after an error. */
-  void beginAnswer(int checksumKind) {
-    answer.begin(call.answer(), request.requestId(), checksumKind);
-    writer.beginAnswer(answer);
-    block = 0;
   }
 
   Locate request() {
     return request;
   }
 
-  Lease lease() {
-    return lease;
+  /** Bytes of the whole answer. */
+  Placement.Total total() {
+    return total;
   }
 
-  Placement placement() {
-    return placement;
+  /** Blocks that need no disk; its pieces are in the answer's buffer. */
+  LocateLane ready() {
+    return ready;
   }
 
-  BlockWriter writer() {
-    return writer;
+  /** The lanes of disks, in the order in which they were needed. */
+  List<LocateLane> lanes() {
+    return lanes;
   }
 
-  Located.Encoder answer() {
-    return answer;
+  /** The lane of a disk, created when needed. */
+  LocateLane lane(int disk) {
+    for (LocateLane lane : lanes) {
+      if (lane.disk() == disk) {
+        return lane;
+      }
+    }
+    if (lanes.isEmpty()) {
+      lanes = new ArrayList<>();
+    }
+    LocateLane lane = new LocateLane(this, disk);
+    lanes.add(lane);
+    return lane;
   }
 
-  /** Index of the next block. */
-  int block() {
-    return block;
+  /** Whether disks work for it. */
+  boolean isActive() {
+    for (LocateLane lane : lanes) {
+      if (lane.isActive()) {
+        return true;
+      }
+    }
+    return false;
   }
 
-  void nextBlock() {
-    block++;
-  }
-
-  /** Whether the next block is of another map output than the one in use. */
-  boolean isNewOutput() {
-    return output == null || !output.is(request.shuffleId(block), request.mapId(block));
-  }
-
-  /** The map output in use, which stays in the cache meanwhile; null when it cannot be found. */
-  ServedOutput output() {
-    return output;
-  }
-
-  void use(ServedOutput newOutput) {
-    endUse();
-    output = newOutput;
-    if (newOutput != null) {
-      newOutput.beginUse();
+  /** Notes the time of the first pieces that wait for other blocks. */
+  void noteLocated(long nowNs) {
+    if (!located && (hasPieces(ready) || lanes.stream().anyMatch(LocateTask::hasPieces))) {
+      located = true;
+      locatedSinceNs = nowNs;
     }
   }
 
-  void endUse() {
-    if (output != null) {
-      output.endUse();
-      output = null;
-    }
+  private static boolean hasPieces(LocateLane lane) {
+    return lane.isIdle() && lane.hasPieces();
+  }
+
+  /** Whether pieces have been waiting for longer than this for other blocks. */
+  boolean holds(long maxHoldNs, long nowNs) {
+    return located && nowNs - locatedSinceNs > maxHoldNs;
+  }
+
+  /**
+   * Marks it as refused because of overload.
+   *
+   * @return whether it was not before
+   */
+  boolean markOverloaded() {
+    boolean first = !overloaded;
+    overloaded = true;
+    return first;
+  }
+
+  /** Its answer leaves out blocks that wait for a disk. */
+  void markHeldBack() {
+    heldBack = true;
+  }
+
+  boolean isHeldBack() {
+    return heldBack;
+  }
+
+  /** It is answered or dropped: its buffers belong to others. */
+  void end() {
+    ended = true;
+  }
+
+  boolean isEnded() {
+    return ended;
   }
 }

@@ -2,6 +2,8 @@
 package org.sparkrdma.shuffle.serve;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
@@ -16,18 +18,18 @@ import org.sparkrdma.shuffle.wire.Located;
 import org.sparkrdma.shuffle.wire.MalformedMessageException;
 
 /**
- * Answers LOCATEs. A block that needs no disk is located at once. A block that needs one is located
- * on a thread of that disk, and the answer continues there. Used with the server's lock.
+ * Locates the blocks of LOCATEs. Those that need no disk are located at once, those that need one
+ * in a {@link LocateLane} of that disk, so that no disk delays the blocks of another. Used with the
+ * server's lock.
  */
 final class Locator {
-  /** The current thread must not wait for a disk. */
-  static final int NO_DISK = -1;
+  /** The block is answered. */
+  private static final int NEXT = -1;
 
-  /** The task has ended. */
-  static final int ENDED = -2;
+  /** The answer must end. */
+  private static final int FULL = -2;
 
   private static final Logger LOG = LoggerFactory.getLogger(Locator.class);
-  private static final long NS_PER_MS = 1_000_000;
 
   private final ServedOutputs outputs;
   private final Leases leases;
@@ -41,6 +43,8 @@ final class Locator {
   private final ShuffleCounters counters;
   private final LongSupplier nanoClock;
   private final StateLock state;
+  private final LocateAnswers answers;
+  private final OpenLocates open;
   private final LogLimit lines = new LogLimit();
   private boolean stopped;
 
@@ -76,6 +80,8 @@ final class Locator {
     this.counters = counters;
     this.nanoClock = nanoClock;
     this.state = state;
+    this.answers = new LocateAnswers(leases, this.checksumKind, counters, nanoClock);
+    this.open = new OpenLocates(answers, limits, nanoClock);
   }
 
   /** Sends all blocks to TCP from now on. */
@@ -83,82 +89,94 @@ final class Locator {
     stopped = true;
   }
 
+  /** The requests that wait for disks. */
+  OpenLocates open() {
+    return open;
+  }
+
   /**
-   * Works on a request until it ends or needs another disk.
+   * Locates the blocks that need no disk. On the server's thread.
    *
-   * @param disk for which the current thread may wait; or {@link #NO_DISK}
-   * @return the disk on whose threads to go on; or {@link #ENDED}
+   * @return lanes to run on the threads of their disks
    */
-  int advance(LocateTask task, int disk) {
+  List<LocateLane> begin(LocateTask task) {
     assert state.isHeld();
-    if (!task.isStarted() && !start(task)) {
-      return ENDED;
+    if (!start(task)) {
+      return List.of();
     }
-    int next = ENDED;
     try {
-      long nowNs = nanoClock.getAsLong();
-      if (isAbandoned(task)) {
-        drop(task);
-        return ENDED;
-      }
-      if (stopped) {
-        sendRestToTcp(task, Located.Kind.BUSY);
-      } else if (isLate(task, nowNs)) {
-        refuse(task);
+      if (task.call().isClosed()) {
+        answers.drop(task);
+      } else if (stopped) {
+        answers.refuseAll(task, Located.Kind.BUSY);
+      } else if (task.ageNs(nanoClock.getAsLong()) > limits.maxWaitNs()) {
+        answers.refuseAll(task, Located.Kind.OVERLOADED);
       } else {
-        next = writeBlocks(task, disk);
-        if (next != ENDED && disks.get(next).waitNs(nowNs) > limits.maxWaitNs()) {
-          refuse(task);
-          next = ENDED;
-        }
-      }
-      if (next != ENDED) {
-        task.waitSince(nanoClock.getAsLong());
-        return next;
+        locateReady(task);
       }
     } catch (Throwable e) {
       // Also an Error and undeclared exceptions of Scala code: the reader waits for an answer.
-      fail(task);
-      lines
-          .next(task.call().peer())
-          .ifPresent(
-              omitted ->
-                  LOG.warn("Blocks could not be located; the reader uses TCP{}", omitted, e));
+      answers.fail(task);
+      log(task, e);
     }
-    finish(task);
-    return ENDED;
+    return goOn(task);
   }
 
-  /** Ends a task for which no thread can be had: the rest of its blocks is fetched by TCP. */
-  void giveUp(LocateTask task) {
+  /**
+   * Locates the blocks of a lane. On a thread of its disk.
+   *
+   * @return lanes to run on the threads of their disks
+   */
+  List<LocateLane> run(LocateLane lane) {
     assert state.isHeld();
-    sendRestToTcp(task, Located.Kind.BUSY);
-    finish(task);
+    if (!lane.isQueued()) {
+      return List.of();
+    }
+    LocateTask task = lane.task();
+    lane.begin();
+    try {
+      long nowNs = nanoClock.getAsLong();
+      if (answers.isAbandoned(task)) {
+        answers.drop(task);
+      } else if (stopped) {
+        answers.refuse(task, lane.clearWaiting(), Located.Kind.BUSY);
+      } else if (lane.waitNs(nowNs) > limits.maxWaitNs() || isTooOld(task, nowNs)) {
+        answers.refuse(task, lane.clearWaiting(), Located.Kind.OVERLOADED);
+      } else {
+        locateWaiting(lane);
+      }
+    } catch (Throwable e) {
+      if (!lane.isLeft()) {
+        answers.fail(lane);
+      }
+      log(task, e);
+    }
+    if (lane.isLeft()) {
+      answers.release(lane);
+    } else {
+      lane.end();
+    }
+    return goOn(task);
   }
 
-  private static boolean isAbandoned(LocateTask task) {
-    return task.call().isClosed() || task.lease().isCancelled();
+  /** No thread can be had for a lane: its blocks are fetched by TCP. */
+  List<LocateLane> giveUp(LocateLane lane) {
+    assert state.isHeld();
+    if (lane.isQueued()) {
+      answers.refuse(lane.task(), lane.unqueue(), Located.Kind.BUSY);
+    }
+    return goOn(lane.task());
   }
 
-  private boolean isLate(LocateTask task, long nowNs) {
-    return task.waitNs(nowNs) > limits.maxWaitNs() || isTooOld(task, nowNs);
+  private void log(LocateTask task, Throwable e) {
+    lines
+        .next(task.call().peer())
+        .ifPresent(
+            omitted -> LOG.warn("Blocks could not be located; the reader uses TCP{}", omitted, e));
   }
 
   private boolean isTooOld(LocateTask task, long nowNs) {
     return task.ageNs(nowNs) > limits.maxAgeNs();
-  }
-
-  private void refuse(LocateTask task) {
-    counters.increment(Counter.LOCATES_OVERLOADED);
-    sendRestToTcp(task, Located.Kind.OVERLOADED);
-  }
-
-  /** Drops a LOCATE of a connection that has ended. */
-  private void drop(LocateTask task) {
-    counters.increment(Counter.LOCATES_DROPPED);
-    leases.discard(task.lease());
-    endAnswer(task);
-    task.call().answered(0);
   }
 
   /** Releases the leases named in the request, then begins its answer. */
@@ -178,17 +196,23 @@ final class Locator {
       call.answered(0);
       return false;
     }
-    Lease lease = leases.draft(call.peer(), nanoClock.getAsLong());
-    Placement placement = new Placement(mode, files, slots, lease, state);
-    ComputedSums computed = computeSums ? new ComputedSums(checksumKind) : null;
-    task.start(request, lease, placement, new BlockWriter(placement, computed, state));
-    task.beginAnswer(checksumKind);
-    if (!lease.share().admitLease()) {
-      sendRestToTcp(task, Located.Kind.BUSY);
-      finish(task);
+    task.start(request);
+    prepare(task.ready(), call.answer());
+    if (!task.ready().lease().share().admitLease()) {
+      answers.refuseAll(task, Located.Kind.BUSY);
+      answers.finish(task);
       return false;
     }
     return true;
+  }
+
+  private void prepare(LocateLane lane, ByteBuffer buffer) {
+    LocateTask task = lane.task();
+    Lease lease = leases.draft(task.call().peer(), nanoClock.getAsLong());
+    Placement placement = new Placement(mode, files, slots, lease, task.total(), state);
+    ComputedSums computed = computeSums ? new ComputedSums(checksumKind) : null;
+    lane.prepare(
+        buffer, checksumKind, lease, placement, new BlockWriter(placement, computed, state));
   }
 
   private void releaseLeases(long peer, Locate request) {
@@ -199,73 +223,116 @@ final class Locator {
     }
   }
 
-  private void fail(LocateTask task) {
-    leases.discard(task.lease());
-    task.beginAnswer(checksumKind);
-    sendRestToTcp(task, Located.Kind.BUSY);
-  }
-
-  /** A block of which pieces are written ends the answer: the reader requests the rest again. */
-  private static void sendRestToTcp(LocateTask task, Located.Kind kind) {
-    while (!task.writer().isInsideBlock()
-        && task.block() < task.request().blockCount()
-        && task.writer().byTcp(task.block(), kind) == BlockWriter.Step.NEXT) {
-      task.nextBlock();
+  private void locateReady(LocateTask task) {
+    LocateLane ready = task.ready();
+    Locate request = task.request();
+    for (int i = 0; i < request.blockCount(); i++) {
+      long from = request.startOffset(i);
+      int next = locate(ready, i, from);
+      if (next == FULL) {
+        answers.holdBack(task);
+        return;
+      }
+      if (next != NEXT) {
+        passOn(ready, next, i, from);
+      }
     }
   }
 
-  private int writeBlocks(LocateTask task, int disk) {
+  private void locateWaiting(LocateLane lane) {
+    if (!lane.isPrepared()) {
+      prepare(lane, ByteBuffer.allocate(lane.task().call().answer().capacity()));
+    }
+    boolean first = true;
+    while (lane.hasWaiting()) {
+      if (!first && isTooOld(lane.task(), nanoClock.getAsLong())) {
+        answers.refuse(lane.task(), lane.clearWaiting(), Located.Kind.OVERLOADED);
+        return;
+      }
+      first = false;
+      WaitingBlock block = lane.next();
+      int next = locate(lane, block.index(), block.from());
+      if (lane.isLeft()) {
+        return;
+      }
+      if (next == FULL) {
+        lane.clearWaiting();
+      } else if (next != NEXT) {
+        lane.handOver(block.index());
+        passOn(lane, next, block.index(), block.from());
+      }
+    }
+  }
+
+  /** A block goes on in the lane of a disk, from where the other lane has ended. */
+  private static void passOn(LocateLane by, int disk, int block, long from) {
+    LocateTask task = by.task();
     Locate request = task.request();
-    int first = task.block();
-    while (task.block() < request.blockCount()) {
-      int i = task.block();
-      // Only disks take long.
-      if (disk != NO_DISK && i > first && isTooOld(task, nanoClock.getAsLong())) {
-        refuse(task);
-        return ENDED;
-      }
-      if (task.isNewOutput()) {
-        ServedOutput output = outputs.cached(request.shuffleId(i), request.mapId(i));
-        if (output == null) {
-          int indexDisk = outputs.indexDisk(request.shuffleId(i), request.mapId(i));
-          if (disk != indexDisk) {
-            return indexDisk;
-          }
-          output = outputs.open(request.shuffleId(i), request.mapId(i));
-        }
-        task.use(output);
-      }
-      ServedOutput output = task.output();
-      if (output != null && !isLoaded(output, request, i)) {
-        int indexDisk = outputs.indexDisk(request.shuffleId(i), request.mapId(i));
-        if (disk != indexDisk) {
+    ServedOutput output =
+        by.uses(request.shuffleId(block), request.mapId(block)) ? by.output() : null;
+    boolean begun = output != null && isLoaded(output, request, block);
+    task.lane(disk).add(WaitingBlock.begin(block, begun ? by.writer().reached() : from, output));
+  }
+
+  /**
+   * Locates a block, as far as the lane may. When the lane is left meanwhile, the request must not
+   * be read any more.
+   *
+   * @return {@link #NEXT}, {@link #FULL} or the disk that is needed
+   */
+  private int locate(LocateLane lane, int block, long from) {
+    Locate request = lane.task().request();
+    int shuffleId = request.shuffleId(block);
+    long mapId = request.mapId(block);
+    if (!lane.uses(shuffleId, mapId)) {
+      ServedOutput output = outputs.cached(shuffleId, mapId);
+      if (output == null) {
+        lane.use(null);
+        int indexDisk = outputs.indexDisk(shuffleId, mapId);
+        if (lane.disk() != indexDisk) {
           return indexDisk;
         }
-        output = load(output, request, i) ? output : null;
-      }
-      BlockWriter.Step step =
-          output == null || request.endReduceId(i) > output.mapOutput().partitions()
-              ? task.writer().byTcp(i, Located.Kind.UNKNOWN)
-              : task.writer()
-                  .block(
-                      i,
-                      output,
-                      request.startReduceId(i),
-                      request.endReduceId(i),
-                      request.startOffset(i),
-                      request.freshSums(i),
-                      disk == output.disk());
-      switch (step) {
-        case NEXT -> task.nextBlock();
-        case FULL -> {
-          return ENDED;
-        }
-        case NEEDS_DISK -> {
-          return output.disk();
+        output = outputs.open(shuffleId, mapId);
+        if (lane.isLeft()) {
+          return NEXT;
         }
       }
+      lane.use(output);
     }
-    return ENDED;
+    ServedOutput output = lane.output();
+    if (output != null && !isLoaded(output, request, block)) {
+      int indexDisk = outputs.indexDisk(shuffleId, mapId);
+      if (lane.disk() != indexDisk) {
+        return indexDisk;
+      }
+      boolean loaded = load(output, request, block);
+      if (lane.isLeft()) {
+        return NEXT;
+      }
+      output = loaded ? output : null;
+    }
+    return write(lane, block, from, output);
+  }
+
+  private static int write(LocateLane lane, int block, long from, ServedOutput output) {
+    Locate request = lane.task().request();
+    BlockWriter.Step step =
+        output == null || request.endReduceId(block) > output.mapOutput().partitions()
+            ? lane.writer().byTcp(block, Located.Kind.UNKNOWN)
+            : lane.writer()
+                .block(
+                    block,
+                    output,
+                    request.startReduceId(block),
+                    request.endReduceId(block),
+                    from,
+                    request.freshSums(block),
+                    lane.disk() == output.disk());
+    return switch (step) {
+      case NEXT -> NEXT;
+      case FULL -> FULL;
+      case NEEDS_DISK -> output.disk();
+    };
   }
 
   private static boolean isLoaded(ServedOutput output, Locate request, int i) {
@@ -283,31 +350,33 @@ final class Locator {
     }
   }
 
-  private void endAnswer(LocateTask task) {
-    task.endUse();
-    task.placement().endAnswer(counters);
-    task.writer().endAnswer();
-  }
-
-  private void finish(LocateTask task) {
-    endAnswer(task);
-    Lease lease = task.lease();
-    if (lease.share().pollRefused()) {
-      counters.increment(Counter.PEERS_LIMITED);
+  /**
+   * Answers a request for which no disk works any more; else returns the lanes that need a thread.
+   */
+  private List<LocateLane> goOn(LocateTask task) {
+    if (task.isEnded()) {
+      open.remove(task);
+      return List.of();
     }
-    int lengthBytes;
-    if (lease.isEmpty() || lease.isCancelled()) {
-      leases.discard(lease);
-      lengthBytes = task.answer().finish(0, 0);
+    long nowNs = nanoClock.getAsLong();
+    List<LocateLane> next = new ArrayList<>();
+    for (LocateLane lane : task.lanes()) {
+      if (lane.isIdle() && lane.hasWaiting()) {
+        if (disks.get(lane.disk()).waitNs(nowNs) > limits.maxWaitNs()) {
+          answers.refuse(task, lane.clearWaiting(), Located.Kind.OVERLOADED);
+        } else {
+          lane.queue(nowNs);
+          next.add(lane);
+        }
+      }
+    }
+    if (task.isActive()) {
+      task.noteLocated(nowNs);
+      open.add(task);
     } else {
-      leases.grant(lease);
-      long remainingMs = (lease.deadlineNs() - nanoClock.getAsLong()) / NS_PER_MS;
-      lengthBytes =
-          task.answer()
-              .finish(lease.id(), (int) Math.max(0, Math.min(Integer.MAX_VALUE, remainingMs)));
+      answers.finish(task);
+      open.remove(task);
     }
-    counters.increment(Counter.LOCATES_SERVED);
-    counters.add(Counter.BLOCKS_SENT_TO_TCP, task.writer().sentToTcp());
-    task.call().answered(lengthBytes);
+    return next;
   }
 }

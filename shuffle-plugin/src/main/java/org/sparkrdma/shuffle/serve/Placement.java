@@ -10,11 +10,17 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
  * as the mode allows.
  *
  * <p>The bytes registered for one answer are limited, so that other peers wait only a few
- * milliseconds. Made for one answer; used with the server's lock.
+ * milliseconds. Made for the part of one answer that one thread writes; used with the server's
+ * lock.
  */
 final class Placement {
   /** Enough for a request of Spark's usual size; the reader requests the rest again. */
   static final long MAX_ANSWER_BYTES = 64L << 20;
+
+  /** Bytes of an answer that several threads write, each with a placement of its own. */
+  static final class Total {
+    private long placedBytes;
+  }
 
   /** Result of a placement. */
   enum Result {
@@ -31,7 +37,7 @@ final class Placement {
   private final CopySlots slots;
   private final SlotWriter slotWriter;
   private final Lease lease;
-  private long placedBytes;
+  private final Total total;
   private int piecesFromWindows;
   private int piecesFromSlots;
   private long bytesFromSlots;
@@ -39,24 +45,36 @@ final class Placement {
   /**
    * @param slots null when copying is off
    * @param lease holds the pieces
+   * @param total of the answer
    */
   Placement(
-      ServingMode mode, RegisteredFiles files, CopySlots slots, Lease lease, StateLock state) {
+      ServingMode mode,
+      RegisteredFiles files,
+      CopySlots slots,
+      Lease lease,
+      Total total,
+      StateLock state) {
     this.mode = mode;
     this.files = files;
     this.slots = slots;
     this.slotWriter = slots == null ? null : new SlotWriter(slots, state);
     this.lease = lease;
+    this.total = total;
+  }
+
+  /** Whether its pieces will not be used. */
+  boolean isCancelled() {
+    return lease.isCancelled();
   }
 
   /** Whether this answer has reached its limit of bytes. */
   boolean answerLimitReached() {
-    return placedBytes >= MAX_ANSWER_BYTES || lease.registeredBytes() >= MAX_ANSWER_BYTES;
+    return total.placedBytes >= MAX_ANSWER_BYTES || lease.registeredBytes() >= MAX_ANSWER_BYTES;
   }
 
   /** Whether this answer has at least one piece. */
   boolean hasPlaced() {
-    return placedBytes > 0;
+    return total.placedBytes > 0;
   }
 
   /**
@@ -87,7 +105,7 @@ final class Placement {
     } else {
       return Result.NO_ROOM;
     }
-    placedBytes += piece.lengthBytes();
+    total.placedBytes += piece.lengthBytes();
     return Result.PLACED;
   }
 

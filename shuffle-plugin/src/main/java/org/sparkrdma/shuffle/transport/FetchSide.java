@@ -201,10 +201,14 @@ final class FetchSide {
     requests.closeLocate(request);
     reads.add(outcome.reads());
     outcome.refused().forEach(this::sendToTcp);
-    wanted.addFirst(outcome.askAgain());
+    if (outcome.isHeldBack()) {
+      wanted.addApart(outcome.askAgain());
+    } else {
+      wanted.addFirst(outcome.askAgain());
+    }
     outcome.tooLong().forEach(this::failTooLong);
     waitingForRoom |= outcome.isPeerBusy();
-    if (!outcome.isPeerBusy()) {
+    if (!outcome.isPeerBusy() && !outcome.isHeldBack()) {
       requests.onAnswerLength(request.blocks().size(), outcome.askAgain().size());
     }
     outcome.clear();

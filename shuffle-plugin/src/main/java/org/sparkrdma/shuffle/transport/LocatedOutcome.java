@@ -21,6 +21,7 @@ final class LocatedOutcome {
   private final List<BlockProgress> askAgain = new ArrayList<>();
   private final Set<BlockProgress> tooLong = new LinkedHashSet<>();
   private boolean peerBusy;
+  private boolean heldBack;
 
   /** READs to post, in this order. The reader adds to the last one, and divides short ones. */
   List<ReadOperation> reads() {
@@ -72,6 +73,15 @@ final class LocatedOutcome {
     peerBusy = true;
   }
 
+  /** Whether the blocks to locate again wait for a disk of the server. */
+  boolean isHeldBack() {
+    return heldBack;
+  }
+
+  void markHeldBack() {
+    heldBack = true;
+  }
+
   /** Makes it empty, so that it keeps no block. */
   void clear() {
     reads.clear();
@@ -79,5 +89,6 @@ final class LocatedOutcome {
     askAgain.clear();
     tooLong.clear();
     peerBusy = false;
+    heldBack = false;
   }
 }

@@ -117,6 +117,9 @@ final class LocatedReader {
     if (index < current || index >= asked.size() || (index == current && currentEnded)) {
       throw new MalformedMessageException("bad LOCATED: blockIndex=" + index);
     }
+    if (message.isHeldBack()) {
+      outcome.markHeldBack();
+    }
     boolean first = index != current;
     current = index;
     currentEnded = message.kind() != Located.Kind.LOCATED;

@@ -14,6 +14,9 @@ import org.sparkrdma.shuffle.fetch.BlockProgress;
 final class WantedBlocks {
   private final ArrayDeque<BlockProgress> queue = new ArrayDeque<>();
 
+  /** Blocks for which the peer waits for a disk; located apart from others. */
+  private final ArrayDeque<BlockProgress> apart = new ArrayDeque<>();
+
   /** Blocks that have got memory after a wait. */
   private final List<BlockProgress> ready = new ArrayList<>();
 
@@ -22,17 +25,17 @@ final class WantedBlocks {
 
   /** Whether no block is wanted, also none that waits for memory. */
   boolean isEmpty() {
-    return queue.isEmpty() && ready.isEmpty() && waitingForMemory == 0;
+    return queue.isEmpty() && apart.isEmpty() && ready.isEmpty() && waitingForMemory == 0;
   }
 
   /** Whether blocks can be located now; see {@link #queueReady}. */
   boolean areQueued() {
-    return !queue.isEmpty();
+    return !queue.isEmpty() || !apart.isEmpty();
   }
 
-  /** Blocks to locate, the first one first; the caller may remove some. */
+  /** Blocks to locate together, the first one first; the caller may remove some. */
   Deque<BlockProgress> queue() {
-    return queue;
+    return apart.isEmpty() ? queue : apart;
   }
 
   void add(BlockProgress block) {
@@ -51,6 +54,14 @@ final class WantedBlocks {
     for (int i = blocks.size() - 1; i >= 0; i--) {
       queue.addFirst(blocks.get(i));
     }
+  }
+
+  /**
+   * Adds blocks that wait for a disk of the peer, in their order. They share no LOCATE with others,
+   * which would be left waiting, or leave them out again.
+   */
+  void addApart(List<BlockProgress> blocks) {
+    apart.addAll(blocks);
   }
 
   /** A block begins to wait for memory. */
@@ -77,7 +88,9 @@ final class WantedBlocks {
 
   /** Removes those that can be located now, into a new list. */
   List<BlockProgress> takeQueued() {
-    List<BlockProgress> taken = new ArrayList<>(queue);
+    List<BlockProgress> taken = new ArrayList<>(apart);
+    taken.addAll(queue);
+    apart.clear();
     queue.clear();
     return taken;
   }

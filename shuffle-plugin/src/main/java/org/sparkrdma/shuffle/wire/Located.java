@@ -22,7 +22,7 @@ import java.nio.ByteOrder;
  *  | pieces, each 40 bytes and its sums:                           |
  *  |   block's index in the LOCATE (16 bit)                        |
  *  |   kind (8 bit: 0 located, 1 busy, 2 unknown, 3 overloaded)    |
- *  |   flags (8 bit): 1 in the copy pool, else 0                   |
+ *  |   flags (8 bit): 1 in the copy pool; 2 blocks held back       |
  *  |   sums (32 bit)                                               |
  *  |   address (64 bit)     | remote key (32 bit) | length (32 bit)|
  *  |   offset of the piece in the block (64 bit)                   |
@@ -33,10 +33,11 @@ import java.nio.ByteOrder;
  * </pre>
  *
  * <p>Pieces are in the order of the requested blocks, and those of one block in the order of their
- * offsets, without gaps. The answer may end inside a block or before the last block: the reader
- * requests the rest again. A piece that is not located stands for the rest of its block, which must
- * be fetched by TCP. A checksum belongs to the partition that ends in its piece; empty partitions
- * have none.
+ * offsets, without gaps. The answer may leave out blocks and the rest of a block: the reader
+ * requests them again. With flag 2 in its first piece they wait for a slow disk, and should be
+ * requested apart from others; a reader may ignore that. A piece that is not located stands for the
+ * rest of its block, which must be fetched by TCP. A checksum belongs to the partition that ends in
+ * its piece; empty partitions have none.
  *
  * <p>All fields little-endian.
  */
@@ -73,6 +74,7 @@ public final class Located {
 
   private static final int LEASE_AT = 16;
   private static final byte COPIED = 1;
+  private static final byte HELD_BACK = 2;
   private static final Kind[] KINDS = Kind.values();
   private static final int MAX_CHECKSUM_KIND = 3;
 
@@ -187,6 +189,21 @@ public final class Located {
       return (in.get(piece + 3) & COPIED) != 0;
     }
 
+    /** Whether blocks that the answer leaves out wait for a disk; of the first piece. */
+    public boolean isHeldBack() {
+      return (in.get(piece + 3) & HELD_BACK) != 0;
+    }
+
+    /** Index of the first byte of this piece. */
+    int pieceStart() {
+      return piece;
+    }
+
+    /** One past the index of the last byte of this piece. */
+    int pieceEnd() {
+      return next;
+    }
+
     /** Number of checksums of this piece. */
     public int sumCount() {
       return in.getInt(piece + 4);
@@ -277,6 +294,31 @@ public final class Located {
     public void byTcp(int blockIndex, Kind kind) {
       piece(blockIndex, kind, 0);
       out.putLong(0).putInt(0).putInt(0).putLong(0).putLong(0);
+    }
+
+    /** Number of pieces so far. */
+    public int pieceCount() {
+      return pieces;
+    }
+
+    /** Marks the answer: blocks that it leaves out wait for a disk. It must have a piece. */
+    public void markHeldBack() {
+      int flags = HEADER_BYTES + 3;
+      out.put(flags, (byte) (out.get(flags) | HELD_BACK));
+    }
+
+    /**
+     * Adds a piece of another message, with its sums.
+     *
+     * @return false when it does not fit
+     */
+    boolean tryCopy(ByteBuffer message, int from, int lengthBytes) {
+      if (out.remaining() < lengthBytes || pieces == 0xFFFF) {
+        return false;
+      }
+      out.put(message.slice(from, lengthBytes));
+      pieces++;
+      return true;
     }
 
     private void piece(int blockIndex, Kind kind, int sums) {

@@ -20,6 +20,7 @@ final class FakeMapOutputs implements MapOutputs {
   private final Map<String, byte[]> contents = new HashMap<>();
   private List<Path> directories = List.of();
   private int opened;
+  private int disks = 1;
 
   FakeMapOutputs(Path folder) {
     this.folder = folder;
@@ -28,6 +29,30 @@ final class FakeMapOutputs implements MapOutputs {
   /** Makes it report its directory, so that registration is tested there. */
   void reportDirectory() {
     directories = List.of(folder);
+  }
+
+  /** Spreads shuffles over disks: shuffle 1 is on disk 0, shuffle 2 on disk 1. */
+  void spreadOver(int count) {
+    disks = count;
+  }
+
+  @Override
+  public int disks() {
+    return disks;
+  }
+
+  @Override
+  public int indexDisk(int shuffleId, long mapId) {
+    return disks == 1 ? 0 : shuffleId - 1;
+  }
+
+  @Override
+  public int dataDisk(MapOutput mapOutput) {
+    if (disks == 1) {
+      return 0;
+    }
+    String[] name = mapOutput.dataFile().getFileName().toString().split("_", -1);
+    return indexDisk(Integer.parseInt(name[1]), 0);
   }
 
   @Override

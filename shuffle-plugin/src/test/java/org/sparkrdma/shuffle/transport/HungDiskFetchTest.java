@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+
+/** A reader of a server one of whose two disks hangs. */
+@Timeout(60)
+class HungDiskFetchTest {
+  private static final int HUNG = 1_000;
+  private static final int BYTES = 10_000;
+
+  @TempDir private Path directory;
+
+  @Test
+  void shouldReadBlocksOfOneDiskWhileTheOtherHangsAndQuarantineNoPeer() throws Exception {
+    Path first = Files.createDirectory(directory.resolve("first"));
+    Path second = Files.createDirectory(directory.resolve("second"));
+    Random random = new Random(7);
+    try (TestExecutor server = new TestExecutor(first, options(1).secondDirectory(second));
+        TestExecutor reader = new TestExecutor(first, options(2))) {
+      server.outputs().writeIn(second, HUNG, random, BYTES, BYTES, BYTES);
+      server.outputs().write(1, random, BYTES, BYTES);
+      List<BlockRange> blocks =
+          List.of(
+              new BlockRange(0, HUNG, 0, 1),
+              new BlockRange(0, 1, 0, 1),
+              new BlockRange(0, HUNG, 1, 2),
+              new BlockRange(0, 1, 1, 2),
+              new BlockRange(0, HUNG, 2, 3));
+      CountDownLatch works = server.outputs().blockUntil(HUNG);
+      try {
+        CollectedBlocks collected = new CollectedBlocks(blocks);
+        reader.transport().fetch(server.endpoint(), blocks, null, collected);
+        collected.await();
+
+        for (int block : new int[] {1, 3}) {
+          assertThat(collected.bytes(block))
+              .isEqualTo(server.outputs().expected(blocks.get(block)));
+        }
+        for (int block : new int[] {0, 2, 4}) {
+          assertThat(collected.reason(block)).isEqualTo(FallbackReason.PEER_OVERLOADED);
+        }
+        assertThat(reader.count(Counter.PEERS_QUARANTINED)).isZero();
+        assertThat(server.count(Counter.LOCATES_SERVED)).as("apart").isEqualTo(2);
+      } finally {
+        works.countDown();
+      }
+      List<BlockRange> later = List.of(blocks.get(0));
+      CollectedBlocks collected = new CollectedBlocks(later);
+      reader.transport().fetch(server.endpoint(), later, null, collected);
+      assertThat(collected.await().bytes(0)).isEqualTo(server.outputs().expected(later.get(0)));
+    }
+  }
+
+  private static TestExecutor.Options options(long incarnation) {
+    return new TestExecutor.Options(incarnation).requestTimeout(Duration.ofSeconds(2));
+  }
+}
