@@ -66,6 +66,13 @@ public final class BlockFetch {
     return ranges;
   }
 
+  /** Whether the answer of a block was claimed. */
+  boolean isAnswered(int index) {
+    synchronized (answered) {
+      return answered.get(index);
+    }
+  }
+
   /** Claims the one answer of a block; false when it was claimed before. */
   boolean claimAnswer(int index) {
     boolean last;

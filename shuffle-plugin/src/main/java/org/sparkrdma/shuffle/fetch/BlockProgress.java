@@ -292,6 +292,11 @@ public final class BlockProgress extends Reservation {
     return ++rare().smallProgress <= MAX_SMALL_PROGRESS + partitions;
   }
 
+  /** Whether its answer was claimed. */
+  boolean isAnswered() {
+    return fetch.isAnswered(index);
+  }
+
   /** Claims its one answer; false when it was answered before. */
   boolean claimAnswer() {
     return fetch.claimAnswer(index);

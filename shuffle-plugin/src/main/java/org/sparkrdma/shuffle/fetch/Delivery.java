@@ -35,6 +35,7 @@ public final class Delivery {
   private final LongConsumer corrupted;
   private final UnusableSums unusable = new UnusableSums();
   private final DeliveryLog log = new DeliveryLog();
+  private final DiskWrites writes = new DiskWrites();
 
   /** Empty lists; guarded by itself. */
   private final ArrayDeque<List<BlockProgress>> lists = new ArrayDeque<>();
@@ -129,13 +130,52 @@ public final class Delivery {
    * @param rest called on a disk thread when there is more to fetch
    */
   public void writeToDisk(BlockProgress block, Consumer<BlockProgress> rest) {
-    execute(diskThreads, () -> writeNow(block, rest));
+    DiskWrites.Write write = writes.add(block);
+    execute(diskThreads, () -> writeOnce(write, rest));
+  }
+
+  private void writeOnce(DiskWrites.Write write, Consumer<BlockProgress> rest) {
+    if (write.begin()) {
+      try {
+        writeNow(write.block(), rest);
+      } finally {
+        write.end();
+      }
+    }
+  }
+
+  /**
+   * Sends blocks to TCP that have waited or been written for too long: their disk hangs, or other
+   * blocks hold all disk threads. Called at ticks of the agent.
+   *
+   * @param limitNs for each part of a block
+   */
+  public void failOverdueWrites(long nowNs, long limitNs) {
+    List<DiskWrites.Write> overdue = writes.takeOverdue(nowNs, limitNs);
+    for (int i = 0; i < overdue.size(); i++) {
+      BlockProgress block = overdue.get(i).block();
+      if (overdue.get(i).giveUp()) {
+        fail(block, FallbackReason.DISK, "no disk thread in time");
+      } else {
+        // The disk thread releases memory and file when the disk returns.
+        execute(threads, () -> answerFailed(block, FallbackReason.DISK, "write not in time"));
+      }
+    }
   }
 
   /** Reports that a block must use TCP. */
   public void fail(BlockProgress block, FallbackReason reason, String detail) {
-    // The file of a block that is being written is deleted by a thread that may wait for the disk.
-    execute(block.disk() == null ? threads : diskThreads, () -> failNow(block, reason, detail));
+    DiskBlock file = block.disk();
+    execute(
+        threads,
+        () -> {
+          block.releaseMemory();
+          answerFailed(block, reason, detail);
+        });
+    if (file != null) {
+      // Its disk may hang.
+      execute(diskThreads, file::discard);
+    }
   }
 
   private static void execute(ExecutorService on, Runnable work) {
@@ -199,10 +239,16 @@ public final class Delivery {
 
   private void writeNow(BlockProgress block, Consumer<BlockProgress> rest) {
     try {
+      if (dropAnswered(block)) {
+        return;
+      }
       if (block.disk() == null) {
         block.disk(new DiskBlock(block.fetch().files(), conf, block.checksumKind(), block.sums()));
       }
       block.disk().write(block.memory(), verify);
+      if (dropAnswered(block)) {
+        return;
+      }
       block.releaseMemory();
       if (!block.isComplete()) {
         rest.accept(block);
@@ -227,8 +273,23 @@ public final class Delivery {
       return;
     }
     count(verdict);
-    handOver(block, file);
-    block.disk().leaveToSpark();
+    if (handOver(block, file)) {
+      block.disk().leaveToSpark();
+    } else {
+      block.disk().discard();
+    }
+  }
+
+  /** Releases what a block holds that has failed while it waited for its disk. */
+  private static boolean dropAnswered(BlockProgress block) {
+    boolean answered = block.isAnswered();
+    if (answered) {
+      block.releaseMemory();
+      if (block.disk() != null) {
+        block.disk().discard();
+      }
+    }
+    return answered;
   }
 
   private void suspect(BlockProgress block, long crc32c) {
@@ -264,22 +325,29 @@ public final class Delivery {
     }
   }
 
-  private void handOver(BlockProgress block, ManagedBuffer buffer) {
+  /** Passes a block to its handler; false when it was answered before. */
+  private boolean handOver(BlockProgress block, ManagedBuffer buffer) {
     if (!block.claimAnswer()) {
-      return;
+      return false;
     }
     try {
       block.fetch().handler().onFetched(block.index(), buffer, block.copiedBytes());
     } catch (Throwable e) {
       log.handlerFailed(block, e);
     }
+    return true;
   }
 
+  /** The answer comes first: the disk of its file may hang. */
   private void failNow(BlockProgress block, FallbackReason reason, String detail) {
     block.releaseMemory();
+    answerFailed(block, reason, detail);
     if (block.disk() != null) {
       block.disk().discard();
     }
+  }
+
+  private void answerFailed(BlockProgress block, FallbackReason reason, String detail) {
     if (!block.claimAnswer()) {
       return;
     }

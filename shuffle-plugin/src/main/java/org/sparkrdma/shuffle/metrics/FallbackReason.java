@@ -49,7 +49,7 @@ public enum FallbackReason {
   CHECKSUM_UNUSABLE("checksum-unusable"),
   /** The peer violated the protocol. */
   PROTOCOL_ERROR("protocol-error"),
-  /** The block could not be written to the local disk. */
+  /** The block could not be written to the local disk, or not in time. */
   DISK("disk"),
   /** The executor is stopping. */
   STOPPED("stopped");

@@ -7,6 +7,7 @@ import java.util.Set;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.fetch.Delivery;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 
@@ -40,6 +41,7 @@ final class ConnectionTurns {
   private final Connector connector;
   private final ControlBuffers control;
   private final MemoryQueue memory;
+  private final Delivery delivery;
   private final Runnable trimUnused;
 
   /** Connections that had something to do or to wait for at their last turn. */
@@ -60,6 +62,7 @@ final class ConnectionTurns {
 
   /**
    * @param memory blocks that wait for receive memory
+   * @param delivery writes blocks to disk
    * @param trimUnused deregisters unused memory; run at intervals of the idle time-out
    */
   ConnectionTurns(
@@ -69,6 +72,7 @@ final class ConnectionTurns {
       Connector connector,
       ControlBuffers control,
       MemoryQueue memory,
+      Delivery delivery,
       Runnable trimUnused,
       long nowNs) {
     this.settings = settings;
@@ -77,6 +81,7 @@ final class ConnectionTurns {
     this.connector = connector;
     this.control = control;
     this.memory = memory;
+    this.delivery = delivery;
     this.trimUnused = trimUnused;
     this.nowNs = nowNs;
     this.tickedNs = nowNs;
@@ -103,6 +108,7 @@ final class ConnectionTurns {
     attemptConnections();
     if (tick) {
       tickedNs = nowNs;
+      delivery.failOverdueWrites(nowNs, settings.requestTimeout().toNanos() / 2);
       giveUpOnSlowPeers();
       if (nowNs - droppedNs >= DROP_INTERVAL_NS) {
         droppedNs = nowNs;

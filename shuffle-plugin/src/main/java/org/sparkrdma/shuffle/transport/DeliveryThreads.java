@@ -4,7 +4,9 @@ package org.sparkrdma.shuffle.transport;
 import java.time.Duration;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
@@ -14,15 +16,28 @@ import org.slf4j.LoggerFactory;
 final class DeliveryThreads implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(DeliveryThreads.class);
 
+  /** Disk threads for each delivery thread: those of a disk that hangs leave some to others. */
+  private static final int DISK_THREADS = 4;
+
+  private static final long IDLE_SECONDS = 10;
+
   private final ExecutorService delivery;
   private final ExecutorService diskWrite;
 
   /**
-   * @param count number of each kind
+   * @param count number of those that deliver; four times as many write to disk
    */
   DeliveryThreads(int count) {
     delivery = Executors.newFixedThreadPool(count, named("rdma-delivery"));
-    diskWrite = Executors.newFixedThreadPool(count, named("rdma-disk-write"));
+    diskWrite = idleEnding(count * DISK_THREADS, named("rdma-disk-write"));
+  }
+
+  private static ExecutorService idleEnding(int max, ThreadFactory factory) {
+    ThreadPoolExecutor pool =
+        new ThreadPoolExecutor(
+            max, max, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), factory);
+    pool.allowCoreThreadTimeOut(true);
+    return pool;
   }
 
   /** Creates daemon threads with numbered names. */

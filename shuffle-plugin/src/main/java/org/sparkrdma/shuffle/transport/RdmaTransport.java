@@ -179,6 +179,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
             Math.min(16, limits.maxReadsInFlight())),
         memory.control(),
         queue,
+        delivery,
         memory::trimUnused,
         this::onAgentFailed);
     server.start();

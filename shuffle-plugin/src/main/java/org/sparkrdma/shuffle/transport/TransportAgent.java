@@ -7,6 +7,7 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkrdma.shuffle.fetch.Delivery;
 import org.sparkrdma.shuffle.settings.TransportSettings;
 import org.sparkrdma.shuffle.thread.Owner;
 import org.sparkrdma.verbs.CompletionChannel;
@@ -73,6 +74,7 @@ final class TransportAgent implements Runnable, CompletionHandler {
    *
    * @param control buffers of control messages
    * @param memory blocks that wait for receive memory
+   * @param delivery writes blocks to disk
    * @param trimUnusedMemory run at intervals of the idle time-out
    * @param onFailure receives the failure that ended the agent, on the agent's thread; must fail
    *     every outstanding block
@@ -83,6 +85,7 @@ final class TransportAgent implements Runnable, CompletionHandler {
       Connector connector,
       ControlBuffers control,
       MemoryQueue memory,
+      Delivery delivery,
       Runnable trimUnusedMemory,
       Consumer<Throwable> onFailure) {
     table = connections;
@@ -90,7 +93,15 @@ final class TransportAgent implements Runnable, CompletionHandler {
     this.connector = connector;
     turns =
         new ConnectionTurns(
-            settings, connections, allPeers, connector, control, memory, trimUnusedMemory, nowNs);
+            settings,
+            connections,
+            allPeers,
+            connector,
+            control,
+            memory,
+            delivery,
+            trimUnusedMemory,
+            nowNs);
     failed = onFailure;
   }
 

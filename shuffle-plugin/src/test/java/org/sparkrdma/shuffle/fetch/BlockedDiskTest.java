@@ -3,6 +3,7 @@ package org.sparkrdma.shuffle.fetch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -15,6 +16,7 @@ import java.util.concurrent.TimeUnit;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.DownloadFile;
 import org.apache.spark.network.shuffle.DownloadFileManager;
+import org.apache.spark.network.shuffle.DownloadFileWritableChannel;
 import org.apache.spark.network.util.MapConfigProvider;
 import org.apache.spark.network.util.TransportConf;
 import org.junit.jupiter.api.AfterEach;
@@ -26,16 +28,13 @@ import org.sparkrdma.shuffle.metrics.ShuffleCounters;
 /** Delivery with one thread of each kind. */
 @Timeout(60)
 class BlockedDiskTest {
+  private static final long LIMIT_NS = TimeUnit.SECONDS.toNanos(15);
+
   private final ExecutorService threads = Executors.newSingleThreadExecutor();
   private final ExecutorService diskThreads = Executors.newSingleThreadExecutor();
+  private final TransportConf conf = new TransportConf("shuffle", new MapConfigProvider(Map.of()));
   private final Delivery delivery =
-      new Delivery(
-          threads,
-          diskThreads,
-          new TransportConf("shuffle", new MapConfigProvider(Map.of())),
-          true,
-          new ShuffleCounters(),
-          peer -> {});
+      new Delivery(threads, diskThreads, conf, true, new ShuffleCounters(), peer -> {});
   private final BlockingQueue<String> answers = new LinkedBlockingQueue<>();
 
   @AfterEach
@@ -57,6 +56,77 @@ class BlockedDiskTest {
     assertThat(answers.poll(30, TimeUnit.SECONDS)).isEqualTo("delivered");
     disk.works.countDown();
     assertThat(answers.poll(30, TimeUnit.SECONDS)).isEqualTo("written DISK");
+  }
+
+  @Test
+  void shouldAnswerAFailedBlockBeforeItsFileCanBeDeleted() throws Exception {
+    BlockedDisk disk = new BlockedDisk();
+    delivery.writeToDisk(block("written", disk), rest -> {});
+    disk.reached.await();
+    TestFile file = new TestFile();
+    BlockProgress failed = block("failed", files(file));
+    failed.disk(new DiskBlock(files(file), conf, 0, failed.sums()));
+
+    delivery.fail(failed, FallbackReason.TIMEOUT, "on purpose");
+
+    assertThat(answers.poll(30, TimeUnit.SECONDS)).isEqualTo("failed TIMEOUT");
+    assertThat(file.deleted.getCount()).isEqualTo(1);
+    disk.works.countDown();
+    assertThat(file.deleted.await(30, TimeUnit.SECONDS)).isTrue();
+  }
+
+  @Test
+  void shouldSendBlocksToTcpThatWaitTooLongForABlockedDisk() throws Exception {
+    BlockedDisk disk = new BlockedDisk();
+    TestFile file = new TestFile();
+    delivery.writeToDisk(block("hanging", disk), rest -> {});
+    disk.reached.await();
+    delivery.writeToDisk(block("waiting", files(file)), rest -> {});
+
+    delivery.failOverdueWrites(1_000, LIMIT_NS);
+    delivery.failOverdueWrites(999 + LIMIT_NS, LIMIT_NS);
+    assertThat(answers).isEmpty();
+    delivery.failOverdueWrites(1_000 + LIMIT_NS, LIMIT_NS);
+
+    assertThat(answers.poll(30, TimeUnit.SECONDS)).isEqualTo("hanging DISK");
+    assertThat(answers.poll(30, TimeUnit.SECONDS)).isEqualTo("waiting DISK");
+    delivery.failOverdueWrites(2_000 + 2 * LIMIT_NS, LIMIT_NS);
+    disk.works.countDown();
+    end(diskThreads);
+    end(threads);
+    assertThat(answers).as("none is answered twice").isEmpty();
+    assertThat(file.opened).isFalse();
+  }
+
+  @Test
+  void shouldForgetWritesThatHaveEnded() throws Exception {
+    BlockedDisk disk = new BlockedDisk();
+    disk.works.countDown();
+    delivery.writeToDisk(block("failed", disk), rest -> {});
+    end(diskThreads);
+    delivery.failOverdueWrites(0, LIMIT_NS);
+    delivery.failOverdueWrites(LIMIT_NS, LIMIT_NS);
+    end(threads);
+    assertThat(answers).containsExactly("failed DISK");
+  }
+
+  private static void end(ExecutorService executor) throws InterruptedException {
+    executor.shutdown();
+    assertThat(executor.awaitTermination(30, TimeUnit.SECONDS)).isTrue();
+  }
+
+  private static DownloadFileManager files(TestFile file) {
+    return new DownloadFileManager() {
+      @Override
+      public DownloadFile createTempFile(TransportConf conf) {
+        return file;
+      }
+
+      @Override
+      public boolean registerTempFileToClean(DownloadFile temp) {
+        return true;
+      }
+    };
   }
 
   private BlockProgress block(String name, DownloadFileManager files) {
@@ -88,6 +158,47 @@ class BlockedDiskTest {
     @Override
     public void onSuspect(int index, SuspectBlock suspect) {
       answers.add(name + " suspect");
+    }
+  }
+
+  /** A file that takes no bytes. */
+  private static final class TestFile implements DownloadFile {
+    private final CountDownLatch deleted = new CountDownLatch(1);
+    private volatile boolean opened;
+
+    @Override
+    public boolean delete() {
+      deleted.countDown();
+      return true;
+    }
+
+    @Override
+    public DownloadFileWritableChannel openForWriting() {
+      opened = true;
+      return new DownloadFileWritableChannel() {
+        @Override
+        public ManagedBuffer closeAndRead() {
+          throw new IllegalStateException("not expected");
+        }
+
+        @Override
+        public int write(ByteBuffer bytes) {
+          throw new IllegalStateException("not expected");
+        }
+
+        @Override
+        public boolean isOpen() {
+          return true;
+        }
+
+        @Override
+        public void close() {}
+      };
+    }
+
+    @Override
+    public String path() {
+      return "test";
     }
   }
 

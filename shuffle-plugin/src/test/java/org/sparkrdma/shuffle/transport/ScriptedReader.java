@@ -169,6 +169,7 @@ final class ScriptedReader {
             connector,
             control,
             queue,
+            delivery,
             () -> {},
             context.nanoClock().getAsLong());
     connect(connection, wire);

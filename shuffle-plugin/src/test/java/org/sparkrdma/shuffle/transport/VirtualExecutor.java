@@ -173,6 +173,7 @@ final class VirtualExecutor implements AutoCloseable {
         new Connector(context, manager, table, peers, List.of(network), 16),
         memory.control(),
         queue,
+        delivery,
         memory::trimUnused,
         cause -> {
           throw new IllegalStateException(cause);

@@ -47,7 +47,7 @@ final class Remedies {
       case CORRUPT -> "A checksum did not match, and TCP brought other bytes or none.";
       case CHECKSUM_UNUSABLE -> "The recorded checksum was wrong, the bytes were right.";
       case PROTOCOL_ERROR -> "The peer violated the protocol.";
-      case DISK -> "The block could not be written to the local disk.";
+      case DISK -> "The block could not be written to the local disk, or not in time.";
       case STOPPED -> "The executor was stopping.";
     };
   }
