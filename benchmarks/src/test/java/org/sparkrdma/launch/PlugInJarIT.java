@@ -3,9 +3,14 @@ package org.sparkrdma.launch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.lang.reflect.Method;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.jar.JarFile;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipInputStream;
@@ -17,6 +22,9 @@ class PlugInJarIT {
   private static final String NATIVE = ".*\\.(so|a|dll|dylib|jnilib)(\\..*)?";
 
   private static final String NESTED = ".*\\.jar";
+
+  /** Classes of others under a name of this project. */
+  private static final String SHADED = "org/sparkrdma/shaded/";
 
   /** jffi's library looks for its classes by their names, so they cannot be renamed. */
   private static final String OWN =
@@ -62,6 +70,51 @@ class PlugInJarIT {
       assertThat(names)
           .contains("org/slf4j/LoggerFactory.class", "picocli/CommandLine.class")
           .doesNotHaveDuplicates();
+    }
+  }
+
+  /**
+   * A class too few fails when it is used, in an executor; the jar has no room for one too many.
+   */
+  @Test
+  void shouldBringTheClassesOfHdrHistogramThatRecordingLoadsAndNoOther() throws Exception {
+    Path jar = new Installation(Path.of("..")).plugIn();
+    try (RecordingLoader loader = new RecordingLoader(jar.toUri().toURL());
+        JarFile opened = new JarFile(jar.toFile())) {
+      Class<?> type = loader.loadClass("org.sparkrdma.shuffle.metrics.ReadLatency");
+      Method percentileUs = type.getMethod("percentileUs", double.class);
+      Method record = type.getMethod("record", long.class);
+      Object latency = type.getConstructor().newInstance();
+      assertThat(percentileUs.invoke(latency, 50.0)).isEqualTo(0L);
+      for (long us = 1; us <= 1_000; us++) {
+        record.invoke(latency, us * 1_000);
+      }
+      record.invoke(latency, Long.MAX_VALUE);
+      record.invoke(latency, -1L);
+      assertThat((long) percentileUs.invoke(latency, 50.0)).isBetween(500L, 506L);
+      assertThat((long) percentileUs.invoke(latency, 99.0)).isBetween(990L, 1_001L);
+      assertThat(opened.stream().map(ZipEntry::getName))
+          .filteredOn(name -> name.startsWith(SHADED) && name.endsWith(".class"))
+          .hasSizeGreaterThan(1)
+          .containsExactlyInAnyOrderElementsOf(loader.shaded);
+    }
+  }
+
+  /** Loads classes from the jar only, and keeps the names of the relocated ones. */
+  private static final class RecordingLoader extends URLClassLoader {
+    private final Set<String> shaded = new TreeSet<>();
+
+    RecordingLoader(URL jar) {
+      super(new URL[] {jar}, ClassLoader.getPlatformClassLoader());
+    }
+
+    @Override
+    protected Class<?> findClass(String name) throws ClassNotFoundException {
+      String entry = name.replace('.', '/') + ".class";
+      if (entry.startsWith(SHADED)) {
+        shaded.add(entry);
+      }
+      return super.findClass(name);
     }
   }
 }

@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.LongAdder;
 public final class ShuffleCounters {
   private final Map<Counter, LongAdder> counters = new EnumMap<>(Counter.class);
   private final Map<FallbackReason, LongAdder> fallbacks = new EnumMap<>(FallbackReason.class);
-  private final LatencyHistogram readLatency = new LatencyHistogram();
+  private final ReadLatency readLatency = new ReadLatency();
   private final QuarantinedPeers quarantined = new QuarantinedPeers();
   private final StageReads stages = new StageReads(System::nanoTime);
 
@@ -38,7 +38,7 @@ public final class ShuffleCounters {
   /**
    * Latencies of READs, from the post until the agent has seen the completion; a sample of them.
    */
-  public LatencyHistogram readLatency() {
+  public ReadLatency readLatency() {
     return readLatency;
   }
 

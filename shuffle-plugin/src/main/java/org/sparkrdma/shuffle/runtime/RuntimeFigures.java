@@ -97,8 +97,8 @@ final class RuntimeFigures {
     put(figures, Figure.COPIED, counters.value(Counter.BYTES_FROM_SLOTS));
     put(figures, Figure.TCP, counters.value(Counter.TCP_BYTES_READ));
     put(figures, Figure.TCP_FALLBACK, counters.value(Counter.FALLBACK_BYTES_READ));
-    put(figures, Figure.LATENCY_P50_US, counters.readLatency().quantileUs(0.5));
-    put(figures, Figure.LATENCY_P99_US, counters.readLatency().quantileUs(0.99));
+    put(figures, Figure.LATENCY_P50_US, counters.readLatency().percentileUs(50));
+    put(figures, Figure.LATENCY_P99_US, counters.readLatency().percentileUs(99));
     for (FallbackReason reason : FallbackReason.values()) {
       if (counters.value(reason) > 0) {
         figures.put(Figure.FALLBACK + reason.label(), counters.value(reason));
