@@ -22,13 +22,15 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Colours and the live line of the packaged commands: on a terminal and not in a pipe. The terminal
- * is that of {@code script}.
+ * Colours, the live line and line breaks of the packaged commands: on a terminal and not in a pipe.
+ * The terminal is that of {@code script}.
  */
 @Timeout(120)
 class TerminalIT {
   private static final String ESCAPE = "\u001b";
+  private static final int COLUMNS = 72;
   private static final String LIVE = "\rREAD of 64 bytes";
+  private static final String INDENT = " ".repeat(9);
   private static final Pattern LISTENING = Pattern.compile("Listening at TCP port (\\d+)");
 
   @TempDir private Path directory;
@@ -59,6 +61,32 @@ class TerminalIT {
     assertThat(onTerminal(doctor, Map.of(pair[0], pair[1])))
         .startsWith("RDMA will ")
         .doesNotContain(ESCAPE);
+  }
+
+  @Test
+  void shouldBreakLinesOnATerminalOnly() throws Exception {
+    List<String> doctor = PlugInJar.command("doctor", "--conf", conf);
+    String piped = inPipe(doctor, Map.of("COLUMNS", "" + COLUMNS));
+    assertThat(piped.lines()).anyMatch(line -> line.length() > COLUMNS);
+    String width = "stty cols " + COLUMNS + "; ";
+    assertBroken(onTerminal(width, doctor, Map.of("NO_COLOR", "1")), piped);
+    Map<String, String> columns = Map.of("NO_COLOR", "1", "COLUMNS", "" + COLUMNS);
+    assertBroken(onTerminal("stty cols 200; ", doctor, columns), piped);
+  }
+
+  private static void assertBroken(String terminal, String piped) {
+    assertThat(words(terminal)).isEqualTo(words(piped));
+    // A word that is longer than a line stays whole, such as the name of a directory.
+    assertThat(terminal.lines())
+        .filteredOn(line -> !line.matches("\\w* *\\S+"))
+        .allMatch(line -> line.length() <= COLUMNS)
+        .anyMatch(line -> line.length() > COLUMNS - 20);
+    assertThat(terminal.lines().filter(line -> line.startsWith(INDENT + "To do: "))).isNotEmpty();
+  }
+
+  private static String words(String text) {
+    // Sizes and speeds differ from one run to the next.
+    return text.replaceAll("\\s+", " ").replaceAll("[0-9.,]+", "N");
   }
 
   @Test
@@ -107,8 +135,19 @@ class TerminalIT {
   /** The output on a terminal; the errors go to a file. */
   private String onTerminal(List<String> command, Map<String, String> environment)
       throws Exception {
+    return onTerminal("", command, environment);
+  }
+
+  /**
+   * The same.
+   *
+   * @param before commands of the shell
+   */
+  private String onTerminal(String before, List<String> command, Map<String, String> environment)
+      throws Exception {
     String line =
-        command.stream().map(word -> "'" + word + "'").collect(Collectors.joining(" "))
+        before
+            + command.stream().map(word -> "'" + word + "'").collect(Collectors.joining(" "))
             + " 2>'"
             + errors()
             + "'";
@@ -124,7 +163,10 @@ class TerminalIT {
 
   private static String output(ProcessBuilder builder, Map<String, String> environment)
       throws Exception {
-    builder.environment().keySet().removeAll(List.of("NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"));
+    builder
+        .environment()
+        .keySet()
+        .removeAll(List.of("NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS"));
     builder.environment().put("TERM", "xterm");
     builder.environment().putAll(environment);
     Process process = builder.start();

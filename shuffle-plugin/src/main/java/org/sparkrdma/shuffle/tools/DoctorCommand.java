@@ -239,7 +239,9 @@ final class DoctorCommand implements Callable<Integer> {
 
   private void printText(PrintWriter out, Doctor.Report report) {
     Style style = output.style();
-    out.println(style.of(report.usable() ? Level.OK : Level.PROBLEM, report.summary()));
+    LineWrap lines = output.lineWrap();
+    out.println(
+        style.of(report.usable() ? Level.OK : Level.PROBLEM, lines.wrap(report.summary(), 0)));
     report
         .findings()
         .forEach(
@@ -248,19 +250,22 @@ final class DoctorCommand implements Callable<Integer> {
                 out.println();
                 out.println(style.bold(check));
               }
-              findings.forEach(finding -> printFinding(out, style, finding));
+              findings.forEach(finding -> printFinding(out, style, lines, finding));
             });
     out.println();
-    out.printf(
-        "Problems: %d, warnings: %d, notes: %d. Findings marked ok need nothing.%n",
-        report.count(Level.PROBLEM), report.count(Level.WARNING), report.count(Level.NOTE));
+    String counts =
+        "Problems: %d, warnings: %d, notes: %d. Findings marked ok need nothing."
+            .formatted(
+                report.count(Level.PROBLEM), report.count(Level.WARNING), report.count(Level.NOTE));
+    out.println(lines.wrap(counts, 0));
   }
 
-  private static void printFinding(PrintWriter out, Style style, Finding finding) {
+  private static void printFinding(PrintWriter out, Style style, LineWrap lines, Finding finding) {
     String level = "%-8s".formatted(lower(finding.level()));
-    out.println(style.of(finding.level(), level) + " " + finding.message());
+    String message = lines.wrap(finding.message(), INDENT.length());
+    out.println(style.of(finding.level(), level) + " " + message);
     if (finding.level() != Level.OK) {
-      out.println(INDENT + "To do: " + finding.advice());
+      out.println(INDENT + lines.wrap("To do: " + finding.advice(), INDENT.length()));
     }
   }
 

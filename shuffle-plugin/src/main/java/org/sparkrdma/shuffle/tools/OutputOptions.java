@@ -72,6 +72,21 @@ final class OutputOptions {
     return "dumb".equals(environment.get("TERM"));
   }
 
+  /**
+   * Line breaks on a terminal: at the columns that COLUMNS says, else at its width, or at 55 where
+   * that is not known or smaller.
+   */
+  LineWrap lineWrap() {
+    if (!onTerminal()) {
+      return LineWrap.NONE;
+    }
+    String columns = String.valueOf(System.getenv("COLUMNS"));
+    return new LineWrap(
+        columns.matches("[1-9][0-9]{1,4}")
+            ? Integer.parseInt(columns)
+            : spec.usageMessage().autoWidth(true).width());
+  }
+
   Style style() {
     return new Style(
         colors == Colors.ALWAYS || (colors == Colors.AUTO && colorsByDefault(System.getenv())));
