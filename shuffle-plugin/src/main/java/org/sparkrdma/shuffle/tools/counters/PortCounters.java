@@ -4,6 +4,7 @@ package org.sparkrdma.shuffle.tools.counters;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
@@ -32,48 +33,66 @@ public record PortCounters(
     Map<CounterClass, Map<String, Long>> values = new EnumMap<>(CounterClass.class);
     Map<CounterClass, String> unread = new EnumMap<>(CounterClass.class);
     boolean ethernet = !new PortFiles(files, port).isInfiniband();
+    readFiles(files, port, ethernet, values, unread);
+    if (ethernet) {
+      readStatistics(files, statistics, port, values, unread);
+    }
     for (CounterClass one : CounterClass.values()) {
-      if (one != CounterClass.PAUSE || !ethernet) {
-        readFiles(files, port, one, values, unread);
+      if (!values.containsKey(one)) {
+        unread.putIfAbsent(one, NO_COUNTER);
       }
     }
-    if (ethernet) {
-      readPauses(files, statistics, port, values, unread);
-    }
     return new PortCounters(values, unread);
+  }
+
+  /**
+   * The meaning of a counter: its own sentence, or that of its class where it has none; without a
+   * full stop.
+   *
+   * @param counter its name in {@link #values}
+   */
+  public static String meaning(CounterClass one, String counter) {
+    KnownCounters known = KnownCounters.all();
+    return known
+        .file(counter)
+        .or(() -> known.statistic(counter.substring(counter.lastIndexOf(' ') + 1)))
+        .map(KnownCounters.Known::meaning)
+        .orElse(one.meaning());
   }
 
   private static void readFiles(
       SystemFiles files,
       String port,
-      CounterClass one,
+      boolean ethernet,
       Map<CounterClass, Map<String, Long>> values,
       Map<CounterClass, String> unread) {
-    Map<String, Long> found = new TreeMap<>();
     for (String directory : List.of(port + "/counters", port + "/hw_counters")) {
       for (String name : files.names(directory)) {
-        if (one.has(name)) {
+        CounterClass one =
+            KnownCounters.all().file(name).map(KnownCounters.Known::type).orElse(null);
+        if (one != null && !(ethernet && one == CounterClass.PAUSE)) {
           OptionalLong value = SystemFiles.number(files.text(directory + "/" + name).orElse(""));
           value.ifPresentOrElse(
-              number -> found.put(name, number), () -> unread.put(one, name + " cannot be read"));
+              number -> put(values, one, name, number),
+              () -> unread.put(one, name + " cannot be read"));
         }
       }
     }
-    if (!found.isEmpty()) {
-      values.put(one, found);
-    } else {
-      unread.putIfAbsent(one, NO_COUNTER);
-    }
   }
 
-  private static void readPauses(
+  private static void put(
+      Map<CounterClass, Map<String, Long>> values, CounterClass one, String name, long value) {
+    values.computeIfAbsent(one, key -> new TreeMap<>()).put(name, value);
+  }
+
+  /** Statistics of the network interfaces: pause frames, which no file has, and those known. */
+  private static void readStatistics(
       SystemFiles files,
       NetworkStatistics statistics,
       String port,
       Map<CounterClass, Map<String, Long>> values,
       Map<CounterClass, String> unread) {
     Set<String> networks = networks(files, port);
-    Map<String, Long> found = new TreeMap<>();
     String reason = "no network interface was found";
     for (String network : networks) {
       NetworkStatistics.Answer answer = statistics.of(network);
@@ -84,17 +103,30 @@ public record PortCounters(
       answer
           .values()
           .forEach(
-              (name, value) -> {
-                if (Ethtool.countsPauses(name)) {
-                  found.put(networks.size() > 1 ? network + " " + name : name, value);
-                }
-              });
+              (name, value) ->
+                  classOf(name)
+                      .ifPresent(
+                          one ->
+                              put(
+                                  values,
+                                  one,
+                                  networks.size() > 1 ? network + " " + name : name,
+                                  value)));
     }
-    if (found.isEmpty()) {
+    if (!values.containsKey(CounterClass.PAUSE)) {
       unread.put(CounterClass.PAUSE, reason);
-    } else {
-      values.put(CounterClass.PAUSE, found);
     }
+  }
+
+  private static Optional<CounterClass> classOf(String statistic) {
+    return KnownCounters.all()
+        .statistic(statistic)
+        .map(KnownCounters.Known::type)
+        .or(
+            () ->
+                Ethtool.countsPauses(statistic)
+                    ? Optional.of(CounterClass.PAUSE)
+                    : Optional.empty());
   }
 
   /** The network interfaces of a port; those below, where they are VLANs or bonds. */

@@ -46,7 +46,7 @@ final class CountersCheck implements Check {
   /**
    * Adds the findings of a port.
    *
-   * @param all whether counters that are 0 are shown one by one
+   * @param all whether each counter has a finding of its own
    */
   private static void addFindings(
       List<Finding> findings, String name, PortCounters before, PortCounters after, boolean all) {
@@ -55,11 +55,17 @@ final class CountersCheck implements Check {
         .values()
         .forEach(
             (one, values) -> {
-              if (!all && values.values().stream().allMatch(value -> value == 0)) {
+              Map<String, Long> earlier = before.values().getOrDefault(one, values);
+              if (all) {
+                values.forEach(
+                    (counter, value) ->
+                        findings.add(
+                            finding(
+                                name, one, counter, earlier.getOrDefault(counter, value), value)));
+              } else if (values.values().stream().allMatch(value -> value == 0)) {
                 zero.add(one.title() + " (" + values.size() + ")");
               } else {
-                findings.add(
-                    finding(name, one, before.values().getOrDefault(one, values), values, all));
+                findings.add(finding(name, one, earlier, values));
               }
             });
     if (!zero.isEmpty()) {
@@ -70,32 +76,42 @@ final class CountersCheck implements Check {
     }
   }
 
+  /** A class, some counters of which are not 0. */
   private static Finding finding(
-      String port,
-      CounterClass one,
-      Map<String, Long> before,
-      Map<String, Long> after,
-      boolean all) {
+      String port, CounterClass one, Map<String, Long> before, Map<String, Long> after) {
     StringJoiner counters = new StringJoiner(", ");
     boolean grows = false;
-    boolean zero = true;
     for (Map.Entry<String, Long> counter : after.entrySet()) {
       long value = counter.getValue();
       long growth = value - before.getOrDefault(counter.getKey(), value);
       grows |= growth > 0;
-      zero &= value == 0;
-      if (all || value > 0) {
+      if (value > 0) {
         counters.add(
-            counter.getKey() + "=" + value + (all || growth > 0 ? " (%+d)".formatted(growth) : ""));
+            counter.getKey() + "=" + value + (growth > 0 ? " (%+d)".formatted(growth) : ""));
       }
     }
     String words = "%s, %s: %s. %s.".formatted(port, one.title(), one.meaning(), counters);
-    if (grows) {
-      return Finding.warning(words + " They grew while this command looked.", one.advice());
-    }
-    return zero
-        ? Finding.ok(words)
+    return grows
+        ? Finding.warning(words + " They grew while this command looked.", one.advice())
         : Finding.note(words + " They did not grow while this command looked.", one.advice());
+  }
+
+  /** A single counter with its meaning. */
+  private static Finding finding(
+      String port, CounterClass one, String counter, long before, long after) {
+    String words =
+        "%s, %s: %s=%d (%+d): %s."
+            .formatted(
+                port,
+                one.title(),
+                counter,
+                after,
+                after - before,
+                PortCounters.meaning(one, counter));
+    if (after > before) {
+      return Finding.warning(words, one.advice());
+    }
+    return after == 0 ? Finding.ok(words) : Finding.note(words, one.advice());
   }
 
   /** The classes of which nothing is known, by reason. */
