@@ -25,7 +25,10 @@ public final class PinnedBudget implements AutoCloseable {
   private volatile long reservedBytes;
 
   /**
+   * A budget of which nothing is granted.
+   *
    * @param limitBytes rounded down to whole pages
+   * @param pageBytes length of a page, a power of two
    * @throws IllegalArgumentException if {@code limitBytes} is negative or {@code pageBytes} no
    *     power of two
    */
@@ -41,6 +44,7 @@ public final class PinnedBudget implements AutoCloseable {
   /**
    * Takes {@code lengthBytes}, rounded up to whole pages, from the budget.
    *
+   * @param lengthBytes number of bytes, at least 1
    * @return empty when they do not fit now; the caller then evicts, copies, or falls back to TCP
    * @throws IllegalArgumentException if {@code lengthBytes} is not positive
    */
@@ -69,6 +73,10 @@ public final class PinnedBudget implements AutoCloseable {
   /**
    * Whether {@code lengthBytes} would be granted now, if {@code moreBytes} of other grants were
    * closed first; to decide whether closing them helps. Other threads may take the bytes meanwhile.
+   *
+   * @param lengthBytes number of bytes that are needed
+   * @param moreBytes number of bytes that other grants would return
+   * @return whether they would fit
    */
   public boolean couldGrant(long lengthBytes, long moreBytes) {
     return lengthBytes <= limitBytes
@@ -88,6 +96,8 @@ public final class PinnedBudget implements AutoCloseable {
   /**
    * A grant of {@code lengthBytes} was refused and will be tried again: idle memory should be
    * released.
+   *
+   * @param lengthBytes number of bytes of the refused grant
    */
   public void reportShortage(long lengthBytes) {
     shortage.accept(lengthBytes);
@@ -102,6 +112,7 @@ public final class PinnedBudget implements AutoCloseable {
    * Sets how many bytes memory that cannot be reclaimed at once must leave to others. Grants are
    * not affected: who takes such memory checks {@link #reservedBytes}.
    *
+   * @param lengthBytes number of bytes, from 0 to the limit
    * @throws IllegalArgumentException unless it is between 0 and the limit
    */
   public void reserve(long lengthBytes) {
@@ -112,32 +123,35 @@ public final class PinnedBudget implements AutoCloseable {
     reservedBytes = lengthBytes;
   }
 
-  /** Bytes that memory which cannot be reclaimed at once must leave to others; 0 by default. */
+  /**
+   * {@return bytes that memory which cannot be reclaimed at once must leave to others; 0 by
+   * default}
+   */
   public long reservedBytes() {
     return reservedBytes;
   }
 
-  /** Maximum number of bytes granted at any time. */
+  /** {@return the maximum number of bytes granted at any time} */
   public long limitBytes() {
     return limitBytes;
   }
 
-  /** Length of a page: grants are whole pages. */
+  /** {@return the length of a page: grants are whole pages} */
   public long pageBytes() {
     return pageBytes;
   }
 
-  /** Bytes granted now; always between 0 and the limit. */
+  /** {@return bytes granted now; always between 0 and the limit} */
   public long pinnedBytes() {
     return pinnedBytes.get();
   }
 
-  /** Bytes that could be granted now. */
+  /** {@return bytes that could be granted now} */
   public long availableBytes() {
     return limitBytes - pinnedBytes.get();
   }
 
-  /** Highest number of bytes granted so far. */
+  /** {@return the highest number of bytes granted so far} */
   public long highestBytes() {
     return highestBytes.get();
   }
@@ -162,7 +176,7 @@ public final class PinnedBudget implements AutoCloseable {
       heldBytes = new AtomicLong(wholePages);
     }
 
-    /** Bytes this grant still holds, whole pages; 0 once closed. */
+    /** {@return bytes this grant still holds, whole pages; 0 once closed} */
     public long heldBytes() {
       return heldBytes.get();
     }

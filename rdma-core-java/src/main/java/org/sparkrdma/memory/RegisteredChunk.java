@@ -38,37 +38,53 @@ public final class RegisteredChunk {
     references.set(1);
   }
 
-  /** The region it lies in. */
+  /** {@return the region it lies in} */
   public MemoryRegion region() {
     return slab.region();
   }
 
-  /** Its offset in the region. */
+  /** {@return its offset in the region} */
   public long regionOffset() {
     return offset;
   }
 
-  /** Address of its first byte as peers see it. */
+  /** {@return the address of its first byte as peers see it} */
   public long address() {
     return slab.region().address() + offset;
   }
 
-  /** Its length in bytes. */
+  /** {@return its length in bytes} */
   public int lengthBytes() {
     return bytes.capacity();
   }
 
-  /** A new view of part of it, position 0, little-endian. */
+  /**
+   * {@return a new view of part of it, position 0, little-endian}
+   *
+   * @param from index of its first byte in this chunk
+   * @param lengthBytes its length, at least 0
+   */
   public ByteBuffer slice(int from, int lengthBytes) {
     return bytes.slice(from, lengthBytes).order(ByteOrder.LITTLE_ENDIAN);
   }
 
-  /** The byte at this index. */
+  /**
+   * {@return the byte at this index}
+   *
+   * @param index from 0 to the length of this chunk
+   */
   public byte get(int index) {
     return bytes.get(index);
   }
 
-  /** Copies bytes from this index on. */
+  /**
+   * Copies bytes from this index on.
+   *
+   * @param index of the first byte in this chunk
+   * @param target array to copy to
+   * @param offset index of the first byte in the array
+   * @param lengthBytes number of bytes
+   */
   public void get(int index, byte[] target, int offset, int lengthBytes) {
     bytes.get(index, target, offset, lengthBytes);
   }

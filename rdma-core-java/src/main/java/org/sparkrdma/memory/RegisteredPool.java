@@ -38,6 +38,11 @@ public final class RegisteredPool implements AutoCloseable {
   private boolean closed;
 
   /**
+   * A pool without memory; it allocates and registers when chunks are taken.
+   *
+   * @param device device that allocates the memory
+   * @param domain protection domain of that device
+   * @param budget account that each slab is taken from
    * @param access of every chunk
    * @param chunkBytes length of a chunk
    * @param chunksPerSlab chunks that are registered with one call
@@ -60,7 +65,7 @@ public final class RegisteredPool implements AutoCloseable {
     this.maxSlabs = (int) Math.max(1, limitBytes / ((long) chunkBytes * chunksPerSlab));
   }
 
-  /** Length of every chunk in bytes. */
+  /** {@return the length of every chunk in bytes} */
   public int chunkBytes() {
     return chunkBytes;
   }
@@ -126,27 +131,30 @@ public final class RegisteredPool implements AutoCloseable {
     }
   }
 
-  /** Whether the pool's own limit allows more than is registered now. */
+  /** {@return whether the pool's own limit allows more than is registered now} */
   public synchronized boolean couldGrow() {
     return !closed && slabs.size() < maxSlabs;
   }
 
-  /** Chunks that are in use. */
+  /** {@return chunks that are in use} */
   public synchronized int chunksOut() {
     return chunksOut;
   }
 
-  /** Bytes registered now. */
+  /** {@return bytes registered now} */
   public synchronized long registeredBytes() {
     return (long) slabs.size() * chunksPerSlab * chunkBytes;
   }
 
-  /** Maximum memory of this pool, whole slabs. */
+  /** {@return the maximum memory of this pool, whole slabs} */
   public long limitBytes() {
     return maxSlabs * slabBytes();
   }
 
-  /** Bytes of chunks that could be taken now; other users of the budget may take some of them. */
+  /**
+   * {@return bytes of chunks that could be taken now; other users of the budget may take some of
+   * them}
+   */
   public synchronized long availableBytes() {
     if (closed) {
       return 0;
@@ -197,7 +205,12 @@ public final class RegisteredPool implements AutoCloseable {
     }
   }
 
-  /** Deregisters slabs that are marked as idle, up to a number; returns how many it was. */
+  /**
+   * Deregisters slabs that are marked as idle, up to a number; returns how many it was.
+   *
+   * @param max maximum number of slabs
+   * @return number of slabs that were deregistered
+   */
   public synchronized int trimIdle(int max) {
     int trimmed = 0;
     Iterator<Slab> all = slabs.iterator();

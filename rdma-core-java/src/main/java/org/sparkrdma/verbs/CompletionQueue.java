@@ -9,13 +9,14 @@ package org.sparkrdma.verbs;
  * #poll} throws. Closed by its creator, after its queue pairs.
  */
 public interface CompletionQueue extends AutoCloseable {
-  /** Maximum number of completions it holds; at least the requested capacity. */
+  /** {@return the maximum number of completions it holds; at least the requested capacity} */
   int capacity();
 
   /**
    * Passes available completions to the handler, oldest first, see ibv_poll_cq(3).
    *
    * @param limit maximum number of completions
+   * @param handler gets each completion, on the thread that polls; not null
    * @return number of completions handled; 0 when there are none
    * @throws IllegalStateException after an overrun or close
    */

@@ -13,10 +13,10 @@ import org.sparkrdma.verbs.device.OpenResources;
  * memory). A second close does nothing.
  */
 public interface Device extends AutoCloseable {
-  /** Its facts at the time it was opened. */
+  /** {@return its facts at the time it was opened} */
   DeviceInfo info();
 
-  /** Number of objects that are open on it. */
+  /** {@return the number of objects that are open on it} */
   OpenResources openResources();
 
   /**
@@ -29,13 +29,30 @@ public interface Device extends AutoCloseable {
    */
   HostMemory allocate(long lengthBytes) throws VerbsException;
 
-  /** See ibv_alloc_pd(3). Closed by the caller. */
+  /**
+   * See ibv_alloc_pd(3). Closed by the caller.
+   *
+   * @return the protection domain
+   * @throws VerbsException when the device refuses
+   */
   ProtectionDomain allocateProtectionDomain() throws VerbsException;
 
-  /** See ibv_create_comp_channel(3). Closed by the caller, after the objects that report to it. */
+  /**
+   * See ibv_create_comp_channel(3). Closed by the caller, after the objects that report to it.
+   *
+   * @return the channel
+   * @throws VerbsException when the system refuses
+   */
   CompletionChannel createCompletionChannel() throws VerbsException;
 
-  /** {@link #createCompletionQueue(int, CompletionChannel, int)} with completion vector 0. */
+  /**
+   * {@link #createCompletionQueue(int, CompletionChannel, int)} with completion vector 0.
+   *
+   * @param capacity minimum number of completions it holds, at least 1
+   * @param channel channel to wake when armed; may be null
+   * @return the completion queue
+   * @throws VerbsException when the capacity is over the device's limit or the device refuses
+   */
   default CompletionQueue createCompletionQueue(int capacity, CompletionChannel channel)
       throws VerbsException {
     return createCompletionQueue(capacity, channel, 0);
@@ -48,6 +65,7 @@ public interface Device extends AutoCloseable {
    * @param channel channel to wake when armed; may be null
    * @param vector completion vector, whose interrupt wakes the channel; less than {@link
    *     org.sparkrdma.verbs.device.DeviceLimits#completionVectors}
+   * @return the completion queue
    * @throws IllegalArgumentException when the device has no such vector
    * @throws VerbsException when the capacity is over the device's limit or the device refuses
    */
@@ -58,6 +76,8 @@ public interface Device extends AutoCloseable {
    * See rdma_create_event_channel(3). Closed by the caller.
    *
    * @param channel channel to wake when an event can be polled; not null
+   * @return the connection manager
+   * @throws VerbsException when the system refuses
    */
   ConnectionManager createConnectionManager(CompletionChannel channel) throws VerbsException;
 

@@ -15,16 +15,19 @@ import java.nio.ByteBuffer;
  * until the last slice is unreachable, so that a late reader gets stale bytes and never a fault.
  */
 public interface HostMemory extends AutoCloseable {
-  /** Address of its first byte, in the space that work requests use. */
+  /** {@return the address of its first byte, in the space that work requests use} */
   long address();
 
-  /** Its length in bytes. */
+  /** {@return its length in bytes} */
   long lengthBytes();
 
   /**
    * A direct buffer over part of it, little-endian, position 0, limit and capacity {@code
    * lengthBytes}.
    *
+   * @param offset of its first byte in this memory
+   * @param lengthBytes its length, at least 0
+   * @return the buffer
    * @throws IndexOutOfBoundsException when the range does not lie inside
    * @throws IllegalStateException after close
    */

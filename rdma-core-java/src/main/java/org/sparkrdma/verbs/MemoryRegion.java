@@ -11,18 +11,18 @@ import java.util.Set;
  * close does nothing.
  */
 public interface MemoryRegion extends AutoCloseable {
-  /** Address of its first byte, in the space that work requests use. */
+  /** {@return the address of its first byte, in the space that work requests use} */
   long address();
 
-  /** Its length in bytes. */
+  /** {@return its length in bytes} */
   long lengthBytes();
 
-  /** The access that is allowed. */
+  /** {@return the access that is allowed} */
   Set<AccessFlag> access();
 
   /**
-   * The address and key with which a peer accesses it. The key is a secret of both peers and is
-   * never logged.
+   * {@return the address and key with which a peer accesses it} The key is a secret of both peers
+   * and is never logged.
    */
   RemoteRegion remote();
 

@@ -15,8 +15,11 @@ public interface ProtectionDomain extends AutoCloseable {
    * Registers part of a block of memory, see ibv_reg_mr(3). The caller closes the region before the
    * memory.
    *
+   * @param memory memory of the same device
    * @param offset of the first byte in {@code memory}
    * @param lengthBytes at least 1
+   * @param access access of this device and of peers; empty for local reading
+   * @return the region
    * @throws IllegalArgumentException for {@link AccessFlag#REMOTE_WRITE} without {@link
    *     AccessFlag#LOCAL_WRITE}, or memory of another device
    * @throws IndexOutOfBoundsException when the range does not lie inside the memory
@@ -35,6 +38,7 @@ public interface ProtectionDomain extends AutoCloseable {
    * @param offset of the first byte in the file
    * @param lengthBytes at least 1; the range must lie inside the file
    * @param access {@link AccessFlag#REMOTE_READ}, optionally with {@link AccessFlag#ON_DEMAND}
+   * @return the region
    * @throws IllegalArgumentException for any other access
    * @throws VerbsException when the file cannot be opened or registered, or ends before the range
    *     does

@@ -16,16 +16,17 @@ import java.util.Set;
  * WorkStatus#FLUSH_ERROR}.
  */
 public interface QueuePair extends AutoCloseable {
-  /** Its number, unique on its device while it exists. */
+  /** {@return its number, unique on its device while it exists} */
   int number();
 
-  /** Its state now. */
+  /** {@return its state now} */
   QueuePairState state();
 
   /**
    * Posts a send, read or write, see ibv_post_send(3). The request may be reused at once. Its
    * memory belongs to the device until the completion, except inline data.
    *
+   * @param request the operation with its memory
    * @return false when the send queue is full; nothing was posted
    * @throws IllegalStateException in {@link QueuePairState#INIT} and after close
    * @throws IllegalArgumentException when the request exceeds a limit (elements, inline or message
@@ -37,6 +38,9 @@ public interface QueuePair extends AutoCloseable {
   /**
    * Posts several requests with one call to the device.
    *
+   * @param requests the operations with their memory
+   * @param offset index of the first one
+   * @param count number of requests
    * @return how many were posted, from {@code offset} on; fewer than {@code count} when the send
    *     queue became full
    */
@@ -45,6 +49,7 @@ public interface QueuePair extends AutoCloseable {
   /**
    * Posts a receive, see ibv_post_recv(3).
    *
+   * @param request a receive with its memory
    * @return false when the receive queue is full; nothing was posted
    * @throws IllegalStateException after close
    * @throws IllegalArgumentException as {@link #postSend(WorkRequest)}, or memory without {@link
@@ -56,6 +61,7 @@ public interface QueuePair extends AutoCloseable {
    * Sets the access of peers through it, see qp_access_flags in ibv_modify_qp(3). When it returns,
    * no operation that is no longer allowed is in progress.
    *
+   * @param access {@link AccessFlag#REMOTE_READ}, {@link AccessFlag#REMOTE_WRITE}, both or none
    * @throws VerbsException when the device refuses
    * @throws UnsupportedOperationException without {@link
    *     org.sparkrdma.verbs.device.Capability#QUEUE_PAIR_ACCESS}
@@ -66,6 +72,7 @@ public interface QueuePair extends AutoCloseable {
    * The largest payload of its packets, see path_mtu in ibv_query_qp(3). Empty before it is
    * connected, on iWARP, whose packets are those of TCP, and for engines that do not know it.
    *
+   * @return the payload in bytes, or empty
    * @throws VerbsException when the device refuses
    */
   default OptionalInt pathMtuBytes() throws VerbsException {

@@ -25,6 +25,17 @@ public record QueuePairSettings(
     int maxSge,
     int maxInlineBytes,
     Set<AccessFlag> remoteAccess) {
+  /**
+   * Checks the ranges.
+   *
+   * @param sendQueue see {@link #sendQueue()}
+   * @param receiveQueue see {@link #receiveQueue()}
+   * @param sendDepth see {@link #sendDepth()}
+   * @param receiveDepth see {@link #receiveDepth()}
+   * @param maxSge see {@link #maxSge()}
+   * @param maxInlineBytes see {@link #maxInlineBytes()}
+   * @param remoteAccess see {@link #remoteAccess()}
+   */
   public QueuePairSettings {
     Objects.requireNonNull(sendQueue, "sendQueue");
     Objects.requireNonNull(receiveQueue, "receiveQueue");
@@ -44,6 +55,9 @@ public record QueuePairSettings(
   }
 
   /**
+   * Checks that a queue pair can give an access to peers.
+   *
+   * @param access to check; not null
    * @throws IllegalArgumentException when a queue pair cannot give that access to peers
    */
   public static void checkRemoteAccess(Set<AccessFlag> access) {

@@ -28,8 +28,8 @@ public final class Verbs {
   public record Choice(VerbsEngine engine, List<String> reasons) {}
 
   /**
-   * All providers, in the order of the automatic choice; providers that cannot be loaded are left
-   * out.
+   * {@return all providers, in the order of the automatic choice; providers that cannot be loaded
+   * are left out}
    */
   public static List<VerbsProvider> providers() {
     List<VerbsProvider> found = new ArrayList<>();
@@ -54,6 +54,7 @@ public final class Verbs {
    * Tries engines in turn until one has a device.
    *
    * @param name an engine's name, or {@code auto} for all that take part in the automatic choice
+   * @param settings values for all engines
    * @return never null; the caller closes its engine
    * @throws IllegalArgumentException when no engine has that name, or a setting's value is wrong
    */

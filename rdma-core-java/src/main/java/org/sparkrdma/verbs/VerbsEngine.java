@@ -11,16 +11,21 @@ import org.sparkrdma.verbs.device.DeviceInfo;
  * devices that are still open. A second close does nothing.
  */
 public interface VerbsEngine extends AutoCloseable {
-  /** The engine's name, see {@link org.sparkrdma.verbs.spi.VerbsProvider#name()}. */
+  /** {@return the engine's name, see {@link org.sparkrdma.verbs.spi.VerbsProvider#name()}} */
   String name();
 
-  /** The devices that are present; empty when there is none. See ibv_get_device_list(3). */
+  /**
+   * {@return the devices that are present; empty when there is none} See ibv_get_device_list(3).
+   *
+   * @throws VerbsException when the system cannot list them
+   */
   List<DeviceInfo> devices() throws VerbsException;
 
   /**
    * Opens a device, see ibv_open_device(3). The caller closes it.
    *
    * @param deviceName as in {@link DeviceInfo#name()}
+   * @return the device
    * @throws VerbsException when there is no such device or it cannot be opened
    */
   Device open(String deviceName) throws VerbsException;
@@ -29,6 +34,7 @@ public interface VerbsEngine extends AutoCloseable {
    * As {@link #open(String)}, without querying the facts of the device again.
    *
    * @param device facts from a recent {@link #devices()} of this engine
+   * @return the device
    * @throws VerbsException when it was removed or cannot be opened
    */
   default Device open(DeviceInfo device) throws VerbsException {

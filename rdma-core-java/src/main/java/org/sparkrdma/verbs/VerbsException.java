@@ -13,10 +13,15 @@ public class VerbsException extends Exception {
   /** {@link #errno()} of failures that no system call reported. */
   public static final int NO_ERRNO = 0;
 
+  /** The verbs call that failed. */
   private final String call;
+
+  /** The system's error number, or {@link #NO_ERRNO}. */
   private final int errno;
 
   /**
+   * A failure with all that is known of it.
+   *
    * @param call the verbs call that failed, as in {@code ibv_reg_mr}
    * @param errno the system's error number, see errno(3), or {@link #NO_ERRNO}
    * @param message the complete message; not null
@@ -28,22 +33,33 @@ public class VerbsException extends Exception {
     this.errno = errno;
   }
 
-  /** A failure without an error number of the system. */
+  /**
+   * A failure without an error number of the system.
+   *
+   * @param call the verbs call that failed, as in {@code ibv_reg_mr}
+   * @param message the complete message; not null
+   */
   public VerbsException(String call, String message) {
     this(call, NO_ERRNO, message, null);
   }
 
-  /** A failure without an error number of the system, with its cause. */
+  /**
+   * A failure without an error number of the system, with its cause.
+   *
+   * @param call the verbs call that failed, as in {@code ibv_reg_mr}
+   * @param message the complete message; not null
+   * @param cause the cause; may be null
+   */
   public VerbsException(String call, String message, Throwable cause) {
     this(call, NO_ERRNO, message, cause);
   }
 
-  /** The verbs call that failed. */
+  /** {@return the verbs call that failed} */
   public final String call() {
     return call;
   }
 
-  /** The system's error number, see errno(3); {@link #NO_ERRNO} when there is none. */
+  /** {@return the system's error number, see errno(3); {@link #NO_ERRNO} when there is none} */
   public final int errno() {
     return errno;
   }

@@ -9,32 +9,32 @@ package org.sparkrdma.verbs;
  * IllegalStateException}.
  */
 public interface WorkCompletion {
-  /** The id of the work request. */
+  /** {@return the id of the work request} */
   long requestId();
 
-  /** The result. */
+  /** {@return the result} */
   WorkStatus status();
 
-  /** Whether {@link #status()} is {@link WorkStatus#SUCCESS}. */
+  /** {@return whether {@link #status()} is {@link WorkStatus#SUCCESS}} */
   default boolean succeeded() {
     return status() == WorkStatus.SUCCESS;
   }
 
-  /** The device's own error code; 0 when it has none. */
+  /** {@return the device's own error code; 0 when it has none} */
   int vendorError();
 
-  /** {@link QueuePair#number()} of its queue pair. */
+  /** {@return {@link QueuePair#number()} of its queue pair} */
   int queuePairNumber();
 
-  /** The operation. */
+  /** {@return the operation} */
   Opcode opcode();
 
-  /** Bytes received or read. */
+  /** {@return bytes received or read} */
   long byteLength();
 
-  /** Whether it has immediate data. */
+  /** {@return whether it has immediate data} */
   boolean hasImmediate();
 
-  /** The immediate data; 0 when there is none. */
+  /** {@return the immediate data; 0 when there is none} */
   int immediate();
 }

@@ -30,7 +30,11 @@ public final class WorkRequest {
   private boolean signalled;
   private boolean inline;
 
-  /** A request with room for {@code maxSge} scatter/gather elements, at least 1. */
+  /**
+   * A request with room for {@code maxSge} scatter/gather elements, at least 1.
+   *
+   * @param maxSge maximum number of scatter/gather elements, at least 1
+   */
   public WorkRequest(int maxSge) {
     if (maxSge < 1) {
       throw new IllegalArgumentException("a work request needs an element: maxSge=" + maxSge);
@@ -40,32 +44,70 @@ public final class WorkRequest {
     lengths = new int[maxSge];
   }
 
-  /** Begins a {@link Opcode#SEND}; unsignalled by default, as the other operations. */
+  /**
+   * Begins a {@link Opcode#SEND}; unsignalled by default, as the other operations.
+   *
+   * @param id repeated in the completion
+   * @return this request
+   */
   public WorkRequest send(long id) {
     return begin(id, Opcode.SEND, 0, 0, 0);
   }
 
-  /** Begins a {@link Opcode#SEND_WITH_IMMEDIATE}. */
+  /**
+   * Begins a {@link Opcode#SEND_WITH_IMMEDIATE}.
+   *
+   * @param id repeated in the completion
+   * @param immediate 32 bits that the peer gets with the message
+   * @return this request
+   */
   public WorkRequest sendWithImmediate(long id, int immediate) {
     return begin(id, Opcode.SEND_WITH_IMMEDIATE, 0, 0, immediate);
   }
 
-  /** Begins a {@link Opcode#READ} from the peer's memory. */
+  /**
+   * Begins a {@link Opcode#READ} from the peer's memory.
+   *
+   * @param id repeated in the completion
+   * @param remoteAddress address in the peer's memory
+   * @param remoteKey the peer's key of that memory
+   * @return this request
+   */
   public WorkRequest read(long id, long remoteAddress, int remoteKey) {
     return begin(id, Opcode.READ, remoteAddress, remoteKey, 0);
   }
 
-  /** Begins a {@link Opcode#WRITE} into the peer's memory. */
+  /**
+   * Begins a {@link Opcode#WRITE} into the peer's memory.
+   *
+   * @param id repeated in the completion
+   * @param remoteAddress address in the peer's memory
+   * @param remoteKey the peer's key of that memory
+   * @return this request
+   */
   public WorkRequest write(long id, long remoteAddress, int remoteKey) {
     return begin(id, Opcode.WRITE, remoteAddress, remoteKey, 0);
   }
 
-  /** Begins a {@link Opcode#WRITE_WITH_IMMEDIATE}. */
+  /**
+   * Begins a {@link Opcode#WRITE_WITH_IMMEDIATE}.
+   *
+   * @param id repeated in the completion
+   * @param remoteAddress address in the peer's memory
+   * @param remoteKey the peer's key of that memory
+   * @param immediate 32 bits that the peer gets with the message
+   * @return this request
+   */
   public WorkRequest writeWithImmediate(long id, long remoteAddress, int remoteKey, int immediate) {
     return begin(id, Opcode.WRITE_WITH_IMMEDIATE, remoteAddress, remoteKey, immediate);
   }
 
-  /** Begins a receive. */
+  /**
+   * Begins a receive.
+   *
+   * @param id repeated in the completion
+   * @return this request
+   */
   public WorkRequest receive(long id) {
     return begin(id, Opcode.RECEIVE, 0, 0, 0);
   }
@@ -89,7 +131,10 @@ public final class WorkRequest {
   /**
    * Adds local memory: a scatter/gather element.
    *
+   * @param region registered memory of the same protection domain
    * @param offset of the first byte in the region
+   * @param lengthBytes number of bytes, at least 0
+   * @return this request
    * @throws IllegalArgumentException when there is no room for another element
    * @throws IndexOutOfBoundsException when the range does not lie inside the region
    */
@@ -108,74 +153,94 @@ public final class WorkRequest {
     return this;
   }
 
-  /** Requests a completion also for success. */
+  /**
+   * Requests a completion also for success.
+   *
+   * @return this request
+   */
   public WorkRequest signalled() {
     signalled = true;
     return this;
   }
 
-  /** Carries the data in the request: the memory is free again when the post returns. */
+  /**
+   * Carries the data in the request: the memory is free again when the post returns.
+   *
+   * @return this request
+   */
   public WorkRequest inline() {
     inline = true;
     return this;
   }
 
-  /** Its id, repeated in the completion. */
+  /** {@return its id, repeated in the completion} */
   public long id() {
     return id;
   }
 
-  /** The operation; null before the first one was begun. */
+  /** {@return the operation; null before the first one was begun} */
   public Opcode opcode() {
     return opcode;
   }
 
-  /** Address in the peer's memory, for reads and writes. */
+  /** {@return address in the peer's memory, for reads and writes} */
   public long remoteAddress() {
     return remoteAddress;
   }
 
-  /** The peer's key, for reads and writes. */
+  /** {@return the peer's key, for reads and writes} */
   public int remoteKey() {
     return remoteKey;
   }
 
-  /** Immediate data, for operations that have it. */
+  /** {@return immediate data, for operations that have it} */
   public int immediate() {
     return immediate;
   }
 
-  /** Whether success has a completion. */
+  /** {@return whether success has a completion} */
   public boolean isSignalled() {
     return signalled;
   }
 
-  /** Whether the request carries the data itself. */
+  /** {@return whether the request carries the data itself} */
   public boolean isInline() {
     return inline;
   }
 
-  /** Number of its scatter/gather elements. */
+  /** {@return the number of its scatter/gather elements} */
   public int elementCount() {
     return elements;
   }
 
-  /** The region of element {@code i}. */
+  /**
+   * {@return the region of element {@code i}}
+   *
+   * @param i index of the element, from 0
+   */
   public MemoryRegion region(int i) {
     return regions[Objects.checkIndex(i, elements)];
   }
 
-  /** Offset in its region of element {@code i}. */
+  /**
+   * {@return the offset in its region of element {@code i}}
+   *
+   * @param i index of the element, from 0
+   */
   public long offset(int i) {
     return offsets[Objects.checkIndex(i, elements)];
   }
 
-  /** Length in bytes of element {@code i}. */
+  /**
+   * {@return the length in bytes of element {@code i}}
+   *
+   * @param i index of the element, from 0
+   */
   public int length(int i) {
     return lengths[Objects.checkIndex(i, elements)];
   }
 
-  /** Sum of the elements' lengths. */
+  /** {@return the sum of the elements' lengths} */
   public long totalBytes() {
     return totalBytes;
   }

@@ -8,6 +8,7 @@ package org.sparkrdma.verbs;
  * transports: iWARP reports nearly every error as {@link #FLUSH_ERROR}.
  */
 public enum WorkStatus {
+  /** The operation was executed. */
   SUCCESS,
   /** The message was longer than the receive, or longer than the device supports. */
   LOCAL_LENGTH_ERROR,

@@ -16,15 +16,15 @@ import org.sparkrdma.verbs.VerbsException;
  * close does nothing.
  */
 public interface Connection extends AutoCloseable {
-  /** Address of this end; null before it is resolved. */
+  /** {@return the address of this end; null before it is resolved} */
   InetSocketAddress localAddress();
 
-  /** Address of the other end. */
+  /** {@return the address of the other end} */
   InetSocketAddress remoteAddress();
 
   /**
-   * The number of the initiator's queue pair in a connection request; 0 without {@link
-   * org.sparkrdma.verbs.device.Capability#REQUEST_HAS_QUEUE_PAIR}.
+   * {@return the number of the initiator's queue pair in a connection request; 0 without {@link
+   * org.sparkrdma.verbs.device.Capability#REQUEST_HAS_QUEUE_PAIR}}
    */
   default int requestQueuePairNumber() {
     return 0;
@@ -34,13 +34,16 @@ public interface Connection extends AutoCloseable {
    * Creates the queue pair, see rdma_create_qp(3): once, after {@link
    * ConnectionEvent.Type#RESOLVED} or {@link ConnectionEvent.Type#CONNECT_REQUEST}.
    *
+   * @param domain protection domain of the same device
+   * @param settings depths, limits and completion queues, of the same device
+   * @return the queue pair, which {@link #close} destroys
    * @throws IllegalArgumentException when the settings exceed the device's limits
    * @throws VerbsException when the device refuses
    */
   QueuePair createQueuePair(ProtectionDomain domain, QueuePairSettings settings)
       throws VerbsException;
 
-  /** Its queue pair, or null before there is one. */
+  /** {@return its queue pair, or null before there is one} */
   QueuePair queuePair();
 
   /**
@@ -48,6 +51,7 @@ public interface Connection extends AutoCloseable {
    * {@link ConnectionEvent.Type#REJECTED}, {@link ConnectionEvent.Type#UNREACHABLE} or {@link
    * ConnectionEvent.Type#CONNECT_ERROR}.
    *
+   * @param parameters private data, depths and retries; not null
    * @throws IllegalStateException when it is not resolved or has no queue pair
    * @throws IllegalArgumentException when there is more private data than the device's limit
    * @throws VerbsException when the request cannot be sent
@@ -60,6 +64,7 @@ public interface Connection extends AutoCloseable {
    * (RFC 5044, section 7.1.2). Ends in {@link ConnectionEvent.Type#ESTABLISHED} or {@link
    * ConnectionEvent.Type#CONNECT_ERROR}.
    *
+   * @param parameters private data, depths and retries; not null
    * @throws IllegalStateException when it is no request or has no queue pair
    * @throws IllegalArgumentException when there is more private data than the device's limit
    * @throws VerbsException when the reply cannot be sent
@@ -82,10 +87,14 @@ public interface Connection extends AutoCloseable {
    */
   void disconnect();
 
-  /** The object that the owner attached; null at first. */
+  /** {@return the object that the owner attached; null at first} */
   Object attachment();
 
-  /** Attaches an object of the owner, such as its own connection object. */
+  /**
+   * Attaches an object of the owner, such as its own connection object.
+   *
+   * @param attachment returned by {@link #attachment}; may be null
+   */
   void attach(Object attachment);
 
   @Override

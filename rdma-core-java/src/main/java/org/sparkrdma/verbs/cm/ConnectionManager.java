@@ -26,6 +26,7 @@ public interface ConnectionManager extends AutoCloseable {
    * Without it the system's default applies. Has no effect without {@link
    * org.sparkrdma.verbs.device.Capability#TRAFFIC_CLASS}.
    *
+   * @param trafficClass 0 to 255
    * @throws IllegalArgumentException when it is not 0 to 255
    */
   void setTrafficClass(int trafficClass);
@@ -35,6 +36,7 @@ public interface ConnectionManager extends AutoCloseable {
    *
    * @param address port 0 chooses a free port; see {@link Listener#address()}
    * @param backlog requests that may wait to be polled, at least 1
+   * @return a listener that the caller closes
    * @throws VerbsException when the address cannot be used
    */
   Listener listen(InetSocketAddress address, int backlog) throws VerbsException;
@@ -52,7 +54,11 @@ public interface ConnectionManager extends AutoCloseable {
   Connection resolve(InetSocketAddress remote, InetSocketAddress local, Duration timeout)
       throws VerbsException;
 
-  /** Polls the oldest event; null when there is none. Never blocks. See rdma_get_cm_event(3). */
+  /**
+   * Polls the oldest event; null when there is none. Never blocks. See rdma_get_cm_event(3).
+   *
+   * @return the event, or null when there is none
+   */
   ConnectionEvent pollEvent();
 
   @Override

@@ -28,6 +28,16 @@ public record ConnectionParameters(
     int receiverNotReadyRetryCount,
     int ackTimeout,
     Duration timeout) {
+  /**
+   * Copies the private data and checks the ranges.
+   *
+   * @param privateData see {@link #privateData()}
+   * @param readsInFlight see {@link #readsInFlight()}
+   * @param retryCount see {@link #retryCount()}
+   * @param receiverNotReadyRetryCount see {@link #receiverNotReadyRetryCount()}
+   * @param ackTimeout see {@link #ackTimeout()}
+   * @param timeout see {@link #timeout()}
+   */
   public ConnectionParameters {
     privateData = privateData.clone();
     if (readsInFlight < 0
@@ -49,11 +59,16 @@ public record ConnectionParameters(
     }
   }
 
-  /** Safe defaults with the given private data. */
+  /**
+   * {@return safe defaults with the given private data}
+   *
+   * @param privateData for the peer, at most the device's limit; not null
+   */
   public static ConnectionParameters of(byte[] privateData) {
     return new ConnectionParameters(privateData, 16, 6, 6, 17, Duration.ofSeconds(5));
   }
 
+  /** {@return a copy of the data for the peer} */
   @Override
   public byte[] privateData() {
     return privateData.clone();

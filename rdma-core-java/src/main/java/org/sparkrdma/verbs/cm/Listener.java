@@ -5,7 +5,7 @@ import java.net.InetSocketAddress;
 
 /** Accepts connection requests until closed, by the thread that owns its connection manager. */
 public interface Listener extends AutoCloseable {
-  /** Its address, with the port that was chosen. */
+  /** {@return its address, with the port that was chosen} */
   InetSocketAddress address();
 
   /** Stops listening; requests that were not polled are dropped. A second close does nothing. */

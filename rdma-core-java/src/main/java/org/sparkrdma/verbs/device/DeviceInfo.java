@@ -29,6 +29,18 @@ public record DeviceInfo(
     Set<Capability> capabilities,
     List<PortInfo> ports,
     Map<String, Object> reported) {
+  /**
+   * Copies the collections.
+   *
+   * @param name see {@link #name()}
+   * @param engine see {@link #engine()}
+   * @param transport see {@link #transport()}
+   * @param nodeGuid see {@link #nodeGuid()}
+   * @param limits see {@link #limits()}
+   * @param capabilities see {@link #capabilities()}
+   * @param ports see {@link #ports()}
+   * @param reported see {@link #reported()}
+   */
   public DeviceInfo {
     capabilities = Set.copyOf(capabilities);
     ports = List.copyOf(ports);
@@ -36,7 +48,17 @@ public record DeviceInfo(
     reported = Collections.unmodifiableMap(new LinkedHashMap<>(reported));
   }
 
-  /** The facts of a device that reports no more. */
+  /**
+   * The facts of a device that reports no more.
+   *
+   * @param name name in the system
+   * @param engine name of its engine
+   * @param transport transport of its packets
+   * @param nodeGuid its 64-bit identifier
+   * @param limits its limits
+   * @param capabilities its optional features
+   * @param ports its ports, by number
+   */
   public DeviceInfo(
       String name,
       String engine,
@@ -48,7 +70,11 @@ public record DeviceInfo(
     this(name, engine, transport, nodeGuid, limits, capabilities, ports, Map.of());
   }
 
-  /** Whether the device has this capability. */
+  /**
+   * {@return whether the device has this capability}
+   *
+   * @param capability an optional feature
+   */
   public boolean can(Capability capability) {
     return capabilities.contains(capability);
   }

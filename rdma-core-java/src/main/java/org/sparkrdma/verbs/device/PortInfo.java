@@ -25,6 +25,16 @@ public record PortInfo(
     List<Gid> gids,
     List<InetAddress> addresses,
     Map<String, Object> reported) {
+  /**
+   * Copies the collections.
+   *
+   * @param number see {@link #number()}
+   * @param state see {@link #state()}
+   * @param activeMtuBytes see {@link #activeMtuBytes()}
+   * @param gids see {@link #gids()}
+   * @param addresses see {@link #addresses()}
+   * @param reported see {@link #reported()}
+   */
   public PortInfo {
     addresses = List.copyOf(addresses);
     gids = List.copyOf(gids);
@@ -32,7 +42,15 @@ public record PortInfo(
     reported = Collections.unmodifiableMap(new LinkedHashMap<>(reported));
   }
 
-  /** A port that reports no more. */
+  /**
+   * A port that reports no more.
+   *
+   * @param number counted from 1
+   * @param state only {@link PortState#ACTIVE} ports carry data
+   * @param activeMtuBytes the path MTU in use
+   * @param gids its GID table, without empty entries
+   * @param addresses of this host that the connection manager reaches by this port
+   */
   public PortInfo(
       int number,
       PortState state,

@@ -20,17 +20,25 @@ public final class EngineSettings {
     this.values = Map.copyOf(values);
   }
 
-  /** No values: every engine uses its defaults. */
+  /** {@return no values: every engine uses its defaults} */
   public static EngineSettings none() {
     return NONE;
   }
 
-  /** The given values; neither keys nor values may be null. */
+  /**
+   * {@return the given values; neither keys nor values may be null}
+   *
+   * @param values by key, such as {@code soft.latency}
+   */
   public static EngineSettings of(Map<String, String> values) {
     return new EngineSettings(values);
   }
 
-  /** The value given for a setting, or its default. */
+  /**
+   * {@return the value given for a setting, or its default}
+   *
+   * @param setting a setting of an engine
+   */
   public String value(EngineSetting setting) {
     return values.getOrDefault(setting.key(), setting.defaultValue());
   }
@@ -39,6 +47,7 @@ public final class EngineSettings {
    * Checks that each key of an engine names one of its settings. Keys of other engines are ignored.
    *
    * @param engine its name, with which its keys begin
+   * @param known the settings that the engine has
    * @throws IllegalArgumentException naming the key and the settings that the engine has
    */
   public void requireKnown(String engine, List<EngineSetting> known) {
@@ -51,7 +60,7 @@ public final class EngineSettings {
     }
   }
 
-  /** All values given, sorted by key. */
+  /** {@return all values given, sorted by key} */
   public Map<String, String> values() {
     return new TreeMap<>(values);
   }

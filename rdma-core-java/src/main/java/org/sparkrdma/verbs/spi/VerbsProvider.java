@@ -13,16 +13,18 @@ import org.sparkrdma.verbs.VerbsEngine;
  */
 public interface VerbsProvider {
   /**
-   * The engine's name as users write it, lower case: {@code ibverbs}, {@code disni}, {@code soft}.
+   * {@return the engine's name as users write it, lower case: {@code ibverbs}, {@code disni},
+   * {@code soft}}
    */
   String name();
 
   /**
-   * Order in the automatic choice, lower first; negative for an engine that is used only by name.
+   * {@return the order in the automatic choice, lower first; negative for an engine that is used
+   * only by name}
    */
   int order();
 
-  /** The settings of this engine; none by default. */
+  /** {@return the settings of this engine; none by default} */
   default List<EngineSetting> settings() {
     return List.of();
   }
@@ -31,6 +33,7 @@ public interface VerbsProvider {
    * Checks values of this engine's settings without access to the machine. By default it allows
    * every value of a setting that this engine has.
    *
+   * @param settings values for all engines
    * @throws IllegalArgumentException naming key, value and what is allowed
    */
   default void validate(EngineSettings settings) {
@@ -40,6 +43,8 @@ public interface VerbsProvider {
   /**
    * Loads the engine. The caller closes it.
    *
+   * @param settings values for all engines
+   * @return the engine
    * @throws EngineUnavailableException when it cannot run here; its message is the reason
    * @throws IllegalArgumentException as {@link #validate}
    */
