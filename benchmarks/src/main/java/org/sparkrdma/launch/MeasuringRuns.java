@@ -30,7 +30,7 @@ public record MeasuringRuns(
    * @param name name of the application, its files and its progress
    * @param conf settings that are added to or replace the common ones: two executors of one core on
    *     this host that do not read each other's files from the disk
-   * @throws LaunchException when it fails or writes no result
+   * @throws LaunchException when it fails, writes no result, or finds its measurement invalid
    */
   public <T> T run(
       String name, Class<?> main, Object plan, Map<String, String> conf, Class<T> resultType)
@@ -80,7 +80,11 @@ public record MeasuringRuns(
           "the %s application failed with exit code %d".formatted(name, exitCode),
           cluster.driverLog(application));
     }
-    return json.readValue(resultFile.toFile(), resultType);
+    T result = json.readValue(resultFile.toFile(), resultType);
+    if (result instanceof MeasuredResult measured && measured.objection() != null) {
+      throw new LaunchException(name + ": " + measured.objection());
+    }
+    return result;
   }
 
   private static Map<String, String> between(Map<String, String> conf) {

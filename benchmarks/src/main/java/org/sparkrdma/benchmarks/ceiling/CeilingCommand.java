@@ -150,9 +150,6 @@ public final class CeilingCommand implements Callable<Integer> {
       throws LaunchException, ClusterException, IOException, InterruptedException {
     CeilingResult result =
         runs.run("ceiling", CeilingApplication.class, plan, conf, CeilingResult.class);
-    if (result.objection() != null) {
-      throw new LaunchException("ceiling: " + result.objection());
-    }
     CeilingReport report = CeilingReport.of(latency, depth, result.cases());
     options.publish(CeilingTable.of(report), report, Optional.empty());
     System.out.println(

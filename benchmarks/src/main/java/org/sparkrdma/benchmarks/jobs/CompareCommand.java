@@ -7,6 +7,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import org.sparkrdma.benchmarks.jobs.report.BenchmarkReport;
+import org.sparkrdma.benchmarks.jobs.report.Comparison;
 import org.sparkrdma.launch.ClusterCommand;
 import org.sparkrdma.launch.LaunchException;
 import org.sparkrdma.launch.LaunchOptions;
@@ -48,7 +50,7 @@ public final class CompareCommand implements Callable<Integer> {
     System.exit(commandLine().execute(arguments));
   }
 
-  static CommandLine commandLine() {
+  public static CommandLine commandLine() {
     return ClusterCommand.commandLine("bench", "./bench compare --help", new CompareCommand());
   }
 

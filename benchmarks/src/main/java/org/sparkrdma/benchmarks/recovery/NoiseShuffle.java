@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.apache.spark.HashPartitioner;
 import org.apache.spark.api.java.JavaSparkContext;
-import org.sparkrdma.benchmarks.jobs.NoiseBlocks;
+import org.sparkrdma.benchmarks.jobs.workload.NoiseBlocks;
 import scala.Tuple2;
 
 /** A job of one shuffle whose reducers do little more than read. Stateless. */

@@ -5,26 +5,19 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.Iterator;
 import java.util.List;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
-import org.apache.spark.network.buffer.ManagedBuffer;
-import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.BlockStoreClient;
 
 /**
  * Fetches blocks like Spark's fetcher: it keeps as many requests in flight as the limit allows, and
  * queues the blocks for the task's thread, which reads them and sends more requests. Created for
- * one round, confined to one task's thread.
+ * one {@link #fetch}, confined to one task's thread.
  */
 public final class BlockFetcher {
-  private static final long TIMEOUT_SECONDS = 120;
-
   private final BlockStoreClient client;
   private final List<ExecutorAddress> servers;
   private final int blockBytes;
   private final BlockReader reader;
-  private final BlockingQueue<Arrival> arrivals = new LinkedBlockingQueue<>();
+  private final Arrivals arrivals = new Arrivals();
 
   private Iterator<String[]> requests;
 
@@ -64,9 +57,6 @@ public final class BlockFetcher {
     void read(String blockId, InputStream in) throws IOException;
   }
 
-  /** One block's answer; without a buffer it is a failure. */
-  private record Arrival(String blockId, ManagedBuffer buffer, Throwable failure) {}
-
   /**
    * Returns when all blocks are read and released.
    *
@@ -84,13 +74,15 @@ public final class BlockFetcher {
   public long fetch(Iterator<String[]> plan) throws IOException, InterruptedException {
     requests = plan;
     nextRequest = following();
-    sendRequests();
-    long blocks = 0;
-    while (blocksInFlight > 0) {
-      consume(next());
-      blocks++;
+    try (arrivals) {
+      sendRequests();
+      long blocks = 0;
+      while (blocksInFlight > 0) {
+        consume(arrivals.next());
+        blocks++;
+      }
+      return blocks;
     }
-    return blocks;
   }
 
   private String[] following() {
@@ -110,22 +102,11 @@ public final class BlockFetcher {
       ExecutorAddress server = servers.get(nextServer);
       nextServer = (nextServer + 1) % servers.size();
       client.fetchBlocks(
-          server.host(), server.port(), server.executorId(), request, new Queueing(), null);
+          server.host(), server.port(), server.executorId(), request, arrivals, null);
     }
   }
 
-  private Arrival next() throws IOException, InterruptedException {
-    Arrival arrival = arrivals.poll(TIMEOUT_SECONDS, TimeUnit.SECONDS);
-    if (arrival == null) {
-      throw new IOException("no block was received for " + TIMEOUT_SECONDS + " s");
-    }
-    if (arrival.buffer() == null) {
-      throw new IOException("block " + arrival.blockId() + " did not come", arrival.failure());
-    }
-    return arrival;
-  }
-
-  private void consume(Arrival arrival) throws IOException {
+  private void consume(Arrivals.Arrival arrival) throws IOException {
     bytesInFlight -= blockBytes;
     blocksInFlight--;
     try (InputStream in = arrival.buffer().createInputStream()) {
@@ -133,20 +114,6 @@ public final class BlockFetcher {
       reader.read(arrival.blockId(), in);
     } finally {
       arrival.buffer().release();
-    }
-  }
-
-  /** Called by the client's threads; the task's thread has its own count of each buffer. */
-  private final class Queueing implements BlockFetchingListener {
-    @Override
-    public void onBlockFetchSuccess(String blockId, ManagedBuffer buffer) {
-      buffer.retain();
-      arrivals.add(new Arrival(blockId, buffer, null));
-    }
-
-    @Override
-    public void onBlockFetchFailure(String blockId, Throwable failure) {
-      arrivals.add(new Arrival(blockId, null, failure));
     }
   }
 }

@@ -51,14 +51,14 @@ class BlockFetcherTest {
   }
 
   @Test
-  void shouldFailWithTheCauseWhenABlockDoesNotCome() {
+  void shouldFailWithTheCauseWhenABlockFails() {
     client.failure = new IOException("no route");
     assertThatThrownBy(
             () ->
                 new BlockFetcher(client, SERVER, BLOCK_BYTES, sum)
                     .fetch(List.<String[]>of(new String[] {"shuffle_0_0_0"})))
         .isInstanceOf(IOException.class)
-        .hasMessage("block shuffle_0_0_0 did not come")
+        .hasMessage("block shuffle_0_0_0 failed")
         .hasCause(client.failure);
   }
 

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.benchmarks.jobs.plan;
+
+import com.fasterxml.jackson.annotation.JsonValue;
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.TypeConversionException;
+
+/** A shuffle to compare; the shuffles differ in these settings only. */
+public enum ShuffleMode {
+  /** Spark without the plug-in, with its defaults. */
+  VANILLA,
+  /** Spark without the plug-in, with more connections and more requests at once. */
+  TUNED,
+  /** Spark without the plug-in, the blocks served by its external shuffle service. */
+  SERVICE,
+  /** The plug-in with the engine and device that the other settings choose. */
+  RDMA,
+  /** The plug-in with receive memory of 1 GiB. */
+  POOL_1G,
+  /** The plug-in with receive memory that is smaller than what Spark has in flight. */
+  POOL_64M,
+  /** The plug-in where no device can be used: every block goes by TCP. */
+  FALLBACK;
+
+  private static final String MANAGER = "spark.shuffle.manager";
+  private static final String PLUG_IN = "org.sparkrdma.shuffle.RdmaShuffleManager";
+
+  /** No device has this name, so that the start of RDMA fails as on a machine without a device. */
+  private static final String NO_DEVICE = "none-for-benchmark";
+
+  /** Memory for serving and for messages, the same for each receive pool. */
+  private static final long BESIDE_POOL_BYTES = 512L << 20;
+
+  public Map<String, String> conf() {
+    return switch (this) {
+      case VANILLA -> Map.of(MANAGER, "sort");
+      case TUNED ->
+          Map.of(
+              MANAGER,
+              "sort",
+              "spark.shuffle.io.numConnectionsPerPeer",
+              "4",
+              "spark.reducer.maxSizeInFlight",
+              "96m",
+              "spark.reducer.maxReqsInFlight",
+              "256");
+      case SERVICE -> Map.of(MANAGER, "sort", "spark.shuffle.service.enabled", "true");
+      case RDMA -> Map.of(MANAGER, PLUG_IN);
+      case POOL_1G -> pool(1L << 30);
+      case POOL_64M -> pool(64L << 20);
+      case FALLBACK ->
+          Map.of(
+              MANAGER,
+              PLUG_IN,
+              "spark.shuffle.rdma.engine",
+              "ibverbs",
+              "spark.shuffle.rdma.device",
+              NO_DEVICE);
+    };
+  }
+
+  private static Map<String, String> pool(long bytes) {
+    return Map.of(
+        MANAGER,
+        PLUG_IN,
+        "spark.shuffle.rdma.pool.max",
+        Long.toString(bytes),
+        "spark.shuffle.rdma.pinned.max",
+        Long.toString(bytes + BESIDE_POOL_BYTES));
+  }
+
+  /** Whether a run without any RDMA READ means that something is wrong. */
+  public boolean mustRead() {
+    return this == RDMA || this == POOL_1G || this == POOL_64M;
+  }
+
+  /** The name in options, progress, table and report. */
+  @JsonValue
+  @Override
+  public String toString() {
+    return name().toLowerCase(Locale.ROOT).replace('_', '-');
+  }
+
+  /** Converts options of the command line. */
+  public static final class Converter implements ITypeConverter<ShuffleMode> {
+    /** Called by picocli. */
+    public Converter() {}
+
+    @Override
+    public ShuffleMode convert(String name) {
+      return Arrays.stream(values())
+          .filter(mode -> mode.toString().equals(name.toLowerCase(Locale.ROOT)))
+          .findFirst()
+          .orElseThrow(
+              () ->
+                  new TypeConversionException(
+                      "'%s' is not a shuffle: give names of %s".formatted(name, names())));
+    }
+  }
+
+  /** All names, as the scripts list them. */
+  static String names() {
+    return Arrays.stream(values()).map(ShuffleMode::toString).collect(Collectors.joining(", "));
+  }
+}

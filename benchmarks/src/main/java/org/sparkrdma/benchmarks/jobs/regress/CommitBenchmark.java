@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.benchmarks.jobs.regress;
+
+import java.io.IOException;
+import org.sparkrdma.benchmarks.jobs.report.BenchmarkReport;
+import org.sparkrdma.launch.LaunchException;
+import org.sparkrdma.launch.git.Commit;
+
+/** Builds commits and runs the same benchmark on each. Confined to one thread. */
+interface CommitBenchmark {
+  /** Builds the commit. Called once for each, before any run. */
+  void build(Commit commit) throws LaunchException, IOException, InterruptedException;
+
+  /** Runs the benchmark once, with one measured round. */
+  BenchmarkReport run(Commit commit) throws LaunchException, IOException, InterruptedException;
+}

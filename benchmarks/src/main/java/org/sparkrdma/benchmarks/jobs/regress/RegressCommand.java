@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.benchmarks.jobs.regress;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import org.sparkrdma.benchmarks.jobs.plan.ShuffleJob;
+import org.sparkrdma.benchmarks.jobs.plan.ShuffleMode;
+import org.sparkrdma.launch.ClusterCommand;
+import org.sparkrdma.launch.LaunchException;
+import org.sparkrdma.launch.LaunchOptions;
+import org.sparkrdma.launch.ProgressLog;
+import org.sparkrdma.launch.ReportFile;
+import org.sparkrdma.launch.git.Commit;
+import org.sparkrdma.launch.git.GitRepository;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/**
+ * The command behind {@code ./bench regress}: runs a job of two commits in turn and exits with 1
+ * when a ratio is worse beyond its spread. The script's help describes the options.
+ */
+@Command(name = "regress")
+public final class RegressCommand implements Callable<Integer> {
+  private static final int MIN_PAIRS = 5;
+
+  @Mixin private LaunchOptions options;
+
+  @Parameters(index = "0", paramLabel = "BASE")
+  private String base;
+
+  @Parameters(index = "1", arity = "0..1", paramLabel = "HEAD", defaultValue = "HEAD")
+  private String head;
+
+  @Option(names = "--job", defaultValue = "groupby")
+  private String job;
+
+  @Option(names = "--shapes", split = ",")
+  private List<String> shapes = new ArrayList<>();
+
+  @Option(
+      names = "--modes",
+      split = ",",
+      defaultValue = "vanilla,rdma",
+      converter = ShuffleMode.Converter.class)
+  private List<ShuffleMode> modes;
+
+  @Option(names = "--pairs", defaultValue = "9")
+  private int pairs;
+
+  @Option(names = "--warm-ups", defaultValue = "1")
+  private int warmUps;
+
+  @Option(names = "--report")
+  private Path report;
+
+  @Spec private CommandSpec spec;
+
+  private final String command;
+
+  private RegressCommand(String command) {
+    this.command = command;
+  }
+
+  public static void main(String[] arguments) {
+    System.exit(commandLine(arguments).execute(arguments));
+  }
+
+  static CommandLine commandLine(String... arguments) {
+    return ClusterCommand.commandLine(
+        "bench", "./bench regress --help", new RegressCommand(userCommand(arguments)));
+  }
+
+  /** The user's command, without the options that {@code launch.bash} adds. */
+  private static String userCommand(String... arguments) {
+    List<String> kept = new ArrayList<>(List.of("./bench", "regress"));
+    for (int i = 0; i < arguments.length; i++) {
+      if (arguments[i].equals("--project") || arguments[i].equals("--work-dir")) {
+        i++;
+      } else if (!arguments[i].equals("--terminal")) {
+        kept.add(arguments[i]);
+      }
+    }
+    return String.join(" ", kept);
+  }
+
+  @Override
+  public Integer call() throws IOException, InterruptedException, LaunchException {
+    GitRepository repository = new GitRepository(options.installation().project());
+    Commit baseCommit = commit(repository, base);
+    Commit headCommit = commit(repository, head);
+    check();
+    if (options.checkOnly()) {
+      return 0;
+    }
+    ProgressLog progress = options.progress();
+    Files.createDirectories(options.workDirectory());
+    Path directory = Files.createTempDirectory(options.workDirectory().toRealPath(), "regress-");
+    WorktreeBenchmark benchmark = new WorktreeBenchmark(repository, directory, benchOptions());
+    Thread endHook = new Thread(() -> endEarly(benchmark, directory), "end-regress");
+    Runtime.getRuntime().addShutdownHook(endHook);
+    try {
+      RegressReport result =
+          RegressReport.of(
+              command,
+              baseCommit,
+              headCommit,
+              new CommitPairs(benchmark, baseCommit, headCommit, progress::log).run(pairs),
+              MIN_PAIRS);
+      return publish(result);
+    } finally {
+      if (tryRemove(endHook)) {
+        benchmark.close();
+      } else {
+        // The hook ends the JVM; what failed here failed because of the signal.
+        Thread.currentThread().join();
+      }
+    }
+  }
+
+  private Commit commit(GitRepository repository, String name)
+      throws IOException, InterruptedException, LaunchException {
+    return repository
+        .commit(name)
+        .orElseThrow(
+            () -> misuse("git knows no commit '%s' in %s".formatted(name, repository.project())));
+  }
+
+  private void check() {
+    ShuffleJob known =
+        ShuffleJob.named(job)
+            .orElseThrow(
+                () ->
+                    misuse(
+                        "--job: no job '%s'; the jobs are %s"
+                            .formatted(job, List.of(ShuffleJob.values()))));
+    try {
+      shapes.forEach(known::workload);
+    } catch (IllegalArgumentException e) {
+      throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+    }
+    if (modes.stream().distinct().count() < 2) {
+      throw misuse("--modes needs two shuffles: the ratios are to the first of them");
+    }
+    if (pairs < MIN_PAIRS || warmUps < 0) {
+      throw misuse("--pairs must be at least %d, --warm-ups at least 0".formatted(MIN_PAIRS));
+    }
+    if (report != null) {
+      new ReportFile(report)
+          .objection()
+          .ifPresent(
+              objection -> {
+                throw misuse(objection);
+              });
+    }
+  }
+
+  /** The job and its options for each run. */
+  private List<String> benchOptions() {
+    List<String> all = new ArrayList<>(List.of(job));
+    if (!shapes.isEmpty()) {
+      all.addAll(List.of("--shapes", String.join(",", shapes)));
+    }
+    String wanted =
+        modes.stream().distinct().map(ShuffleMode::toString).collect(Collectors.joining(","));
+    all.addAll(List.of("--modes", wanted, "--rounds", "1"));
+    all.addAll(List.of("--warm-ups", Integer.toString(warmUps)));
+    return all;
+  }
+
+  private int publish(RegressReport result) throws LaunchException {
+    if (result.changes().isEmpty()) {
+      throw new LaunchException(
+          "nothing was compared: the commits have no shape, shuffle and ratio in common");
+    }
+    System.out.println();
+    System.out.println(result.table());
+    if (report != null) {
+      Optional<String> notWritten = new ReportFile(report).write(result);
+      if (notWritten.isPresent()) {
+        throw new LaunchException(notWritten.get());
+      }
+    }
+    System.out.println(
+        result.worse() == 0
+            ? "No ratio is worse beyond its spread."
+            : "Ratios that are worse beyond their spread: " + result.worse());
+    return result.worse() == 0 ? 0 : 1;
+  }
+
+  /** Removes the hook; returns false when the JVM is ending already. */
+  private static boolean tryRemove(Thread hook) {
+    try {
+      return Runtime.getRuntime().removeShutdownHook(hook);
+    } catch (IllegalStateException e) {
+      return false;
+    }
+  }
+
+  /** Shutdown hook for Ctrl-C and other signals: ends the processes, removes the work trees. */
+  private static void endEarly(WorktreeBenchmark benchmark, Path directory) {
+    System.err.println();
+    System.err.println("bench: interrupted: removing the work trees");
+    try {
+      benchmark.close();
+    } catch (IOException e) {
+      System.err.println("bench: cannot delete " + directory + ": " + e.getMessage());
+    }
+  }
+
+  private ParameterException misuse(String sentence) {
+    return new ParameterException(spec.commandLine(), sentence);
+  }
+}

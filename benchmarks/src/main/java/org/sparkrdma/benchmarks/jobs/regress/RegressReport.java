@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.benchmarks.jobs.regress;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.sparkrdma.benchmarks.jobs.report.BenchmarkReport;
+import org.sparkrdma.benchmarks.jobs.report.Comparison;
+import org.sparkrdma.benchmarks.jobs.report.Environment;
+import org.sparkrdma.launch.TextTable;
+import org.sparkrdma.launch.git.Commit;
+
+/**
+ * Result of two commits that ran in turn on one machine.
+ *
+ * @param date start of the first run
+ * @param machine processor, number of processors, memory, kernel
+ * @param changes one for each ratio
+ * @param baseRuns all runs of base; round N of both are pair N
+ */
+record RegressReport(
+    String date,
+    String machine,
+    String command,
+    Commit base,
+    Commit head,
+    List<PairedChange> changes,
+    BenchmarkReport baseRuns,
+    BenchmarkReport headRuns) {
+  private static final int TEXT_COLUMNS = 3;
+  private static final int VERDICT_COLUMN = 6;
+
+  static RegressReport of(
+      String command, Commit base, Commit head, Comparison comparison, int minPairs) {
+    Environment environment = comparison.first().environment();
+    return new RegressReport(
+        environment.date(),
+        environment.host(),
+        command,
+        base,
+        head,
+        PairedChange.of(comparison, minPairs),
+        comparison.first(),
+        comparison.second());
+  }
+
+  /** Number of ratios that are worse beyond their spread. */
+  long worse() {
+    return changes.stream()
+        .filter(change -> change.verdict() == PairedChange.Verdict.WORSE)
+        .count();
+  }
+
+  /** The report as plain text. */
+  String table() {
+    List<List<String>> rows = new ArrayList<>();
+    rows.add(PairedChange.headings());
+    changes.forEach(change -> rows.add(change.row()));
+    return "base %s%nhead %s%n%n%s"
+        .formatted(
+            base,
+            head,
+            TextTable.of(rows, column -> column < TEXT_COLUMNS || column == VERDICT_COLUMN));
+  }
+}

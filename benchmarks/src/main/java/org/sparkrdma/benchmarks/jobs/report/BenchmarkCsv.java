@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.benchmarks.jobs.report;
+
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.sparkrdma.benchmarks.jobs.plan.ShuffleJob;
+
+/** A report as CSV, one line for each run. Stateless. */
+final class BenchmarkCsv {
+  private static final List<String> COLUMNS =
+      List.of(
+          "job",
+          "shape",
+          "shuffle",
+          "round",
+          "executors",
+          "wall_s",
+          "fetch_wait_s",
+          "executor_cpu_s",
+          "gc_s",
+          "peak_memory_bytes",
+          "bytes_read",
+          "bytes_tcp",
+          "bytes_local",
+          "blocks_read",
+          "blocks_tcp",
+          "blocks_local",
+          "fallbacks",
+          "memory_waits",
+          "rows",
+          "digest");
+
+  private BenchmarkCsv() {}
+
+  static String of(BenchmarkReport report) {
+    return Stream.concat(
+            Stream.of(String.join(",", COLUMNS)),
+            report.cases().stream()
+                .flatMap(
+                    each ->
+                        each.runs().stream()
+                            .map(run -> line(report.plan().job(), each.shape(), run))))
+        .collect(Collectors.joining("\n", "", "\n"));
+  }
+
+  /** No value has a comma or a quotation mark. */
+  private static String line(ShuffleJob job, String shape, RunResult run) {
+    return Stream.of(
+            job,
+            shape,
+            run.mode(),
+            run.round(),
+            run.executors(),
+            seconds(run.seconds()),
+            seconds(run.fetchWaitSeconds()),
+            seconds(run.executorCpuSeconds()),
+            seconds(run.gcSeconds()),
+            run.peakMemoryBytes(),
+            run.bytes().read(),
+            run.bytes().tcp(),
+            run.bytes().local(),
+            run.blocks().read(),
+            run.blocks().tcp(),
+            run.blocks().local(),
+            BenchmarkTable.counts(run.fallbacks()),
+            BenchmarkTable.counts(run.memoryWaits()),
+            run.answer().rows(),
+            run.answer().digest())
+        .map(Object::toString)
+        .collect(Collectors.joining(","));
+  }
+
+  private static String seconds(double seconds) {
+    return String.format(Locale.ROOT, "%.3f", seconds);
+  }
+}

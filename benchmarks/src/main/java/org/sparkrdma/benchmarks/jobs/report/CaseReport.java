@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.benchmarks.jobs.report;
+
+import com.fasterxml.jackson.annotation.JsonIgnore;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import org.sparkrdma.benchmarks.jobs.plan.ShuffleMode;
+import org.sparkrdma.launch.Quartiles;
+
+/**
+ * All runs of one shape.
+ *
+ * @param description number and length of the blocks, or number of rows, of the shape
+ * @param summaries one for each shuffle, in the user's order
+ * @param runs in the order of time
+ */
+public record CaseReport(
+    String shape, String description, List<Summary> summaries, List<RunResult> runs) {
+
+  /**
+   * The runs under one shuffle.
+   *
+   * @param values median and quartiles of the rounds
+   * @param ratios to the first shuffle, of each round, median and quartiles; empty for the first
+   */
+  public record Summary(
+      ShuffleMode mode, Map<Metric, Quartiles> values, Map<Metric, Quartiles> ratios) {}
+
+  /** False for JSON in which parts are missing. */
+  @JsonIgnore
+  boolean isComplete() {
+    return shape != null
+        && summaries != null
+        && summaries.stream()
+            .allMatch(each -> each != null && each.mode() != null && each.ratios() != null);
+  }
+
+  public static CaseReport of(
+      String shape, String description, List<ShuffleMode> modes, List<RunResult> runs) {
+    List<Summary> summaries = new ArrayList<>();
+    List<RunResult> baseline = of(modes.get(0), runs);
+    for (ShuffleMode mode : modes) {
+      List<RunResult> results = of(mode, runs);
+      Map<Metric, Quartiles> values = new EnumMap<>(Metric.class);
+      Map<Metric, Quartiles> ratios = new EnumMap<>(Metric.class);
+      for (Metric metric : Metric.values()) {
+        values.put(metric, Quartiles.of(results, metric::of));
+        List<Double> pairs = ratios(metric, results, baseline);
+        if (mode != modes.get(0) && !pairs.isEmpty()) {
+          ratios.put(metric, Quartiles.of(pairs, Double::doubleValue));
+        }
+      }
+      summaries.add(new Summary(mode, values, ratios));
+    }
+    return new CaseReport(shape, description, summaries, runs);
+  }
+
+  /** Both lists have the rounds in ascending order. */
+  private static List<Double> ratios(
+      Metric metric, List<RunResult> results, List<RunResult> baseline) {
+    List<Double> ratios = new ArrayList<>();
+    for (int i = 0; i < results.size(); i++) {
+      double base = metric.of(baseline.get(i));
+      if (base > 0) {
+        ratios.add(metric.of(results.get(i)) / base);
+      }
+    }
+    return ratios;
+  }
+
+  private static List<RunResult> of(ShuffleMode mode, List<RunResult> runs) {
+    return runs.stream().filter(run -> run.mode() == mode).toList();
+  }
+
+  /** The ratio of one metric to the first shuffle in each round; NaN where that is not positive. */
+  public List<Double> ratios(ShuffleMode mode, Metric metric) {
+    List<RunResult> baseline = runs(summaries.get(0).mode());
+    List<RunResult> results = runs(mode);
+    List<Double> ratios = new ArrayList<>();
+    for (int i = 0; i < results.size(); i++) {
+      double base = metric.of(baseline.get(i));
+      ratios.add(base > 0 ? metric.of(results.get(i)) / base : Double.NaN);
+    }
+    return ratios;
+  }
+
+  /** The runs under one shuffle, in the order of their rounds. */
+  public List<RunResult> runs(ShuffleMode mode) {
+    return of(mode, runs);
+  }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.benchmarks.jobs.report;
+
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
+import org.apache.spark.SparkConf;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.sparkrdma.benchmarks.jobs.plan.FixedSettings;
+import scala.Tuple2;
+
+/**
+ * Host, versions and settings of a benchmark.
+ *
+ * @param date start of the first application
+ * @param host the driver's host: processor, number of processors, memory, kernel
+ * @param load load average of the driver's host in the last minute
+ * @param settings the user's settings that affect a shuffle
+ * @param fixedSettings settings that every benchmark has
+ */
+public record Environment(
+    String date,
+    String spark,
+    String java,
+    String master,
+    String host,
+    double load,
+    Map<String, String> settings,
+    Map<String, String> fixedSettings) {
+  private static final Pattern REPORTED =
+      Pattern.compile(
+          "spark\\.(shuffle|reducer|executor|network|cores|task|memory|io|local|sql\\.shuffle"
+              + "|sql\\.adaptive)\\..*");
+
+  /** Settings that are never reported. */
+  private static final Pattern SECRET =
+      Pattern.compile("(?i).*(secret|password|token|credential|accesskey|env|options).*");
+
+  public static Environment of(JavaSparkContext spark) {
+    return new Environment(
+        Instant.now().truncatedTo(ChronoUnit.SECONDS).toString(),
+        spark.version() + ", Scala " + scala.util.Properties.versionNumberString(),
+        (System.getProperty("java.vendor.version", "") + " " + System.getProperty("java.version"))
+            .strip(),
+        spark.master(),
+        describeHost(),
+        Math.max(0, ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage()),
+        reported(spark.getConf()),
+        FixedSettings.all());
+  }
+
+  public static Map<String, String> reported(SparkConf conf) {
+    Map<String, String> settings = new TreeMap<>();
+    for (Tuple2<String, String> setting : conf.getAll()) {
+      if (REPORTED.matcher(setting._1).matches() && !SECRET.matcher(setting._1).matches()) {
+        settings.put(setting._1, setting._2);
+      }
+    }
+    settings.remove("spark.shuffle.manager");
+    settings.remove("spark.executor.id");
+    FixedSettings.all().keySet().forEach(settings::remove);
+    return settings;
+  }
+
+  private static String describeHost() {
+    var system =
+        (com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+    return "%s, %d processors, %d GiB, %s %s %s"
+        .formatted(
+            processor(Path.of("/proc/cpuinfo")),
+            Runtime.getRuntime().availableProcessors(),
+            system.getTotalMemorySize() >> 30,
+            System.getProperty("os.name"),
+            System.getProperty("os.version"),
+            System.getProperty("os.arch"));
+  }
+
+  /** The kernel's name of the processor model. */
+  private static String processor(Path cpuinfo) {
+    try (var lines = Files.lines(cpuinfo)) {
+      return lines
+          .filter(line -> line.startsWith("model name"))
+          .map(line -> line.substring(line.indexOf(':') + 1).strip())
+          .findFirst()
+          .orElse("unknown processor");
+    } catch (IOException e) {
+      return "unknown processor";
+    }
+  }
+}

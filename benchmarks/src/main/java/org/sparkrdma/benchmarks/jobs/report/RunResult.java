@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.benchmarks.jobs.report;
+
+import java.util.Map;
+import org.sparkrdma.benchmarks.jobs.plan.ShuffleMode;
+import org.sparkrdma.benchmarks.jobs.workload.Answer;
+
+/**
+ * One measured run.
+ *
+ * @param round from 1
+ * @param seconds wall time of the job
+ * @param fetchWaitSeconds time that tasks waited for remote blocks, summed over tasks, as Spark
+ *     counts it
+ * @param executorCpuSeconds CPU time of all executor processes during the job
+ * @param gcSeconds time that the executors' garbage collectors ran
+ * @param peakMemoryBytes largest resident memory of any executor since it started
+ * @param fallbacks blocks or reads that used TCP under the plug-in, by reason
+ * @param memoryWaits blocks that waited for receive memory, by the upper limit of the time
+ */
+public record RunResult(
+    ShuffleMode mode,
+    int round,
+    int executors,
+    double seconds,
+    double fetchWaitSeconds,
+    double executorCpuSeconds,
+    double gcSeconds,
+    long peakMemoryBytes,
+    ByPath bytes,
+    ByPath blocks,
+    Map<String, Long> fallbacks,
+    Map<String, Long> memoryWaits,
+    Answer answer) {
+  /** Reports of older versions have no waits. */
+  public RunResult {
+    memoryWaits = memoryWaits == null ? Map.of() : memoryWaits;
+  }
+
+  /** The same as another round. */
+  RunResult withRound(int newRound) {
+    return new RunResult(
+        mode,
+        newRound,
+        executors,
+        seconds,
+        fetchWaitSeconds,
+        executorCpuSeconds,
+        gcSeconds,
+        peakMemoryBytes,
+        bytes,
+        blocks,
+        fallbacks,
+        memoryWaits,
+        answer);
+  }
+
+  /** Bytes or blocks that tasks read in shuffles by RDMA READ, by TCP and locally. */
+  public record ByPath(long read, long tcp, long local) {}
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.benchmarks.jobs.run;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.apache.spark.SparkConf;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.sparkrdma.benchmarks.jobs.plan.BenchmarkPlan;
+import org.sparkrdma.benchmarks.jobs.plan.FixedSettings;
+import org.sparkrdma.benchmarks.jobs.plan.ShuffleMode;
+import org.sparkrdma.benchmarks.jobs.report.BenchmarkReport;
+import org.sparkrdma.benchmarks.jobs.report.CaseReport;
+import org.sparkrdma.benchmarks.jobs.report.Environment;
+import org.sparkrdma.benchmarks.jobs.report.RunResult;
+import org.sparkrdma.benchmarks.jobs.workload.BenchmarkException;
+import org.sparkrdma.benchmarks.jobs.workload.Workload;
+import org.sparkrdma.benchmarks.tera.TaskProgress;
+
+/**
+ * Runs a plan: one Spark application after the other in this JVM, each with executors of its own.
+ * Master and other settings are those of spark-submit.
+ */
+public final class BenchmarkRuns {
+  private final BenchmarkPlan plan;
+  private final RunProgress progress;
+  private Environment environment;
+
+  public BenchmarkRuns(BenchmarkPlan plan, RunProgress progress) {
+    this.plan = plan;
+    this.progress = progress;
+  }
+
+  /**
+   * Returns when all runs are done and all answers are equal.
+   *
+   * @throws BenchmarkException when an answer differs or the runs cannot be compared
+   */
+  public BenchmarkReport run() throws Exception {
+    List<CaseReport> cases = new ArrayList<>();
+    for (String shape : plan.shapes()) {
+      Workload workload = plan.workload(shape);
+      prepare(workload, shape);
+      List<RunResult> results = new ArrayList<>();
+      for (int round = 1; round <= plan.rounds(); round++) {
+        for (ShuffleMode mode : plan.order(round)) {
+          RunResult result = measure(workload, shape, mode, round);
+          results.add(result);
+          requireSame(results.get(0), result, shape);
+        }
+      }
+      cases.add(CaseReport.of(shape, workload.description(), plan.modes(), results));
+    }
+    return new BenchmarkReport(plan, environment, cases);
+  }
+
+  private void prepare(Workload workload, String shape) throws Exception {
+    if (plan.job().readsFiles()) {
+      application(
+          ShuffleMode.VANILLA,
+          spark -> {
+            spark.sc().setJobDescription("generate the input of " + plan.job() + " " + shape);
+            workload.prepare(spark, plan.data());
+            return null;
+          });
+    }
+  }
+
+  private RunResult measure(Workload workload, String shape, ShuffleMode mode, int round)
+      throws Exception {
+    String run = "%s, round %d, %s".formatted(shape, round, mode);
+    progress.report(run + ", start");
+    return application(
+        mode,
+        spark -> {
+          for (int i = 1; i <= plan.warmUps(); i++) {
+            spark.sc().setJobDescription(progress.describe(run + ", warm-up"));
+            workload.run(spark, plan.data());
+            progress.onRunDone();
+          }
+          String description = progress.describe(run);
+          RunResult result =
+              new MeasuredRun(spark).run(workload, plan.data(), mode, round, description);
+          progress.onRunDone();
+          return result;
+        });
+  }
+
+  private <T> T application(ShuffleMode mode, Work<T> work) throws Exception {
+    SparkConf conf = FixedSettings.conf(mode);
+    if (plan.concurrent() > 1) {
+      conf.set("spark.scheduler.mode", "FAIR");
+    }
+    conf.setAppName("shuffle benchmark: " + plan.job() + ", " + mode);
+    try (JavaSparkContext spark = new JavaSparkContext(conf)) {
+      spark.sc().addSparkListener(new TaskProgress(progress.lines()));
+      // The scheduler of Hadoop's TeraSort input is for clusters with data on their disks.
+      spark.hadoopConfiguration().setBoolean("mapreduce.terasort.use.terascheduler", false);
+      if (environment == null) {
+        environment = Environment.of(spark);
+      }
+      return work.run(spark);
+    }
+  }
+
+  private void requireSame(RunResult first, RunResult result, String shape)
+      throws BenchmarkException {
+    String run = "%s %s, round %d, %s".formatted(plan.job(), shape, result.round(), result.mode());
+    Optional<String> difference = result.answer().difference(first.answer());
+    if (difference.isPresent()) {
+      throw new BenchmarkException("%s: wrong answer: %s".formatted(run, difference.get()));
+    }
+    if (result.executors() != first.executors()) {
+      throw new BenchmarkException(
+          "%s: %d executors instead of %d: results cannot be compared"
+              .formatted(run, result.executors(), first.executors()));
+    }
+  }
+
+  /** Work in one application. */
+  @FunctionalInterface
+  private interface Work<T> {
+    T run(JavaSparkContext spark) throws Exception;
+  }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.benchmarks.jobs.run;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.File;
+import org.sparkrdma.benchmarks.jobs.plan.BenchmarkPlan;
+import org.sparkrdma.benchmarks.jobs.report.BenchmarkReport;
+import org.sparkrdma.benchmarks.jobs.workload.BenchmarkException;
+
+/**
+ * The application that {@code ./bench} submits. Its arguments are the files of the {@link
+ * BenchmarkPlan} and of the result, a {@link BenchmarkReport}.
+ */
+public final class LaunchedBenchmark {
+  private LaunchedBenchmark() {}
+
+  public static void main(String[] files) throws Exception {
+    ObjectMapper json = new ObjectMapper();
+    BenchmarkPlan plan = json.readValue(new File(files[0]), BenchmarkPlan.class);
+    RunProgress progress = new RunProgress(plan.runs(), System.out::println, System::nanoTime);
+    try {
+      json.writeValue(new File(files[1]), new BenchmarkRuns(plan, progress).run());
+    } catch (BenchmarkException e) {
+      System.err.println(e.getMessage());
+      System.exit(1);
+    }
+  }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.benchmarks.jobs.run;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.sparkrdma.benchmarks.jobs.plan.BenchmarkPlan;
+import org.sparkrdma.benchmarks.jobs.plan.ExecutorSize;
+import org.sparkrdma.benchmarks.jobs.report.BenchmarkFiles;
+import org.sparkrdma.benchmarks.jobs.report.BenchmarkReport;
+import org.sparkrdma.benchmarks.jobs.report.BenchmarkTable;
+import org.sparkrdma.cluster.ClusterException;
+import org.sparkrdma.launch.ClusterOptions;
+import org.sparkrdma.launch.LaunchException;
+import org.sparkrdma.launch.MeasuringRuns;
+import org.sparkrdma.launch.ProgressLine;
+
+/** A benchmark on a cluster of this machine, by RDMA READ on the loopback engine. Stateless. */
+public final class LaunchedRuns {
+  /** The loopback engine, because all executors are on one host. */
+  private static final Map<String, String> CONF = Map.of("spark.shuffle.rdma.engine", "soft");
+
+  private LaunchedRuns() {}
+
+  /** The reason why the report cannot be written to this file, in one sentence. */
+  public static Optional<String> objection(Path report) {
+    return new BenchmarkFiles(report).objection();
+  }
+
+  /** Runs the plan to its end, in executors with one task thread. */
+  public static BenchmarkReport run(
+      BenchmarkPlan plan, MeasuringRuns runs, Consumer<ProgressLine> onStep)
+      throws LaunchException, ClusterException, IOException, InterruptedException {
+    return run(plan, runs, new ExecutorSize(1), onStep);
+  }
+
+  /**
+   * Runs the plan to its end.
+   *
+   * @param size of each executor; the cluster's Workers have the same
+   * @param onStep is given each step of the application, on a thread of its own
+   */
+  public static BenchmarkReport run(
+      BenchmarkPlan plan, MeasuringRuns runs, ExecutorSize size, Consumer<ProgressLine> onStep)
+      throws LaunchException, ClusterException, IOException, InterruptedException {
+    Map<String, String> conf = new HashMap<>(CONF);
+    conf.putAll(size.conf());
+    // Only the shuffle named service uses it.
+    conf.put("spark.shuffle.service.port", Integer.toString(runs.cluster().shuffleServicePort()));
+    return runs.run(
+        plan.job().toString(),
+        LaunchedBenchmark.class,
+        plan.withData("file:" + runs.directory().data()),
+        conf,
+        BenchmarkReport.class,
+        onStep);
+  }
+
+  /** Prints the table and writes the files of {@code --report}. */
+  public static void publish(BenchmarkReport report, ClusterOptions options)
+      throws LaunchException {
+    Optional<BenchmarkFiles> files = options.reportFile().map(BenchmarkFiles::new);
+    options.publish(
+        BenchmarkTable.of(report), report, files.flatMap(each -> each.writeBeside(report)));
+    files.ifPresent(each -> System.out.println("The page with plots is " + each.html()));
+  }
+}

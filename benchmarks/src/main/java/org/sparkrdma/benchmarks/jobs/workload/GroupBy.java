@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.benchmarks.jobs.workload;
+
+import java.util.Locale;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.stream.IntStream;
+import org.apache.spark.HashPartitioner;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.sparkrdma.launch.DataSize;
+import scala.Tuple2;
+
+/**
+ * Groups values by key, with as many keys as reducers. All blocks have the same length. Spark's
+ * GroupByTest, with which SparkRDMA and SparkUCX were measured, has this shape.
+ */
+public record GroupBy(NoiseBlocks blocks) implements Workload {
+  /** Small enough for several records in the shortest block; larger ones cost less to serialize. */
+  private static final int MAX_RECORD_BYTES = 1 << 10;
+
+  private static final int SMALL_BLOCK_BYTES = 4 << 10;
+  private static final long SEED = 20_261_121;
+
+  /**
+   * @param shape such as {@code 256x256x4k}: maps, reducers, payload of a block
+   * @throws IllegalArgumentException in one sentence
+   */
+  public static GroupBy parse(String shape) {
+    Shape parts = Shape.parse(shape, 3);
+    int blockBytes = parts.bytes(2, new DataSize(64L << 20));
+    return new GroupBy(
+        new NoiseBlocks(
+            parts.count(0, 1, 100_000),
+            parts.count(1, 1, 100_000),
+            blockBytes,
+            Math.min(MAX_RECORD_BYTES, blockBytes),
+            SEED));
+  }
+
+  /** The shape of this size with blocks of 4 KiB and as many maps as reducers. */
+  public static String shapeOfSmallBlocks(DataSize size) {
+    long side = Math.max(2, Math.round(Math.sqrt((double) size.bytes() / SMALL_BLOCK_BYTES)));
+    return "%1$dx%1$dx4k".formatted(side);
+  }
+
+  @Override
+  public String description() {
+    return String.format(
+        Locale.ROOT,
+        "%,d blocks of %s, %s in all",
+        blocks.blocks(),
+        new DataSize(blocks.blockBytes()),
+        new DataSize(blocks.totalBytes()));
+  }
+
+  @Override
+  public long diskBytes() {
+    return blocks.totalBytes() + blocks.totalBytes() / 8;
+  }
+
+  @Override
+  public int tasks() {
+    return blocks.maps() + blocks.reducers();
+  }
+
+  @Override
+  public Callable<Answer> run(JavaSparkContext spark, String data) {
+    NoiseBlocks noise = blocks;
+    Tuple2<Long, Long> sum =
+        spark
+            .parallelize(IntStream.range(0, noise.maps()).boxed().toList(), noise.maps())
+            .flatMapToPair(noise::ofMap)
+            .groupByKey(new HashPartitioner(noise.reducers()))
+            .map(group -> summarize(group._2))
+            .fold(new Tuple2<>(0L, 0L), (a, b) -> new Tuple2<>(a._1 + b._1, a._2 + b._2));
+    return () -> requireAll(spark, Answer.of(sum._1, sum._2));
+  }
+
+  /** Generates all records again, without a shuffle, and compares. */
+  private Answer requireAll(JavaSparkContext spark, Answer answer) throws BenchmarkException {
+    NoiseBlocks noise = blocks;
+    long sum =
+        spark
+            .parallelize(IntStream.range(0, noise.maps()).boxed().toList(), noise.maps())
+            .map(noise::sumOfMap)
+            .fold(0L, Long::sum);
+    Answer expected = Answer.of(noise.blocks() * noise.recordsPerBlock(), sum);
+    Optional<String> difference = answer.difference(expected);
+    if (difference.isPresent()) {
+      throw new BenchmarkException("records were lost or changed: " + difference.get());
+    }
+    return answer;
+  }
+
+  private static Tuple2<Long, Long> summarize(Iterable<byte[]> values) {
+    long records = 0;
+    long sum = 0;
+    for (byte[] value : values) {
+      records++;
+      sum += NoiseBlocks.checksum(value);
+    }
+    return new Tuple2<>(records, sum);
+  }
+}

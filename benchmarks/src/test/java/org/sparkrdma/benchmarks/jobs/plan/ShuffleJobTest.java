@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.benchmarks.jobs.plan;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.Arrays;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.sparkrdma.benchmarks.jobs.query.QuerySuite;
+import org.sparkrdma.launch.Script;
+
+@Timeout(60)
+class ShuffleJobTest {
+  @Test
+  void shouldBeListedByTheScript() throws Exception {
+    String list = Script.run(Map.of(), "bench", "list").output();
+    assertThat(list.lines().skip(1).map(line -> line.replaceAll(" +", " ")))
+        .zipSatisfy(
+            Arrays.asList(ShuffleJob.values()),
+            (line, job) ->
+                assertThat(line)
+                    .startsWith(
+                        "%s %s: %s ".formatted(job, job.form(), String.join(",", job.shapes()))));
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void shouldParseItsOwnShapes(ShuffleJob job) {
+    assertThat(job.shapes())
+        .allSatisfy(shape -> assertThat(job.workload(shape).diskBytes()).isPositive());
+  }
+
+  @Test
+  void shouldFixTheShapesOfGroupBy() {
+    assertThat(ShuffleJob.GROUPBY.workload("256x256x4k").description())
+        .isEqualTo("65,536 blocks of 4 KiB, 256 MiB in all");
+    assertThat(ShuffleJob.GROUPBY.workload("96x96x64k").description())
+        .isEqualTo("9,216 blocks of 64 KiB, 576 MiB in all");
+  }
+
+  @Test
+  void shouldNameTheQueriesOfTpcds() {
+    assertThat(QuerySuite.TPCDS.queries()).hasSize(103).contains("1", "14a", "14b", "99");
+    assertThat(QuerySuite.TPCDS.queries())
+        .allSatisfy(query -> assertThat(QuerySuite.TPCDS.text(query)).containsIgnoringCase("from"));
+    assertThatThrownBy(() -> ShuffleJob.TPCDS.workload("1x32x14"))
+        .hasMessageContaining("'14' in '1x32x14' must be all or a query from 1 to 99");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "2x2, has 2 parts instead of 3",
+    "0x2x4k, '0' in '0x2x4k' must be a whole number from 1",
+    "2xtwox4k, 'two' in '2xtwox4k' must be a whole number",
+    "2x2x4, '4' is not a size",
+    "2x2x1g, '1g' in '2x2x1g' must be at most 64 MiB"
+  })
+  void shouldRefuseAWrongShapeInOneSentence(String shape, String reason) {
+    assertThatThrownBy(() -> ShuffleJob.GROUPBY.workload(shape))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining(reason)
+        .hasMessageEndingWith("write it as MAPSxREDUCERSxBLOCK, such as 256x256x4k");
+  }
+}

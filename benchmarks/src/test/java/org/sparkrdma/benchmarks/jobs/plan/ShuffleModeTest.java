@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.benchmarks.jobs.plan;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.file.Path;
+import java.util.Map;
+import org.apache.spark.SparkConf;
+import org.junit.jupiter.api.Test;
+import org.sparkrdma.shuffle.settings.ShuffleSettings;
+
+class ShuffleModeTest {
+  @Test
+  void shouldDifferInThePoolWithTheSameMemoryBesideIt() {
+    long small = poolBytes(ShuffleMode.POOL_64M);
+    long large = poolBytes(ShuffleMode.POOL_1G);
+    assertThat(small).isEqualTo(64L << 20);
+    assertThat(large).isEqualTo(1L << 30);
+    assertThat(pinnedBytes(ShuffleMode.POOL_64M) - small)
+        .isEqualTo(pinnedBytes(ShuffleMode.POOL_1G) - large);
+  }
+
+  @Test
+  void shouldPrintTheNameThatTheOptionTakes() {
+    assertThat(ShuffleMode.POOL_64M).hasToString("pool-64m");
+    assertThat(ShuffleMode.VANILLA).hasToString("vanilla");
+  }
+
+  @Test
+  void shouldHaveTheNamesThatTheScriptsCheck() throws Exception {
+    assertThat(Path.of("launch.bash"))
+        .content()
+        .contains("\nreadonly shuffle_modes='%s'\n".formatted(ShuffleMode.names()));
+  }
+
+  @Test
+  void shouldOfferEachNameOnceToWhoGivesAnother() {
+    ShuffleMode.Converter converter = new ShuffleMode.Converter();
+    assertThat(converter.convert("Pool-1G")).isEqualTo(ShuffleMode.POOL_1G);
+    assertThatThrownBy(() -> converter.convert("pool_1g"))
+        .hasMessage(
+            "'pool_1g' is not a shuffle: give names of vanilla, tuned, service, rdma, pool-1g,"
+                + " pool-64m, fallback");
+  }
+
+  @Test
+  void shouldUseTheExternalShuffleServiceInOneModeOnly() {
+    assertThat(ShuffleMode.values())
+        .filteredOn(mode -> mode.conf().containsKey("spark.shuffle.service.enabled"))
+        .containsExactly(ShuffleMode.SERVICE);
+    assertThat(ShuffleMode.SERVICE.mustRead()).isFalse();
+  }
+
+  @Test
+  void shouldGiveEachExecutorItsThreads() {
+    Map<String, String> conf = new ExecutorSize(8).conf();
+    assertThat(conf)
+        .containsEntry("spark.executor.cores", "8")
+        .containsEntry("spark.cores.max", "16")
+        .containsEntry("spark.executor.memory", "2048m");
+  }
+
+  private static long pinnedBytes(ShuffleMode mode) {
+    return settings(mode).pinnedMaxBytes().orElseThrow();
+  }
+
+  private static long poolBytes(ShuffleMode mode) {
+    return settings(mode).transport(pinnedBytes(mode)).poolBytes();
+  }
+
+  private static ShuffleSettings settings(ShuffleMode mode) {
+    SparkConf conf = new SparkConf(false);
+    mode.conf().forEach(conf::set);
+    return ShuffleSettings.of(conf);
+  }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.benchmarks.jobs.report;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import org.sparkrdma.benchmarks.jobs.plan.BenchmarkPlan;
+import org.sparkrdma.benchmarks.jobs.plan.ShuffleJob;
+import org.sparkrdma.benchmarks.jobs.plan.ShuffleMode;
+import org.sparkrdma.benchmarks.jobs.workload.Answer;
+
+/** Reports for tests. Stateless. */
+public final class BenchmarkReports {
+  private BenchmarkReports() {}
+
+  public static BenchmarkReport of(int rounds, CaseReport... cases) {
+    return new BenchmarkReport(
+        new BenchmarkPlan(
+            ShuffleJob.GROUPBY,
+            Arrays.stream(cases).map(CaseReport::shape).toList(),
+            List.of(ShuffleMode.VANILLA, ShuffleMode.RDMA),
+            rounds,
+            1,
+            "",
+            "./bench groupby"),
+        new Environment(
+            "2026-11-21T09:00:00Z",
+            "4.2.0, Scala 2.13",
+            "17",
+            "spark://host:7077",
+            "a processor",
+            0.5,
+            Map.of("spark.executor.cores", "1"),
+            Map.of()),
+        List.of(cases));
+  }
+
+  public static RunResult run(
+      ShuffleMode mode,
+      int round,
+      double seconds,
+      double fetchWaitSeconds,
+      Map<String, Long> fallbacks) {
+    return new RunResult(
+        mode,
+        round,
+        2,
+        seconds,
+        fetchWaitSeconds,
+        3.5,
+        0.25,
+        500L << 20,
+        new RunResult.ByPath(1 << 20, 0, 1 << 20),
+        new RunResult.ByPath(256, 0, 256),
+        fallbacks,
+        Map.of("5ms", 3L),
+        new Answer(16, "ab"));
+  }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.benchmarks.jobs.workload;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import org.apache.spark.SparkConf;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.sql.SparkSession;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.benchmarks.jobs.plan.ConcurrentRuns;
+import org.sparkrdma.benchmarks.jobs.plan.ShuffleJob;
+
+@Tag("slow")
+@Timeout(400)
+class WorkloadTest {
+  @TempDir private Path directory;
+
+  @Test
+  void shouldGiveAnswersThatDoNotDependOnTheNumberOfPartitions() throws Exception {
+    try (JavaSparkContext spark = new JavaSparkContext(conf())) {
+      Answer ranks = answer(spark, ShuffleJob.PAGERANK, "500x3x2x3");
+      assertThat(ranks.rows()).isBetween(100L, 500L);
+      assertThat(answer(spark, ShuffleJob.PAGERANK, "500x3x2x5")).isEqualTo(ranks);
+      assertThat(answer(spark, ShuffleJob.PAGERANK, "500x3x3x3")).isNotEqualTo(ranks);
+
+      Answer joined = answer(spark, ShuffleJob.SKEWJOIN, "2000x200x40x3");
+      // One for each of the 60 % other rows in a hundred, and the frequent key.
+      assertThat(joined.rows()).isEqualTo(61);
+      assertThat(answer(spark, ShuffleJob.SKEWJOIN, "2000x200x40x5")).isEqualTo(joined);
+      assertThat(answer(spark, ShuffleJob.SKEWJOIN, "2000x200x41x3")).isNotEqualTo(joined);
+
+      Answer orders = answer(spark, ShuffleJob.BROADCASTFREE, "300x3");
+      assertThat(orders.rows()).isEqualTo(300);
+      assertThat(answer(spark, ShuffleJob.BROADCASTFREE, "300x5")).isEqualTo(orders);
+
+      assertThat(answer(spark, ShuffleJob.GROUPBY, "3x5x3k").rows()).isEqualTo(3 * 5 * 3);
+
+      Workload twice = new ConcurrentRuns(ShuffleJob.BROADCASTFREE.workload("300x3"), 2);
+      assertThat(twice.run(spark, "").call()).isEqualTo(orders);
+    }
+  }
+
+  @Test
+  void shouldSortItsOwnInput() throws Exception {
+    Workload sort = ShuffleJob.TERASORT.workload("1m");
+    try (JavaSparkContext spark = new JavaSparkContext(conf())) {
+      spark.hadoopConfiguration().setBoolean("mapreduce.terasort.use.terascheduler", false);
+      String data = "file:" + directory;
+      sort.prepare(spark, data);
+      Answer first = sort.run(spark, data).call();
+      assertThat(first.rows()).isEqualTo(10_485);
+      assertThat(sort.run(spark, data).call()).isEqualTo(first);
+    }
+  }
+
+  /** At every scale query 1 has four rows and query 6 one. */
+  @Test
+  void shouldAnswerQueriesOfTpchOverTablesThatAreWrittenOnce() throws Exception {
+    try (JavaSparkContext spark = new JavaSparkContext(conf())) {
+      String data = "file:" + directory;
+      ShuffleJob.TPCH.workload("0.001x2xall").prepare(spark, data);
+      ShuffleJob.TPCH.workload("0.001x2x1").prepare(spark, data);
+
+      Answer first = query(spark, "0.001x2x1", data);
+
+      assertThat(first.rows()).isEqualTo(4);
+      assertThat(query(spark, "0.001x2x1", data)).isEqualTo(first);
+      assertThat(query(spark, "0.001x2x6", data).rows()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  @Tag("nightly")
+  void shouldAnswerQueriesOfTpcds() throws Exception {
+    try (JavaSparkContext spark = new JavaSparkContext(conf())) {
+      String data = "file:" + directory;
+      Workload count = ShuffleJob.TPCDS.workload("0.01x2x96");
+      count.prepare(spark, data);
+      assertThat(count.run(spark, data).call().rows()).isEqualTo(1);
+      assertThat(rows(spark, "store_sales")).isEqualTo(120_527);
+      assertThat(rows(spark, "date_dim")).isEqualTo(73_049);
+
+      Workload brands = ShuffleJob.TPCDS.workload("0.01x2x3");
+      Answer first = brands.run(spark, data).call();
+      assertThat(first.rows()).isPositive();
+      assertThat(brands.run(spark, data).call()).isEqualTo(first);
+    }
+  }
+
+  private static Answer query(JavaSparkContext spark, String shape, String data) throws Exception {
+    return ShuffleJob.TPCH.workload(shape).run(spark, data).call();
+  }
+
+  private static long rows(JavaSparkContext spark, String table) {
+    return SparkSession.builder().sparkContext(spark.sc()).getOrCreate().table(table).count();
+  }
+
+  private Answer answer(JavaSparkContext spark, ShuffleJob job, String shape) throws Exception {
+    return job.workload(shape).run(spark, "").call();
+  }
+
+  private static SparkConf conf() {
+    return new SparkConf(false)
+        .setMaster("local[2]")
+        .setAppName("jobs")
+        .set("spark.ui.enabled", "false")
+        .set("spark.driver.host", "127.0.0.1")
+        .set("spark.sql.autoBroadcastJoinThreshold", "-1")
+        .set("spark.serializer", "org.apache.spark.serializer.KryoSerializer");
+  }
+}
