@@ -45,6 +45,8 @@ enum Setting {
     properties.put("spark.shuffle.manager", manager);
     properties.put("spark.shuffle.readHostLocalDisk", "false");
     properties.put("spark.plugins", ReadCounts.class.getName());
+    // A test of decommissioning waits for it twice; Spark's default is 30 s.
+    properties.put("spark.storage.decommission.replicationReattemptInterval", "1s");
     return properties;
   }
 

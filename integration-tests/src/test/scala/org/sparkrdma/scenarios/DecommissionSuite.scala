@@ -106,6 +106,9 @@ final class DecommissionSuite extends ScenarioSuite with Eventually {
       .set("spark.decommission.enabled", "true")
       .set("spark.storage.decommission.enabled", "true")
       .set("spark.storage.decommission.shuffleBlocks.enabled", "true")
+      // Spark's interval between searches for blocks to migrate is 30 s by default. The executor
+      // ends after a search that finds none.
+      .set("spark.storage.decommission.replicationReattemptInterval", "1s")
 
   private def files(
       cluster: SparkCluster,

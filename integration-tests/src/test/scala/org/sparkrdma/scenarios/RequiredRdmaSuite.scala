@@ -16,7 +16,7 @@ final class RequiredRdmaSuite extends ScenarioSuite {
   test(
     "should run the tasks of an executor without RDMA in the other executor and count no failure"
   ) {
-    val expected = SparkCluster.run(Clusters.vanilla())(cluster => Jobs.groupBy(cluster.spark))
+    val expected = VanillaAnswers.everyday("groupBy")
     val conf = Clusters
       .soft()
       .set("spark.shuffle.rdma.mode", "required")

@@ -65,7 +65,7 @@ final class TabSuite extends ScenarioSuite with Eventually {
       Jobs.groupBy(cluster.spark)
       // Enough bytes for registered windows, and for a chart with a shape.
       for (_ <- 1 to 3) {
-        val texts = cluster.spark.range(0, 2000000, 1, 8).selectExpr("uuid() as text")
+        val texts = cluster.spark.range(0, 500000, 1, 8).selectExpr("uuid() as text")
         assert(texts.repartition(16).selectExpr("max(text)").collect().length === 1)
       }
       val busy = await(cluster)(page =>

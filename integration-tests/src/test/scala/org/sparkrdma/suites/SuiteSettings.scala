@@ -10,6 +10,9 @@ private[suites] object SuiteSettings {
   /** Whether the run's setting has an engine. */
   def byRdma: Boolean = sys.props.contains("spark.shuffle.rdma.engine")
 
+  /** Whether the run has the tests that take long and seldom find anything. */
+  def nightly: Boolean = sys.props.get("it.nightly").contains("true")
+
   def applyTo(conf: SparkConf): Unit =
     sys.props.foreach { case (key, value) =>
       if (Prefixes.exists(key.startsWith)) {
