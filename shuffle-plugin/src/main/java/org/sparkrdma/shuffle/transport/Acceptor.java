@@ -21,10 +21,42 @@ import org.sparkrdma.verbs.cm.Connection;
  *
  * <p>A new connection replaces an established one only after its initiator has confirmed it, and
  * the number of unconfirmed connections is limited. So a replayed request does no harm.
+ *
+ * <p>Two executors share one connection. When both initiate at once, the request of the lower
+ * incarnation (unsigned) wins:
+ *
+ * <ul>
+ *   <li>The <b>higher</b> accepts each request of the lower. Its own attempt stands until one of
+ *       the two connections is established, and then ends.
+ *   <li>The <b>lower</b> refuses with COLLISION while its own attempt is younger than {@link
+ *       #UNANSWERED_NS}. Later its request or the answer is probably lost. Then it yields: it
+ *       closes its own attempt, and accepts the request of the higher after that.
+ * </ul>
+ *
+ * <p>Only the lower yields, so both ends never do so at the same time. It never has an attempt and
+ * an accepted request of the other at once: it begins no attempt while it accepts one. So there are
+ * not two connections: a connection is established by the CONFIRM of its initiator, and an attempt
+ * that is closed sends none. Whatever is still on its way for that attempt has no effect: an answer
+ * is dropped, since its connection is closed, and a late request leads at the higher to a
+ * connection that is never confirmed, ends by the device's event or after {@code connect.timeout},
+ * and replaces nothing. Nor is there no connection: the request of the higher that made the lower
+ * yield is answered, and the higher drops its attempt only for a connection that the lower
+ * confirms, which is not the closed one. Should that answer be lost too, the accepted connection
+ * ends after {@code connect.timeout}, and the lower attempts again while it wants blocks.
+ *
+ * <p>A late request may also have crossed an attempt of this executor that the peer has accepted
+ * meanwhile, or its sender may have lost the connection. The generation in the HELLO distinguishes
+ * the two: it is the sender's count of connections.
  */
 final class Acceptor {
   private static final Logger LOG = LoggerFactory.getLogger(Acceptor.class);
   private static final int MIN_UNCONFIRMED = 8;
+
+  /**
+   * Age at which an own attempt without an answer no longer stands against a request of the peer.
+   * An answer takes some milliseconds, and a device or JVM may pause for some hundreds.
+   */
+  private static final long UNANSWERED_NS = 1_000_000_000;
 
   private final TransportContext context;
   private final ConnectionTable table;
@@ -133,15 +165,21 @@ final class Acceptor {
   private void checkCollision(Peer caller, Hello request, long nowNs) throws RefusedException {
     boolean ownAttemptStands =
         caller.attempt() != null
-            && Long.compareUnsigned(context.self().incarnation(), caller.incarnation()) < 0;
+            && isLowerThan(caller)
+            && caller.attempt().ageNs(nowNs) < UNANSWERED_NS;
     boolean crossed =
         caller.established() != null
             && caller.established().isInitiator()
-            && caller.established().ageNs(nowNs) < context.settings().connectTimeout().toNanos()
+            && caller.established().establishedForNs(nowNs)
+                < context.settings().connectTimeout().toNanos()
             && caller.isBehind(request.generation());
     if (ownAttemptStands || crossed) {
       throw new RefusedException(Refusal.COLLISION, "both ends sent a request");
     }
+  }
+
+  private boolean isLowerThan(Peer caller) {
+    return Long.compareUnsigned(context.self().incarnation(), caller.incarnation()) < 0;
   }
 
   private void makeRoom(long nowNs) throws RefusedException {
@@ -155,6 +193,10 @@ final class Acceptor {
 
   private void takeRequest(
       PeerConnection connection, Peer caller, ConnectionBinding binding, Hello request) {
+    if (caller.attempt() != null && isLowerThan(caller)) {
+      // Before the answer, so that the peer can never have both.
+      peers.end(caller.attempt(), BrokenConnection.connectionLost("yields to the peer's request"));
+    }
     int generation =
         caller.isBehind(request.generation()) ? caller.generation() : request.generation();
     connection.identify(caller);

@@ -291,10 +291,15 @@ final class ConnectionTurns {
   }
 
   private void stopWaiting(Peer peer) {
-    if (peer.attempt() != null) {
+    boolean mayRepeat =
+        peer.hasCollided() && !peer.hasWaitedTooLong(nowNs, settings.attemptTimeout().toNanos());
+    if (peer.attempt() != null || peer.isAccepting() || mayRepeat) {
       peers.failPending(peer, FallbackReason.CONNECT_FAILED, "no connection yet");
     } else if (peer.lacksRoom()) {
       peers.giveUpForNow(peer, FallbackReason.PEER_BUSY, Connector.REFUSED_BUSY);
+    } else if (peer.hasCollided()) {
+      // It answers, so it is no failure of the peer.
+      peers.giveUpForNow(peer, FallbackReason.CONNECT_FAILED, "both ends send requests");
     } else if (peer.isAttempted()) {
       peers.giveUp(peer, FallbackReason.CONNECT_FAILED, "no connection in time");
     } else {

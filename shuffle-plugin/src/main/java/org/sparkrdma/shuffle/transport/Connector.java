@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.transport;
 
-import java.time.Duration;
 import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -18,17 +17,11 @@ import org.sparkrdma.verbs.cm.ConnectionManager;
 /**
  * Initiates connections to peers, and handles the events of all connections. Owned by the agent.
  *
- * <p>Two executors share one connection. When both initiate at once, the request of the lower
- * incarnation (unsigned) wins: the other end accepts it and drops its own. A late request may have
- * crossed a request of this executor that the peer accepted meanwhile, or its sender may have lost
- * the connection. The generation in the HELLO distinguishes the two: it is the sender's count of
- * connections.
- *
- * <p>{@link Acceptor} decides about the requests of peers.
+ * <p>{@link Acceptor} decides about the requests of peers, also where both ends initiate a
+ * connection at once.
  */
 final class Connector {
   private static final Logger LOG = LoggerFactory.getLogger(Connector.class);
-  private static final long COLLISION_RETRY_NS = Duration.ofMillis(20).toNanos();
 
   /** Detail of blocks whose peer has no room for a connection. */
   static final String REFUSED_BUSY = "refused BUSY: too many connections";
@@ -105,12 +98,7 @@ final class Connector {
     switch (event.type()) {
       case RESOLVED -> onResolved(connection);
       case ESTABLISHED -> onEstablished(connection, event.privateData());
-      case REJECTED ->
-          onRefused(
-              connection,
-              Hello.decodeRefusal(event.privateData()),
-              "rejected " + event.reason(),
-              nowNs);
+      case REJECTED -> onRejected(connection, event, nowNs);
       case RESOLVE_FAILED, UNREACHABLE, CONNECT_ERROR ->
           onConnectFailed(connection, event.type() + " " + event.reason());
       case DISCONNECTED, DEVICE_REMOVED, DEVICE_DOWN ->
@@ -217,14 +205,24 @@ final class Connector {
     }
   }
 
+  private void onRejected(PeerConnection connection, ConnectionEvent event, long nowNs) {
+    String detail = "rejected " + event.reason();
+    if (connection.isAttempt()) {
+      onRefused(connection, Hello.decodeRefusal(event.privateData()), detail, nowNs);
+    } else {
+      // The initiator has closed its attempt: it has yielded, or it has given up.
+      onEnded(connection, detail);
+    }
+  }
+
   private void onRefused(PeerConnection connection, Refusal refusal, String detail, long nowNs) {
     Peer peer = connection.peer();
     // When both ends connect at once over siw, the reason may be lost.
     boolean lostReason = refusal == null && peer.hasConnectionOrRequest();
     if (refusal == Refusal.COLLISION || lostReason) {
-      // The peer's own request wins. If it is lost, this executor retries.
+      // The peer's own request wins. If it is lost, this executor retries until the peer yields.
       peers.end(connection, BrokenConnection.connectionLost("collision"));
-      peer.retryAt(nowNs + COLLISION_RETRY_NS);
+      peer.retryAfterCollision(nowNs);
     } else if (refusal == Refusal.BUSY) {
       peers.end(connection, BrokenConnection.connectionLost("refused BUSY"));
       if (!peer.tryRetryForRoom(nowNs)) {

@@ -20,6 +20,12 @@ final class Peer {
   /** Together 315 ms. */
   private static final int MAX_ROOM_RETRIES = 6;
 
+  private static final long FIRST_COLLISION_RETRY_NS = 20_000_000;
+  private static final long MAX_COLLISION_RETRY_NS = 1_000_000_000;
+
+  /** More doublings of the first time exceed the longest. */
+  private static final int MAX_DOUBLINGS = 6;
+
   private final long incarnation;
   private final Consumer<BlockProgress> fetchFromAnyThread;
   private final ArrayDeque<BlockProgress> pending = new ArrayDeque<>();
@@ -31,6 +37,7 @@ final class Peer {
   private boolean waiting;
   private boolean attempted;
   private int noRoom;
+  private int collisions;
   private long waitingSinceNs;
   private long retryAtNs;
   private long quarantineNs;
@@ -78,9 +85,14 @@ final class Peer {
     attempted = true;
   }
 
+  /** Whether a request of it is being accepted. */
+  boolean isAccepting() {
+    return !accepting.isEmpty();
+  }
+
   /** Whether it has a connection to this executor, or a request that is being accepted. */
   boolean hasConnectionOrRequest() {
-    return established != null || !accepting.isEmpty();
+    return established != null || isAccepting();
   }
 
   /** Adds a connection being accepted; {@link #forget} removes it. */
@@ -97,6 +109,7 @@ final class Peer {
     established = made;
     generation = newGeneration;
     waiting = false;
+    collisions = 0;
     quarantineNs = 0;
     quarantined = false;
   }
@@ -144,6 +157,7 @@ final class Peer {
       waiting = true;
       attempted = false;
       noRoom = 0;
+      collisions = 0;
       waitingSinceNs = nowNs;
       retryAtNs = nowNs;
     }
@@ -162,8 +176,19 @@ final class Peer {
     return waiting && nowNs - waitingSinceNs > timeoutNs;
   }
 
-  void retryAt(long thenNs) {
-    retryAtNs = thenNs;
+  /**
+   * It refused an attempt because of an attempt of its own: attempts it again after 20 ms, 40 ms,
+   * and so on, at most 1 s. Each attempt costs both ends a queue pair or a message while the
+   * network loses messages.
+   */
+  void retryAfterCollision(long nowNs) {
+    retryAtNs = nowNs + Math.min(FIRST_COLLISION_RETRY_NS << collisions, MAX_COLLISION_RETRY_NS);
+    collisions = Math.min(collisions + 1, MAX_DOUBLINGS);
+  }
+
+  /** Whether an attempt collided since blocks wait. */
+  boolean hasCollided() {
+    return collisions > 0;
   }
 
   /**

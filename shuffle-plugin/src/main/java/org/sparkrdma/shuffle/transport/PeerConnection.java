@@ -32,6 +32,7 @@ final class PeerConnection {
   private final ConnectionSetup setup;
   private final SetupExchange exchange;
   private final long bornNs;
+  private long establishedNs;
   private final ConnectionBuffers buffers;
   private Peer peer;
   private ConnectionQueues queues;
@@ -150,6 +151,7 @@ final class PeerConnection {
   void establish() {
     assert context.owner().holds();
     setup.establish();
+    establishedNs = context.nanoClock().getAsLong();
     queues.setupSends().end();
     requestTurn();
   }
@@ -181,6 +183,11 @@ final class PeerConnection {
 
   long ageNs(long nowNs) {
     return nowNs - bornNs;
+  }
+
+  /** Time since {@link #establish}. */
+  long establishedForNs(long nowNs) {
+    return nowNs - establishedNs;
   }
 
   long idleNs(long nowNs) {

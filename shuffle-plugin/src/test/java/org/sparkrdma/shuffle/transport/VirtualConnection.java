@@ -73,6 +73,11 @@ final class VirtualConnection implements Connection {
     return closed;
   }
 
+  /** The same connection at the other end. */
+  VirtualConnection other() {
+    return other;
+  }
+
   private void event(ConnectionEvent.Type type, byte[] data) {
     owner.onEvent(new ConnectionEvent(type, this, null, data, ""));
   }
@@ -84,12 +89,17 @@ final class VirtualConnection implements Connection {
   @Override
   public void connect(ConnectionParameters parameters) {
     VirtualExecutor target = fabric.at(remote.getAddress());
+    owner.countRequest();
+    byte[] rejection = fabric.rejection(remote.getAddress());
+    if (rejection != null) {
+      fabric.after(
+          2 * VirtualFabric.SETUP_NS, () -> event(ConnectionEvent.Type.REJECTED, rejection));
+      return;
+    }
     fabric.after(
-        VirtualFabric.SETUP_NS,
+        fabric.requestNs(owner),
         () -> {
-          if (closed) {
-            return;
-          }
+          // The message arrives also where the initiator has closed the connection since.
           // At the other end the addresses change places.
           InetSocketAddress theirs = remote;
           InetSocketAddress ours = local;
@@ -103,7 +113,7 @@ final class VirtualConnection implements Connection {
   public void accept(ConnectionParameters parameters) {
     established = true;
     fabric.after(
-        VirtualFabric.SETUP_NS,
+        fabric.answerNs(owner),
         () -> {
           if (other.closed) {
             event(ConnectionEvent.Type.CONNECT_ERROR, NO_DATA);
@@ -213,8 +223,8 @@ final class VirtualConnection implements Connection {
             .bytes(request.offset(0), (int) bytes)
             .get(message);
         owner.countMessage();
-        fabric.after(VirtualFabric.LATENCY_NS, () -> other.deliver(message));
-        doneNs = fabric.nowNs() + 2 * VirtualFabric.LATENCY_NS;
+        fabric.after(fabric.messageNs(), () -> other.deliver(message));
+        doneNs = fabric.nowNs() + 2 * fabric.messageNs();
       } else {
         doneNs = owner.readNs(other.owner, bytes);
       }

@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.apache.spark.network.util.MapConfigProvider;
 import org.apache.spark.network.util.TransportConf;
@@ -72,6 +73,7 @@ final class VirtualExecutor implements AutoCloseable {
   private long workDone;
   private int maxConnections;
   private int queuePairs;
+  private int requests;
 
   /**
    * @param number from 0
@@ -237,6 +239,29 @@ final class VirtualExecutor implements AutoCloseable {
 
   void countMessage() {
     messages++;
+  }
+
+  void countRequest() {
+    requests++;
+  }
+
+  /** Connection requests that it has sent. */
+  int requests() {
+    return requests;
+  }
+
+  /** Connections that it may use. */
+  List<VirtualConnection> established() {
+    return IntStream.range(0, table.size())
+        .mapToObj(table::get)
+        .filter(PeerConnection::isEstablished)
+        .map(connection -> (VirtualConnection) connection.connection())
+        .toList();
+  }
+
+  /** Connections in any state. */
+  int connections() {
+    return table.size();
   }
 
   /** A READ of this executor is posted: the time when it completes. */

@@ -27,6 +27,10 @@ final class VirtualFabric {
   private final PriorityQueue<Event> events =
       new PriorityQueue<>(Comparator.comparingLong(Event::atNs).thenComparingLong(Event::order));
   private final Map<InetAddress, VirtualExecutor> executors = new HashMap<>();
+  private final Map<InetAddress, byte[]> refusals = new HashMap<>();
+  private SetupDelay requestDelay = (from, sentNs) -> 0;
+  private SetupDelay answerDelay = (from, sentNs) -> 0;
+  private long messageDelayNs;
   private long nowNs;
   private long order;
 
@@ -48,6 +52,52 @@ final class VirtualFabric {
 
   VirtualExecutor at(InetAddress address) {
     return executors.get(address);
+  }
+
+  /**
+   * Time that a message of the set-up of a connection takes in addition. One that is lost, and that
+   * the kernel repeats, takes the time until it is repeated.
+   */
+  interface SetupDelay {
+    long delayNs(VirtualExecutor from, long sentNs);
+  }
+
+  /** Delays connection requests. */
+  void delayRequests(SetupDelay delay) {
+    requestDelay = delay;
+  }
+
+  /** Delays answers to connection requests. */
+  void delayAnswers(SetupDelay delay) {
+    answerDelay = delay;
+  }
+
+  /** Delays all messages on connected queue pairs by the same time. */
+  void delayMessages(long delayNs) {
+    messageDelayNs = delayNs;
+  }
+
+  /** Time of a message on a connected queue pair. */
+  long messageNs() {
+    return LATENCY_NS + messageDelayNs;
+  }
+
+  long requestNs(VirtualExecutor from) {
+    return SETUP_NS + requestDelay.delayNs(from, nowNs);
+  }
+
+  long answerNs(VirtualExecutor from) {
+    return SETUP_NS + answerDelay.delayNs(from, nowNs);
+  }
+
+  /** Rejects all connection requests to an address. */
+  void rejectRequests(InetAddress address, byte[] privateData) {
+    refusals.put(address, privateData);
+  }
+
+  /** Private data of the rejection of each request to an address; null where there is none. */
+  byte[] rejection(InetAddress address) {
+    return refusals.get(address);
   }
 
   /** Runs until the condition holds, at most until a time; returns whether it holds. */

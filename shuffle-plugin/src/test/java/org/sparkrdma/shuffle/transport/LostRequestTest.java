@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.fetch.FetchHandler;
+import org.sparkrdma.shuffle.fetch.SuspectBlock;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.shuffle.wire.Hello;
+import org.sparkrdma.shuffle.wire.Hello.Refusal;
+import org.sparkrdma.verbs.VerbsException;
+
+/**
+ * Two executors that want blocks of each other while messages of the set-up are lost or late, in
+ * virtual time.
+ */
+@Timeout(120)
+class LostRequestTest {
+  private static final int BLOCK_BYTES = 1 << 20;
+  private static final long MS = Duration.ofMillis(1).toNanos();
+
+  /** The kernel repeats a lost request after this time. */
+  private static final long REPEAT_NS = 6_100 * MS;
+
+  private static final int TRIALS = 200;
+
+  @TempDir private Path directory;
+  private Path outputs;
+  private VirtualFabric fabric;
+  private VirtualExecutor lower;
+  private VirtualExecutor higher;
+  private final List<VirtualExecutor> executors = new ArrayList<>();
+
+  @BeforeEach
+  void start() throws IOException, VerbsException {
+    outputs = directory.resolve("outputs.data");
+    try (RandomAccessFile file = new RandomAccessFile(outputs.toFile(), "rw")) {
+      file.setLength(2L * BLOCK_BYTES);
+    }
+    restart();
+  }
+
+  private void restart() throws VerbsException {
+    close();
+    fabric = new VirtualFabric();
+    lower = executor(0);
+    higher = executor(1);
+  }
+
+  private VirtualExecutor executor(int number) throws VerbsException {
+    VirtualExecutor executor =
+        new VirtualExecutor(fabric, number, 1L << 30, 16, outputs, 2, BLOCK_BYTES);
+    executors.add(executor);
+    return executor;
+  }
+
+  @AfterEach
+  void close() {
+    executors.forEach(VirtualExecutor::close);
+    executors.clear();
+  }
+
+  /** A block that one executor fetches from another. */
+  private static final class Fetch implements FetchHandler {
+    private boolean read;
+    private FallbackReason failure;
+
+    Fetch(VirtualExecutor reader, VirtualExecutor server) {
+      reader.fetch(server.endpoint(), List.of(new BlockRange(0, 1, 0, 1)), this);
+    }
+
+    boolean isAnswered() {
+      return read || failure != null;
+    }
+
+    @Override
+    public long reader() {
+      return 1;
+    }
+
+    @Override
+    public void onFetched(int index, ManagedBuffer buffer) {
+      read = true;
+    }
+
+    @Override
+    public void onFailed(int index, FallbackReason reason, String detail) {
+      failure = reason;
+    }
+
+    @Override
+    public void onSuspect(int index, SuspectBlock suspect) {
+      throw new IllegalStateException("no checksums here");
+    }
+  }
+
+  private void passUntil(long milliseconds) {
+    assertThat(fabric.runUntil(() -> fabric.nowNs() >= milliseconds * MS, Long.MAX_VALUE)).isTrue();
+  }
+
+  /** Both ends use the same connection, and only that one is left. */
+  private void assertOneConnection(String what) {
+    assertThat(lower.established()).as(what).hasSize(1);
+    assertThat(higher.established()).as(what).containsExactly(lower.established().get(0).other());
+    assertThat(lower.connections()).as(what).isEqualTo(1);
+    assertThat(higher.connections()).as(what).isEqualTo(1);
+    for (VirtualExecutor executor : executors) {
+      assertThat(executor.count(Counter.PEERS_QUARANTINED)).as(what).isZero();
+    }
+  }
+
+  @Test
+  void shouldUseTheConnectionOfThePeerWhenTheOwnRequestIsLost() {
+    fabric.delayRequests((from, sentNs) -> from == lower ? REPEAT_NS : 0);
+    Fetch one = new Fetch(lower, higher);
+    Fetch two = new Fetch(higher, lower);
+
+    fabric.runUntil(() -> one.isAnswered() && two.isAnswered(), 2_300 * MS);
+
+    assertThat(one.read).isTrue();
+    assertThat(two.read).isTrue();
+    assertThat(higher.requests()).as("connection requests").isLessThanOrEqualTo(10);
+    // The lost request is repeated after the connection was established.
+    passUntil(20_000);
+    assertOneConnection("after the late request");
+    assertThat(lower.count(Counter.CONNECTIONS_ESTABLISHED)).isEqualTo(1);
+    assertThat(higher.count(Counter.CONNECTIONS_ESTABLISHED)).isEqualTo(1);
+    assertThat(lower.requests()).isEqualTo(1);
+  }
+
+  @Test
+  void shouldConnectOnceMessagesArriveAgain() {
+    fabric.delayRequests((from, sentNs) -> sentNs < 3_000 * MS ? REPEAT_NS : 0);
+    Fetch one = new Fetch(lower, higher);
+    Fetch two = new Fetch(higher, lower);
+
+    passUntil(6_500);
+
+    assertThat(one.failure).as("by TCP meanwhile").isEqualTo(FallbackReason.CONNECT_FAILED);
+    assertThat(two.failure).as("by TCP meanwhile").isEqualTo(FallbackReason.CONNECT_FAILED);
+    Fetch later = new Fetch(lower, higher);
+    passUntil(6_600);
+    assertThat(later.read).isTrue();
+    passUntil(20_000);
+    assertOneConnection("after the repeated requests");
+    assertThat(lower.requests() + higher.requests()).isLessThanOrEqualTo(10);
+  }
+
+  /** Requests and answers of both ends arrive in any order about the time at which one yields. */
+  @Test
+  void shouldKeepOneConnectionHoweverMessagesOfBothEndsCross() throws VerbsException {
+    Random random = new Random(41);
+    long yieldsNs = timeOfTheRequestThatIsAccepted();
+    for (int trial = 0; trial < TRIALS; trial++) {
+      boolean anyTime = trial % 4 == 0;
+      long requestNs =
+          anyTime ? random.nextLong(3_000 * MS) : yieldsNs + random.nextLong(12 * MS) - 6 * MS;
+      connectBoth(random, requestNs, 0);
+    }
+  }
+
+  /** The peer begins when the request that was lost is repeated, and its answer arrives. */
+  @Test
+  void shouldKeepOneConnectionWhenThePeerConnectsWhileALateRequestIsAnswered()
+      throws VerbsException {
+    Random random = new Random(43);
+    for (int trial = 0; trial < TRIALS; trial++) {
+      connectBoth(random, REPEAT_NS, REPEAT_NS + random.nextLong(16 * MS) - 8 * MS);
+    }
+  }
+
+  /**
+   * Both executors connect; there must be one connection, which was never replaced.
+   *
+   * @param requestNs delay of the request of the lower one
+   * @param higherBeginsNs time at which the higher one wants a block
+   */
+  private void connectBoth(Random random, long requestNs, long higherBeginsNs)
+      throws VerbsException {
+    restart();
+    long answerNs = random.nextLong(4 * MS);
+    long requestOfHigherNs = random.nextLong(4 * MS);
+    long answerOfLowerNs = random.nextLong(4 * MS);
+    fabric.delayRequests((from, sentNs) -> from == lower ? requestNs : requestOfHigherNs);
+    fabric.delayAnswers((from, sentNs) -> from == lower ? answerOfLowerNs : answerNs);
+    fabric.delayMessages(random.nextLong(4 * MS));
+    String what =
+        "requestNs=%d answerNs=%d higherBeginsNs=%d requestOfHigherNs=%d answerOfLowerNs=%d"
+            .formatted(requestNs, answerNs, higherBeginsNs, requestOfHigherNs, answerOfLowerNs);
+
+    new Fetch(lower, higher);
+    fabric.runUntil(() -> false, higherBeginsNs);
+    Fetch fetch = new Fetch(higher, lower);
+    fabric.runUntil(() -> false, higherBeginsNs + 9_000 * MS);
+
+    assertThat(fetch.read).as(what).isTrue();
+    assertOneConnection(what);
+    assertThat(lower.count(Counter.CONNECTIONS_ESTABLISHED)).as(what).isEqualTo(1);
+    assertThat(higher.count(Counter.CONNECTIONS_ESTABLISHED)).as(what).isEqualTo(1);
+  }
+
+  private long timeOfTheRequestThatIsAccepted() {
+    AtomicLong lastNs = new AtomicLong();
+    fabric.delayRequests(
+        (from, sentNs) -> {
+          if (from == higher) {
+            lastNs.set(sentNs);
+          }
+          return from == lower ? REPEAT_NS : 0;
+        });
+    new Fetch(lower, higher);
+    Fetch fetch = new Fetch(higher, lower);
+    passUntil(3_000);
+    assertThat(fetch.read).isTrue();
+    return lastNs.get();
+  }
+
+  @Test
+  void shouldNotQuarantineAPeerThatRefusesForACollision() {
+    fabric.rejectRequests(
+        lower.endpoint().addresses().get(0).network().address(),
+        Hello.encodeRefusal(Refusal.COLLISION));
+    Fetch fetch = new Fetch(higher, lower);
+
+    passUntil(5_100);
+
+    assertThat(fetch.failure).isEqualTo(FallbackReason.CONNECT_FAILED);
+    assertThat(higher.requests()).as("connection requests in 5 s").isBetween(5, 10);
+    Fetch next = new Fetch(higher, lower);
+    passUntil(5_200);
+    assertThat(next.failure)
+        .as("blocks do not wait twice")
+        .isEqualTo(FallbackReason.CONNECT_FAILED);
+    passUntil(40_000);
+    assertThat(higher.requests()).as("nothing is wanted any more").isBetween(5, 25);
+    assertThat(higher.count(Counter.PEERS_QUARANTINED)).isZero();
+  }
+}
