@@ -5,8 +5,6 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.sparkrdma.shuffle.fetch.Delivery;
 import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.settings.TransportSettings;
@@ -16,10 +14,10 @@ import org.sparkrdma.shuffle.settings.TransportSettings;
  *
  * <p>A connection that requests a turn gets one soon. At every tick each connection with open
  * requests or an unfinished set-up gets one, which also checks its time-outs. All connections get
- * one ten times a second; otherwise idle ones cost nothing.
+ * one ten times a second; otherwise idle ones cost nothing. {@link ConnectionEnds} ends a few
+ * broken ones in each turn of the agent.
  */
 final class ConnectionTurns {
-  private static final Logger LOG = LoggerFactory.getLogger(ConnectionTurns.class);
   private static final long TICK_NS = 5_000_000;
   private static final long VISIT_ALL_NS = 100_000_000;
   private static final long SHORT_OF_MEMORY_NS = 1_000_000;
@@ -43,6 +41,7 @@ final class ConnectionTurns {
   private final MemoryQueue memory;
   private final Delivery delivery;
   private final Runnable trimUnused;
+  private final ConnectionEnds ends;
 
   /** Connections that had something to do or to wait for at their last turn. */
   private final Set<PeerConnection> busy = new LinkedHashSet<>();
@@ -83,6 +82,7 @@ final class ConnectionTurns {
     this.memory = memory;
     this.delivery = delivery;
     this.trimUnused = trimUnused;
+    this.ends = new ConnectionEnds(peers);
     this.nowNs = nowNs;
     this.tickedNs = nowNs;
     this.visitedAllNs = nowNs;
@@ -105,6 +105,7 @@ final class ConnectionTurns {
       visitBusy();
     }
     table.forEachReady(visit);
+    work += ends.run();
     attemptConnections();
     if (tick) {
       tickedNs = nowNs;
@@ -179,6 +180,9 @@ final class ConnectionTurns {
   }
 
   private void turn(PeerConnection connection) {
+    if (connection.awaitsEnd()) {
+      return;
+    }
     byte[] hello = connection.setup().pollHello();
     if (hello != null) {
       connector.onHello(connection, hello, nowNs);
@@ -190,7 +194,8 @@ final class ConnectionTurns {
     if (connection.isReadyToEstablish() && connection.broken() == null) {
       peers.establish(connection);
     }
-    if (connection.isUnconfirmed()
+    if (connection.broken() == null
+        && connection.isUnconfirmed()
         && connection.ageNs(nowNs) > settings.connectTimeout().toNanos()) {
       connection.markBroken(BrokenConnection.connectionLost("not confirmed in time"));
     }
@@ -204,10 +209,7 @@ final class ConnectionTurns {
       }
     }
     if (connection.broken() != null) {
-      LOG.debug(
-          "Closing connection to peer {}: {}", connection.peer(), connection.broken().detail());
-      peers.end(connection, connection.broken());
-      work++;
+      ends.add(connection);
     }
   }
 
@@ -282,8 +284,9 @@ final class ConnectionTurns {
     for (Peer peer : peers.waiting()) {
       PeerConnection attempt = peer.attempt();
       if (attempt != null && attempt.ageNs(nowNs) > settings.attemptTimeout().toNanos()) {
-        peers.end(attempt, BrokenConnection.connectionLost("connect timed out"));
-        peers.giveUp(peer, FallbackReason.CONNECT_FAILED, "no connection in time");
+        attempt.markBroken(
+            new BrokenConnection(
+                FallbackReason.CONNECT_FAILED, "no connection in time", List.of()));
       } else if (peer.hasWaitedTooLong(nowNs, settings.connectTimeout().toNanos())) {
         stopWaiting(peer);
       }

@@ -42,6 +42,7 @@ final class PeerConnection {
   private BrokenConnection broken;
   private long lastUsedNs;
   private boolean turnRequested;
+  private boolean awaitsEnd;
 
   /**
    * Its slot in the agent's table.
@@ -229,6 +230,16 @@ final class PeerConnection {
       broken = cause;
     }
     requestTurn();
+  }
+
+  /** It is broken, and ends in one of the next turns. */
+  void awaitEnd() {
+    awaitsEnd = true;
+  }
+
+  /** Whether it only waits for its end, and is not used any more. */
+  boolean awaitsEnd() {
+    return awaitsEnd;
   }
 
   /**

@@ -127,6 +127,11 @@ final class Peers {
     long nowNs = context.nanoClock().getAsLong();
     Peer peer = of(endpoint.incarnation(), nowNs);
     peer.endpoint(endpoint);
+    PeerConnection old = peer.established();
+    if (old != null && old.awaitsEnd()) {
+      // The blocks must not wait for the ends of other connections.
+      end(old, old.broken());
+    }
     if (peer.established() != null) {
       peer.established().fetch(blocks);
     } else if (peer.isQuarantined(nowNs)) {

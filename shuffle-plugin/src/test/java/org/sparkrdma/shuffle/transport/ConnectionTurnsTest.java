@@ -8,6 +8,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
 import org.sparkrdma.shuffle.transport.ScriptedReader.Task;
 import org.sparkrdma.verbs.VerbsException;
 
@@ -18,6 +19,13 @@ class ConnectionTurnsTest {
   private static final Duration MOMENT = Duration.ofNanos(1_000);
   private static final Duration TICK = Duration.ofMillis(5);
   private static final Duration VISIT_ALL = Duration.ofMillis(100);
+  private static final int MANY = 300;
+
+  /** The idle time-out of many connections. */
+  private static final Duration IDLE_LIMIT = Duration.ofMillis(60_001);
+
+  /** {@code peer.timeout}. */
+  private static final Duration SILENCE = Duration.ofSeconds(20);
 
   private ScriptedReader reader;
 
@@ -95,5 +103,39 @@ class ConnectionTurnsTest {
     assertThat(reader.messagesPosted()).as("asks again, not at a tick").isPositive();
     reader.run(50);
     waiter.releaseAll();
+  }
+
+  @Test
+  void shouldEndFewConnectionsInEachTurnAndNotSleepBetween() throws VerbsException {
+    reader.connectIdle(MANY);
+    int before = reader.connections();
+    int work = reader.turn(IDLE_LIMIT.toNanos());
+    while (reader.connections() > 0) {
+      assertThat(before - reader.connections()).isBetween(1, ConnectionEnds.MAX_PER_TURN);
+      assertThat(work).as("the agent does not sleep").isPositive();
+      before = reader.connections();
+      work = reader.turn(MOMENT.toNanos());
+    }
+    assertThat(reader.turn(MOMENT.toNanos())).as("the agent sleeps").isZero();
+  }
+
+  @Test
+  void shouldEndAConnectionWithBlocksBeforeIdleOnes() throws VerbsException {
+    reader.connectIdle(MANY);
+    reader.giveTurns(IDLE_LIMIT.minus(SILENCE).minus(TICK));
+    Task task = reader.task(1).fetch(0);
+    reader.giveTurns(MOMENT);
+    Duration silent = Duration.ZERO;
+    while (silent.compareTo(SILENCE.minus(VISIT_ALL)) < 0) {
+      reader.giveTurns(VISIT_ALL);
+      silent = silent.plus(VISIT_ALL);
+    }
+    assertThat(task.failures()).isEmpty();
+    assertThat(reader.connections()).isEqualTo(MANY + 1);
+
+    reader.giveTurns(VISIT_ALL.plus(VISIT_ALL));
+
+    assertThat(task.failures()).containsExactly(FallbackReason.TIMEOUT);
+    assertThat(reader.connections()).isEqualTo(MANY + 1 - ConnectionEnds.MAX_PER_TURN);
   }
 }

@@ -356,6 +356,11 @@ final class ScriptedReader {
     }
   }
 
+  /** Connections that this executor has not ended. */
+  int connections() {
+    return table.size();
+  }
+
   /** Whether this executor has ended the connection. */
   boolean isClosed() {
     return connection.isClosed();
@@ -424,10 +429,10 @@ final class ScriptedReader {
     answerMessages();
   }
 
-  /** Gives the turns that are due after some time. */
-  void turn(long laterNs) {
+  /** Gives the turns that are due after some time; returns the work that the agent counts. */
+  int turn(long laterNs) {
     nowNs += laterNs;
-    turns.run(nowNs);
+    return turns.run(nowNs);
   }
 
   private void answerMessages() {

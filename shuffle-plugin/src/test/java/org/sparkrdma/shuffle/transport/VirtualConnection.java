@@ -141,6 +141,7 @@ final class VirtualConnection implements Connection {
       return;
     }
     closed = true;
+    owner.spend(fabric.destroyNs());
     if (established && !other.closed) {
       fabric.after(
           VirtualFabric.LATENCY_NS, () -> other.event(ConnectionEvent.Type.DISCONNECTED, NO_DATA));

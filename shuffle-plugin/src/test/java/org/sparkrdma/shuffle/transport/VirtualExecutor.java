@@ -74,6 +74,7 @@ final class VirtualExecutor implements AutoCloseable {
   private int maxConnections;
   private int queuePairs;
   private int requests;
+  private long spentNs;
 
   /**
    * @param number from 0
@@ -214,7 +215,8 @@ final class VirtualExecutor implements AutoCloseable {
     int work = agent.doWork() + server.doWork();
     workDone += work;
     maxConnections = Math.max(maxConnections, table.size());
-    busyUntilNs = fabric.nowNs() + ITERATION_NS + work * WORK_NS;
+    busyUntilNs = fabric.nowNs() + ITERATION_NS + work * WORK_NS + spentNs;
+    spentNs = 0;
     if (work > 0 || !events.isEmpty()) {
       wake();
     } else if (!ticking) {
@@ -239,6 +241,11 @@ final class VirtualExecutor implements AutoCloseable {
 
   void countMessage() {
     messages++;
+  }
+
+  /** A call of the current iteration takes this long. */
+  void spend(long durationNs) {
+    spentNs += durationNs;
   }
 
   void countRequest() {

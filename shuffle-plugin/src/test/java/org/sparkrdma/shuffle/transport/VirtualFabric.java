@@ -31,6 +31,7 @@ final class VirtualFabric {
   private SetupDelay requestDelay = (from, sentNs) -> 0;
   private SetupDelay answerDelay = (from, sentNs) -> 0;
   private long messageDelayNs;
+  private long destroyNs;
   private long nowNs;
   private long order;
 
@@ -80,6 +81,15 @@ final class VirtualFabric {
   /** Time of a message on a connected queue pair. */
   long messageNs() {
     return LATENCY_NS + messageDelayNs;
+  }
+
+  /** Makes the end of each connection take time of its agent. */
+  void slowDestroy(long durationNs) {
+    destroyNs = durationNs;
+  }
+
+  long destroyNs() {
+    return destroyNs;
   }
 
   long requestNs(VirtualExecutor from) {

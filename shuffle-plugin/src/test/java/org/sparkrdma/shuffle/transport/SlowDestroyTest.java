@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.RandomAccessFile;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.fetch.FetchHandler;
+import org.sparkrdma.shuffle.fetch.SuspectBlock;
+import org.sparkrdma.shuffle.metrics.Counter;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+
+/** Many connections that end while another one is used, where an end takes 2 ms; virtual time. */
+@Timeout(120)
+class SlowDestroyTest {
+  private static final int SERVERS = 120;
+  private static final int BLOCK_BYTES = 64 << 10;
+  private static final long MS = Duration.ofMillis(1).toNanos();
+  private static final long DESTROY_NS = 2 * MS;
+
+  /** A block takes some turns of the agent, each with a few ends. */
+  private static final long MAX_BLOCK_NS = 60 * MS;
+
+  @TempDir private Path directory;
+  private final VirtualFabric fabric = new VirtualFabric();
+  private final List<VirtualExecutor> executors = new ArrayList<>();
+  private VirtualExecutor reader;
+  private long slowestNs;
+
+  @BeforeEach
+  void start() throws Exception {
+    Path file = directory.resolve("outputs.data");
+    try (RandomAccessFile outputs = new RandomAccessFile(file.toFile(), "rw")) {
+      outputs.setLength(2L * BLOCK_BYTES);
+    }
+    for (int i = 0; i <= SERVERS; i++) {
+      executors.add(new VirtualExecutor(fabric, i, 1L << 30, 512, file, 2, BLOCK_BYTES));
+    }
+    reader = executors.get(SERVERS);
+  }
+
+  @AfterEach
+  void close() {
+    executors.forEach(VirtualExecutor::close);
+  }
+
+  /** A block of a server. */
+  private final class Fetch implements FetchHandler {
+    private final long beginNs = fabric.nowNs();
+    private boolean read;
+
+    Fetch(int server) {
+      reader.fetch(executors.get(server).endpoint(), List.of(new BlockRange(0, 1, 0, 1)), this);
+    }
+
+    @Override
+    public long reader() {
+      return 1;
+    }
+
+    @Override
+    public void onFetched(int index, ManagedBuffer buffer) {
+      read = true;
+      slowestNs = Math.max(slowestNs, fabric.nowNs() - beginNs);
+    }
+
+    @Override
+    public void onFailed(int index, FallbackReason reason, String detail) {
+      throw new IllegalStateException(reason + " " + detail);
+    }
+
+    @Override
+    public void onSuspect(int index, SuspectBlock suspect) {
+      throw new IllegalStateException("no checksums here");
+    }
+  }
+
+  private void run(long untilNs) {
+    fabric.runUntil(() -> fabric.nowNs() >= untilNs, untilNs + Duration.ofSeconds(1).toNanos());
+  }
+
+  @Test
+  void shouldFetchBlocksWhileManyIdleConnectionsEnd() {
+    List<Fetch> fetches = new ArrayList<>();
+    for (int server = 0; server < SERVERS; server++) {
+      fetches.add(new Fetch(server));
+    }
+    run(500 * MS);
+    assertThat(fetches).allMatch(fetch -> fetch.read);
+    fabric.slowDestroy(DESTROY_NS);
+    slowestNs = 0;
+
+    // The idle time-out is a minute.
+    for (long nowNs = 500 * MS; nowNs < 62_000 * MS; nowNs += 10 * MS) {
+      fetches.add(new Fetch(0));
+      run(nowNs + 10 * MS);
+    }
+
+    assertThat(reader.count(Counter.CONNECTIONS_CLOSED)).isEqualTo(SERVERS - 1);
+    assertThat(fetches.stream().filter(fetch -> !fetch.read)).hasSizeLessThanOrEqualTo(1);
+    assertThat(slowestNs).isLessThanOrEqualTo(MAX_BLOCK_NS);
+  }
+}
