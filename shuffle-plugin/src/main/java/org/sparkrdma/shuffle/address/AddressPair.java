@@ -5,6 +5,7 @@ import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -20,6 +21,9 @@ import java.util.List;
  */
 public record AddressPair(
     InetSocketAddress source, InetSocketAddress destination, boolean inOneSubnet) {
+  private static final int LINK_LOCAL_RANK = 2;
+  private static final int OTHER_FAMILY_RANK = 1;
+  private static final int MAX_RANK = LINK_LOCAL_RANK + OTHER_FAMILY_RANK;
 
   /**
    * Chooses.
@@ -28,19 +32,31 @@ public record AddressPair(
    * @param peer addresses of the peer's listeners, preferred first; not empty
    */
   public static AddressPair of(List<NetworkAddress> own, List<ListenerAddress> peer) {
+    return all(own, peer).get(0);
+  }
+
+  /**
+   * The pair to use, then those to use when it fails: one for each other address of the peer in a
+   * common subnet. Without a common subnet one for each address of the peer that a router may join.
+   *
+   * @param own as for {@link #of}
+   * @param peer as for {@link #of}
+   * @return at least one
+   */
+  public static List<AddressPair> all(List<NetworkAddress> own, List<ListenerAddress> peer) {
     Class<?> preferred = peer.get(0).network().address().getClass();
-    AddressPair best = null;
-    int leastRank = Integer.MAX_VALUE;
-    for (ListenerAddress theirs : peer) {
-      for (NetworkAddress ours : own) {
-        int rank = rank(ours, theirs.network(), preferred);
-        if (rank < leastRank) {
-          leastRank = rank;
-          best = inOneSubnet(ours.address(), theirs);
+    List<AddressPair> pairs = new ArrayList<>();
+    for (int rank = 0; rank <= MAX_RANK; rank++) {
+      for (ListenerAddress theirs : peer) {
+        for (NetworkAddress ours : own) {
+          if (rank(ours, theirs.network(), preferred) == rank) {
+            pairs.add(inOneSubnet(ours.address(), theirs));
+            break;
+          }
         }
       }
     }
-    return best != null ? best : routed(own, peer);
+    return pairs.isEmpty() ? routed(own, peer) : pairs;
   }
 
   /** Lower is better; {@link Integer#MAX_VALUE} for addresses without a common subnet. */
@@ -48,8 +64,8 @@ public record AddressPair(
     if (!ours.isOnSubnetOf(theirs)) {
       return Integer.MAX_VALUE;
     }
-    int linkLocal = theirs.address().isLinkLocalAddress() ? 2 : 0;
-    int otherFamily = theirs.address().getClass() == preferred ? 0 : 1;
+    int linkLocal = theirs.address().isLinkLocalAddress() ? LINK_LOCAL_RANK : 0;
+    int otherFamily = theirs.address().getClass() == preferred ? 0 : OTHER_FAMILY_RANK;
     return linkLocal + otherFamily;
   }
 
@@ -73,16 +89,19 @@ public record AddressPair(
     }
   }
 
-  /** The first pair of one family that a router may join. */
-  private static AddressPair routed(List<NetworkAddress> own, List<ListenerAddress> peer) {
+  /** Pairs of one family that a router may join; one that leaves all to routing without any. */
+  private static List<AddressPair> routed(List<NetworkAddress> own, List<ListenerAddress> peer) {
+    List<AddressPair> pairs = new ArrayList<>();
     for (ListenerAddress theirs : peer) {
       for (NetworkAddress ours : own) {
         if (areRoutable(ours.address(), theirs.network().address())) {
-          return new AddressPair(new InetSocketAddress(ours.address(), 0), socket(theirs), false);
+          InetSocketAddress source = new InetSocketAddress(ours.address(), 0);
+          pairs.add(new AddressPair(source, socket(theirs), false));
+          break;
         }
       }
     }
-    return new AddressPair(null, socket(peer.get(0)), false);
+    return pairs.isEmpty() ? List.of(new AddressPair(null, socket(peer.get(0)), false)) : pairs;
   }
 
   private static boolean areRoutable(InetAddress ours, InetAddress theirs) {

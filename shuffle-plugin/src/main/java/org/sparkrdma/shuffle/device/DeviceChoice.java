@@ -7,9 +7,9 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
-import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import org.sparkrdma.shuffle.address.HostAddresses;
 import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.settings.DeviceSelector;
 import org.sparkrdma.verbs.VerbsException;
@@ -75,15 +75,12 @@ public record DeviceChoice(
   /**
    * Chooses.
    *
-   * @param networks returns the subnet of an address of this host
+   * @param host facts about the addresses of this host
    * @throws InactivePortException when no device is usable now, but a port may become active
    * @throws VerbsException when no device is usable, with a reason for each
    */
   public static DeviceChoice of(
-      List<DeviceInfo> devices,
-      DeviceSelector selector,
-      Function<InetAddress, NetworkAddress> networks)
-      throws VerbsException {
+      List<DeviceInfo> devices, DeviceSelector selector, HostAddresses host) throws VerbsException {
     Predicate<InetAddress> allowed = allowed(selector);
     List<String> refused = new ArrayList<>();
     List<Candidate> candidates = new ArrayList<>();
@@ -97,7 +94,7 @@ public record DeviceChoice(
         String objection = objection(port, selector);
         inactive |= isSelected(port, selector) && port.state() != PortState.ACTIVE;
         if (objection == null) {
-          objection = addCandidates(candidates, device, port, selector, allowed, networks);
+          objection = addCandidates(candidates, device, port, selector, allowed, host);
         }
         if (objection != null) {
           refused.add(device.name() + " port " + port.number() + " " + objection);
@@ -154,7 +151,7 @@ public record DeviceChoice(
       PortInfo port,
       DeviceSelector selector,
       Predicate<InetAddress> allowed,
-      Function<InetAddress, NetworkAddress> networks) {
+      HostAddresses host) {
     List<Gid> gids = port.gids().stream().filter(gid -> matches(gid, selector)).toList();
     if (gids.isEmpty() && (selector.gid().isPresent() || selector.gidType().isPresent())) {
       return "has no GID with index="
@@ -163,17 +160,26 @@ public record DeviceChoice(
           + selector.gidType().map(GidType::name).orElse("any");
     }
     boolean restricted = selector.gid().isPresent() || selector.gidType().isPresent();
-    boolean any = false;
-    for (InetAddress address : port.addresses()) {
-      if (allowed.test(address)
-          && (!restricted || gids.stream().anyMatch(g -> hasAddress(g, address)))) {
-        candidates.add(
-            new Candidate(
-                device, port, networks.apply(address), reach(address, selector.sparkHost())));
-        any = true;
-      }
+    List<InetAddress> usable =
+        port.addresses().stream()
+            .filter(allowed)
+            .filter(at -> !restricted || gids.stream().anyMatch(gid -> hasAddress(gid, at)))
+            .toList();
+    for (InetAddress address : lasting(usable, selector.sparkHost(), host)) {
+      Reach reach = reach(address, selector.sparkHost());
+      candidates.add(new Candidate(device, port, host.network(address), reach));
     }
-    return any ? null : objectionToAddresses(device, port);
+    return usable.isEmpty() ? objectionToAddresses(device, port) : null;
+  }
+
+  /** Removes short-lived addresses, unless there is no other; Spark uses its own in any case. */
+  private static List<InetAddress> lasting(
+      List<InetAddress> usable, InetAddress sparkHost, HostAddresses host) {
+    List<InetAddress> lasting =
+        usable.stream()
+            .filter(address -> address.equals(sparkHost) || !host.isShortLived(address))
+            .toList();
+    return lasting.isEmpty() ? usable : lasting;
   }
 
   private static String objectionToAddresses(DeviceInfo device, PortInfo port) {

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.sparkrdma.shuffle.device;
 
-import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.Function;
-import org.sparkrdma.shuffle.address.NetworkAddress;
+import org.sparkrdma.shuffle.address.HostAddresses;
 import org.sparkrdma.shuffle.settings.DeviceSelector;
 import org.sparkrdma.verbs.VerbsException;
 import org.sparkrdma.verbs.device.DeviceInfo;
@@ -20,19 +18,16 @@ import org.sparkrdma.verbs.device.DeviceInfo;
 public final class DeviceTrials {
   private final List<DeviceInfo> devices;
   private final DeviceSelector selector;
-  private final Function<InetAddress, NetworkAddress> networks;
+  private final HostAddresses host;
 
   /**
    * @param devices of an engine
-   * @param networks returns the subnet of an address of this host
+   * @param host facts about the addresses of this host
    */
-  public DeviceTrials(
-      List<DeviceInfo> devices,
-      DeviceSelector selector,
-      Function<InetAddress, NetworkAddress> networks) {
+  public DeviceTrials(List<DeviceInfo> devices, DeviceSelector selector, HostAddresses host) {
     this.devices = List.copyOf(devices);
     this.selector = selector;
-    this.networks = networks;
+    this.host = host;
   }
 
   /** Starts on a device. */
@@ -56,7 +51,7 @@ public final class DeviceTrials {
    * @throws VerbsException when no device is usable, or none starts; with each reason once
    */
   public <T> T run(Start<T> start, OnFailure onFailure) throws VerbsException {
-    DeviceChoice first = DeviceChoice.of(devices, selector, networks);
+    DeviceChoice first = DeviceChoice.of(devices, selector, host);
     List<DeviceInfo> untried = new ArrayList<>(devices);
     Set<String> reasons = new LinkedHashSet<>();
     DeviceChoice choice = first;
@@ -82,7 +77,7 @@ public final class DeviceTrials {
     List<DeviceInfo> rest = new ArrayList<>(untried);
     try {
       while (true) {
-        DeviceChoice choice = DeviceChoice.of(rest, selector, networks);
+        DeviceChoice choice = DeviceChoice.of(rest, selector, host);
         if (selector.routed() || choice.addresses().get(0).isOnSubnetOf(first.addresses().get(0))) {
           return Optional.of(choice);
         }

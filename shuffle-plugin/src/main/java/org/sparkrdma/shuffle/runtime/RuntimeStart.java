@@ -11,7 +11,7 @@ import java.util.function.Consumer;
 import org.apache.spark.SparkEnv;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.sparkrdma.shuffle.address.NetworkAddress;
+import org.sparkrdma.shuffle.address.HostAddresses;
 import org.sparkrdma.shuffle.device.DeviceChoice;
 import org.sparkrdma.shuffle.device.DeviceTrials;
 import org.sparkrdma.shuffle.device.InactivePortException;
@@ -114,7 +114,7 @@ final class RuntimeStart {
     boolean started = false;
     try {
       RunningParts parts =
-          new DeviceTrials(engine.devices(), selector(), NetworkAddress::ofHost)
+          new DeviceTrials(engine.devices(), selector(), HostAddresses.ofSystem())
               .run(choice -> startOn(engine, choice, outOfService), RuntimeStart::warn);
       started = true;
       return parts;

@@ -68,13 +68,20 @@ final class Connector {
       return;
     }
     try {
-      AddressPair pair = AddressPair.of(addresses, peer.endpoint().addresses());
+      AddressPair pair = pair(peer);
       Connection connection =
           manager.resolve(pair.destination(), pair.source(), context.settings().connectTimeout());
       peer.attempt(table.initiate(peer, connection));
     } catch (VerbsException e) {
+      peer.useNextAddress();
       peers.giveUp(peer, FallbackReason.CONNECT_FAILED, e.getMessage());
     }
+  }
+
+  /** The addresses of the next attempt: others after each attempt that has failed. */
+  private AddressPair pair(Peer peer) {
+    List<AddressPair> pairs = AddressPair.all(addresses, peer.endpoint().addresses());
+    return pairs.get(Math.floorMod(peer.failedAttempts(), pairs.size()));
   }
 
   /** Handles one event of the connection manager. */
@@ -127,10 +134,10 @@ final class Connector {
   private void fail(PeerConnection connection, FallbackReason reason, String detail) {
     Peer peer = connection.peer();
     boolean ours = connection.isAttempt();
-    String pair = ours ? AddressPair.of(addresses, peer.endpoint().addresses()).toString() : "";
-    context.peerLog().cannotConnect(peer, pair, reason, detail);
+    context.peerLog().cannotConnect(peer, ours ? pair(peer).toString() : "", reason, detail);
     peers.end(connection, BrokenConnection.connectionLost(detail));
     if (ours) {
+      peer.useNextAddress();
       peers.giveUp(peer, reason, detail);
     }
   }

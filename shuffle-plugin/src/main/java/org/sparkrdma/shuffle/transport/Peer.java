@@ -36,6 +36,7 @@ final class Peer {
   private int generation;
   private boolean waiting;
   private boolean attempted;
+  private int failedAttempts;
   private int noRoom;
   private int collisions;
   private long waitingSinceNs;
@@ -165,6 +166,16 @@ final class Peer {
 
   void stopWaiting() {
     waiting = false;
+  }
+
+  /** An attempt failed; the next one goes to another address of it, if it has several. */
+  void useNextAddress() {
+    failedAttempts++;
+  }
+
+  /** Attempts that have failed, ever. */
+  int failedAttempts() {
+    return failedAttempts;
   }
 
   /** Whether an attempt was made since blocks wait. */

@@ -139,6 +139,34 @@ class AddressPairTest {
     return new AddressPair(socket(at(from), 0), socket(at(to), PORT), inOneSubnet);
   }
 
+  @Test
+  void shouldNameEachAddressOfThePeerOnceBestFirst() throws Exception {
+    List<NetworkAddress> own =
+        List.of(own("10.1.0.5", 24), own("10.1.0.6", 24), own("fd00:1::5", 64));
+
+    assertThat(
+            AddressPair.all(
+                own,
+                List.of(
+                    peer("10.1.0.7", 24),
+                    peer("fd00:1::7", 64),
+                    peer("10.9.0.7", 24),
+                    peer("10.1.0.8", 24))))
+        .containsExactly(
+            pair("10.1.0.5", "10.1.0.7", true),
+            pair("10.1.0.5", "10.1.0.8", true),
+            pair("fd00:1::5", "fd00:1::7", true));
+  }
+
+  @Test
+  void shouldNameAllAddressesThatARouterMayJoinWithoutACommonSubnet() throws Exception {
+    assertThat(
+            AddressPair.all(
+                List.of(own("10.1.0.5", 24)),
+                List.of(peer("10.2.0.7", 24), peer("fd00:1::7", 64), peer("10.3.0.7", 24))))
+        .containsExactly(pair("10.1.0.5", "10.2.0.7", false), pair("10.1.0.5", "10.3.0.7", false));
+  }
+
   private static InetSocketAddress socket(InetAddress address, int port) {
     return new InetSocketAddress(address, port);
   }

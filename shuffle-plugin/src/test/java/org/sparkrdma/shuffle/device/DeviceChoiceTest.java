@@ -13,6 +13,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.sparkrdma.shuffle.address.HostAddresses;
 import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.settings.DeviceSelector;
 import org.sparkrdma.verbs.VerbsException;
@@ -33,6 +34,7 @@ class DeviceChoiceTest {
   private Optional<GidType> gidType = Optional.empty();
   private Optional<String> address = Optional.empty();
   private String sparkHost = SPARK;
+  private Set<InetAddress> shortLived = Set.of();
   private boolean routed;
   private int spread;
 
@@ -257,11 +259,44 @@ class DeviceChoiceTest {
         .hasMessageContaining("cannot use address=10.1.0.0/99");
   }
 
+  @Test
+  void shouldNotUseShortLivedAddressesBesideOthers() throws Exception {
+    shortLived = Set.of(at("fd00::66"), at("fd00::67"));
+
+    DeviceChoice choice =
+        choose(device("mlx5_0", active(1, "fd00::66", "fd00::5", "fd00::67", "10.1.0.5")));
+
+    assertThat(choice.addresses())
+        .extracting(NetworkAddress::address)
+        .containsExactly(at("10.1.0.5"), at("fd00::5"));
+  }
+
+  @Test
+  void shouldUseAShortLivedAddressThatIsTheOnlyOneOrSparks() throws Exception {
+    shortLived = Set.of(at("fd00::66"), at("fd00::67"));
+
+    assertThat(address(choose(device("mlx5_0", active(1, "fd00::66"))))).isEqualTo(at("fd00::66"));
+
+    sparkHost = "fd00::67";
+    assertThat(address(choose(device("mlx5_0", active(1, "fd00::5", "fd00::67")))))
+        .isEqualTo(at("fd00::67"));
+  }
+
   private DeviceChoice choose(DeviceInfo... present) throws VerbsException, UnknownHostException {
     return DeviceChoice.of(
         List.of(present),
         new DeviceSelector(devices, port, gid, gidType, address, at(sparkHost), routed, spread),
-        own -> new NetworkAddress(own, own.getAddress().length == 4 ? 24 : 64));
+        new HostAddresses() {
+          @Override
+          public NetworkAddress network(InetAddress own) {
+            return new NetworkAddress(own, own.getAddress().length == 4 ? 24 : 64);
+          }
+
+          @Override
+          public boolean isShortLived(InetAddress own) {
+            return shortLived.contains(own);
+          }
+        });
   }
 
   private static InetAddress address(DeviceChoice choice) {

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.function.Function;
+import org.sparkrdma.shuffle.address.HostAddresses;
 import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.device.DeviceChoice;
 import org.sparkrdma.shuffle.pinned.SystemFiles;
@@ -30,7 +30,7 @@ public final class AllDevicesProbe {
   private final ShuffleSettings settings;
   private final InetAddress sparkHost;
   private final DeviceTrial trial;
-  private final Function<InetAddress, NetworkAddress> networks;
+  private final HostAddresses host;
 
   /**
    * A probe that has not run.
@@ -38,20 +38,17 @@ public final class AllDevicesProbe {
    * @param sparkHost where Spark's own block transfer listens
    */
   public AllDevicesProbe(ShuffleSettings settings, SparkSettings spark, InetAddress sparkHost) {
-    this(settings, spark, sparkHost, NetworkAddress::ofHost);
+    this(settings, spark, sparkHost, HostAddresses.ofSystem());
   }
 
   /**
-   * @param networks returns the subnet of an address of this host
+   * @param host facts about the addresses of this host
    */
   AllDevicesProbe(
-      ShuffleSettings settings,
-      SparkSettings spark,
-      InetAddress sparkHost,
-      Function<InetAddress, NetworkAddress> networks) {
+      ShuffleSettings settings, SparkSettings spark, InetAddress sparkHost, HostAddresses host) {
     this.settings = settings;
     this.sparkHost = sparkHost;
-    this.networks = networks;
+    this.host = host;
     trial = new DeviceTrial(settings, spark);
   }
 
@@ -132,7 +129,7 @@ public final class AllDevicesProbe {
     List<NetworkAddress> addresses = List.of();
     Optional<String> reason = failure;
     try {
-      addresses = DeviceChoice.of(List.of(only), selector.ofAnyAddress(), networks).addresses();
+      addresses = DeviceChoice.of(List.of(only), selector.ofAnyAddress(), host).addresses();
     } catch (VerbsException e) {
       reason = Optional.of(failure.map(text -> text + "; ").orElse("") + shortened(only, e));
     }
@@ -192,7 +189,7 @@ public final class AllDevicesProbe {
 
   private boolean allowsAnAddress(DeviceInfo only, DeviceSelector selector) {
     try {
-      DeviceChoice.of(List.of(only), selector.ofAnyDevice(), networks);
+      DeviceChoice.of(List.of(only), selector.ofAnyDevice(), host);
       return true;
     } catch (VerbsException e) {
       return false;

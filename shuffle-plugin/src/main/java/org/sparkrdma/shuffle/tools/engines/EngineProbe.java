@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.sparkrdma.shuffle.address.NetworkAddress;
+import org.sparkrdma.shuffle.address.HostAddresses;
 import org.sparkrdma.shuffle.device.DeviceChoice;
 import org.sparkrdma.shuffle.device.DeviceTrials;
 import org.sparkrdma.shuffle.pinned.PinnedLimit;
@@ -64,7 +64,7 @@ public final class EngineProbe {
         // The choice, should no device start.
         chosen = Optional.of(OpenDevice.choose(open, settings, sparkHost, 0));
         return new DeviceTrials(
-                open.devices(), settings.device(sparkHost, 0), NetworkAddress::ofHost)
+                open.devices(), settings.device(sparkHost, 0), HostAddresses.ofSystem())
             .run(
                 choice -> probe(open, choice, files, localDirectories),
                 (failed, reason, next) ->

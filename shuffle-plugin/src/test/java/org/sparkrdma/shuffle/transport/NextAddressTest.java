@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.sparkrdma.shuffle.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.sparkrdma.shuffle.address.ListenerAddress;
+import org.sparkrdma.shuffle.directory.Endpoint;
+import org.sparkrdma.shuffle.fetch.BlockRange;
+import org.sparkrdma.shuffle.fetch.FetchHandler;
+import org.sparkrdma.shuffle.fetch.SuspectBlock;
+import org.sparkrdma.shuffle.metrics.FallbackReason;
+import org.sparkrdma.verbs.VerbsException;
+
+/** A peer with two addresses, of which the preferred one does not work; virtual time. */
+@Timeout(60)
+class NextAddressTest {
+  private static final int BLOCK_BYTES = 64 << 10;
+  private static final long MS = Duration.ofMillis(1).toNanos();
+
+  @TempDir private Path directory;
+  private final VirtualFabric fabric = new VirtualFabric();
+  private final List<VirtualExecutor> executors = new ArrayList<>();
+  private VirtualExecutor reader;
+  private VirtualExecutor server;
+  private Endpoint endpoint;
+
+  @BeforeEach
+  void start() throws IOException, VerbsException {
+    Path file = directory.resolve("outputs.data");
+    try (RandomAccessFile outputs = new RandomAccessFile(file.toFile(), "rw")) {
+      outputs.setLength(2L * BLOCK_BYTES);
+    }
+    for (int i = 0; i < 3; i++) {
+      executors.add(new VirtualExecutor(fabric, i, 1L << 30, 16, file, 2, BLOCK_BYTES));
+    }
+    reader = executors.get(0);
+    server = executors.get(1);
+    Endpoint real = server.endpoint();
+    endpoint =
+        new Endpoint(
+            real.executorId(),
+            List.of(formerAddress(), real.addresses().get(0)),
+            real.engine(),
+            real.protocol(),
+            real.incarnation(),
+            real.token());
+  }
+
+  /** Another executor has it now. */
+  private ListenerAddress formerAddress() {
+    return executors.get(2).endpoint().addresses().get(0);
+  }
+
+  @AfterEach
+  void close() {
+    executors.forEach(VirtualExecutor::close);
+  }
+
+  /** A block of the server. */
+  private final class Fetch implements FetchHandler {
+    private boolean read;
+    private FallbackReason failure;
+
+    Fetch() {
+      reader.fetch(endpoint, List.of(new BlockRange(0, 1, 0, 1)), this);
+    }
+
+    @Override
+    public long reader() {
+      return 1;
+    }
+
+    @Override
+    public void onFetched(int index, ManagedBuffer buffer) {
+      read = true;
+    }
+
+    @Override
+    public void onFailed(int index, FallbackReason reason, String detail) {
+      failure = reason;
+    }
+
+    @Override
+    public void onSuspect(int index, SuspectBlock suspect) {
+      throw new IllegalStateException("no checksums here");
+    }
+  }
+
+  private Fetch fetchUntil(long milliseconds) {
+    Fetch fetch = new Fetch();
+    fabric.runUntil(() -> false, milliseconds * MS);
+    return fetch;
+  }
+
+  @Test
+  void shouldUseTheNextAddressAfterARejection() {
+    fabric.rejectRequests(formerAddress().network().address(), new byte[0]);
+
+    assertThat(fetchUntil(1_500).failure).isEqualTo(FallbackReason.CONNECT_FAILED);
+    assertThat(fetchUntil(1_600).failure).isEqualTo(FallbackReason.QUARANTINED);
+    assertThat(fetchUntil(1_700).read).isTrue();
+    assertThat(server.established()).hasSize(1);
+  }
+
+  @Test
+  void shouldUseTheNextAddressAfterATimeOut() {
+    fabric.delayRequests((from, sentNs) -> sentNs < 1_000 * MS ? 100_000 * MS : 0);
+
+    assertThat(fetchUntil(17_000).failure).isEqualTo(FallbackReason.CONNECT_FAILED);
+    assertThat(fetchUntil(17_100).failure).isEqualTo(FallbackReason.QUARANTINED);
+    assertThat(fetchUntil(17_200).read).isTrue();
+    assertThat(server.established()).hasSize(1);
+  }
+}
