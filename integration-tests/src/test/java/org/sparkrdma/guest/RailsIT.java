@@ -13,9 +13,9 @@ import org.junit.jupiter.api.parallel.Isolated;
 import org.sparkrdma.guest.cluster.StepResult;
 
 /**
- * Hosts with two RDMA devices that nobody names in a setting: no block uses TCP, whether the
- * devices share a subnet or not. Spark's own address is on one of them. All packets of RDMA have
- * the traffic class that was set.
+ * Hosts with two RoCE devices that no setting names: no block uses TCP, whether they share a subnet
+ * or not. Spark's own address is on an iWARP device, which is not used because the fabric is not
+ * trusted. All packets of RDMA have the traffic class that was set.
  */
 @Isolated("It takes both processors.")
 @Timeout(600)

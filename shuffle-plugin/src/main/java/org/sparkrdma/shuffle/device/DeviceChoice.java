@@ -13,6 +13,7 @@ import org.sparkrdma.shuffle.address.HostAddresses;
 import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.settings.DeviceSelector;
 import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.Gid;
 import org.sparkrdma.verbs.device.GidType;
@@ -28,7 +29,8 @@ import org.sparkrdma.verbs.device.Transport;
  * are spread over the executors of a host, those with an address of another family than Spark's
  * only when the user listed them or there is no other. Without a router an executor on one subnet
  * cannot reach an executor on another. Of several equally good subnets the lowest is used, so that
- * hosts with the same subnets choose the same one.
+ * hosts with the same subnets choose the same one. Devices that give a peer access before it is
+ * proven are used only where the fabric is trusted, or there is no other.
  *
  * @param device attributes from its engine
  * @param port counted from 1
@@ -217,7 +219,17 @@ public record DeviceChoice(
     return address.getClass() == sparkHost.getClass() ? Reach.SAME_FAMILY : Reach.OTHER_FAMILY;
   }
 
-  private static DeviceChoice best(List<Candidate> candidates, DeviceSelector selector) {
+  /** All candidates, if none keeps a peer out until it is proven: the start then names the rule. */
+  private static List<Candidate> safe(List<Candidate> candidates) {
+    List<Candidate> safe =
+        candidates.stream()
+            .filter(candidate -> candidate.device().can(Capability.QUEUE_PAIR_ACCESS))
+            .toList();
+    return safe.isEmpty() ? candidates : safe;
+  }
+
+  private static DeviceChoice best(List<Candidate> all, DeviceSelector selector) {
+    List<Candidate> candidates = selector.fabricTrusted() ? all : safe(all);
     // A list of devices selects all of them.
     boolean listed = selector.devices().size() > 1;
     Candidate best = candidates.stream().min(DeviceChoice::compare).orElseThrow();
@@ -241,7 +253,9 @@ public record DeviceChoice(
         chosen.device(),
         chosen.port().number(),
         addresses(chosen, candidates),
-        chosen.reach().reason + explain(devices, devicesOf(good)));
+        chosen.reach().reason
+            + explain(devices, devicesOf(good))
+            + explainUnsafe(devicesOf(all), devicesOf(candidates)));
   }
 
   /** Orders by reach, then by subnet. */
@@ -278,6 +292,14 @@ public record DeviceChoice(
             : "; not used, because they are in another subnet: "
                 + unused
                 + " (spark.shuffle.rdma.rails.routed=true uses them)");
+  }
+
+  /** Text for the log about devices that give a peer access before it is proven, or none. */
+  private static String explainUnsafe(List<String> all, List<String> safe) {
+    return all.size() == safe.size()
+        ? ""
+        : "; not used without spark.shuffle.rdma.fabric.trusted=true: "
+            + all.stream().filter(name -> !safe.contains(name)).collect(Collectors.joining(" "));
   }
 
   private static String text(List<InetAddress> addresses) {

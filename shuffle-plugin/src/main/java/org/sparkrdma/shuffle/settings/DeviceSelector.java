@@ -17,6 +17,7 @@ import org.sparkrdma.verbs.device.GidType;
  * @param address literal address, interface or network of the address; empty for any
  * @param sparkHost where Spark's own block transfer listens, which peers can reach; not null
  * @param routed whether a router joins the subnets of several devices
+ * @param fabricTrusted whether a device may give a peer access before the peer is proven
  * @param spread a number that differs between the executors of a host, to spread them over devices
  */
 public record DeviceSelector(
@@ -27,6 +28,7 @@ public record DeviceSelector(
     Optional<String> address,
     InetAddress sparkHost,
     boolean routed,
+    boolean fabricTrusted,
     int spread) {
   public DeviceSelector {
     devices = List.copyOf(devices);
@@ -35,7 +37,7 @@ public record DeviceSelector(
   /** Allows every device and port, and the addresses that this one allows. */
   public DeviceSelector ofAnyDevice() {
     return new DeviceSelector(
-        List.of(), OptionalInt.empty(), gid, gidType, address, sparkHost, routed, 0);
+        List.of(), OptionalInt.empty(), gid, gidType, address, sparkHost, routed, fabricTrusted, 0);
   }
 
   /** Allows every device, port and address. */
@@ -48,6 +50,7 @@ public record DeviceSelector(
         Optional.empty(),
         sparkHost,
         routed,
+        fabricTrusted,
         0);
   }
 }

@@ -134,6 +134,7 @@ public final class ShuffleSettings {
         values.textOrDerived(ShuffleSetting.LISTEN_ADDRESS),
         sparkHost,
         values.flag(ShuffleSetting.RAILS_ROUTED),
+        values.flag(ShuffleSetting.FABRIC_TRUSTED),
         spread);
   }
 

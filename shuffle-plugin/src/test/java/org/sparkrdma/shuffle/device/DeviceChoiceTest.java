@@ -17,6 +17,7 @@ import org.sparkrdma.shuffle.address.HostAddresses;
 import org.sparkrdma.shuffle.address.NetworkAddress;
 import org.sparkrdma.shuffle.settings.DeviceSelector;
 import org.sparkrdma.verbs.VerbsException;
+import org.sparkrdma.verbs.device.Capability;
 import org.sparkrdma.verbs.device.DeviceInfo;
 import org.sparkrdma.verbs.device.DeviceLimits;
 import org.sparkrdma.verbs.device.Gid;
@@ -36,6 +37,7 @@ class DeviceChoiceTest {
   private String sparkHost = SPARK;
   private Set<InetAddress> shortLived = Set.of();
   private boolean routed;
+  private boolean trusted;
   private int spread;
 
   @Test
@@ -207,6 +209,19 @@ class DeviceChoiceTest {
   }
 
   @Test
+  void shouldPreferADeviceThatGivesNoAccessBeforeAPeerIsProven() throws Exception {
+    DeviceInfo open = device("cxgb4_0", Set.of(), active(1, SPARK));
+    DeviceInfo[] both = {open, device("mlx5_0", active(1, "10.1.0.5"))};
+
+    assertThat(chosenBy(2, both)).containsOnly("mlx5_0");
+    assertThat(choose(both).reason())
+        .endsWith("; not used without spark.shuffle.rdma.fabric.trusted=true: cxgb4_0");
+    assertThat(choose(open).device().name()).as("the only one").isEqualTo("cxgb4_0");
+    trusted = true;
+    assertThat(choose(both).device().name()).isEqualTo("cxgb4_0");
+  }
+
+  @Test
   void shouldNameARequestedDeviceThatIsMissing() {
     devices = List.of("mlx5_9");
 
@@ -285,7 +300,8 @@ class DeviceChoiceTest {
   private DeviceChoice choose(DeviceInfo... present) throws VerbsException, UnknownHostException {
     return DeviceChoice.of(
         List.of(present),
-        new DeviceSelector(devices, port, gid, gidType, address, at(sparkHost), routed, spread),
+        new DeviceSelector(
+            devices, port, gid, gidType, address, at(sparkHost), routed, trusted, spread),
         new HostAddresses() {
           @Override
           public NetworkAddress network(InetAddress own) {
@@ -313,13 +329,17 @@ class DeviceChoiceTest {
   }
 
   private static DeviceInfo device(String name, PortInfo... ports) {
+    return device(name, Set.of(Capability.QUEUE_PAIR_ACCESS), ports);
+  }
+
+  private static DeviceInfo device(String name, Set<Capability> capabilities, PortInfo... ports) {
     return new DeviceInfo(
         name,
         "test",
         Transport.INFINIBAND,
         1,
         new DeviceLimits(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 56, 1),
-        Set.of(),
+        capabilities,
         List.of(ports));
   }
 

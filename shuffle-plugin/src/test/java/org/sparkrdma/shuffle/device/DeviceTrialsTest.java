@@ -108,6 +108,7 @@ class DeviceTrialsTest {
             Optional.empty(),
             present.get(0).ports().get(0).addresses().get(0),
             routed,
+            true,
             0);
     return new DeviceTrials(present, selector, own -> new NetworkAddress(own, 24))
         .run(

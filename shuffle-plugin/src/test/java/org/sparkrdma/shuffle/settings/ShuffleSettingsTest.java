@@ -121,6 +121,7 @@ class ShuffleSettingsTest {
                 Optional.empty(),
                 InetAddress.getLoopbackAddress(),
                 false,
+                false,
                 3));
   }
 
@@ -274,7 +275,8 @@ class ShuffleSettingsTest {
             P + "gid.index", "3",
             P + "gid.type", "roce-v2",
             P + "listen.address", "10.0.0.0/8",
-            P + "rails.routed", "true");
+            P + "rails.routed", "true",
+            P + "fabric.trusted", "true");
 
     assertThat(of(texts).device(InetAddress.getLoopbackAddress(), 3))
         .isEqualTo(
@@ -285,6 +287,7 @@ class ShuffleSettingsTest {
                 Optional.of(GidType.ROCE_V2),
                 Optional.of("10.0.0.0/8"),
                 InetAddress.getLoopbackAddress(),
+                true,
                 true,
                 3));
   }
