@@ -98,9 +98,18 @@ final class LocateTask {
     return lane.isIdle() && lane.hasPieces();
   }
 
-  /** Whether pieces have been waiting for longer than this for other blocks. */
+  /**
+   * Whether pieces have been waiting for longer than this for other blocks, and some are in lanes
+   * that no thread works on: an answer would have those.
+   */
   boolean holds(long maxHoldNs, long nowNs) {
-    return located && nowNs - locatedSinceNs > maxHoldNs;
+    return located
+        && nowNs - locatedSinceNs > maxHoldNs
+        && (ready.hasPieces() || lanes.stream().anyMatch(LocateTask::keepsPieces));
+  }
+
+  private static boolean keepsPieces(LocateLane lane) {
+    return !lane.isRunning() && !lane.isLeft() && lane.hasPieces();
   }
 
   /**

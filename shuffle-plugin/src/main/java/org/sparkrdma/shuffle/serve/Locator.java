@@ -257,11 +257,29 @@ final class Locator {
       }
       if (next == FULL) {
         lane.clearWaiting();
+      } else if (next != NEXT && hasBegun(lane, block)) {
+        // Its rest would be answered without its beginning when this lane is left. The reader
+        // requests the rest later.
+        lane.task().markHeldBack();
       } else if (next != NEXT) {
         lane.handOver(block.index());
         passOn(lane, next, block.index(), block.from());
       }
     }
+  }
+
+  /** Whether the lane has pieces of a block that another disk is needed for. */
+  private static boolean hasBegun(LocateLane lane, WaitingBlock block) {
+    return reachedIn(lane, block.index(), block.from()) > block.from();
+  }
+
+  /** The offset up to which a lane has located a block that it began at an offset. */
+  private static long reachedIn(LocateLane lane, int block, long from) {
+    Locate request = lane.task().request();
+    return lane.uses(request.shuffleId(block), request.mapId(block))
+            && isLoaded(lane.output(), request, block)
+        ? lane.writer().reached()
+        : from;
   }
 
   /** A block goes on in the lane of a disk, from where the other lane has ended. */
@@ -270,8 +288,8 @@ final class Locator {
     Locate request = task.request();
     ServedOutput output =
         by.uses(request.shuffleId(block), request.mapId(block)) ? by.output() : null;
-    boolean begun = output != null && isLoaded(output, request, block);
-    task.lane(disk).add(WaitingBlock.begin(block, begun ? by.writer().reached() : from, output));
+    long reached = reachedIn(by, block, from);
+    task.lane(disk).add(WaitingBlock.begin(block, reached, output));
   }
 
   /**

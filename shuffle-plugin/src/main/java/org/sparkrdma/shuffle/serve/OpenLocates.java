@@ -64,7 +64,7 @@ final class OpenLocates {
   private void check(LocateTask task, long nowNs) {
     for (LocateLane lane : task.lanes()) {
       boolean late = lane.isQueued() && lane.waitNs(nowNs) > limits.maxWaitNs();
-      boolean hangs = lane.isRunning() && task.ageNs(nowNs) > limits.maxHangNs();
+      boolean hangs = lane.isActive() && task.ageNs(nowNs) > limits.maxHangNs();
       if (late || hangs) {
         answers.overload(lane);
       }

@@ -98,6 +98,8 @@ final class Placement {
     } else if (mode.fromWindows() && placeInWindow(output, fileOffset, lengthBytes, piece)) {
       piecesFromWindows++;
       piece.copied(false);
+    } else if (slots != null && !mayBlock) {
+      return Result.NEEDS_DISK;
     } else if (slots != null && slotWriter.copy(output, fileOffset, lengthBytes, lease, piece)) {
       piecesFromSlots++;
       bytesFromSlots += piece.lengthBytes();

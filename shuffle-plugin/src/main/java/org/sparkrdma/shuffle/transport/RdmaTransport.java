@@ -276,6 +276,8 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     agent.drain();
     threads.close();
     interrupted |= !threads.await(STOP_LIMIT);
+    // Blocks behind a write that hangs: nobody looks for overdue ones any more.
+    failOpen(FallbackReason.STOPPED, "executor stops");
     manager.close();
     completions.close();
     channel.close();

@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.function.IntConsumer;
 import java.util.zip.Adler32;
 import org.sparkrdma.shuffle.output.MapOutput;
 import org.sparkrdma.shuffle.output.MapOutputs;
@@ -19,6 +20,8 @@ final class FakeMapOutputs implements MapOutputs {
   private final Map<String, MapOutput> known = new HashMap<>();
   private final Map<String, byte[]> contents = new HashMap<>();
   private List<Path> directories = List.of();
+  private final Map<Integer, Integer> indexDisks = new HashMap<>();
+  private IntConsumer beforeOpen = shuffleId -> {};
   private int opened;
   private int disks = 1;
 
@@ -31,9 +34,21 @@ final class FakeMapOutputs implements MapOutputs {
     directories = List.of(folder);
   }
 
-  /** Spreads shuffles over disks: shuffle 1 is on disk 0, shuffle 2 on disk 1. */
+  /** Spreads shuffles over disks: with two, odd shuffles are on disk 0, even ones on disk 1. */
   void spreadOver(int count) {
     disks = count;
+  }
+
+  /** Puts the index files of a shuffle on another disk than its data files. */
+  void indexOn(int shuffleId, int disk) {
+    indexDisks.put(shuffleId, disk);
+  }
+
+  /**
+   * @param step runs before an index file is read
+   */
+  void beforeOpen(IntConsumer step) {
+    beforeOpen = step;
   }
 
   @Override
@@ -43,7 +58,11 @@ final class FakeMapOutputs implements MapOutputs {
 
   @Override
   public int indexDisk(int shuffleId, long mapId) {
-    return disks == 1 ? 0 : shuffleId - 1;
+    return indexDisks.getOrDefault(shuffleId, diskOf(shuffleId));
+  }
+
+  private int diskOf(int shuffleId) {
+    return disks == 1 ? 0 : (shuffleId - 1) % disks;
   }
 
   @Override
@@ -52,7 +71,7 @@ final class FakeMapOutputs implements MapOutputs {
       return 0;
     }
     String[] name = mapOutput.dataFile().getFileName().toString().split("_", -1);
-    return indexDisk(Integer.parseInt(name[1]), 0);
+    return diskOf(Integer.parseInt(name[1]));
   }
 
   @Override
@@ -125,6 +144,7 @@ final class FakeMapOutputs implements MapOutputs {
 
   @Override
   public MapOutput open(int shuffleId, long mapId) {
+    beforeOpen.accept(shuffleId);
     opened++;
     return known.get(name(shuffleId, mapId));
   }
