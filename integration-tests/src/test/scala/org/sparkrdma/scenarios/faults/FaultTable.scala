@@ -128,7 +128,9 @@ private[scenarios] object FaultTable {
       |
       |`./mvnw verify` merges the rows of these tests into `integration-tests/target/fault-table.json` and
       |fails when rows are missing. A row has the fault, its recovery, the time, the bound, and whether a
-      |comparison of bytes or answers succeeded. `stub` needs a C compiler.
+      |comparison of bytes or answers succeeded. In `stub` that is an exchange on a new engine after the
+      |fault, in `server` the blocks that were read: where all use TCP there are none to compare. `stub`
+      |needs a C compiler.
       |
       || `where` | Tests |
       ||---|---|
