@@ -26,11 +26,11 @@ import org.sparkrdma.verbs.device.Transport;
  *
  * <p>Of all addresses on active ports that the selector allows, Spark's own comes first, since
  * peers are known to reach it, then those of its family. Devices in the subnet of the best address
- * are spread over the executors of a host, those with an address of another family than Spark's
- * only when the user listed them or there is no other. Without a router an executor on one subnet
- * cannot reach an executor on another. Of several equally good subnets the lowest is used, so that
- * hosts with the same subnets choose the same one. Devices that give a peer access before it is
- * proven are used only where the fabric is trusted, or there is no other.
+ * with its transport are spread over the executors of a host, those with an address of another
+ * family than Spark's only when the user listed them or there is no other. Without a router an
+ * executor on one subnet cannot reach an executor on another. Of several equally good subnets the
+ * lowest is used, so that hosts with the same subnets choose the same one. Devices that give a peer
+ * access before it is proven are used only where the fabric is trusted, or there is no other.
  *
  * @param device attributes from its engine
  * @param port counted from 1
@@ -78,7 +78,7 @@ public record DeviceChoice(
    * Chooses.
    *
    * @param host facts about the addresses of this host
-   * @throws InactivePortException when no device is usable now, but a port may become active
+   * @throws InactivePortException when no selected port is active now, but one may become so
    * @throws VerbsException when no device is usable, with a reason for each
    */
   public static DeviceChoice of(
@@ -86,6 +86,7 @@ public record DeviceChoice(
     Predicate<InetAddress> allowed = allowed(selector);
     List<String> refused = new ArrayList<>();
     List<Candidate> candidates = new ArrayList<>();
+    boolean active = false;
     boolean inactive = false;
     for (DeviceInfo device : devices) {
       if (!selector.devices().isEmpty() && !selector.devices().contains(device.name())) {
@@ -94,7 +95,10 @@ public record DeviceChoice(
       }
       for (PortInfo port : device.ports()) {
         String objection = objection(port, selector);
-        inactive |= isSelected(port, selector) && port.state() != PortState.ACTIVE;
+        if (isSelected(port, selector)) {
+          active |= port.state() == PortState.ACTIVE;
+          inactive |= port.state() != PortState.ACTIVE;
+        }
         if (objection == null) {
           objection = addCandidates(candidates, device, port, selector, allowed, host);
         }
@@ -110,7 +114,9 @@ public record DeviceChoice(
     }
     if (candidates.isEmpty()) {
       String reason = "no usable device: " + String.join(", ", refused);
-      throw inactive ? new InactivePortException(reason) : new VerbsException("open", reason);
+      throw inactive && !active
+          ? new InactivePortException(reason)
+          : new VerbsException("open", reason);
     }
     return best(candidates, selector);
   }
@@ -174,14 +180,21 @@ public record DeviceChoice(
     return usable.isEmpty() ? objectionToAddresses(device, port) : null;
   }
 
-  /** Removes short-lived addresses, unless there is no other; Spark uses its own in any case. */
+  /**
+   * Removes short-lived addresses beside others of their family; Spark uses its own in any case.
+   */
   private static List<InetAddress> lasting(
       List<InetAddress> usable, InetAddress sparkHost, HostAddresses host) {
     List<InetAddress> lasting =
         usable.stream()
             .filter(address -> address.equals(sparkHost) || !host.isShortLived(address))
             .toList();
-    return lasting.isEmpty() ? usable : lasting;
+    return usable.stream()
+        .filter(
+            address ->
+                lasting.contains(address)
+                    || lasting.stream().noneMatch(other -> other.getClass() == address.getClass()))
+        .toList();
   }
 
   private static String objectionToAddresses(DeviceInfo device, PortInfo port) {
@@ -236,6 +249,7 @@ public record DeviceChoice(
     List<Candidate> good =
         candidates.stream()
             .filter(candidate -> listed || candidate.reach().isAsGoodAs(best.reach()))
+            .filter(candidate -> candidate.device().transport() == best.device().transport())
             .toList();
     List<Candidate> usable =
         good.stream()

@@ -272,8 +272,8 @@ public final class Delivery {
       failNow(block, FallbackReason.DISK, e.toString());
       return;
     }
+    count(verdict);
     if (handOver(block, file)) {
-      count(verdict);
       block.disk().leaveToSpark();
     } else {
       block.disk().discard();

@@ -49,7 +49,7 @@ final class RuntimeLifecycle {
   /** Reason why the transport of the last attempt cannot be used any more; else null. */
   private String loss;
 
-  /** Whether RDMA is not up and a start is running or will follow. */
+  /** Whether tasks wait: RDMA is not up, and a start is running or will follow. */
   private boolean mayComeUp = true;
 
   /** The present state. */
@@ -145,8 +145,8 @@ final class RuntimeLifecycle {
     return Optional.of(lost);
   }
 
-  /** No start follows: no task waits for one any more. */
-  synchronized void endStarts() {
+  /** No task waits for a start any more: none follows, or it may never succeed. */
+  synchronized void endWaits() {
     mayComeUp = false;
     notifyAll();
   }
@@ -155,7 +155,7 @@ final class RuntimeLifecycle {
   synchronized State stop() {
     State before = state;
     state = State.STOPPED;
-    endStarts();
+    endWaits();
     return before;
   }
 

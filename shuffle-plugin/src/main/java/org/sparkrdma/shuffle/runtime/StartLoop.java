@@ -70,7 +70,7 @@ final class StartLoop {
     } catch (InterruptedException e) {
       LOG.debug("Interrupted: RDMA stays off", e);
     } finally {
-      lifecycle.endStarts();
+      lifecycle.endWaits();
     }
   }
 
@@ -103,6 +103,7 @@ final class StartLoop {
     transport.complete(current);
     published.withdraw(lifecycle.reasons());
     published.end();
+    lifecycle.endWaits();
   }
 
   private void warnUntilItCanBeStarted() {
@@ -119,7 +120,7 @@ final class StartLoop {
         String.join("; ", lifecycle.reasons()));
     giveUp("RDMA is off");
     published.withdraw(lifecycle.reasons());
-    lifecycle.endStarts();
+    lifecycle.endWaits();
   }
 
   /**

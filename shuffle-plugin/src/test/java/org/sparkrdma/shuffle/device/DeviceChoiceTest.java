@@ -203,14 +203,25 @@ class DeviceChoiceTest {
   void shouldReportAPortThatMayBecomeActiveByItsOwnException() {
     assertThatThrownBy(() -> choose(device("mlx5_0", down(1, SPARK))))
         .isInstanceOf(InactivePortException.class);
+    assertThatThrownBy(() -> choose(device("mlx5_0", down(1, SPARK), active(2, "fe80::1"))))
+        .as("the other port needs an address")
+        .isNotInstanceOf(InactivePortException.class);
     port = OptionalInt.of(2);
     assertThatThrownBy(() -> choose(device("mlx5_0", down(1, SPARK))))
         .isNotInstanceOf(InactivePortException.class);
   }
 
   @Test
+  void shouldNotSpreadExecutorsOverDevicesThatCannotConnectToEachOther() throws Exception {
+    trusted = true;
+    DeviceInfo iwarp = device("cxgb4_0", Transport.IWARP, Set.of(), active(1, "10.0.0.6"));
+
+    assertThat(chosenBy(2, device("mlx5_0", active(1, SPARK)), iwarp)).containsOnly("mlx5_0");
+  }
+
+  @Test
   void shouldPreferADeviceThatGivesNoAccessBeforeAPeerIsProven() throws Exception {
-    DeviceInfo open = device("cxgb4_0", Set.of(), active(1, SPARK));
+    DeviceInfo open = device("cxgb4_0", Transport.IWARP, Set.of(), active(1, SPARK));
     DeviceInfo[] both = {open, device("mlx5_0", active(1, "10.1.0.5"))};
 
     assertThat(chosenBy(2, both)).containsOnly("mlx5_0");
@@ -292,6 +303,11 @@ class DeviceChoiceTest {
 
     assertThat(address(choose(device("mlx5_0", active(1, "fd00::66"))))).isEqualTo(at("fd00::66"));
 
+    assertThat(choose(device("mlx5_0", active(1, "fd00::66", "10.1.0.5"))).addresses())
+        .as("the only one of its family")
+        .extracting(NetworkAddress::address)
+        .containsExactly(at("10.1.0.5"), at("fd00::66"));
+
     sparkHost = "fd00::67";
     assertThat(address(choose(device("mlx5_0", active(1, "fd00::5", "fd00::67")))))
         .isEqualTo(at("fd00::67"));
@@ -329,14 +345,15 @@ class DeviceChoiceTest {
   }
 
   private static DeviceInfo device(String name, PortInfo... ports) {
-    return device(name, Set.of(Capability.QUEUE_PAIR_ACCESS), ports);
+    return device(name, Transport.INFINIBAND, Set.of(Capability.QUEUE_PAIR_ACCESS), ports);
   }
 
-  private static DeviceInfo device(String name, Set<Capability> capabilities, PortInfo... ports) {
+  private static DeviceInfo device(
+      String name, Transport transport, Set<Capability> capabilities, PortInfo... ports) {
     return new DeviceInfo(
         name,
         "test",
-        Transport.INFINIBAND,
+        transport,
         1,
         new DeviceLimits(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 56, 1),
         capabilities,

@@ -234,7 +234,9 @@ class RdmaRuntimeRestartTest extends RuntimeFixture {
                 parts.outOfService().accept("the device was removed");
               }
             });
-    RdmaRuntime runtime = startedOn(transport);
+    RdmaRuntime runtime = runtime(engine, transport, List.of());
+    runtime.start();
+    awaitState(runtime, State.UP);
     assertThat(transport.starts()).isEqualTo(3);
     assertThat(runtime.mayFetch()).isTrue();
     runtime.close();
@@ -252,8 +254,8 @@ class RdmaRuntimeRestartTest extends RuntimeFixture {
               new LosableTransport(engine),
               List.of());
       runtime.start();
+      awaitState(runtime, State.UP);
       runtime.require(WAIT);
-      assertThat(runtime.state()).isEqualTo(State.UP);
       assertThat(log.warnings())
           .singleElement()
           .asString()

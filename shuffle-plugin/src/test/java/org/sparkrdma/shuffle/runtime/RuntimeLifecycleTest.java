@@ -34,7 +34,7 @@ class RuntimeLifecycleTest {
     assertThat(lifecycle.endAttempt(null, List.of("no device"))).isFalse();
     assertThat(lifecycle.reasons()).containsExactly("no device");
     assertThat(lifecycle.awaitStart(0)).isEqualTo(State.OFF);
-    lifecycle.endStarts();
+    lifecycle.endWaits();
     assertThat(lifecycle.awaitStart(LONG_NS)).isEqualTo(State.OFF);
   }
 
