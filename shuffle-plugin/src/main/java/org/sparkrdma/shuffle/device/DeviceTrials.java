@@ -78,11 +78,9 @@ public final class DeviceTrials {
     try {
       while (true) {
         DeviceChoice choice = DeviceChoice.of(rest, selector, host);
-        if (choice.device().transport() != first.device().transport()) {
-          rest.removeIf(device -> device.name().equals(choice.device().name()));
-          continue;
-        }
-        if (selector.routed() || choice.addresses().get(0).isOnSubnetOf(first.addresses().get(0))) {
+        boolean reachable =
+            selector.routed() || choice.addresses().get(0).isOnSubnetOf(first.addresses().get(0));
+        if (reachable && choice.device().transport() == first.device().transport()) {
           return Optional.of(choice);
         }
         rest.removeIf(device -> device.name().equals(choice.device().name()));

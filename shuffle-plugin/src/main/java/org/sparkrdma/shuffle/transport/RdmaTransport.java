@@ -276,7 +276,7 @@ public final class RdmaTransport implements BlockTransport, AutoCloseable {
     agent.drain();
     threads.close();
     interrupted |= !threads.await(STOP_LIMIT);
-    // Blocks behind a write that hangs: nobody looks for overdue ones any more.
+    // Blocks behind a write that hangs: the agent, which sends overdue ones to TCP, has ended.
     failOpen(FallbackReason.STOPPED, "executor stops");
     manager.close();
     completions.close();
