@@ -8,7 +8,6 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -22,10 +21,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
-import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
-import org.sparkrdma.verbs.device.Capability;
 
 /**
  * A server in virtual time with two disks. Disk 0, with shuffle 1, works at once; disk 1, with
@@ -58,28 +55,14 @@ class HungDiskTest {
       outputs.write(HUNG, map, new Random(map), true, 1000);
     }
     server =
-        new BlockServer(
-            new ServerParameters(
-                new ServeSettings(
-                    ServeSettings.Mode.WINDOW,
-                    ServerFixture.WINDOW,
-                    ServerFixture.SLOT,
-                    0,
-                    Duration.ofMinutes(5),
-                    1000,
-                    1000,
-                    100,
-                    Duration.ofHours(1),
-                    false,
-                    false),
-                outputs,
-                new FakeDevice(10_000, EnumSet.of(Capability.FILE_REGIONS)),
-                domain,
-                budget,
-                counters,
-                peer -> {},
-                TIMEOUT,
-                nowNs::get),
+        DiskServers.of(
+            outputs,
+            domain,
+            budget,
+            counters,
+            TIMEOUT,
+            nowNs::get,
+            1000,
             List.of(
                 new DiskQueue(Runnable::run, nowNs::get), new DiskQueue(jobs::add, nowNs::get)));
   }

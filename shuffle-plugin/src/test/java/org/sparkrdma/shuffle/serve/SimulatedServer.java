@@ -9,7 +9,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.PriorityQueue;
 import java.util.Random;
@@ -17,10 +16,8 @@ import java.util.concurrent.Executor;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.metrics.Counter;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
-import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
-import org.sparkrdma.verbs.device.Capability;
 
 /**
  * A server in virtual time: its thread and the threads of one disk are simulated, each event starts
@@ -54,28 +51,14 @@ final class SimulatedServer implements AutoCloseable {
     outputs = new FakeMapOutputs(folder);
     Executor disk = onServersThread ? Runnable::run : job -> add(nowNs, true, job);
     server =
-        new BlockServer(
-            new ServerParameters(
-                new ServeSettings(
-                    ServeSettings.Mode.WINDOW,
-                    ServerFixture.WINDOW,
-                    ServerFixture.SLOT,
-                    0,
-                    Duration.ofMinutes(5),
-                    1000,
-                    100_000,
-                    100,
-                    Duration.ofHours(1),
-                    false,
-                    false),
-                outputs,
-                new FakeDevice(10_000, EnumSet.of(Capability.FILE_REGIONS)),
-                domain,
-                budget,
-                counters,
-                peer -> {},
-                TIMEOUT,
-                () -> nowNs),
+        DiskServers.of(
+            outputs,
+            domain,
+            budget,
+            counters,
+            TIMEOUT,
+            () -> nowNs,
+            100_000,
             List.of(new DiskQueue(disk, () -> nowNs)));
     domain.beforeRegistration(
         file -> {

@@ -8,7 +8,6 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -21,10 +20,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkrdma.memory.PinnedBudget;
 import org.sparkrdma.shuffle.metrics.ShuffleCounters;
-import org.sparkrdma.shuffle.settings.ServeSettings;
 import org.sparkrdma.shuffle.wire.Locate;
 import org.sparkrdma.shuffle.wire.Located;
-import org.sparkrdma.verbs.device.Capability;
 
 /**
  * Map outputs whose index and data are on different disks, as Spark puts them: a block moves from
@@ -81,28 +78,14 @@ class SplitFilesTest {
       }
     }
     server =
-        new BlockServer(
-            new ServerParameters(
-                new ServeSettings(
-                    ServeSettings.Mode.WINDOW,
-                    ServerFixture.WINDOW,
-                    ServerFixture.SLOT,
-                    0,
-                    Duration.ofMinutes(5),
-                    1000,
-                    1000,
-                    100,
-                    Duration.ofHours(1),
-                    false,
-                    false),
-                outputs,
-                new FakeDevice(10_000, EnumSet.of(Capability.FILE_REGIONS)),
-                domain,
-                budget,
-                new ShuffleCounters(),
-                peer -> {},
-                TIMEOUT,
-                nowNs::get),
+        DiskServers.of(
+            outputs,
+            domain,
+            budget,
+            new ShuffleCounters(),
+            TIMEOUT,
+            nowNs::get,
+            1000,
             jobs.stream().map(queue -> new DiskQueue(queue::add, nowNs::get)).toList());
   }
 
